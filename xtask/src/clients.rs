@@ -147,7 +147,7 @@ fn install_node() -> Outcome {
 }
 
 /// Only root on a Debian-like system can install without asking anybody; everyone
-/// else is told what to do.
+/// else gets a hint what to do.
 pub(crate) fn install(packages: &[&str], instead: &str) -> Outcome {
     if workspace::on_path("apt-get").is_none() || !is_root() {
         return Err(instead.to_owned().into());
@@ -216,7 +216,7 @@ fn npm_install(folder: &Path, package: &str) -> Outcome {
     workspace::must_succeed(&mut command)
 }
 
-/// Loads the module that the tests will use: a package that cannot be imported is no client.
+/// Loads the module that the tests will use: a package that cannot be imported is not a client.
 fn check_import(node: &Path, package: &Path) -> Outcome {
     let module = package.join("dist").join("core").join("session-manager.js");
     let script = "import(require('node:url').pathToFileURL(process.argv[1]).href).then((m) => { \

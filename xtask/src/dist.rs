@@ -81,7 +81,7 @@ fn build(triple: &str, target: &Path) -> Outcome<PathBuf> {
     ]);
     // Names of functions would be a sixth of it.
     build.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
-    // Whoever builds it, and where, must not be seen in it: the same sources give the same bytes.
+    // User and folder of the build must not appear in it: the same sources give the same bytes.
     build.env("CARGO_ENCODED_RUSTFLAGS", same_everywhere()?.join("\u{1f}"));
     workspace::must_succeed(&mut build)?;
     Ok(target.join(triple).join("release").join("boswell"))

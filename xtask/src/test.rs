@@ -17,6 +17,9 @@ const FOLDERS: [(&str, &str); 2] = [
 ];
 
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
+    // Rules about dependencies ask cargo without the network, also for features that no build
+    // here uses.
+    workspace::fetch()?;
     let clients = clients::prepare();
     let skipped = skipped(&clients);
     for line in &skipped {

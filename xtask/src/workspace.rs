@@ -1,4 +1,4 @@
-//! Where things are: the checkout, cargo's target folder, the programs on the path.
+//! Paths: the checkout, cargo's target folder, the programs on the path.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,7 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// What `cargo metadata` says of the workspace's own packages.
+/// The workspace's own packages as `cargo metadata` lists them.
 pub(crate) fn metadata() -> Outcome<serde_json::Value> {
     let output = cargo()
         .args([
@@ -38,6 +38,16 @@ pub(crate) fn metadata() -> Outcome<serde_json::Value> {
         .into());
     }
     Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// Downloads every package of the lock file, also those of optional features.
+pub(crate) fn fetch() -> Outcome<()> {
+    let status = cargo().args(["fetch", "--locked"]).status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err("cargo fetch --locked failed".into())
+    }
 }
 
 /// Cargo's target folder, wherever the configuration puts it.

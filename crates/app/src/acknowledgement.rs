@@ -1,4 +1,4 @@
-//! What a change of a session is acknowledged with: a receipt, an operation, or a note.
+//! The acknowledgement of a change to a session: a receipt, an operation, or a note.
 
 use boswell_store::Receipt;
 

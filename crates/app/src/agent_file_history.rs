@@ -6,7 +6,9 @@ use std::path::{Component, Path, PathBuf};
 use boswell_dialect::{ExpectedState, FilesAtEntry, Modified, Plan, Precondition, Step};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::checkpoint::{TextDiff, text_diff};
-use boswell_store::{Digest, Reason, Resolved, Session, Store};
+use boswell_store::store::Resolved;
+use boswell_store::vault::{Digest, Reason};
+use boswell_store::{Session, Store};
 
 use crate::RequestContext;
 use crate::files::{FileDifference, FormerFile, RestoreStep};
@@ -17,7 +19,7 @@ const LARGEST: u64 = 256 << 20;
 
 /// The files of a session at an entry, from the copies that its agent made.
 #[derive(Debug)]
-pub struct AgentFileHistory {
+pub(crate) struct AgentFileHistory {
     root: PathBuf,
     prompt: String,
     files: Vec<Copied>,
@@ -26,9 +28,9 @@ pub struct AgentFileHistory {
 #[derive(Debug)]
 struct Copied {
     path: String,
-    /// What it was; none if it was not there.
+    /// Contents before; `None` if the file was missing.
     then: Option<Vec<u8>>,
-    /// What it is; none if it is not there.
+    /// Contents now; `None` if the file is missing.
     now: Option<Vec<u8>>,
     state: State,
 }
@@ -39,7 +41,7 @@ enum State {
     Same,
     /// What it is now is also in a copy or in the log: putting it back loses nothing.
     Known,
-    /// Somebody else changed it.
+    /// Another program changed the file.
     Conflict,
     /// It lies outside of the project, behind a link, or in git's own folder.
     Outside,
@@ -49,7 +51,7 @@ enum State {
 
 impl AgentFileHistory {
     /// Gathers them; none where the agent keeps no copies. With `paths` only files below these.
-    pub fn at(
+    pub(crate) fn at(
         found: &Resolved,
         session: &Session,
         entry: &str,
@@ -81,7 +83,7 @@ impl AgentFileHistory {
     }
 
     /// What each file was.
-    pub fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
+    pub(crate) fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
         let state = |file: &Copied| FormerFile {
             session: session.to_string(),
             prompt: Maybe::Given(self.prompt.clone()),
@@ -99,7 +101,7 @@ impl AgentFileHistory {
     }
 
     /// How they differ from what they are now.
-    pub fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
+    pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
         let difference = |file: &Copied| {
             let (change, diff) = file.change();
             FileDifference {
@@ -118,9 +120,9 @@ impl AgentFileHistory {
     ///
     /// # Errors
     ///
-    /// Conflict if somebody else changed one of them and `force` is not given: then nothing is put
-    /// back.
-    pub fn restore(
+    /// Conflict if another program changed one of them and `force` is not given: then
+    /// nothing is put back.
+    pub(crate) fn restore(
         &self,
         cx: &RequestContext,
         session: &SessionRef,

@@ -1,4 +1,4 @@
-//! Prompt histories that agents keep beside their sessions.
+//! Prompt histories that agents store next to their sessions.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,9 @@ use boswell_dialect::HistoryKind;
 use boswell_find::PromptHistory;
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
-use boswell_store::{Clock, IdSource, Resolved, Store, SystemIds};
+use boswell_store::Store;
+use boswell_store::store::Resolved;
+use boswell_store::system_ids::{Clock, IdSource, SystemIds};
 
 use crate::RequestContext;
 
@@ -15,16 +17,16 @@ const LARGEST: u64 = 256 << 20;
 
 /// A prompt of an agent's own history.
 #[derive(Debug, Clone)]
-pub struct Asked {
-    pub text: String,
-    pub at: Option<Instant>,
-    pub project: Option<String>,
-    pub session: Option<String>,
+pub(crate) struct Asked {
+    pub(crate) text: String,
+    pub(crate) at: Option<Instant>,
+    pub(crate) project: Option<String>,
+    pub(crate) session: Option<String>,
 }
 
 /// The prompts that a store's `history.jsonl` holds, oldest first; lines that cannot be
 /// read are passed over.
-pub fn read(store: &Store) -> Result<Vec<Asked>> {
+pub(crate) fn read(store: &Store) -> Result<Vec<Asked>> {
     if store.dialect().facts().prompt_history != HistoryKind::Lines {
         return Ok(Vec::new());
     }
@@ -36,8 +38,8 @@ pub fn read(store: &Store) -> Result<Vec<Asked>> {
 }
 
 /// xcsh and oh-my-pi keep theirs in SQLite, which is copied and read from the copy. One that cannot
-/// be read is told, not fatal.
-pub fn database(cx: &RequestContext, store: &Store) -> Result<Vec<Asked>> {
+/// be read is reported, not fatal.
+pub(crate) fn database(cx: &RequestContext, store: &Store) -> Result<Vec<Asked>> {
     let Some(home) = cx.home.as_ref().filter(|_| {
         matches!(
             store.dialect().facts().prompt_history,
@@ -82,14 +84,14 @@ pub fn database(cx: &RequestContext, store: &Store) -> Result<Vec<Asked>> {
 /// The history that xcsh keeps of what its user asks: prompts that we write into a session go there
 /// too, as if they had been typed. That of today's oh-my-pi has rules of its own and is left alone.
 #[derive(Debug)]
-pub struct AgentHistory {
+pub(crate) struct AgentHistory {
     database: PathBuf,
     project: Option<String>,
 }
 
 impl AgentHistory {
     /// The history of the store that a session is in; none where its agent keeps none.
-    pub fn of(found: &Resolved) -> Result<Option<AgentHistory>> {
+    pub(crate) fn of(found: &Resolved) -> Result<Option<AgentHistory>> {
         let database = found.store.root().join("history.db");
         let takes_prompts = HistoryKind::Database {
             takes_prompts: true,
@@ -109,7 +111,7 @@ impl AgentHistory {
     ///
     /// What the database says. The prompts are in the session already: it is a matter of a
     /// warning, and no failure of the append.
-    pub fn remember(&self, prompts: &[String]) -> Result<()> {
+    pub(crate) fn remember(&self, prompts: &[String]) -> Result<()> {
         let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
         boswell_find::remember_all(
             &self.database,

@@ -14,7 +14,7 @@ use crate::system::read_text;
 const MOST_FOLDERS: usize = 4;
 
 /// The version of the program of that name that a shell would start.
-pub fn version(env: &Environment, program: &str) -> Option<String> {
+pub(crate) fn version(env: &Environment, program: &str) -> Option<String> {
     let folders = env.var("PATH")?;
     let mut places = std::env::split_paths(folders)
         .filter(|folder| folder.is_absolute())

@@ -1,30 +1,32 @@
-//! What is said about a session: into its log where its format has a place, else as a note.
+//! Titles, tags and labels of a session: written to its log if the format allows, else as a note.
 
 use boswell_dialect::{Body, Depth, Draft, EditRequest, Support};
 use boswell_model::json::Json;
 use boswell_model::{ErrorKind, Result, SessionMeta, SessionRef};
-use boswell_store::{NoteKind, Receipt, Resolved};
+use boswell_store::Receipt;
+use boswell_store::notes::NoteKind;
+use boswell_store::store::Resolved;
 
 use crate::acknowledgement::{Acknowledgement, NoteShape, ReceiptShape};
 use crate::planned_change::{self, OperationShape};
 use crate::{App, AppResult, RequestContext, summarize};
 
-/// What to say about which session.
+/// A request to annotate a session.
 #[derive(Debug, Clone)]
 pub struct AnnotateRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// What is said about it.
+    /// The annotation to write.
     pub annotation: Annotation,
 }
 
-/// Something that is said about a session.
+/// An annotation of a session.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Annotation {
-    /// Its title.
+    /// Sets the title.
     Title(String),
-    /// Its tags.
+    /// Adds or removes tags.
     Tags {
         /// These it has from now on.
         add: Vec<String>,
@@ -35,10 +37,10 @@ pub enum Annotation {
     Label {
         /// The entry.
         entry: String,
-        /// Its name.
+        /// The label; `None` removes it.
         label: Option<String>,
     },
-    /// Its status. A session that is completed is summed up, if the settings say so.
+    /// Sets the status. A session that is completed is summed up, if the settings say so.
     Status {
         /// The status.
         status: SessionStatus,
@@ -202,7 +204,7 @@ fn write(
     write_by(cx, found, (request, None), &append, notes)
 }
 
-/// A request, and how it is made again from what the session says once its locks are held.
+/// A request, and how it is made again from the session once its locks are held.
 type Remade<'r> = (
     &'r EditRequest,
     Option<&'r dyn Fn(&SessionMeta) -> EditRequest>,
@@ -249,7 +251,7 @@ fn write_by(
     }))
 }
 
-/// Takes back what earlier notes say of the same matter: notes come before what a log says.
+/// Removes earlier notes about the same value: notes take precedence over the log.
 fn outdate(cx: &RequestContext, session: &SessionRef, said: &[NoteKind]) -> Result<()> {
     if !cx.home()?.join("notes.jsonl").is_file() {
         return Ok(());

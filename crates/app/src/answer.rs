@@ -1,4 +1,4 @@
-//! What a request comes back with: its answer, or its error, and what was noticed on the way.
+//! The result of a request: its answer or its error, and the warnings that occurred on the way.
 
 use boswell_model::Error;
 
@@ -11,30 +11,42 @@ use boswell_model::Error;
 pub enum Notice {
     /// What was done or passed over on the way. `--quiet` leaves it out.
     Remark(String),
-    /// Something could not be looked at; the answer is right without it. `--quiet` leaves it out.
+    /// Something could not be read; the answer is right without it. `--quiet` leaves it out.
     Warning(Error),
     /// A part of what was asked for could not be done. It is always shown.
     Failure(Error),
 }
 
-/// The answer to a request, and what was noticed on the way.
+/// The answer to a request, and the notices that occurred on the way.
 #[derive(Debug)]
 #[must_use]
 pub struct Answer<T> {
     /// What was asked for.
     pub value: T,
-    /// In the order in which it was noticed.
+    /// Notices in the order in which they occurred.
     pub notices: Vec<Notice>,
 }
 
-/// Why there is no answer, and what was noticed before that was known.
+/// The error of a request, and the warnings before it.
 #[derive(Debug)]
 pub struct Refusal {
     /// Why.
     pub error: Error,
-    /// In the order in which it was noticed: an operation of an earlier run may have been
+    /// Notices in the order in which they occurred: an operation of an earlier run may have been
     /// finished before this request failed.
     pub notices: Vec<Notice>,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for Refusal {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
 }
 
 impl From<Error> for Refusal {

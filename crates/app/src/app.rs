@@ -8,7 +8,9 @@ use boswell_dialect::{Dialect, Environment};
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Clock, Exclusion, IdSource, Owner, Runner, Store, Stores, SystemIds};
+use boswell_store::store::{Exclusion, Stores};
+use boswell_store::system_ids::{Clock, IdSource, SystemIds};
+use boswell_store::{Home, Store};
 
 use crate::changes::Looks;
 use crate::config::{AddedStore, Config, expanded};
@@ -32,7 +34,7 @@ pub struct AppConfig {
     pub access: Access,
     /// Of two stores that hold one conversation, the dialect of the one that is meant.
     pub side: Option<String>,
-    /// What tells the time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Whether the process ends after a request or two. Then the memory of large lists is left to
     /// the operating system, which takes it back faster than they can be freed one by one.
@@ -74,31 +76,25 @@ pub struct App {
 
 /// What all requests share.
 #[derive(Debug)]
-pub struct AppState {
-    pub env: Environment,
-    pub home: Option<PathBuf>,
-    pub config: Config,
-    pub exclusion: Option<Arc<Exclusion>>,
-    pub side: Option<String>,
+pub(crate) struct AppState {
+    pub(crate) env: Environment,
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) config: Config,
+    pub(crate) exclusion: Option<Arc<Exclusion>>,
+    pub(crate) side: Option<String>,
     /// Whether stores were named, so that those of the environment are not seen.
-    pub named_stores: bool,
+    pub(crate) named_stores: bool,
     pub(crate) read_only: bool,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) exits_soon: bool,
-    stores: StoreChoice,
+    /// Stores that were named; if there are none, those of environment and settings count.
+    stores: Vec<(String, PathBuf)>,
+    /// Exactly these.
+    #[cfg(test)]
+    fixed_stores: Option<Stores>,
     archived: Mutex<Option<Archived>>,
     looks: Looks,
     pub(crate) outside_links: OutsideLinks,
-}
-
-/// Which stores requests look at.
-#[derive(Debug)]
-enum StoreChoice {
-    /// Those of the environment and the settings, or those that were named.
-    Configured(Vec<(String, PathBuf)>),
-    /// Exactly these, for tests.
-    #[cfg(test)]
-    Fixed(Stores),
 }
 
 /// Archived sessions, with the state of the file that lists them: a long `ops.jsonl` is read again
@@ -110,7 +106,7 @@ struct Archived {
 }
 
 impl App {
-    /// Opens the application. No session file is looked at.
+    /// Opens the application. No session file is examined.
     ///
     /// # Errors
     ///
@@ -127,7 +123,9 @@ impl App {
             side: config.side,
             clock: config.clock,
             exits_soon: config.exits_soon,
-            stores: StoreChoice::Configured(config.stores),
+            stores: config.stores,
+            #[cfg(test)]
+            fixed_stores: None,
             archived: Mutex::default(),
             looks: Looks::default(),
             outside_links: OutsideLinks::default(),
@@ -155,6 +153,16 @@ impl App {
     /// Whether nothing may be written.
     pub fn is_read_only(&self) -> bool {
         self.state.read_only
+    }
+
+    /// Fails if nothing may be written: for a face that shows a plan first, and would only then be
+    /// refused.
+    ///
+    /// # Errors
+    ///
+    /// Denied if the application was opened for reading only.
+    pub fn may_write(&self) -> Result<()> {
+        self.state.may_write()
     }
 
     /// Whether stores were named, so that those of the environment are not seen.
@@ -189,17 +197,17 @@ impl App {
     }
 
     /// Starts a request: finds the stores, and notes the time.
-    pub fn request(&self) -> Result<RequestContext> {
+    pub(crate) fn request(&self) -> Result<RequestContext> {
         self.request_with(Cancel::new())
     }
 
     /// As [`request`](App::request), for a request that can be cancelled.
-    pub fn request_with(&self, cancel: Cancel) -> Result<RequestContext> {
+    pub(crate) fn request_with(&self, cancel: Cancel) -> Result<RequestContext> {
         let stores = self.state.stores()?;
         Ok(RequestContext::new(Arc::clone(&self.state), stores, cancel))
     }
 
-    /// Answers a request, with what was noticed on the way.
+    /// Answers a request, with the notices that occurred on the way.
     pub(crate) fn answer<T>(
         &self,
         work: impl FnOnce(&RequestContext) -> Result<T>,
@@ -252,13 +260,25 @@ impl AppState {
         }
     }
 
+    /// Fails before anything is written when nothing may be.
+    pub(crate) fn may_write(&self) -> Result<()> {
+        if !self.read_only {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Denied,
+            "this command writes, and boswell was told to write nothing",
+        )
+        .hinting("leave out --read-only, and unset BOSWELL_READ_ONLY"))
+    }
+
     /// The stores as they are now.
     fn stores(&self) -> Result<Stores> {
-        let named = match &self.stores {
-            StoreChoice::Configured(named) => named,
-            #[cfg(test)]
-            StoreChoice::Fixed(stores) => return Ok(stores.clone()),
-        };
+        #[cfg(test)]
+        if let Some(stores) = &self.fixed_stores {
+            return Ok(stores.clone());
+        }
+        let named = &self.stores;
         let mut stores = if named.is_empty() {
             self.found_stores()?
         } else {
@@ -302,35 +322,40 @@ impl AppState {
     /// A name for the stores and settings that conversations of the catalog were worked out for: a
     /// hash, so that the catalog has no names in it that the user removed from the settings.
     pub(crate) fn conversation_scope(&self) -> String {
-        let mut parts: Vec<String> = match &self.stores {
-            StoreChoice::Configured(named) if named.is_empty() => {
-                let roots = |dialect: &&dyn Dialect| {
-                    let name = dialect.name();
-                    let roots = dialect.roots(&self.env).into_iter();
-                    roots
-                        .map(|root| format!("found {name} {}", root.display()))
-                        .collect::<Vec<_>>()
-                };
-                boswell_dialect::all()
-                    .iter()
-                    .flat_map(|it| roots(&&**it))
-                    .collect()
-            }
-            StoreChoice::Configured(named) => (named.iter())
-                .map(|(dialect, path)| {
-                    format!("named {dialect} {}", self.env.cwd.join(path).display())
-                })
-                .collect(),
-            #[cfg(test)]
-            StoreChoice::Fixed(stores) => (stores.iter())
-                .map(|(_, store)| format!("{} {}", store.dialect().name(), store.root().display()))
-                .collect(),
-        };
+        let mut parts = self.store_names();
         let added = self.config.stores().into_iter();
         parts.extend(added.map(|it| format!("added {it:?}")));
         let excluded = self.config.words("exclude").into_iter();
         parts.extend(excluded.map(|it| format!("excluded {it}")));
-        boswell_store::Digest::of(parts.join("\n").as_bytes()).to_string()
+        boswell_store::vault::Digest::of(parts.join("\n").as_bytes()).to_string()
+    }
+
+    /// Where requests look for sessions, a line for each place.
+    fn store_names(&self) -> Vec<String> {
+        #[cfg(test)]
+        if let Some(stores) = &self.fixed_stores {
+            let name =
+                |store: &Store| format!("{} {}", store.dialect().name(), store.root().display());
+            return stores.iter().map(|(_, store)| name(store)).collect();
+        }
+        if self.stores.is_empty() {
+            let roots = |dialect: &dyn Dialect| -> Vec<String> {
+                let name = dialect.name();
+                let roots = dialect.roots(&self.env).into_iter();
+                roots
+                    .map(|root| format!("found {name} {}", root.display()))
+                    .collect()
+            };
+            return boswell_dialect::all()
+                .iter()
+                .flat_map(|it| roots(*it))
+                .collect();
+        }
+        let place = |path: &Path| self.env.cwd.join(path).display().to_string();
+        let named = self.stores.iter();
+        named
+            .map(|(dialect, path)| format!("named {dialect} {}", place(path)))
+            .collect()
     }
 
     fn archived_stores(&self, home: &Path) -> Vec<Store> {
@@ -343,23 +368,13 @@ impl AppState {
         }
         // An operation list that cannot be read is reported by `ops`; everything else can do
         // without it.
-        let stores = runner(home).archived().unwrap_or_default();
+        let stores = Home::at(home).runner().archived().unwrap_or_default();
         *known = Some(Archived {
             list,
             stores: stores.clone(),
         });
         stores
     }
-}
-
-/// What carries out plans in a home.
-pub(crate) fn runner(home: &Path) -> Runner {
-    Runner::new(
-        Arc::new(RealDisk),
-        home,
-        Arc::new(SystemIds),
-        Owner::this("boswell"),
-    )
 }
 
 /// The error of a request that needs a home where there is none.
@@ -392,7 +407,8 @@ impl App {
                 read_only: false,
                 clock: Arc::new(HourAhead),
                 exits_soon: false,
-                stores: StoreChoice::Fixed(stores),
+                stores: Vec::new(),
+                fixed_stores: Some(stores),
                 archived: Mutex::default(),
                 looks: Looks::default(),
                 outside_links: OutsideLinks::default(),

@@ -9,8 +9,10 @@ use std::sync::Arc;
 pub use boswell_dialect::{Body, Draft, Parent, Part};
 use boswell_dialect::{Capability, EditRequest, Expected};
 use boswell_model::{Result, SessionRef};
+use boswell_store::Receipt;
+use boswell_store::operations::Runner;
+use boswell_store::store::Resolved;
 pub use boswell_store::{Durability, Expect, Wait};
-use boswell_store::{Outcome, Receipt, Resolved, Runner};
 use boswell_store::{SessionWriter, Ticket};
 
 use crate::acknowledgement::ReceiptShape;
@@ -49,7 +51,7 @@ impl App {
     }
 }
 
-/// Is handed receipts, oldest first, a batch at a time.
+/// Receives receipts, oldest first, a batch at a time.
 pub type ReceiptSink<'s> = &'s mut dyn FnMut(Vec<ReceiptShape>) -> Result<()>;
 
 /// A session that is appended to: drafts are submitted, then acknowledged together.
@@ -110,7 +112,7 @@ impl Appender {
     ///
     /// # Errors
     ///
-    /// What the disk says, or `sink`. Entries that were acknowledged are written.
+    /// An error of the disk or of `sink`. Entries that were acknowledged are written.
     pub fn settle(&mut self, sink: ReceiptSink<'_>) -> AppResult<()> {
         let settled = match &mut self.to {
             Destination::Log(log) => log.settle(&self.cx, sink),
@@ -123,10 +125,10 @@ impl Appender {
     ///
     /// # Errors
     ///
-    /// What the disk says.
+    /// An error of the disk.
     pub fn close(self) -> Result<()> {
         match self.to {
-            Destination::Log(log) => log.writer.close(Outcome::Open),
+            Destination::Log(log) => log.writer.release(),
             Destination::Plans(_) => Ok(()),
         }
     }
@@ -255,7 +257,7 @@ impl PlanAppender {
     }
 }
 
-/// A result with what was noticed since the last one.
+/// A result with the notices since the last one.
 fn noticed<T>(cx: &RequestContext, done: Result<T>) -> AppResult<T> {
     let notices = cx.take_notices();
     match done {

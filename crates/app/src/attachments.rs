@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use boswell_dialect::{Depth, SideKind};
 use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
-use boswell_store::{Resolved, Session, Store};
+use boswell_store::store::Resolved;
+use boswell_store::{Session, Store};
 
 use crate::shape::{Maybe, shape};
 use crate::{App, AppResult, RequestContext, base64};
@@ -41,16 +42,16 @@ pub struct AttachmentsRequest {
     pub extract: Option<PathBuf>,
 }
 
-/// Is handed attachments one by one; false where nothing more is wanted.
+/// Receives attachments one by one; it returns false to stop.
 pub type AttachmentSink<'s> = &'s mut dyn FnMut(AttachmentShape) -> Result<bool>;
 
 impl App {
-    /// Hands out the images and files of a session, and extracts them if that is asked for.
+    /// Lists the images and files of a session, and extracts them on request.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Invalid if a file would be overwritten; and whatever
-    /// the sink fails with.
+    /// NotFound if there is no such session, Invalid if a file would be overwritten; and every
+    /// error of the sink.
     pub fn attachments(
         &self,
         request: &AttachmentsRequest,
@@ -81,7 +82,7 @@ fn attachments(
         sink(attachment.shape(&session, written))
     };
     if inside(&session, &found.store, &mut hand_out)? {
-        beside(&found, &mut hand_out)?;
+        side_files(&found, &mut hand_out)?;
     }
     if count == 0 {
         cx.remark(format!("{} has no attachments", session.reference()));
@@ -135,7 +136,7 @@ impl Attachment {
     }
 }
 
-/// Is handed what was found; false where nothing more is wanted.
+/// Receives what was found; it returns false to stop.
 type HandOut<'a> = &'a mut dyn FnMut(Attachment) -> Result<bool>;
 
 /// Those that entries contain or name. False if the rest is not wanted.
@@ -187,7 +188,7 @@ fn named(store: &Store, entry: Option<String>, mime: Option<String>, name: Strin
 }
 
 /// Files that belong to the session.
-fn beside(found: &Resolved, hand_out: HandOut<'_>) -> Result<()> {
+fn side_files(found: &Resolved, hand_out: HandOut<'_>) -> Result<()> {
     let files = found.store.side_files(&found.location)?.into_iter();
     for file in files.filter(|file| file.kind == SideKind::Attachment) {
         let attachment = Attachment {

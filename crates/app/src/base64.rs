@@ -3,7 +3,7 @@
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Bytes as base64.
-pub fn encode(bytes: &[u8]) -> String {
+pub(crate) fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
         let value = chunk
@@ -25,9 +25,9 @@ pub fn encode(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes that base64 text stands for, either alphabet, white space allowed; none if
+/// Decodes base64 in either alphabet, white space allowed; `None` if
 /// it is something else.
-pub fn decode(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut value, mut bits) = (0u32, 0);
     for byte in text

@@ -2,7 +2,8 @@
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Error, ErrorKind, Result, Tip};
-use boswell_store::{Outcome, Resolved, Session, Wait};
+use boswell_store::store::Resolved;
+use boswell_store::{Session, Wait};
 
 use crate::acknowledgement::{Acknowledgement, ReceiptShape};
 use crate::planned_change::{self, OperationShape};
@@ -45,7 +46,7 @@ fn branch(cx: &RequestContext, request: &BranchRequest) -> Result<Acknowledgemen
         (Some(entry), None) => writer.branch(entry)?,
         (None, None) => writer.reset()?,
     };
-    writer.close(Outcome::Open)?;
+    writer.release()?;
     Ok(Acknowledgement::Receipt(ReceiptShape::from(&receipt)))
 }
 

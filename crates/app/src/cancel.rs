@@ -1,4 +1,4 @@
-//! How a face gives up a request that it no longer needs.
+//! Cancellation of a request that a client no longer needs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

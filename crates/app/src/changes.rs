@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_model::{Instant, Result, Revision, SessionRef};
-use boswell_store::{Follower, NewEntry};
+use boswell_store::Follower;
+use boswell_store::session::NewEntry;
 
 use crate::shape::{EntryParts, EntryShape};
 use crate::{Answer, App, AppResult, RequestContext};
@@ -34,7 +35,7 @@ pub enum Change {
     Gone(SessionRef),
     /// An entry of a session that is followed.
     Entry(FollowedEntry),
-    /// The log of a session that is followed was cut or replaced: entries that were handed out
+    /// The log of a session that is followed was cut or replaced: entries that were reported
     /// before no longer count, and those that it has now follow.
     Restarted(SessionRef),
     /// More happened than is remembered: list the sessions again.
@@ -70,11 +71,11 @@ impl FollowedEntry {
     }
 }
 
-/// Hands out changes to one listener.
+/// Reports changes to one listener.
 #[derive(Debug)]
 pub struct ChangeFeed {
     app: App,
-    /// The last look whose changes were handed out.
+    /// The last look whose changes were reported.
     seen: u64,
     followed: BTreeMap<SessionRef, Followed>,
 }
@@ -86,7 +87,7 @@ struct Followed {
 }
 
 impl App {
-    /// Starts a change feed. What changed before is not handed out.
+    /// Starts a change feed. Earlier changes are not reported.
     ///
     /// # Errors
     ///
@@ -144,7 +145,7 @@ impl ChangeFeed {
     }
 
     /// What changed since the last poll. Never waits. A store or a session that cannot be read at
-    /// this moment is looked at again by the next poll.
+    /// this moment is examined again by the next poll.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! Looks for damage in sessions and stores, and says what each costs.
+//! Finds damage in sessions and stores, and reports what each finding costs.
 //!
-//! Findings are handed out as they are made, in the order of the stores: sessions are read on
+//! Findings are reported as they are made, in the order of the stores: sessions are read on
 //! several threads, archived ones one after the other because they are unpacked in memory.
 
 mod session;
@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 
 use boswell_dialect::{FileKind, SessionLocation};
 use boswell_model::{Error, Problem, ProblemKind, Result};
-use boswell_store::{Backend, BlobId, FsBackend, Store};
+use boswell_store::Store;
+use boswell_store::backend::{Backend, FsBackend};
+use boswell_store::blobs::BlobId;
 
 pub use self::session::{CheckedSession, Finding};
 pub use self::shape::{DamageShape, FindingShape, WarningShape};
@@ -32,20 +34,20 @@ pub struct CheckRequest {
 /// What a check hands out while it looks.
 #[derive(Debug)]
 pub enum CheckEvent {
-    /// So many sessions will be looked at.
+    /// So many sessions will be examined.
     Begin {
         /// Their number; an archived one is counted without its subagents.
         sessions: usize,
     },
-    /// A session was looked at, and may be clean.
+    /// A session was examined, and may be clean.
     Session(CheckedSession),
     /// Something about a store as a whole.
     Store(CheckedStore),
-    /// A place that could not be looked at.
+    /// A place that could not be read.
     Unchecked(UncheckedPlace),
 }
 
-/// A session, file or folder that could not be looked at.
+/// A session, file or folder that could not be read.
 #[derive(Debug)]
 pub struct UncheckedPlace {
     /// The session, where it is known.
@@ -59,7 +61,7 @@ pub struct UncheckedPlace {
 /// What a check found, in numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CheckSummary {
-    /// Sessions that were looked at.
+    /// Sessions that were examined.
     pub sessions: usize,
     /// Those that are damaged.
     pub damaged: usize,
@@ -94,17 +96,17 @@ impl CheckSummary {
     }
 }
 
-/// Is handed each event; false ends the check.
+/// Receives each event; it returns false to end the check.
 pub type CheckSink<'s> = &'s mut dyn FnMut(CheckEvent) -> Result<bool>;
 
 impl App {
     /// Looks for damage, and hands out what is found.
     ///
-    /// The numbers cover what was looked at until `sink` returned false or `cancel` was set.
+    /// The numbers cover what was examined until `sink` returned false or `cancel` was set.
     ///
     /// # Errors
     ///
-    /// NotFound for a session that is not there, and what `sink` fails with.
+    /// NotFound for a session that is not there, and every error of `sink`.
     pub fn check(
         &self,
         request: &CheckRequest,
@@ -173,7 +175,7 @@ impl<'c> Check<'c> {
         self.stopped || self.cx.cancel.is_cancelled()
     }
 
-    /// Hands out an event, unless the face wants no more of them.
+    /// Passes an event to the sink, unless the sink wants no more.
     fn hand(&mut self, event: CheckEvent) -> Result<()> {
         if !self.is_over() {
             self.stopped = !(self.sink)(event)?;
@@ -290,7 +292,7 @@ impl<'c> Check<'c> {
         self.unchecked(file, Problem::unreadable(error))
     }
 
-    /// Links that lead out of the stores of these sessions, and of all others that were looked at.
+    /// Links that lead out of the stores of these sessions, and of all others that were examined.
     fn links(&mut self, targets: &[Target]) -> Result<()> {
         let cx = self.cx;
         let mut seen = BTreeSet::new();

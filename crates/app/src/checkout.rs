@@ -17,7 +17,7 @@ pub struct CheckoutRequest {
     pub paths: Vec<String>,
     /// Only compare.
     pub dry_run: bool,
-    /// Also files that somebody else changed since.
+    /// Also files that another program changed since.
     pub force: bool,
 }
 
@@ -37,8 +37,8 @@ impl App {
     /// # Errors
     ///
     /// NotFound if there is no such session or entry, or if the project's folder is gone;
-    /// Unsupported where neither the agent nor boswell keeps copies; Conflict if somebody else
-    /// changed a file and `force` is not given, after the steps that were done were handed out.
+    /// Unsupported where neither the agent nor boswell keeps copies; Conflict if another program
+    /// changed a file and `force` is not given, after the steps that were done were reported.
     pub fn checkout(
         &self,
         request: &CheckoutRequest,

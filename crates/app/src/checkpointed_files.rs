@@ -1,15 +1,15 @@
 //! Files of a project as checkpoints of boswell's own sessions have them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use boswell_dialect::Draft;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::Session;
+use boswell_store::checkpoint::Checkpoints;
 use boswell_store::checkpoint::{
     CUSTOM_TYPE, Captured, Done, FileDiff, OnConflict, RestoreRefusal, State, TextDiff,
 };
-use boswell_store::disk::RealDisk;
-use boswell_store::{Blobs, Checkpoints, IdSource, Resolved, Session, SystemIds};
+use boswell_store::store::Resolved;
 
 use crate::RequestContext;
 use crate::files::{FileDifference, FormerFile, RestoreStep};
@@ -17,7 +17,7 @@ use crate::shape::Maybe;
 
 /// The checkpointed files of a session at an entry, and the folder they belong to.
 #[derive(Debug)]
-pub struct CheckpointedFiles {
+pub(crate) struct CheckpointedFiles {
     state: State,
     root: PathBuf,
     checkpoints: Checkpoints,
@@ -29,7 +29,7 @@ impl CheckpointedFiles {
     /// # Errors
     ///
     /// Unsupported where the session cannot have checkpoints, NotFound if its folder is gone.
-    pub fn at(
+    pub(crate) fn at(
         cx: &RequestContext,
         session: &Session,
         entry: &str,
@@ -61,16 +61,15 @@ impl CheckpointedFiles {
         } else {
             found.state.only(paths)
         };
-        let blobs = Blobs::new(Arc::new(RealDisk), cx.home()?, &SystemIds.hex16());
         Ok(CheckpointedFiles {
             state,
             root,
-            checkpoints: Checkpoints::new(blobs),
+            checkpoints: cx.own_home()?.checkpoints(),
         })
     }
 
     /// What each file was.
-    pub fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
+    pub(crate) fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
         let state = |then: &Captured| match then {
             Captured::File { blob, .. } => ("file", Some(blob.reference())),
             Captured::Absent => ("absent", None),
@@ -93,8 +92,8 @@ impl CheckpointedFiles {
     }
 
     /// How they differ from what they are now.
-    pub fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
-        let compared = self.checkpoints.diff(&self.state, &RealDisk, &self.root);
+    pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
+        let compared = self.checkpoints.diff(&self.state, &self.root);
         let difference = |(path, diff)| {
             let (change, diff) = describe(diff);
             FileDifference {
@@ -109,13 +108,13 @@ impl CheckpointedFiles {
         compared.into_iter().map(difference).collect()
     }
 
-    /// Puts them back. What they were is kept in the session, so that it can be taken back.
+    /// Puts them back. What they were is kept in the session, so that it can be undone.
     ///
     /// # Errors
     ///
-    /// Conflict if somebody else changed one of them and `force` is not given; the others are put
+    /// Conflict if another program changed one of them and `force` is not given; the others are put
     /// back.
-    pub fn restore(
+    pub(crate) fn restore(
         &self,
         cx: &RequestContext,
         found: &Resolved,
@@ -127,15 +126,7 @@ impl CheckpointedFiles {
         } else {
             OnConflict::Stop
         };
-        let unique = SystemIds.hex16();
-        let restored = self.checkpoints.restore(
-            &self.state,
-            &RealDisk,
-            &self.root,
-            policy,
-            cx.now,
-            &unique,
-        )?;
+        let restored = self.checkpoints.restore(&self.state, &self.root, policy)?;
         for (path, done) in &restored.done {
             let word = match done {
                 Done::Written => "restored",

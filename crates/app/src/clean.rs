@@ -1,18 +1,19 @@
 //! Old sessions into the vault, old copies out of it, and what agents left behind.
 
 mod leftovers;
-mod take_away;
 
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
-use boswell_store::{Conversation, Resolved, Retention, Summary};
+use boswell_model::{Instant, Result, SessionRef};
+use boswell_store::links::Conversation;
+use boswell_store::store::{Resolved, Summary};
+use boswell_store::vault::Retention;
 
 pub use self::leftovers::{
     ClearedLeftovers, LeftoverEvent, LeftoverPlan, LeftoverSink, LeftoverSummary, LockStep,
 };
 
-use self::take_away::{can_remove, take_away};
+use crate::delete::{can_remove, remove};
 use crate::list::warn_about;
 use crate::shape::{Maybe, shape};
 use crate::{App, AppResult, RequestContext};
@@ -27,7 +28,7 @@ pub struct CleanRequest {
 }
 
 shape! {
-    /// A session that would be moved into the vault.
+    /// From `clean`: a session that would be moved into the vault.
     CleanStep: "step" {
         /// what would be done
         done: &'static str,
@@ -37,7 +38,7 @@ shape! {
         last_active: Option<Instant>,
     }
 
-    /// Copies that were or would be dropped from the vault.
+    /// From `clean --vault`: copies that were or would be dropped from the vault.
     VaultStep: "step" {
         /// what was or would be done
         done: &'static str,
@@ -49,7 +50,7 @@ shape! {
         bytes: Option<u64>,
     }
 
-    /// A change that was carried out; `undo` takes it back.
+    /// From `clean`: a change that was carried out; `undo` takes it back.
     CleanOperation: "op" {
         /// its id
         op: String,
@@ -67,7 +68,7 @@ shape! {
 pub struct OldSession {
     /// Its name for people.
     pub name: String,
-    /// When it was looked at.
+    /// When it was examined.
     pub as_of: Instant,
     /// All else.
     pub step: CleanStep,
@@ -83,12 +84,12 @@ pub struct CleanedSession {
 }
 
 impl App {
-    /// Hands out sessions that were not used for long, and says how many there are. Nothing is
+    /// Lists sessions that were not used for long, and returns their number. Nothing is
     /// written.
     ///
     /// # Errors
     ///
-    /// Unsupported where sessions of that dialect cannot be deleted, and what `sink` fails with.
+    /// Unsupported where sessions of that dialect cannot be deleted, and every error of `sink`.
     pub fn plan_clean(
         &self,
         request: &CleanRequest,
@@ -102,7 +103,7 @@ impl App {
         })
     }
 
-    /// Moves sessions that were not used for long into the vault, and says how many there were.
+    /// Moves sessions that were not used for long into the vault, and returns their number.
     /// One that cannot be moved keeps no other from being moved.
     ///
     /// # Errors
@@ -167,10 +168,10 @@ fn clean(
             store: cx.writable(found.store)?,
             location: found.location,
         };
-        match take_away(cx, &found) {
+        match remove(cx, &found) {
             Ok(operation) => sink(CleanedSession::new(&summary.reference, operation)),
             Err(error) => {
-                pass_over(cx, error, &mut first);
+                cx.pass_over(error, &mut first);
                 Ok(())
             }
         }
@@ -178,18 +179,7 @@ fn clean(
     first.map_or(Ok(count), Err)
 }
 
-/// Goes on with the other sessions after one that could not be moved. One that its agent has just
-/// taken up is left alone with a notice; any other reason is the error of the request once the
-/// others are done, for work that was asked for is missing.
-fn pass_over(cx: &RequestContext, error: Error, first: &mut Option<Error>) {
-    if first.is_some() || matches!(error.kind(), ErrorKind::Busy | ErrorKind::Conflict) {
-        cx.fail(error);
-    } else {
-        *first = Some(error);
-    }
-}
-
-/// Hands out every old session, and says how many there are.
+/// Calls the sink with every old session, and returns their number.
 fn each_old(
     cx: &RequestContext,
     request: &CleanRequest,

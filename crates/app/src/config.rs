@@ -1,7 +1,9 @@
-//! What the user set once for all: one TOML file in the platform's folder for settings.
+//! The settings of the user: one TOML file in the platform's folder for settings.
 //!
 //! Options come before variables of the environment, these before the file, and the file
 //! before what is built in.
+
+mod setting;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,35 +11,14 @@ use std::time::Duration;
 use boswell_dialect::Environment;
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::Exclusion;
+use boswell_store::store::Exclusion;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
+pub(crate) use self::setting::{SETTINGS, Setting};
+
+use self::setting::{Kind, example};
 use crate::time;
-
-/// A setting that there is.
-#[derive(Debug)]
-pub struct Setting {
-    /// Its name, tables before it separated by dots.
-    pub key: &'static str,
-    /// What holds without it.
-    pub default: &'static str,
-    /// What it is for.
-    pub what: &'static str,
-    kind: Kind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Word(&'static [&'static str]),
-    Bool,
-    /// A span of time such as `30d`, or `never`.
-    Span,
-    Words,
-    Globs,
-    Stores,
-    Table,
-}
 
 /// A store that the settings add to those that are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,107 +30,6 @@ pub struct AddedStore {
     /// What the user calls it.
     pub label: Option<String>,
 }
-
-const fn setting(
-    key: &'static str,
-    default: &'static str,
-    what: &'static str,
-    kind: Kind,
-) -> Setting {
-    Setting {
-        key,
-        default,
-        what,
-        kind,
-    }
-}
-
-impl Setting {
-    /// Which projects are excluded.
-    pub(crate) const EXCLUDE: Setting = setting(
-        "exclude",
-        "",
-        "projects that are never listed, searched, kept or exported: folders, `*` and `**` allowed",
-        Kind::Globs,
-    );
-}
-
-/// Every setting.
-pub const SETTINGS: &[Setting] = &[
-    setting(
-        "color",
-        "auto",
-        "when to use colour",
-        Kind::Word(&["auto", "always", "never"]),
-    ),
-    setting(
-        "stores",
-        "",
-        "stores to add to those that are found: a table [[stores]] each, with dialect, path and label",
-        Kind::Stores,
-    ),
-    Setting::EXCLUDE,
-    setting(
-        "read_only",
-        "false",
-        "write nothing outside boswell's own folder",
-        Kind::Bool,
-    ),
-    setting(
-        "idle",
-        "1h",
-        "how long a session of ours is idle before it is shown as paused",
-        Kind::Span,
-    ),
-    setting(
-        "retention.before",
-        "90d",
-        "how long the vault keeps files as they were before a change",
-        Kind::Span,
-    ),
-    setting(
-        "retention.deleted",
-        "90d",
-        "how long it keeps deleted sessions",
-        Kind::Span,
-    ),
-    setting(
-        "retention.archived",
-        "never",
-        "after what time archived sessions are forgotten",
-        Kind::Span,
-    ),
-    setting(
-        "retention.kept",
-        "never",
-        "after what time kept copies are forgotten",
-        Kind::Span,
-    ),
-    setting(
-        "summary.command",
-        "",
-        "program and arguments that summarise: text on stdin, answer on stdout",
-        Kind::Words,
-    ),
-    setting(
-        "summary.at_close",
-        "false",
-        "summarise a session when it is closed",
-        Kind::Bool,
-    ),
-    setting(
-        "summary.timeout",
-        "30s",
-        "how long that program may take",
-        Kind::Span,
-    ),
-    setting(
-        "prices",
-        "",
-        "dollars for a million tokens, by model: input, output, cache_read, cache_write, cache_write_1h",
-        Kind::Table,
-    ),
-];
 
 /// The file, as far as there is one.
 #[derive(Debug, Default)]
@@ -175,7 +55,7 @@ impl Config {
         }
     }
 
-    pub fn parse(path: PathBuf, text: &str) -> Result<Config> {
+    pub(crate) fn parse(path: PathBuf, text: &str) -> Result<Config> {
         let wrong = |why: String| {
             Error::new(ErrorKind::Invalid, format!("the settings in `{}` cannot be used", path.display()))
                 .because(why)
@@ -231,7 +111,7 @@ impl Config {
         keys
     }
 
-    /// Why what the file says does not fit, and which item of a list is wrong.
+    /// Why a value of the file is not valid, and which item of a list is wrong.
     fn fits(&self, setting: &Setting) -> std::result::Result<(), (Option<usize>, String)> {
         let Some(value) = self.get(setting.key) else {
             return Ok(());
@@ -291,8 +171,8 @@ impl Config {
         self.get(key).is_some()
     }
 
-    /// What the file says of a setting.
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    /// The value of a setting in the file.
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         match key.split_once('.') {
             Some((table, key)) => self.table.get(table)?.get(key),
             None => self.table.get(key),
@@ -304,13 +184,13 @@ impl Config {
         self.get(key)?.as_str()
     }
 
-    /// Yes or no; no if nothing is said.
+    /// Yes or no; no if the file has no value.
     pub fn is_on(&self, key: &str) -> bool {
         self.get(key).and_then(Value::as_bool).unwrap_or(false)
     }
 
     /// Dollars for a million tokens that the user set, by model: an object of objects of numbers.
-    /// What is not a number is `null`.
+    /// A value that is not a number becomes `null`.
     pub fn prices(&self) -> Option<Json> {
         let number = |value: &Value| {
             let whole = || value.as_integer().map(|whole| whole as f64);
@@ -325,7 +205,7 @@ impl Config {
         Some(Json::Object(set.iter().map(model).collect()))
     }
 
-    /// Several words; none if nothing is said.
+    /// Several words; none if the file has no value.
     pub fn words(&self, key: &str) -> Vec<String> {
         let items = self.get(key).and_then(Value::as_array);
         items
@@ -335,7 +215,7 @@ impl Config {
             .collect()
     }
 
-    /// What says which projects are excluded; none if the file excludes nothing.
+    /// The rules that exclude projects; `None` if the file excludes nothing.
     pub fn exclusion(&self, env: &Environment) -> Result<Option<Exclusion>> {
         let patterns = self.words("exclude");
         if patterns.is_empty() {
@@ -366,7 +246,7 @@ impl Config {
     }
 
     /// A setting as it is shown, and whether the file sets it.
-    pub fn shown(&self, setting: &Setting) -> (String, bool) {
+    pub(crate) fn shown(&self, setting: &Setting) -> (String, bool) {
         match self.get(setting.key) {
             Some(Value::String(text)) => (text.clone(), true),
             Some(value) => (value.to_string(), true),
@@ -438,7 +318,7 @@ fn added_store(item: &Value) -> std::result::Result<AddedStore, String> {
     Ok(store)
 }
 
-/// The line on which a setting stands, or an item of it.
+/// Returns the line of a setting, or of an item of it.
 fn line_of(text: &str, key: &str, item: Option<usize>) -> Option<usize> {
     let table = DeTable::parse(text).ok()?;
     let (mut at, mut value) = (0, None);
@@ -458,26 +338,11 @@ fn line_of(text: &str, key: &str, item: Option<usize>) -> Option<usize> {
 }
 
 /// A path of the settings with its `~` expanded.
-pub fn expanded(path: &str, env: &Environment) -> PathBuf {
+pub(crate) fn expanded(path: &str, env: &Environment) -> PathBuf {
     match (path.strip_prefix("~/"), path, &env.home) {
         (Some(rest), _, Some(home)) => home.join(rest),
         (None, "~", Some(home)) => home.clone(),
         _ => PathBuf::from(path),
-    }
-}
-
-fn example(setting: &Setting) -> String {
-    match setting.kind {
-        Kind::Word(words) => format!("{} = \"{}\"", setting.key, words.first().unwrap_or(&"")),
-        Kind::Bool => format!("{} = true", setting.key),
-        Kind::Span => format!("{} = \"30d\"", setting.key),
-        Kind::Words => format!("{} = [\"a\", \"b\"]", setting.key),
-        Kind::Globs => format!("{} = [\"/srv/secret\", \"~/private/*\"]", setting.key),
-        Kind::Stores => format!(
-            "[[{}]] with dialect = \"claude\", path = \"~/.claude-work\"",
-            setting.key
-        ),
-        Kind::Table => format!("[{}.\"name\"]", setting.key),
     }
 }
 
@@ -505,107 +370,4 @@ fn read(path: &Path) -> std::io::Result<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<Config> {
-        Config::parse(PathBuf::from("c.toml"), text)
-    }
-
-    #[test]
-    fn settings_are_read_by_name() {
-        let config =
-            parse("idle = \"2h\"\nstores = [\"pi=/x\"]\n[retention]\ndeleted = \"never\"\n[prices.\"m-1\"]\ninput = 3")
-                .unwrap();
-        assert_eq!(config.span("idle"), Some(Duration::from_secs(7200)));
-        assert_eq!(
-            config.stores()[0],
-            AddedStore {
-                dialect: "pi".into(),
-                path: "/x".into(),
-                label: None
-            }
-        );
-        assert_eq!(config.span("retention.deleted"), None);
-        assert_eq!(
-            config.span("retention.before"),
-            Some(Duration::from_secs(90 * 86400))
-        );
-        assert!(config.get("prices").is_some());
-    }
-
-    #[test]
-    fn what_is_wrong_is_named_with_its_line() {
-        let why = |text: &str| {
-            parse(text)
-                .unwrap_err()
-                .reason()
-                .unwrap_or_default()
-                .to_owned()
-        };
-        assert!(
-            why("a = 1\nidle = [").starts_with("line 2"),
-            "{}",
-            why("a = 1\nidle = [")
-        );
-        assert_eq!(why("idel = \"1h\""), "line 1: there is no setting `idel`");
-        assert_eq!(
-            why("[retention]\nold = \"1d\""),
-            "line 2: there is no setting `retention.old`"
-        );
-        assert!(why("idle = 5").contains("must be like `idle = \"30d\"`"));
-        assert!(why("color = \"red\"").contains("is none of auto, always, never"));
-    }
-
-    #[test]
-    fn added_stores_are_read_and_a_wrong_one_is_named_with_its_line() {
-        let config = parse(
-            "[[stores]]\ndialect = \"claude\"\npath = \"~/.claude-work\"\nlabel = \"work\"\n\n[[stores]]\ndialect = \"pi\"\npath = \"/srv/pi\"\n",
-        )
-        .unwrap();
-        let labels: Vec<Option<String>> = config
-            .stores()
-            .into_iter()
-            .map(|store| store.label)
-            .collect();
-        assert_eq!(labels, [Some("work".to_owned()), None]);
-        let why = |text: &str| {
-            parse(text)
-                .unwrap_err()
-                .reason()
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let second = |table: &str| {
-            why(&format!(
-                "[[stores]]\ndialect = \"pi\"\npath = \"/x\"\n[[stores]]\n{table}"
-            ))
-        };
-        assert_eq!(
-            second("path = \"/y\""),
-            "line 4: `stores` has an item that cannot be used: `dialect` is missing"
-        );
-        assert!(
-            second("dialect = \"netscape\"\npath = \"/y\"")
-                .contains("there is no dialect `netscape`; known are")
-        );
-        assert!(second("dialect = \"pi\"\npath = \"y\"").contains("must begin with `/` or `~/`"));
-        assert!(
-            second("dialect = \"pi\"\npath = \"/y\"\nlable = \"z\"")
-                .contains("there is no `lable`")
-        );
-        assert!(second("dialect = \"pi\"\npath = \"/y\"\nlabel = \"\"").contains("1 to 32"));
-        assert!(why("stores = [\"pi=/x\", 3]").starts_with("line 1: `stores` has an item"));
-        assert!(why("stores = \"pi=/x\"").contains("must be like `[[stores]]"));
-    }
-
-    #[test]
-    fn every_default_fits_its_own_setting() {
-        for setting in SETTINGS
-            .iter()
-            .filter(|it| it.kind == Kind::Span && it.default != "never")
-        {
-            assert!(time::span(setting.default).is_ok(), "{}", setting.key);
-        }
-    }
-}
+mod tests;

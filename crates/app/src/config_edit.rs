@@ -1,13 +1,12 @@
-//! Changes the settings file: what else stands in it stays as the user wrote it.
+//! Changes the settings file: everything else in it stays as the user wrote it.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::Wait;
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::locks::Locks;
-use boswell_store::{IdSource, Owner, SystemIds, Wait};
+use boswell_store::system_ids::{IdSource, SystemIds};
 use toml::Value;
 use toml::de::DeTable;
 
@@ -16,7 +15,7 @@ use crate::config::Config;
 use crate::system::read_text;
 
 /// Adds patterns to `exclude` and takes others out. Gives the settings as they are then.
-pub fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) -> Result<Config> {
+pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) -> Result<Config> {
     cx.may_write()?;
     let Some(path) = cx.config.path.clone() else {
         return Err(
@@ -32,12 +31,7 @@ pub fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) -> Result
     // Two of us at once would otherwise lose what the first one added.
     let locks = cx.home()?.join("locks");
     durable::make_folders(&RealDisk, &locks)?;
-    let locks = Locks::new(
-        Arc::new(RealDisk),
-        locks,
-        Owner::this("boswell"),
-        Arc::new(SystemIds),
-    );
+    let locks = cx.own_home()?.locks();
     let _turn = locks.exclusive("settings", Wait::For(Duration::from_secs(10)))?;
     let text = match read_text(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -84,7 +78,7 @@ fn with_patterns(path: &Path, text: &str, patterns: &[String]) -> Result<String>
         .find(|(key, _)| key.get_ref() == "exclude")
         .map(|(_, value)| value.span());
     let Some(place) = place else {
-        // A key of no table has to stand before the first table.
+        // A top-level key must come before the first table.
         return Ok(format!("exclude = {list}\n{text}"));
     };
     let old = text.get(place.clone()).unwrap_or_default();

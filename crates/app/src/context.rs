@@ -1,4 +1,4 @@
-//! What a model would be sent.
+//! The context of a session: the messages that a model would be sent.
 
 use boswell_dialect::ProviderMessage;
 use boswell_model::json::Json;
@@ -49,7 +49,7 @@ shape! {
         content: Vec<Json>,
         /// the entry that it comes from; `null` for one that is made up
         entry: Option<String>,
-        /// further entries in it
+        /// with `--sent`: further entries in it
         joined: Maybe<Vec<String>>,
         /// the message as the agent itself keeps it, where it is more than that
         native: Maybe<Json>,
@@ -67,7 +67,7 @@ pub struct ContextRequest {
     pub sent: bool,
 }
 
-/// What is handed out of a context, in order.
+/// The parts of a context that the sink receives, in order.
 #[derive(Debug)]
 pub enum ContextPart {
     /// Its settings: first, and once.
@@ -95,16 +95,16 @@ impl ContextSettings {
     }
 }
 
-/// Is handed a context part by part; false where nothing more is wanted.
+/// Receives a context part by part; it returns false to stop.
 pub type ContextSink<'s> = &'s mut dyn FnMut(ContextPart) -> Result<bool>;
 
 impl App {
-    /// Hands out the settings of a session and the messages that a model would be sent.
+    /// Passes to the sink the settings of a session and the messages that a model would be sent.
     ///
     /// # Errors
     ///
     /// NotFound if there is no such session or entry, Unsupported where its format has no
-    /// messages; and whatever the sink fails with.
+    /// messages; and every error of the sink.
     pub fn context(&self, request: &ContextRequest, sink: ContextSink<'_>) -> AppResult<()> {
         self.answer(|cx| context(cx, request, sink))
     }

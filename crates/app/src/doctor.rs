@@ -1,4 +1,4 @@
-//! What boswell finds on this machine, as a report that can also be given to others.
+//! A report of the environment that boswell finds on this machine, made so that it can be shared.
 
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -74,7 +74,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Invalid if the stores of the settings cannot be used. What cannot be looked at otherwise is
+    /// Invalid if the stores of the settings cannot be used. What cannot be read otherwise is
     /// named under `troubles`.
     pub fn report(&self, audience: Audience) -> AppResult<ReportShape> {
         self.answer(|cx| Ok(Report::take(cx, audience)))
@@ -250,7 +250,7 @@ impl Report<'_> {
     }
 }
 
-/// The name of a lock says which session it is of: only its kind is reported.
+/// The name of a lock contains the session: only the kind of the lock is reported.
 fn kind_of_lock(name: &str) -> &str {
     let stem = name.split('.').next().unwrap_or(name);
     match stem {

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use boswell_find::{Catalog, Index};
 use boswell_model::{Result, SessionMeta, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::{Digest, Exclusion, IdSource, StoredSession, Stores, SystemIds};
+use boswell_store::store::{Exclusion, StoredSession, Stores};
+use boswell_store::system_ids::{IdSource, SystemIds};
+use boswell_store::vault::Digest;
 
 use crate::RequestContext;
 use crate::system::read_text;
@@ -20,9 +22,9 @@ use crate::system::read_text;
 /// no name of a project.
 const STATE: &str = "excluded";
 
-/// Removes what was derived of excluded projects, unless that was done already. What fails is told
-/// and tried again by the next command.
-pub fn settle_or_warn(cx: &RequestContext) {
+/// Removes what was derived of excluded projects, unless that was done already. Failures are
+/// reported and tried again by the next command.
+pub(crate) fn settle_or_warn(cx: &RequestContext) {
     let Some(exclusion) = &cx.exclusion else {
         return;
     };
@@ -41,16 +43,16 @@ pub fn settle_or_warn(cx: &RequestContext) {
 }
 
 /// What goes, and by what.
-pub struct Purge<'m> {
-    pub cx: &'m RequestContext,
-    pub exclusion: &'m Exclusion,
+pub(crate) struct Purge<'m> {
+    pub(crate) cx: &'m RequestContext,
+    pub(crate) exclusion: &'m Exclusion,
     /// Stores that leave out what is excluded.
-    pub stores: &'m Stores,
+    pub(crate) stores: &'m Stores,
 }
 
 impl Purge<'_> {
     /// Removes what was derived, unless that was done for these patterns and what they exclude now.
-    pub fn run(&self, patterns: &[String]) -> Result<()> {
+    pub(crate) fn run(&self, patterns: &[String]) -> Result<()> {
         let Some(home) = self.cx.home.as_ref().filter(|home| home.is_dir()) else {
             return Ok(());
         };
@@ -148,7 +150,7 @@ impl Purge<'_> {
                 None => path.extension().is_some_and(|end| end == "md") && !shown.contains(path),
             }
         };
-        // Of a file that is gone nobody can say any more whose it was.
+        // For a file that no longer exists the owner cannot be determined.
         Index::open(&folder).purge_where(&|source| {
             let path = Path::new(&source.id);
             paths.contains(path) || !path.is_file() || is_hidden_memory(path)

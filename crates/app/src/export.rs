@@ -1,4 +1,4 @@
-//! Sessions handed on: as pages for people, or as documents that lose nothing.
+//! Exports sessions: as pages for readers, or as lossless documents.
 
 mod document;
 mod html;
@@ -12,7 +12,8 @@ mod transcript;
 use boswell_dialect::Depth;
 use boswell_find::SecretCount;
 use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
-use boswell_store::{Resolved, Session};
+use boswell_store::Session;
+use boswell_store::store::Resolved;
 
 use self::output::ExportOutput;
 use self::redact::Redactor;
@@ -23,12 +24,12 @@ use crate::{App, AppResult, Cancel, RequestContext};
 
 pub use document::{ExportShape, ExportedFile, ExportedSecrets};
 
-/// What is exported, and how.
+/// The request of an export: session, format and options.
 #[derive(Debug, Clone, Default)]
 pub struct ExportRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// How it is written.
+    /// Format of the export.
     pub format: ExportFormat,
     /// Whether keys and passwords are left in.
     pub keep_secrets: bool,
@@ -57,7 +58,7 @@ pub struct Exported {
     pub left: usize,
 }
 
-/// Is handed an export piece by piece; false where nothing more is wanted.
+/// Receives an export piece by piece; it returns false to stop.
 pub type ExportSink<'s> = &'s mut dyn FnMut(&[u8]) -> Result<bool>;
 
 impl App {
@@ -65,8 +66,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Unsupported if it has no log; and whatever the sink
-    /// fails with.
+    /// NotFound if there is no such session, Unsupported if it has no log; and every error of
+    /// the sink.
     pub fn export(
         &self,
         request: &ExportRequest,
@@ -193,7 +194,7 @@ fn warn_about_secrets(cx: &RequestContext, session: &SessionRef, count: usize) {
     );
 }
 
-/// A session that has no place on disk cannot be handed on.
+/// A session that has no place on disk cannot be exported.
 fn without_log(reference: &str) -> Error {
     Error::new(
         ErrorKind::Unsupported,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use boswell_dialect::{Depth, SideKind};
 use boswell_model::{Result, SessionRef};
-use boswell_store::{Resolved, Session};
+use boswell_store::Session;
+use boswell_store::store::Resolved;
 
 use crate::agent_file_history::AgentFileHistory;
 use crate::checkpointed_files::CheckpointedFiles;
@@ -36,7 +37,7 @@ shape! {
         bytes: u64,
     }
 
-    /// A file as it was at an entry of a session.
+    /// With `--at`: a file as it was at an entry of a session.
     FormerFile: "file" {
         /// the session
         session: String,
@@ -52,7 +53,8 @@ shape! {
         bytes: Maybe<Option<usize>>,
     }
 
-    /// How a file differs from what it was at an entry of a session.
+    /// With `--diff` and from `checkout`: how a file differs from what it was at an entry of a
+    /// session.
     FileDifference: "file" {
         /// the session
         session: String,
@@ -68,7 +70,7 @@ shape! {
         diff: Option<String>,
     }
 
-    /// What putting a file back came to.
+    /// From `checkout`: what putting a file back came to.
     RestoreStep: "step" {
         /// the file
         path: String,
@@ -141,7 +143,7 @@ impl App {
 /// Files of a project as they were at an entry: from the agent's copies, else from checkpoints of
 /// boswell.
 #[derive(Debug)]
-pub enum FormerFiles {
+pub(crate) enum FormerFiles {
     /// Copies that the agent made.
     Copied(AgentFileHistory),
     /// Checkpoints of boswell.
@@ -150,7 +152,7 @@ pub enum FormerFiles {
 
 impl FormerFiles {
     /// Gathers them. With `paths` only files below these.
-    pub fn at(
+    pub(crate) fn at(
         cx: &RequestContext,
         found: &Resolved,
         session: &Session,
@@ -174,7 +176,7 @@ impl FormerFiles {
     }
 
     /// What each file was.
-    pub fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
+    pub(crate) fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
         match self {
             FormerFiles::Copied(files) => files.states(session),
             FormerFiles::Checkpointed(files) => files.states(session),
@@ -182,20 +184,20 @@ impl FormerFiles {
     }
 
     /// How they differ from what they are now.
-    pub fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
+    pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
         match self {
             FormerFiles::Copied(files) => files.differences(session),
             FormerFiles::Checkpointed(files) => files.differences(session),
         }
     }
 
-    /// Puts them back. Steps that were done are handed out before an error about others is
+    /// Puts them back. Steps that were done are reported before an error about others is
     /// returned.
     ///
     /// # Errors
     ///
-    /// Conflict if somebody else changed one of them and `force` is not given.
-    pub fn restore(
+    /// Conflict if another program changed one of them and `force` is not given.
+    pub(crate) fn restore(
         &self,
         cx: &RequestContext,
         (found, session): (&Resolved, &SessionRef),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use boswell_dialect::{Capability, Depth, EditRequest, NewSession, Surroundings, unsupported};
 pub use boswell_dialect::{ForkScope, ForkStyle};
 use boswell_model::{Error, ErrorKind, Result, SessionRef, Tip};
-use boswell_store::{Outcome, Resolved};
+use boswell_store::store::Resolved;
 
 use crate::shape::{self, SessionShape};
 use crate::{App, AppResult, RequestContext, planned_change};
@@ -15,7 +15,7 @@ use crate::{App, AppResult, RequestContext, planned_change};
 pub struct ForkRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// Up to this entry; else where the conversation stands.
+    /// Up to this entry; else up to the current leaf.
     pub at: Option<String>,
     /// Title of the new session.
     pub title: Option<String>,
@@ -67,7 +67,7 @@ fn fork(cx: &RequestContext, request: &ForkRequest) -> Result<Forked> {
         let at = request.at.as_deref();
         let writer = found.store.fork(&found.location.id, at, new)?;
         let reference = writer.reference().clone();
-        writer.close(Outcome::Open)?;
+        writer.release()?;
         reference
     };
     let summary = found.store.summary(&found.store.find(&reference.id)?)?;

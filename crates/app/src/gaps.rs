@@ -1,9 +1,40 @@
 //! Parts of a log that are not valid records.
 
-use boswell_model::{Error, ErrorKind, Gap, SpanKind, shell_quote};
+use boswell_model::{EntryKind, Error, ErrorKind, Gap, Result, SpanKind, shell_quote};
 use boswell_store::Session;
 
 use crate::RequestContext;
+
+/// Refuses a file whose format is not known: it must not look like a conversation in which nothing
+/// was said. An empty file is one.
+///
+/// # Errors
+///
+/// [`ErrorKind::Damaged`] where not one record is of a known kind.
+pub(crate) fn require_known_format(session: &Session) -> Result<()> {
+    let heads = &session.log().heads;
+    let has_known = heads.iter().any(|head| head.kind != EntryKind::Unknown);
+    let is_unknown = session.dialect().name() == "unknown" || !heads.is_empty();
+    if has_known || !is_unknown || session.log().bytes == 0 {
+        return Ok(());
+    }
+    let reference = session.reference().to_string();
+    let name = session.path().unwrap_or(&reference);
+    let error = Error::new(
+        ErrorKind::Damaged,
+        format!("the format of `{name}` is not known, so there is no conversation to show"),
+    );
+    Err(if heads.is_empty() {
+        error.because("it has no JSON record of a known agent")
+    } else {
+        error
+            .because("none of its records is of a kind that boswell knows")
+            .hinting(format!(
+                "see its records with `boswell show {} --records`",
+                shell_quote(name)
+            ))
+    })
+}
 
 /// Notes how much of a log could not be read as records. The answer itself is whole.
 pub(crate) fn warn_about_gaps(cx: &RequestContext, session: &Session) {

@@ -51,7 +51,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Denied if nothing may be written, and whatever keeps catalog or index from being written.
+    /// Denied if nothing may be written, and every error of writing catalog or index.
     pub fn index(
         &self,
         request: &IndexRequest,

@@ -1,12 +1,15 @@
 //! Sessions, in order, a page at a time.
 
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{Conversation, Summaries, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{Summaries, Summary};
 
 use crate::sessions::cursor::cursor_of;
 use crate::sessions::expiry::Fates;
-use crate::sessions::filter::{Filter, SessionFilter};
-use crate::sessions::list::{Look, SessionList, Sort, matches, sides};
+use crate::sessions::filter::Filter;
+pub use crate::sessions::filter::SessionFilter;
+pub use crate::sessions::list::Sort;
+use crate::sessions::list::{Look, SessionList, matches, sides};
 use crate::shape::{self, Maybe, Page, SessionShape};
 use crate::{App, AppResult, RequestContext};
 
@@ -27,7 +30,7 @@ pub struct ListRequest {
     pub cursor: Option<String>,
     /// Also subagents, empty, archived, deleted and otherwise hidden ones.
     pub hidden: bool,
-    /// Whether rows come with their JSON shape, for which settings and vault are looked at.
+    /// Whether rows come with their JSON shape, for which settings and vault are examined.
     pub with_shapes: bool,
 }
 
@@ -40,7 +43,7 @@ pub struct SessionPage {
     pub page: Page,
     /// Whether there is any session at all, before filters.
     pub found_any: bool,
-    /// Folders that were looked at, for a list without sessions.
+    /// Folders that were examined, for a list without sessions.
     pub looked_at: Vec<LookedAt>,
 }
 
@@ -55,7 +58,7 @@ pub struct SessionRow {
     pub shape: Option<SessionShape>,
 }
 
-/// A folder that was looked at.
+/// A folder that was examined.
 #[derive(Debug)]
 pub struct LookedAt {
     /// Whose sessions it would hold.
@@ -87,7 +90,7 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
         _ => Look::Close,
     };
     let mut sessions = SessionList::open(cx, look)?;
-    let found_any = sessions.len() > 0;
+    let found_any = !sessions.is_empty();
     if !request.hidden {
         sessions.without_hidden();
     }
@@ -141,7 +144,7 @@ fn rows(
     Ok(conversations.into_iter().map(row).collect())
 }
 
-/// Folders that were looked at for stores.
+/// Folders that were examined for stores.
 pub(crate) fn looked_at(cx: &RequestContext) -> Vec<LookedAt> {
     let folders = cx.stores.locations().iter();
     folders
@@ -183,8 +186,8 @@ pub(crate) fn agents_of(cx: &RequestContext, conversation: &Conversation) -> Str
     text
 }
 
-/// Notes stores and sessions that could not be looked at.
-pub fn warn_about(cx: &RequestContext, rest: Summaries) {
+/// Notes stores and sessions that could not be read.
+pub(crate) fn warn_about(cx: &RequestContext, rest: Summaries) {
     for (_, error) in rest.store_errors {
         cx.warn(error);
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use boswell_dialect::{NewSession, StoreRequest, Surroundings, by_name, facts_of};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Outcome, Store};
+use boswell_store::Store;
 
 use crate::shape::{self, SessionShape};
 use crate::{App, AppResult, RequestContext, planned_change};
@@ -16,7 +16,7 @@ pub struct NewSessionRequest {
     pub dialect: String,
     /// The folder that it is about.
     pub project: PathBuf,
-    /// Its title.
+    /// Title of the session.
     pub title: Option<String>,
     /// Its id; else one is made.
     pub id: Option<String>,
@@ -76,7 +76,7 @@ fn new_session(cx: &RequestContext, request: &NewSessionRequest) -> Result<Creat
     } else {
         let writer = store.create(new)?;
         let reference = writer.reference().clone();
-        writer.close(Outcome::Open)?;
+        writer.release()?;
         reference
     };
     let summary = store.summary(&store.find(&reference.id)?)?;
@@ -96,7 +96,7 @@ fn by_plan(cx: &RequestContext, store: &Store, new: NewSession) -> Result<Sessio
 
 /// The store of a dialect that a new session goes to: the one named or found; for
 /// boswell's own, its home.
-pub fn store_for(cx: &RequestContext, dialect: &str) -> Result<Store> {
+pub(crate) fn store_for(cx: &RequestContext, dialect: &str) -> Result<Store> {
     let mut stores = cx.stores.iter();
     if let Some((_, store)) = stores.find(|(_, store)| store.dialect().name() == dialect) {
         return cx.writable(store.clone());

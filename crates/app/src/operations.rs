@@ -1,14 +1,14 @@
-//! What boswell changed, and taking it back.
+//! The operations of boswell: their list, and undo.
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
-use boswell_store::{ListedOperation, Operation, Runner};
+use boswell_store::operations::{ListedOperation, Operation, Runner};
 
 use crate::shape::{Maybe, shape};
 use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
 
 shape! {
-    /// A change that boswell made in stores.
+    /// From `ops`: a change that boswell made in stores.
     LoggedOperation: "op" {
         /// its id
         op: String,
@@ -48,21 +48,21 @@ shape! {
 pub struct OperationList {
     /// The newest first.
     pub operations: Vec<LoggedOperation>,
-    /// When they were looked at.
+    /// When they were examined.
     pub as_of: Instant,
 }
 
-/// Which operations to take back.
+/// Which operations to undo.
 #[derive(Debug, Clone, Default)]
 pub struct UndoRequest {
-    /// Their ids, possibly shortened; none for the last operation that can be taken back. The
-    /// newest is taken back first.
+    /// Their ids, possibly shortened; none for the last operation that can be undone. The
+    /// newest is undone first.
     pub operations: Vec<String>,
     /// Keeps what was added to the files since.
     pub keep_new: bool,
 }
 
-/// Is handed each operation that took another one back.
+/// Receives each operation that took another one back.
 pub type UndoSink<'s> = &'s mut dyn FnMut(LoggedOperation) -> Result<()>;
 
 impl App {
@@ -80,8 +80,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such operation or nothing to take back, Invalid for a beginning
-    /// that fits several, Conflict where files changed since, and what `sink` fails with.
+    /// NotFound if there is no such operation or nothing to undo, Invalid for a beginning
+    /// that fits several, Conflict where files changed since, and every error of `sink`.
     pub fn undo(&self, request: &UndoRequest, sink: UndoSink<'_>) -> AppResult<()> {
         self.answer(|cx| undo(cx, request, sink))
     }
@@ -160,7 +160,7 @@ fn undo(cx: &RequestContext, request: &UndoRequest, sink: UndoSink<'_>) -> Resul
     Ok(())
 }
 
-/// The last operation: what was taken back already, and taking back itself, are passed over.
+/// The last operation: what was undone already, and undo itself, are passed over.
 fn last(listed: &[ListedOperation]) -> Result<&ListedOperation> {
     listed.iter().rev().find(|it| is_open(it)).ok_or_else(|| {
         Error::new(ErrorKind::NotFound, "there is nothing to take back")
@@ -214,7 +214,7 @@ fn place_of(listed: &[ListedOperation], name: &str) -> Result<usize> {
     }
 }
 
-/// Adds to the reason why the last operation stays which one could be taken back instead.
+/// Adds to the reason why the last operation stays which one could be undone instead.
 /// Nothing is done unasked.
 fn with_next(
     error: Error,

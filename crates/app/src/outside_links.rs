@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use boswell_model::{Error, ErrorKind};
-use boswell_store::{StoreId, Stores};
+use boswell_store::store::{StoreId, Stores};
 
 /// Links that requests met and that were not reported yet: their paths, and the store of each.
 #[derive(Debug, Default)]

@@ -2,7 +2,8 @@
 
 use boswell_dialect::{EditRequest, Planned};
 use boswell_model::{Result, SessionMeta, SessionRef};
-use boswell_store::{Executed, Resolved};
+use boswell_store::operations::Executed;
+use boswell_store::store::Resolved;
 
 use crate::RequestContext;
 use crate::shape::{Maybe, shape};
@@ -79,13 +80,17 @@ pub fn steps(planned: &Planned) -> Vec<PlanStep> {
 }
 
 /// Carries out what is wanted of a session, and notes what its plan's maker remarked.
-pub fn execute(cx: &RequestContext, found: &Resolved, request: &EditRequest) -> Result<Executed> {
+pub(crate) fn execute(
+    cx: &RequestContext,
+    found: &Resolved,
+    request: &EditRequest,
+) -> Result<Executed> {
     execute_again(cx, found, request, None)
 }
 
-/// As [`execute`], for a request that is made again from what the session says once its locks are
+/// As [`execute`], for a request that is made again from the session once its locks are
 /// held.
-pub fn execute_again(
+pub(crate) fn execute_again(
     cx: &RequestContext,
     found: &Resolved,
     request: &EditRequest,
@@ -101,6 +106,6 @@ pub fn execute_again(
 }
 
 /// Notes what a plan's maker remarked.
-pub fn remark(cx: &RequestContext, planned: &Planned) {
+pub(crate) fn remark(cx: &RequestContext, planned: &Planned) {
     planned.remarks.iter().for_each(|remark| cx.remark(remark));
 }

@@ -4,25 +4,25 @@
 use std::path::PathBuf;
 
 use boswell_dialect::{Dialect, Environment, all};
-use boswell_store::Stores;
 use boswell_store::disk::{Disk, RealDisk, StatKind};
+use boswell_store::store::Stores;
 
 /// What may follow the usual name of an agent's folder in that of another profile.
 const MARKS: [char; 3] = ['-', '_', '.'];
 
 /// A folder that looks like another profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
+pub(crate) struct Profile {
     /// Name of the agent's dialect.
-    pub dialect: &'static str,
+    pub(crate) dialect: &'static str,
     /// The folder.
-    pub root: PathBuf,
+    pub(crate) root: PathBuf,
 }
 
 /// Looks for folders that are named like the usual one of an agent with something added, and
-/// hold its folder of sessions. Only names are looked at: whose sessions these are, the user
+/// hold its folder of sessions. Only names are examined: whose sessions these are, the user
 /// says in the settings.
-pub fn others(env: &Environment, stores: &Stores) -> Vec<Profile> {
+pub(crate) fn others(env: &Environment, stores: &Stores) -> Vec<Profile> {
     let Some(home) = &env.home else {
         return Vec::new();
     };

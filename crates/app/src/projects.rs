@@ -42,7 +42,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Whatever keeps notes or catalog from being read.
+    /// Any error of reading notes or catalog.
     pub fn projects(&self) -> AppResult<ProjectList> {
         self.answer(projects)
     }

@@ -1,16 +1,15 @@
-//! What was asked, of every agent: in sessions, and in the histories that agents keep beside them.
+//! What was asked, of every agent: in sessions, and in the histories that agents keep in files of their own.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use boswell_dialect::Depth;
 use boswell_find::{
     Counting, Effort, Field, Hit, Order, Origin, Query, Source, StoreSources, WantedRows,
 };
 use boswell_model::{Instant, Result};
-use boswell_store::disk::RealDisk;
 use boswell_store::prompts::MOST;
-use boswell_store::{Prompts, Session, StoreId, Summary};
+use boswell_store::store::{StoreId, Summary};
+use boswell_store::{Home, Session};
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::SessionIndex;
@@ -78,9 +77,9 @@ fn prompts(cx: &RequestContext, request: &PromptsRequest) -> Result<Vec<PromptSh
     let filter = Filter::new(cx, &request.filter)?;
     let mut session_index = SessionIndex::create(cx)?;
     let mut prompts = in_sessions(cx, &mut session_index, &filter, request)?;
-    let beside = beside_sessions(cx)?;
-    let kept = Beside::new(cx, &filter, request, &prompts);
-    prompts.extend(beside.into_iter().filter(|prompt| kept.takes(prompt)));
+    let recorded = history_prompts(cx)?;
+    let kept = HistoryPrompts::new(cx, &filter, request, &prompts);
+    prompts.extend(recorded.into_iter().filter(|prompt| kept.takes(prompt)));
     prompts.sort_by_key(|prompt| std::cmp::Reverse(prompt.at));
     prompts.dedup_by(|later, first| later.text.trim() == first.text.trim());
     prompts.truncate(request.limit);
@@ -183,8 +182,8 @@ fn prompt_of(
     })
 }
 
-/// Prompts that agents and boswell keep beside sessions.
-fn beside_sessions(cx: &RequestContext) -> Result<Vec<PromptShape>> {
+/// Prompts that agents and boswell keep in histories of their own.
+fn history_prompts(cx: &RequestContext) -> Result<Vec<PromptShape>> {
     let mut prompts = Vec::new();
     for (_, store) in cx.stores.iter() {
         let dialect = store.dialect().name();
@@ -202,7 +201,7 @@ fn beside_sessions(cx: &RequestContext) -> Result<Vec<PromptShape>> {
         }));
     }
     if let Some(home) = &cx.home {
-        let found = Prompts::new(Arc::new(RealDisk), home).recent(MOST)?;
+        let found = Home::at(home).prompts().recent(MOST)?;
         prompts.extend(found.prompts.into_iter().map(|asked| PromptShape {
             text: asked.text,
             at: Some(asked.at),
@@ -216,8 +215,8 @@ fn beside_sessions(cx: &RequestContext) -> Result<Vec<PromptShape>> {
     Ok(prompts)
 }
 
-/// Chooses among the prompts that are kept beside sessions.
-struct Beside<'a> {
+/// Chooses among the prompts of those histories.
+struct HistoryPrompts<'a> {
     cx: &'a RequestContext,
     filter: &'a Filter<'a>,
     words: Vec<String>,
@@ -227,20 +226,20 @@ struct Beside<'a> {
     known: HashSet<(String, String)>,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> HistoryPrompts<'a> {
     fn new(
         cx: &'a RequestContext,
         filter: &'a Filter<'a>,
         request: &PromptsRequest,
         found: &[PromptShape],
-    ) -> Beside<'a> {
+    ) -> HistoryPrompts<'a> {
         let words = request.query.split_whitespace();
         let excluded = cx.stores.excluded();
         let known = |prompt: &PromptShape| {
             let session = prompt.session.clone()?;
             Some((session, prompt.text.trim().to_owned()))
         };
-        Beside {
+        HistoryPrompts {
             cx,
             filter,
             words: words.map(str::to_lowercase).collect(),

@@ -1,25 +1,25 @@
-//! What a purge removes beyond the agent's files, and how one that was interrupted is finished.
+//! Removes copies outside the agent's files during a purge, and finishes an interrupted purge.
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use boswell_dialect::{Depth, SessionLocation, by_name};
 use boswell_model::{Result, SessionRef};
+use boswell_store::blobs::BlobId;
 use boswell_store::disk::{Disk, RealDisk};
-use boswell_store::{
-    BlobId, Blobs, IdSource, Purged, Purging, Runner, Store, SystemIds, Wait, blobs,
-};
+use boswell_store::operations::{Purging, Runner};
+use boswell_store::vault::Purged;
+use boswell_store::{Home, Store, Wait, blobs};
 
 use crate::RequestContext;
 
 /// Held while a purge is under way: a marker that is found without it was left by a
 /// process that was killed.
-pub const LOCK: &str = "purge";
+pub(crate) const LOCK: &str = "purge";
 
 /// Removes everything but the session's own files, which must be gone. Every
 /// step can be made again.
-pub fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) -> Result<Purged> {
+pub(crate) fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) -> Result<Purged> {
     let home = cx.home()?;
     let mut purged = runner.purge(purging)?;
     purged.objects += remove_blobs(cx, home, purging)?;
@@ -38,9 +38,9 @@ pub fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) -> Result
     Ok(purged)
 }
 
-/// Finishes purges that were interrupted; what cannot be finished is told and
-/// stays for the next time.
-pub fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
+/// Finishes purges that were interrupted; what cannot be finished is noted, and tried
+/// again the next time.
+pub(crate) fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
     if runner.purges()?.is_empty() {
         return Ok(());
     }
@@ -73,7 +73,7 @@ pub(crate) fn unfinished(home: &Path) -> Vec<String> {
     if !home.join("ops").is_dir() {
         return Vec::new();
     }
-    let runner = crate::app::runner(home);
+    let runner = Home::at(home).runner();
     let Ok(purges) = runner.purges() else {
         return Vec::new();
     };
@@ -120,7 +120,7 @@ fn is_there(cx: &RequestContext, purging: &Purging) -> Result<bool> {
 }
 
 /// The sessions of subagents of a session, and those below them.
-pub fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>> {
+pub(crate) fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>> {
     let all = store.whole().list()?.sessions;
     let mut family: Vec<SessionLocation> = Vec::new();
     let mut owners = vec![id.to_owned()];
@@ -140,7 +140,7 @@ pub fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>> {
 
 /// What records of a session name in blobs, and the names of what boswell keeps of them
 /// beyond what was written.
-pub fn named(
+pub(crate) fn named(
     cx: &RequestContext,
     store: &Store,
     logs: &[SessionLocation],
@@ -153,7 +153,7 @@ pub fn named(
         .home
         .as_ref()
         .filter(|home| home.join("blobs/whole").is_dir());
-    let own = own.map(|home| Blobs::new(Arc::new(RealDisk), home, &SystemIds.hex16()));
+    let own = own.map(|home| Home::at(home).blobs());
     for location in logs.iter().filter(|location| location.key.is_some()) {
         let session = store.read(location, Depth::Heads)?;
         for slot in session.log().slots() {
@@ -195,7 +195,7 @@ fn remove_blobs(cx: &RequestContext, home: &Path, purging: &Purging) -> Result<u
     }
     let mut removed = 0;
     for folder in homes.iter().collect::<BTreeSet<_>>() {
-        let kept = Blobs::new(Arc::new(RealDisk), folder, &SystemIds.hex16());
+        let kept = Home::at(folder).blobs();
         for blob in purging.blobs.iter().filter(|blob| !still.contains(blob)) {
             if kept.has(blob)? {
                 kept.remove(blob)?;
@@ -203,7 +203,7 @@ fn remove_blobs(cx: &RequestContext, home: &Path, purging: &Purging) -> Result<u
             }
         }
     }
-    let own = Blobs::new(Arc::new(RealDisk), home, &SystemIds.hex16());
+    let own = Home::at(home).blobs();
     for name in purging.wholes.iter().filter(|name| !wholes.contains(*name)) {
         own.forget_whole(name)?;
     }

@@ -4,9 +4,9 @@
 
 use boswell_dialect::Confidence;
 use boswell_model::{Repair, Result, SessionRef};
-use boswell_store::{
-    Operation, RepairPlan, RepairRequest, RepairStep, Repaired, Resolved, Runner, StillLost,
-};
+use boswell_store::operations::{Operation, Runner};
+use boswell_store::repair::{RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
+use boswell_store::store::Resolved;
 
 use crate::shape::shape;
 use crate::{App, AppResult, RequestContext, agent_version};
@@ -18,7 +18,7 @@ pub struct SessionRepairRequest {
     pub session: String,
     /// Also takes the steps that are likely, not only those that are certain.
     pub likely: bool,
-    /// Takes exactly these steps of the plan, whatever their confidence.
+    /// Takes exactly these steps of the plan, regardless of their confidence.
     pub steps: Vec<usize>,
     /// Changes records in the file itself instead of in a fork; one step at a time.
     pub in_place: bool,
@@ -27,7 +27,7 @@ pub struct SessionRepairRequest {
 }
 
 shape! {
-    /// A step of a repair that was or would be carried out.
+    /// From `repair`: a step that was or would be carried out.
     RepairStepShape: "step" {
         /// the session
         session: String,
@@ -51,7 +51,7 @@ shape! {
         helps: Vec<&'static str>,
     }
 
-    /// What a reader still loses once a repair is carried out.
+    /// From `repair`: what a reader still loses once it is carried out.
     LossShape: "loss" {
         /// the session
         session: String,
@@ -67,7 +67,7 @@ shape! {
         times: usize,
     }
 
-    /// A repair that was carried out; `undo` takes it back.
+    /// From `repair`: what was carried out; `undo` takes it back.
     RepairOperation: "op" {
         /// its id
         op: String,
@@ -212,7 +212,7 @@ fn repaired_before(
     found: &Resolved,
 ) -> Result<Option<String>> {
     let session = reference(found);
-    // Builds before this one noted the fork beside the operation.
+    // Earlier builds recorded the fork next to the operation.
     let noted = cx.notes()?.of(&session).repaired_as;
     let noted = noted.filter(|id| found.store.find(id).is_ok());
     Ok(runner.repaired_as(&found.store, &session)?.or(noted))

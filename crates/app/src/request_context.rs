@@ -1,4 +1,4 @@
-//! One request while it is answered: the stores as they are now, the time, what is noticed.
+//! The context of one request: the stores as they are now, the time, and notices.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,12 @@ use boswell_dialect::facts_of;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
-use boswell_store::locks::Locks;
-use boswell_store::{
-    Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, Side, Store, Stores,
-    Summaries, Summary, SystemIds,
-};
+use boswell_store::links::Conversation;
+use boswell_store::notes::Notes;
+use boswell_store::operations::{RecoveryOutcome, Runner};
+use boswell_store::store::{Resolved, Selector, Side, Stores, Summaries, Summary};
+use boswell_store::system_ids::SystemIds;
+use boswell_store::{Home, Store};
 
 use crate::app::{AppState, no_home};
 use crate::sessions::index::{Create, SessionIndex};
@@ -20,16 +21,16 @@ use crate::sessions::newest;
 use crate::sessions::notes_overlay::NotesOverlay;
 use crate::{Cancel, Notice};
 
-/// What the code that answers a request works with.
+/// The state that the code of a request works with.
 #[derive(Debug)]
-pub struct RequestContext {
+pub(crate) struct RequestContext {
     state: Arc<AppState>,
     /// The stores as they are now.
-    pub stores: Stores,
+    pub(crate) stores: Stores,
     /// When the request was made.
-    pub now: Instant,
+    pub(crate) now: Instant,
     /// Whether the face still wants the answer.
-    pub cancel: Cancel,
+    pub(crate) cancel: Cancel,
     // A mutex, because sessions are read by several threads.
     notices: Mutex<Vec<Notice>>,
 }
@@ -60,22 +61,22 @@ impl RequestContext {
     }
 
     /// Remembers which links were met that lead out of their stores.
-    pub fn remember_outside_links(&self) {
+    pub(crate) fn remember_outside_links(&self) {
         self.outside_links.remember(&self.stores);
     }
 
     /// Notes what was done or passed over on the way.
-    pub fn remark(&self, text: impl Into<String>) {
+    pub(crate) fn remark(&self, text: impl Into<String>) {
         self.notice(Notice::Remark(text.into()));
     }
 
-    /// Notes what could not be looked at.
-    pub fn warn(&self, error: Error) {
+    /// Records a notice about what could not be read.
+    pub(crate) fn warn(&self, error: Error) {
         self.notice(Notice::Warning(error));
     }
 
     /// Notes a part of what was asked for that could not be done.
-    pub fn fail(&self, error: Error) {
+    pub(crate) fn fail(&self, error: Error) {
         self.notice(Notice::Failure(error));
     }
 
@@ -84,14 +85,24 @@ impl RequestContext {
         notices.push(notice);
     }
 
-    /// What was noticed so far; it is handed out once.
-    pub fn take_notices(&self) -> Vec<Notice> {
+    /// The notices so far; each is returned once.
+    pub(crate) fn take_notices(&self) -> Vec<Notice> {
         let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut notices)
     }
 
+    /// Does again what was done for a plan that was shown: what is noticed on the way was noticed
+    /// then. If it fails this time, the notices may say why, and stay.
+    pub(crate) fn noticed_before<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let notices = || self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = notices().len();
+        let done = work()?;
+        notices().truncate(known);
+        Ok(done)
+    }
+
     /// Whether something about a project may be shown.
-    pub fn shows(&self, project: Option<&str>) -> bool {
+    pub(crate) fn shows(&self, project: Option<&str>) -> bool {
         !self
             .exclusion
             .as_ref()
@@ -100,37 +111,29 @@ impl RequestContext {
     }
 
     /// Boswell's own folder. Commands that write need one.
-    pub fn home(&self) -> Result<&Path> {
+    pub(crate) fn home(&self) -> Result<&Path> {
         self.home.as_deref().ok_or_else(no_home)
     }
 
+    /// What is kept in boswell's own folder, which may not be there yet.
+    pub(crate) fn own_home(&self) -> Result<Home> {
+        self.home().map(Home::at)
+    }
+
     /// Whether boswell was told to write nothing.
-    pub fn is_read_only(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
 
-    /// Fails before anything is written when nothing may be.
-    pub fn may_write(&self) -> Result<()> {
-        if !self.read_only {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::Denied,
-            "this command writes, and boswell was told to write nothing",
-        )
-        .hinting("leave out --read-only, and unset BOSWELL_READ_ONLY"))
-    }
-
     /// A store made writable: its locks are kept in boswell's own folder.
-    pub fn writable(&self, store: Store) -> Result<Store> {
+    pub(crate) fn writable(&self, store: Store) -> Result<Store> {
         self.may_write()?;
         self.refuse_archived(&store)?;
-        let locks = self.home()?.join("locks");
-        Ok(store.writable(Arc::new(RealDisk), Arc::new(SystemIds), locks))
+        Ok(self.own_home()?.writable(store))
     }
 
     /// Fails for a session that is in the vault: there it can only be read.
-    pub fn refuse_archived(&self, store: &Store) -> Result<()> {
+    pub(crate) fn refuse_archived(&self, store: &Store) -> Result<()> {
         store.archived().map_or(Ok(()), |session| {
             Err(
                 Error::new(ErrorKind::Conflict, format!("{session} is archived"))
@@ -144,7 +147,7 @@ impl RequestContext {
     }
 
     /// A store for which plans can be made, but nothing be written.
-    pub fn planning(&self, store: Store) -> Store {
+    pub(crate) fn planning(&self, store: Store) -> Store {
         store.writable(
             Arc::new(RealDisk),
             Arc::new(SystemIds),
@@ -152,9 +155,9 @@ impl RequestContext {
         )
     }
 
-    /// What carries out plans. What an earlier run left unfinished is finished or taken back first,
+    /// What carries out plans. What an earlier run left unfinished is finished or undone first,
     /// interrupted purges too.
-    pub fn runner(&self) -> Result<Runner> {
+    pub(crate) fn runner(&self) -> Result<Runner> {
         let runner = self.reading_runner()?;
         for recovered in runner.recover()? {
             let what = match recovered.outcome {
@@ -175,25 +178,18 @@ impl RequestContext {
         Ok(runner)
     }
 
-    /// The same, for looking only.
-    pub fn reading_runner(&self) -> Result<Runner> {
-        Ok(crate::app::runner(self.home()?))
+    /// As above, for reading only.
+    pub(crate) fn reading_runner(&self) -> Result<Runner> {
+        Ok(self.own_home()?.runner())
     }
 
     /// Notes of sessions.
-    pub fn notes(&self) -> Result<Notes> {
-        let home = self.home()?;
-        let locks = Locks::new(
-            Arc::new(RealDisk),
-            home.join("locks"),
-            Owner::this("boswell"),
-            Arc::new(SystemIds),
-        );
-        Notes::load(Arc::new(RealDisk), home, locks)
+    pub(crate) fn notes(&self) -> Result<Notes> {
+        self.own_home()?.notes()
     }
 
-    /// Conversations of all stores, with what notes say of them.
-    pub fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
+    /// Conversations of all stores, with their notes.
+    pub(crate) fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
         let (mut conversations, rest) = match SessionIndex::open(self, Create::No)? {
             Some(mut session_index) => session_index.conversations(self)?,
             None => self.stores.conversations(),
@@ -202,8 +198,8 @@ impl RequestContext {
         Ok((conversations, rest))
     }
 
-    /// Adds what notes say of sessions.
-    pub fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
+    /// Adds the notes of sessions.
+    pub(crate) fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
         conversations
             .iter_mut()
             .for_each(|conversation| self.add_status(conversation));
@@ -213,8 +209,8 @@ impl RequestContext {
         self.add_notes(sides.map(|(_, summary)| summary))
     }
 
-    /// Says how a session of our own stands.
-    pub fn add_status(&self, conversation: &mut Conversation) {
+    /// Returns the state of a session of our own.
+    pub(crate) fn add_status(&self, conversation: &mut Conversation) {
         let (_, summary) = &mut conversation.front;
         if has_open_status(summary) {
             summary.meta.status = Some(self.open_status(summary.last_active()));
@@ -232,14 +228,17 @@ impl RequestContext {
         if is_idle { "paused" } else { "active" }.to_owned()
     }
 
-    /// Adds what notes say of sessions, before they are joined.
-    pub fn add_notes<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) -> Result<()> {
+    /// Adds the notes of sessions, before they are joined.
+    pub(crate) fn add_notes<'s>(
+        &self,
+        summaries: impl Iterator<Item = &'s mut Summary>,
+    ) -> Result<()> {
         NotesOverlay::read(self)?.add_to(summaries);
         Ok(())
     }
 
     /// Finds the session that is meant, in a store that can be written.
-    pub fn resolve_for_writing(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved> {
         self.may_write()?;
         let found = self.resolve(session)?;
         Ok(Resolved {
@@ -250,7 +249,7 @@ impl RequestContext {
 
     /// The same for what is said about a conversation, not in it: that is kept by the program
     /// that the user talks to.
-    pub fn resolve_front_for_writing(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve_front_for_writing(&self, session: &str) -> Result<Resolved> {
         self.may_write()?;
         let found = self.resolve_front(session)?;
         Ok(Resolved {
@@ -261,12 +260,12 @@ impl RequestContext {
 
     /// Finds the session that is meant, of linked ones the front, for showing
     /// what would be written.
-    pub fn resolve_front(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve_front(&self, session: &str) -> Result<Resolved> {
         self.resolve_side(session, Side::Front)
     }
 
     /// Finds the session that is meant, of linked ones the fuller side.
-    pub fn resolve(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve(&self, session: &str) -> Result<Resolved> {
         self.resolve_side(session, Side::Fuller)
     }
 
@@ -313,7 +312,7 @@ impl RequestContext {
             .home
             .as_ref()
             .map(|home| home.join("terminal-sessions"));
-        // Several programs may have noted this terminal: whoever did so last was used last.
+        // Several programs may have recorded this terminal: the newest record is the last one used.
         let mut crumbs: Vec<PathBuf> = own.into_iter().chain(folders).chain(state).collect();
         let noted = |folder: &PathBuf| {
             std::fs::metadata(folder.join(terminal.as_str()))

@@ -1,4 +1,4 @@
-//! How a conversation is taken up again with the agent's own command.
+//! Resumes a conversation with the agent's own command.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,9 @@ use boswell_dialect::{
     Depth, ResumeCommand, SessionLink, SessionLocation, StoreEnvironment, store_environment,
 };
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef};
-use boswell_store::{Conversation, Resolved, Selector, Session, Side, Store};
+use boswell_store::links::Conversation;
+use boswell_store::store::{Resolved, Selector, Side};
+use boswell_store::{Session, Store};
 
 use crate::sessions::linked_transcript::{self, LinkedTranscript};
 use crate::sessions::list::last_active;
@@ -37,7 +39,7 @@ impl Default for ResumeRequest {
 /// The command that takes a conversation up again.
 #[derive(Debug, Clone)]
 pub struct ResumePlan {
-    /// The session that it takes up.
+    /// The session that it resumes.
     pub session: SessionRef,
     /// Program and arguments.
     pub argv: Vec<String>,
@@ -74,7 +76,7 @@ impl ResumePlan {
 }
 
 impl App {
-    /// How a conversation is taken up again with the agent's own command. Nothing is started.
+    /// Resumes a conversation with the agent's own command. Nothing is started.
     ///
     /// `@last` passes over a session that no agent would take up.
     ///
@@ -136,7 +138,7 @@ pub type Starting = (ResumeCommand, StoreEnvironment);
 
 /// What the agent of a session has to find in its environment to use the store
 /// that the session is in.
-pub fn environment_of(
+pub(crate) fn environment_of(
     cx: &RequestContext,
     store: &Store,
     location: &SessionLocation,
@@ -159,7 +161,7 @@ fn resume_command(session: &Session, permissions: Permissions) -> Option<ResumeC
 }
 
 /// The command for a session, with the environment that leads the agent to its store.
-pub fn command_of(
+pub(crate) fn command_of(
     cx: &RequestContext,
     found: &Resolved,
     permissions: Permissions,
@@ -233,7 +235,7 @@ fn probe(cx: &RequestContext, link: &SessionLink) -> (Probe, StoreEnvironment) {
 }
 
 /// The last conversation that an agent would take up: of this project, else of any.
-pub fn last_that_resumes(cx: &RequestContext) -> Option<Resolved> {
+pub(crate) fn last_that_resumes(cx: &RequestContext) -> Option<Resolved> {
     let cwd = cx.env.cwd.canonicalize().ok();
     let here = |conversation: &Conversation| {
         let project = conversation
@@ -258,7 +260,7 @@ pub fn last_that_resumes(cx: &RequestContext) -> Option<Resolved> {
 }
 
 /// The command for a conversation of a list: of its first side that has one.
-pub fn command_for(cx: &RequestContext, conversation: &Conversation) -> Option<Starting> {
+pub(crate) fn command_for(cx: &RequestContext, conversation: &Conversation) -> Option<Starting> {
     std::iter::once(&conversation.front)
         .chain(&conversation.linked)
         .filter_map(|(store, summary)| {

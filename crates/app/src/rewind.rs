@@ -2,7 +2,8 @@
 
 use boswell_dialect::{Capability, Depth, EditRequest, Support};
 use boswell_model::{Result, Tip};
-use boswell_store::{Outcome, Resolved, Session, Wait};
+use boswell_store::store::Resolved;
+use boswell_store::{Session, Wait};
 
 use crate::files::{FormerFiles, RestoreStep};
 use crate::planned_change::{self, PlanPreview};
@@ -46,13 +47,13 @@ pub enum RewindOutcome {
 }
 
 impl App {
-    /// Goes back to before a prompt. `sink` is handed the files that are put back.
+    /// Goes back to before a prompt. `sink` receives the files that are put back.
     ///
     /// # Errors
     ///
     /// NotFound if there is no such session or entry, Invalid for an entry that is not a prompt,
     /// Unsupported where the format has no rewinds or there are no copies of files, Conflict if
-    /// somebody else changed a file, Busy if another process writes the session.
+    /// another program changed a file, Busy if another process writes the session.
     pub fn rewind(
         &self,
         request: &RewindRequest,
@@ -84,7 +85,7 @@ fn rewind(
         let writer = found.store.writer(&found.location.id, Wait::No)?;
         let text = writer.rewind(&request.entry)?;
         let now = writer.session()?;
-        writer.close(Outcome::Open)?;
+        writer.release()?;
         (text, now)
     };
     let leaf = now.leaf()?;

@@ -9,7 +9,7 @@ use boswell_find::{
 };
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Instant, Result};
-use boswell_store::{StoreId, Summary};
+use boswell_store::store::{StoreId, Summary};
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::{LogsRead, SessionIndex};
@@ -26,7 +26,7 @@ pub struct SearchRequest {
     pub form: QueryForm,
     /// Only text in these fields, by their words: `prompts`, `answers`…; else everywhere.
     pub fields: Vec<String>,
-    /// Which sessions are looked at.
+    /// Which sessions are examined.
     pub filter: SessionFilter,
     /// Order.
     pub order: Order,
@@ -392,3 +392,6 @@ impl Holder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,10 @@
-//! Keys and passwords that sessions hold.
+//! Lists keys and passwords that sessions contain.
 
 use boswell_dialect::Depth;
 use boswell_find::Secrets;
 use boswell_model::Result;
-use boswell_store::{Resolved, Session, StoredSession};
+use boswell_store::Session;
+use boswell_store::store::{Resolved, StoredSession};
 
 use crate::shape::shape;
 use crate::{App, AppResult, Cancel, RequestContext};
@@ -33,16 +34,16 @@ shape! {
     }
 }
 
-/// What is handed over while sessions are looked at.
+/// The events that the sink receives while sessions are searched.
 #[derive(Debug)]
 pub enum SecretsStep {
-    /// The next session is looked at: how many there are in all.
+    /// The next session is examined: how many there are in all.
     Session(usize),
     /// A secret in it.
     Secret(SecretShape),
 }
 
-/// Is handed each step; false ends the request.
+/// Receives each step; false ends the request.
 pub type SecretsSink<'s> = &'s mut dyn FnMut(SecretsStep) -> Result<bool>;
 
 /// How much was found.
@@ -94,7 +95,7 @@ fn secrets(
 }
 
 /// The sessions that are named, or all that have a log.
-pub fn sessions(cx: &RequestContext, named: &[String]) -> Result<Vec<Resolved>> {
+fn sessions(cx: &RequestContext, named: &[String]) -> Result<Vec<Resolved>> {
     if !named.is_empty() {
         return named.iter().map(|session| cx.resolve(session)).collect();
     }

@@ -1,11 +1,11 @@
 //! Which sessions there are: catalog, order, filters, and what notes and agents add.
 
-pub mod cursor;
-pub mod deleted;
-pub mod expiry;
-pub mod filter;
-pub mod index;
-pub mod linked_transcript;
-pub mod list;
-pub mod newest;
-pub mod notes_overlay;
+pub(crate) mod cursor;
+pub(crate) mod deleted;
+pub(crate) mod expiry;
+pub(crate) mod filter;
+pub(crate) mod index;
+pub(crate) mod linked_transcript;
+pub(crate) mod list;
+pub(crate) mod newest;
+pub(crate) mod notes_overlay;

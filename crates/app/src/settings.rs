@@ -1,4 +1,4 @@
-//! What is set, where that comes from, and excluding projects.
+//! The effective settings and their origin, and the exclusion of projects.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct SettingValue {
     pub value: String,
     /// Where the value comes from.
     pub origin: SettingOrigin,
-    /// What it is for.
+    /// Purpose of the setting.
     pub what: &'static str,
 }
 
@@ -57,7 +57,7 @@ pub struct ExcludeRequest {
     pub remove: Vec<String>,
 }
 
-/// What is excluded now.
+/// The projects that are excluded now.
 #[derive(Debug)]
 pub struct Excluded {
     /// The setting as it is now.

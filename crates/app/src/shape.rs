@@ -1,12 +1,13 @@
 //! The JSON contract: what every face hands out to programs, each shape defined once.
 //!
-//! A shape is a struct made by [`shape!`]: its members are the members of the JSON object, in that
+//! A shape is a struct made by `shape!`: its members are the members of the JSON object, in that
 //! order. The value, the table in `docs/cli.md` and the JSON Schema in `docs/schema.json` all come
 //! from that one definition. Answers are written as [`Json`] and never through a general value
 //! tree, so that number tokens, doubled keys and lone surrogates of a session survive.
 
 mod all;
 mod entry;
+mod error;
 mod page;
 mod render;
 mod schema;
@@ -14,11 +15,14 @@ mod session;
 
 pub use all::all;
 pub use entry::{EntryParts, EntryPlace, EntryShape, ToolShape, content};
+pub use error::{ErrorShape, reasons};
 pub use page::Page;
-pub use render::{json_schema, markdown};
-pub use schema::{Field, Schema, ShapeDefinition};
-pub(crate) use session::usage_of;
-pub use session::{LinkShape, ResumeShape, SessionShape, TokensShape, conversation, session};
+pub use render::{json_schema, markdown, pretty};
+pub use schema::{Schema, ShapeDefinition, ShapeField};
+pub use session::{
+    ImportedFile, LeftFile, LinkShape, ResumeShape, SessionShape, TokensShape, session,
+};
+pub(crate) use session::{conversation, usage_of};
 
 use boswell_model::Instant;
 use boswell_model::json::Json;
@@ -34,7 +38,7 @@ pub trait ToJson {
 
 /// A shape of the contract: an object with a fixed list of members.
 pub trait Shape: ToJson + Sized {
-    /// Its definition.
+    /// Definition of the shape.
     fn definition() -> ShapeDefinition;
 
     /// The object, for a line of `--json` or an element of another one.
@@ -61,7 +65,7 @@ impl<T> From<Option<T>> for Maybe<T> {
 
 /// Defines shapes: structs whose members are those of a JSON object.
 ///
-/// `Name: "word"` is a shape that stands on a line of its own, with `v` and `type` before its
+/// `Name: "word"` is a shape that is written as a line of its own, with `v` and `type` before its
 /// members; `Name` alone is a part of another shape. `member as "name"` gives a member a name that
 /// is a keyword of Rust.
 macro_rules! shape {
@@ -89,7 +93,7 @@ macro_rules! shape {
                     name: stringify!($name),
                     word: $crate::shape::first(&[$($word)?]),
                     doc: &[$($doc),+],
-                    fields: vec![$($crate::shape::Field {
+                    fields: vec![$($crate::shape::ShapeField {
                         name: $crate::shape::first(&[$($renamed,)? stringify!($member)])
                             .unwrap_or_default(),
                         doc: &[$($member_doc),*],

@@ -7,7 +7,7 @@ use boswell_dialect::{Depth, Subagent};
 use boswell_model::{Block, Error, ErrorKind, Result, Slot, View, shell_option};
 use boswell_store::{Session, Store};
 
-use crate::gaps::warn_about_gaps;
+use crate::gaps::{require_known_format, warn_about_gaps};
 use crate::sessions::linked_transcript;
 use crate::shape::{EntryParts, EntryPlace};
 use crate::{App, AppResult, RequestContext};
@@ -35,28 +35,28 @@ pub struct ShowRequest {
     pub subagents: bool,
 }
 
-/// What is handed out of a transcript, in order.
+/// The parts of a transcript that the sink receives, in order.
 #[derive(Debug)]
 pub enum ShownItem<'e> {
     /// An entry.
     Entry {
-        /// What is known of it. Its view is missing if it changed while it was read.
+        /// Facts of the entry. Its view is missing if it changed while it was read.
         entry: EntryParts<'e>,
         /// How many subagents deep.
         depth: usize,
     },
     /// A subagent that was started here. Its entries follow if they were asked for.
     Subagent {
-        /// Its id.
+        /// Id of the subagent.
         id: &'e str,
-        /// What it was asked to do, in a few words.
+        /// Task of the subagent, in a few words.
         task: Option<&'e str>,
         /// How many subagents deep the call that started it is.
         depth: usize,
     },
 }
 
-/// Is handed a transcript item by item; false where nothing more is wanted.
+/// Receives a transcript item by item; it returns false to stop.
 pub type ShowSink<'s> = &'s mut dyn FnMut(ShownItem<'_>) -> Result<bool>;
 
 impl App {
@@ -65,7 +65,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session or entry; and whatever the sink fails with.
+    /// NotFound if there is no such session or entry; and every error of the sink.
     pub fn show(&self, request: &ShowRequest, sink: ShowSink<'_>) -> AppResult<()> {
         self.answer(|cx| show(cx, request, sink))
     }
@@ -81,6 +81,9 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
         linked_transcript::followed(cx, found)?
     };
     let session = found.store.read(&found.location, Depth::Heads)?;
+    if !of_file || session.log().heads.is_empty() {
+        require_known_format(&session)?;
+    }
     let subagents = if request.raw || request.records {
         Vec::new()
     } else {

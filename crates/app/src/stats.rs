@@ -1,13 +1,16 @@
-//! What was said, done and paid for, each message counted once.
+//! Statistics of messages, tool calls, tokens and cost, each message counted once.
 
 use std::collections::{HashMap, HashSet};
 
+use boswell_dialect::Depth;
 pub use boswell_find::By;
-use boswell_find::{CatalogRow, PRICES_AS_OF, Prices, Sum, WantedRows};
+use boswell_find::{Catalog, CatalogRow, PRICES_AS_OF, Prices, Sum, Tally, WantedRows};
 use boswell_model::json::Json;
 use boswell_model::{Instant, Result};
-use boswell_store::{Conversation, Resolved};
+use boswell_store::links::Conversation;
+use boswell_store::store::Resolved;
 
+use crate::gaps::require_known_format;
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::{IsMeant, LogsRead, SessionIndex};
 use crate::sessions::notes_overlay::NotesOverlay;
@@ -95,32 +98,70 @@ fn stats(cx: &RequestContext, request: &StatsRequest) -> Result<Vec<StatShape>> 
     let session = request.session.as_deref();
     let only = session.map(|session| cx.resolve(session)).transpose()?;
     let mut session_index = SessionIndex::create(cx)?;
+    if let Some(session) = &only
+        && places_of(cx, &session_index, session).is_empty()
+    {
+        return Ok(rows(
+            request.by,
+            &unlisted(cx, session, request.by)?,
+            &prices,
+        ));
+    }
     session_index.read(cx, WantedRows::Whole, &|| !cx.cancel.is_cancelled())?;
     let tally = session_index.tally(cx, request.by, &|session_index| match &only {
         Some(session) => Ok(one(cx, session_index, session)),
         None if filter.takes_everything() => Ok(Box::new(|_: &[usize]| true)),
         None => narrowed(cx, session_index, &filter),
     })?;
-    let mut sums = tally.sums(&prices);
     session_index.keep_conversations(cx, LogsRead::now(cx));
     session_index.note_rest(cx);
-    if request.by == By::Total {
-        let total = sums.remove("").unwrap_or_default();
-        return Ok(vec![shape_of(By::Total, String::new(), total, &prices)]);
+    Ok(rows(request.by, &tally, &prices))
+}
+
+fn rows(by: By, tally: &Tally, prices: &Prices) -> Vec<StatShape> {
+    let mut sums = tally.sums(prices);
+    if by == By::Total {
+        let none = || Sum {
+            partial: tally.is_partial(),
+            ..Sum::default()
+        };
+        let total = sums.remove("").unwrap_or_else(none);
+        return vec![shape_of(By::Total, String::new(), total, prices)];
     }
     let mut rows: Vec<(String, Sum)> = sums.into_iter().collect();
-    if request.by != By::Day {
+    if by != By::Day {
         let weight = |sum: &Sum| (sum.usage.output.unwrap_or(0), sum.sessions);
         rows.sort_by(|a, b| weight(&b.1).cmp(&weight(&a.1)).then_with(|| a.0.cmp(&b.0)));
     }
     let rows = rows.into_iter();
-    Ok(rows
-        .map(|(key, sum)| shape_of(request.by, key, sum, &prices))
-        .collect())
+    rows.map(|(key, sum)| shape_of(by, key, sum, prices))
+        .collect()
+}
+
+/// The sums of a session that no store lists, such as a file that was named by its path, and of
+/// its subagents.
+fn unlisted(cx: &RequestContext, found: &Resolved, by: By) -> Result<Tally> {
+    let session = found.store.read(&found.location, Depth::Heads)?;
+    require_known_format(&session)?;
+    let subagents = found.store.subagents(&session)?;
+    let subagents = subagents.into_iter().map(|subagent| subagent.location);
+    let locations = std::iter::once(found.location.clone()).chain(subagents);
+    let locations: Vec<_> = locations.collect();
+    let go_on = || !cx.cancel.is_cancelled();
+    Catalog::tally_unlisted(&found.store, &locations, by, &go_on)
 }
 
 /// The conversation of a session, and its subagents.
 fn one(cx: &RequestContext, session_index: &SessionIndex, session: &Resolved) -> IsMeant<'static> {
+    let places = places_of(cx, session_index, session);
+    Box::new(move |sides| sides.iter().any(|side| places.contains(side)))
+}
+
+fn places_of(
+    cx: &RequestContext,
+    session_index: &SessionIndex,
+    session: &Resolved,
+) -> HashSet<usize> {
     let (dialect, own) = (session.store.dialect().name(), &session.location);
     let is_side = |entry: &CatalogRow| {
         let location = &entry.location;
@@ -133,11 +174,10 @@ fn one(cx: &RequestContext, session_index: &SessionIndex, session: &Resolved) ->
                 .is_some_and(|store| store.dialect().name() == dialect)
     };
     let entries = session_index.entries.iter().enumerate();
-    let places: HashSet<usize> = entries
+    entries
         .filter(|(_, entry)| is_side(entry))
         .map(|(place, _)| place)
-        .collect();
-    Box::new(move |sides| sides.iter().any(|side| places.contains(side)))
+        .collect()
 }
 
 /// The conversations that are asked for.
@@ -213,8 +253,9 @@ fn word(by: By) -> &'static str {
 }
 
 fn shape_of(by: By, key: String, sum: Sum, prices: &Prices) -> StatShape {
-    // By model only usage and sessions are known.
-    let known = |count: u64| (by != By::Model).then_some(count);
+    // By model only usage and sessions are known; of sessions that could not be read, nothing.
+    let is_known = by != By::Model && !(sum.partial && sum.sessions == 0);
+    let known = |count: u64| is_known.then_some(count);
     StatShape {
         by: word(by),
         key: Some(key).filter(|key| !key.is_empty()),
@@ -224,7 +265,7 @@ fn shape_of(by: By, key: String, sum: Sum, prices: &Prices) -> StatShape {
         tool_calls: known(sum.tool_calls),
         entries: known(sum.entries),
         duration_ms: sum.duration_ms,
-        kinds: (by != By::Model).then(|| sum.kinds.into_iter().collect()),
+        kinds: is_known.then(|| sum.kinds.into_iter().collect()),
         tokens: TokensShape::from(&sum.usage),
         cost_usd: sum.usage.cost,
         premium_requests: sum.usage.premium_requests,

@@ -2,7 +2,9 @@
 
 use boswell_dialect::Capability;
 use boswell_model::Result;
-use boswell_store::{Conversation, Listing, Store, StoreId, drift};
+use boswell_store::Store;
+use boswell_store::links::{Conversation, drift};
+use boswell_store::store::{Listing, StoreId};
 
 use crate::list::{LookedAt, looked_at, warn_about};
 use crate::sessions::expiry::{AHEAD, Fates};
@@ -83,7 +85,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Whatever keeps the list of kept copies from being read.
+    /// Any error of reading the list of kept copies.
     pub fn stores(&self) -> AppResult<StoreList> {
         self.answer(stores)
     }
@@ -92,7 +94,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Whatever keeps notes or catalog from being read.
+    /// Any error of reading notes or catalog.
     pub fn store_pairs(&self) -> AppResult<Vec<PairsShape>> {
         self.answer(pairs)
     }
@@ -106,7 +108,7 @@ fn stores(cx: &RequestContext) -> Result<StoreList> {
             Ok(listing) => {
                 let soon = fates.lost_soon(id, store, &listing.sessions, cx.now).len();
                 stores.push(store_shape(store, &listing, soon));
-                for error in boswell_store::unlisted(&listing.unlisted, store) {
+                for error in boswell_store::store::unlisted(&listing.unlisted, store) {
                     cx.fail(error);
                 }
             }

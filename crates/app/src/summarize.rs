@@ -2,7 +2,9 @@
 
 use boswell_find::Secrets;
 use boswell_model::{Result, SessionRef};
-use boswell_store::{Conversation, Note, NoteKind, Resolved};
+use boswell_store::links::Conversation;
+use boswell_store::notes::{Note, NoteKind};
+use boswell_store::store::Resolved;
 
 use crate::sessions::linked_transcript::{self, LinkedTranscript};
 use crate::shape::shape;
@@ -52,7 +54,7 @@ shape! {
 /// What happens while sessions are summed up.
 #[derive(Debug)]
 pub enum SummarizeEvent {
-    /// The next session is looked at.
+    /// The next session is examined.
     Session {
         /// Which one, counted from 1.
         number: usize,
@@ -66,7 +68,7 @@ pub enum SummarizeEvent {
 /// How many sessions were summed up.
 #[derive(Debug, Clone, Copy)]
 pub struct Summarized {
-    /// Sessions that were looked at; none where every session has a summary.
+    /// Sessions that were examined; none where every session has a summary.
     pub sessions: usize,
     /// Sessions that could not be summed up. Each is a [`Notice::Failure`](crate::Notice::Failure).
     pub failed: usize,
@@ -78,8 +80,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Denied if nothing may be written, whatever `sink`
-    /// returns. A session that cannot be summed up is a notice.
+    /// NotFound if there is no such session, Denied if nothing may be written, and every error of
+    /// `sink`. A session that cannot be summed up is a notice.
     pub fn summarize(
         &self,
         request: &SummarizeRequest,

@@ -1,7 +1,7 @@
 //! Titles and summaries of sessions: a title of eight words, three sentences.
 //!
-//! Built in is an extract: nothing is said that the session does not say. A program of the user's
-//! may write them instead.
+//! Built in is an extract: nothing is added that the session does not contain. A program of the
+//! user's may write them instead.
 
 mod external;
 mod extract;

@@ -1,4 +1,4 @@
-//! What is asked of the operating system outside the store: small files, processes, time spans.
+//! Access to the operating system outside the store: small files, processes, time spans.
 
 #![expect(
     clippy::disallowed_methods,
@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::disk::{ProcessState, process_state};
+use boswell_store::disk::{ProcessState, RealDisk, durable, process_state};
 
 /// Measures how long something takes.
 #[derive(Debug)]
@@ -63,6 +63,11 @@ pub fn workers() -> usize {
 /// A small file of the user's, as text.
 pub fn read_text(path: &Path) -> std::io::Result<String> {
     std::fs::read_to_string(path)
+}
+
+/// Makes a folder of the user's, and those above it that are missing.
+pub fn make_folders(path: &Path) -> Result<()> {
+    durable::make_folders(&RealDisk, path)
 }
 
 /// A file that was not there before, for the owner's eyes alone.

@@ -63,7 +63,7 @@ pub struct TreeNode {
     pub text: String,
 }
 
-/// Is handed a tree node by node, parents first; false where nothing more is wanted.
+/// Receives a tree node by node, parents first; it returns false to stop.
 pub type TreeSink<'s> = &'s mut dyn FnMut(TreeNode) -> Result<bool>;
 
 impl App {
@@ -71,7 +71,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session; and whatever the sink fails with.
+    /// NotFound if there is no such session; and every error of the sink.
     pub fn tree(&self, request: &TreeRequest, sink: TreeSink<'_>) -> AppResult<()> {
         self.answer(|cx| tree(cx, request, sink))
     }

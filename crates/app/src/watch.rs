@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use boswell_dialect::{Depth, SessionLocation};
 use boswell_model::{Flags, Framing, Result, SessionRef};
-use boswell_store::{Follower, Resolved, Store, StoreId, StoredSession, is_packed};
+use boswell_store::backend::is_packed;
+use boswell_store::store::{Resolved, StoreId, StoredSession};
+use boswell_store::{Follower, Store};
 
 use crate::shape::{EntryParts, EntryPlace};
 use crate::{Answer, App, AppResult, Refusal, RequestContext};
@@ -62,7 +64,7 @@ impl App {
     }
 }
 
-/// Is handed every entry once.
+/// Receives every entry once.
 pub type Sink<'s> = &'s mut dyn FnMut(&EntryParts<'_>) -> Result<()>;
 
 /// Sessions that are followed.
@@ -71,7 +73,7 @@ pub struct Watch {
     cx: Arc<RequestContext>,
     only: Option<Resolved>,
     lines: LineNumbers,
-    /// Stores that could be listed once, at least in part. Before that nobody knows
+    /// Stores that could be listed once, at least in part. Before that it is unknown
     /// what is new in them.
     listed: HashSet<StoreId>,
     sessions: HashMap<String, Watched>,
@@ -105,8 +107,8 @@ impl Watch {
         watch
     }
 
-    /// Hands over what was written since the last look. A session that cannot be read at this
-    /// moment is tried again the next time.
+    /// Calls the sink with what was written since the last poll. A session that cannot be read at
+    /// this moment is tried again the next time.
     pub fn look(&mut self, sink: Sink<'_>) -> Result<()> {
         let counts_lines = self.lines == LineNumbers::Counted;
         for (store, location, is_new) in self.list() {
@@ -249,7 +251,7 @@ impl Watched {
         }
     }
 
-    /// A session that is not a log is written anew as a whole: what is new are the records behind
+    /// A session that is not a log is rewritten as a whole: what is new are the records behind
     /// those that were shown.
     fn read_document(&mut self, store: &Store, now: SessionLocation, sink: Sink<'_>) -> Result<()> {
         if now.size <= self.shown {

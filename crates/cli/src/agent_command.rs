@@ -55,7 +55,7 @@ fn assignments(plan: &ResumePlan) -> String {
     }
 }
 
-/// The words that take a shell into a folder, whatever it is called.
+/// The shell command that changes into a folder, with its name quoted.
 fn change_folder(folder: &str) -> String {
     // `--` ends the options. `cd -` and CDPATH would still lead elsewhere: a path that is not
     // absolute begins with `./`.

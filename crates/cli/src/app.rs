@@ -1,4 +1,4 @@
-//! What every command works with: the application, and how to print. The one place that reads the
+//! The environment of every command: the application and the output. The one place that reads the
 //! environment and the terminal.
 
 #![expect(
@@ -7,16 +7,13 @@
 )]
 
 use std::io::IsTerminal;
-use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use boswell_app::{Access, AppConfig, Config, Environment, Notice, RequestContext, SystemClock};
+use boswell_app::{Access, AppConfig, Config, Environment, Notice, SystemClock};
 use boswell_model::{Error, ErrorKind, Result};
 
-pub(crate) use boswell_app::system::{
-    is_new_or_empty, new_file, new_script, program, runs_since, until,
-};
+pub(crate) use boswell_app::system::{new_file, program, until};
 
 use crate::args::{Color, Global};
 use crate::error_report;
@@ -24,7 +21,6 @@ use crate::error_report;
 /// What a command needs to know about where it runs.
 #[derive(Debug)]
 pub(crate) struct App {
-    cx: RequestContext,
     /// What answers requests.
     pub(crate) requests: boswell_app::App,
     pub(crate) json: bool,
@@ -33,14 +29,6 @@ pub(crate) struct App {
     /// Columns of the terminal, or a fixed width for pipes.
     pub(crate) width: usize,
     home_origin: &'static str,
-}
-
-impl Deref for App {
-    type Target = RequestContext;
-
-    fn deref(&self) -> &RequestContext {
-        &self.cx
-    }
 }
 
 impl App {
@@ -72,7 +60,6 @@ impl App {
             env,
         })?;
         Ok(App {
-            cx: requests.request()?,
             requests,
             json: global.json,
             color,
@@ -141,7 +128,7 @@ fn environment() -> Result<Environment> {
     let terminal = std::fs::read_link("/proc/self/fd/0")
         .ok()
         .and_then(|p| p.to_str().map(str::to_owned))
-        // `/dev/null` is a device too, but nobody sits there.
+        // `/dev/null` is a device too, but no user reads it.
         .filter(|p| p.starts_with("/dev/") && std::io::stdin().is_terminal());
     Ok(Environment {
         home: std::env::home_dir().filter(|h| !h.as_os_str().is_empty()),

@@ -1,4 +1,4 @@
-//! What can be typed. Doc comments here are the help.
+//! The command-line arguments. Doc comments here are the help texts.
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 

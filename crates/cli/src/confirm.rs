@@ -17,21 +17,39 @@ use crate::app::App;
 pub(crate) enum Agreed {
     /// The user wants it.
     Yes,
-    /// The user does not, or nobody could be asked: the command ends with this code.
+    /// The user declined, or there was no terminal to ask on: the command ends with this code.
     No(ExitCode),
+}
+
+/// A plan that was shown, and that cannot be undone once it is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Irreversible {
+    /// Sessions are purged.
+    Purge,
+    /// Secrets are replaced.
+    Scrub,
+}
+
+impl Irreversible {
+    fn question(self) -> &'static str {
+        match self {
+            Irreversible::Purge => "purge? no copy is kept, and it cannot be undone",
+            Irreversible::Scrub => "replace them? it cannot be undone",
+        }
+    }
 }
 
 /// Whether the plan that was shown is to be carried out: `--apply` says so, on a
 /// terminal the user is asked.
-pub(crate) fn ask(app: &App, apply: bool, question: &str) -> Result<Agreed> {
+pub(crate) fn ask(app: &App, apply: bool, plan: Irreversible) -> Result<Agreed> {
     if apply {
         return Ok(Agreed::Yes);
     }
-    if app.env.terminal.is_none() {
+    if app.requests.environment().terminal.is_none() {
         crate::error_report::say("nothing was changed; do it with `--apply`");
         return Ok(Agreed::No(ExitCode::from(2)));
     }
-    eprint!("{question} [y/N] ");
+    eprint!("{} [y/N] ", plan.question());
     let mut answer = String::new();
     std::io::stdin()
         .lock()

@@ -1,12 +1,11 @@
-//! How failures reach people: what, why, what next; and the exit code.
+//! Prints errors with reason and hint, and maps them to exit codes.
 
 #![expect(clippy::print_stderr, reason = "this is where errors are printed")]
 
-use std::error::Error as _;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use boswell_model::json::Json;
+use boswell_app::shape::{ErrorShape, Shape as _, reasons};
 use boswell_model::{Error, ErrorKind};
 
 use crate::app::App;
@@ -40,12 +39,7 @@ pub(crate) fn left_out(app: &App, left_out: &[Error]) -> ExitCode {
 /// Prints an error and gives its exit code.
 pub(crate) fn report(error: &Error, json: bool) -> ExitCode {
     if json {
-        let line = Json::object()
-            .with("v", 1)
-            .with("type", "error")
-            .with("kind", error.kind().word())
-            .with("message", full_text(error))
-            .with("hint", error.hint());
+        let line = ErrorShape::from(error).object();
         eprintln!("{}", json_line(&line));
     } else {
         eprintln!("error: {}", escape(&error.to_string()));
@@ -70,18 +64,7 @@ pub(crate) fn warn(error: &Error) {
     }
 }
 
-/// Goes on with the other sessions after one that could not be changed. One that its agent has just
-/// taken up is left alone with a warning; any other reason is the command's error once the others
-/// are done, for work that was asked for is missing.
-pub(crate) fn pass_over(error: Error, first: &mut Option<Error>) {
-    if first.is_some() || matches!(error.kind(), ErrorKind::Busy | ErrorKind::Conflict) {
-        warn(&error);
-    } else {
-        *first = Some(error);
-    }
-}
-
-/// Says something on stderr that is no answer.
+/// Prints a message on stderr that is not part of the answer.
 pub(crate) fn say(text: &str) {
     eprintln!("{}", escape(text));
 }
@@ -96,8 +79,8 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Runs the program. A panic is our bug: it is told in words that help, and what was open is let
-/// go of on the way out.
+/// Runs the program. A panic is our bug: it is reported with a hint, and open resources are
+/// released on the way out.
 pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
         let payload = info.payload();
@@ -108,7 +91,7 @@ pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
         let said = said.unwrap_or("no reason was given");
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         if std::io::stderr().is_terminal() {
-            // Whatever was being drawn: the cursor is shown again, and colours end.
+            // A drawing may have been interrupted: show the cursor again and reset colours.
             eprint!("\x1b[?25h\x1b[0m\r\n");
         }
         eprintln!("{}", bug(said, &place));
@@ -117,7 +100,7 @@ pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
         .unwrap_or_else(|_| ExitCode::from(70))
 }
 
-/// What a panic is told as. Its text may quote a session, so it is cut and made harmless.
+/// The error that reports a panic. Its text may quote a session, so it is cut and made harmless.
 fn bug(said: &str, place: &str) -> String {
     format!(
         "error: boswell met a bug of its own: {}\n  because it panicked at {}\nhint: what was acknowledged is on the disk; please report this with \
@@ -127,28 +110,12 @@ fn bug(said: &str, place: &str) -> String {
     )
 }
 
-fn reasons(error: &Error) -> Vec<String> {
-    let mut out: Vec<String> = error.reason().map(str::to_owned).into_iter().collect();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        out.push(cause.to_string());
-        source = cause.source();
-    }
-    out
-}
-
-fn full_text(error: &Error) -> String {
-    let mut text = error.to_string();
-    for reason in reasons(error) {
-        text.push_str(": ");
-        text.push_str(&reason);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
-    use boswell_store::{Draft, NewSession, Outcome, Store, Wait};
+    use boswell_app::append::{AppendRequest, Draft};
+    use boswell_app::context::{ContextPart, ContextRequest};
+    use boswell_app::new_session::NewSessionRequest;
+    use boswell_app::{AppConfig, Environment};
 
     use super::*;
 
@@ -174,24 +141,55 @@ mod tests {
 
     #[test]
     fn a_panic_gives_up_the_lease_and_keeps_what_was_acknowledged() {
-        let home = tempfile::tempdir().unwrap();
-        let store = Store::open(home.path()).unwrap();
-        let mut id = String::new();
+        let temp = tempfile::tempdir().unwrap();
+        let app = application(temp.path());
+        let session = app.new_session(&NewSessionRequest::default()).unwrap();
+        let session = session.value.reference.to_string();
+        let request = AppendRequest {
+            session: session.clone(),
+            ..AppendRequest::default()
+        };
+        let append = |text: &str| {
+            let mut appender = app.append(&request).unwrap().value;
+            appender.submit(Draft::user(text)).unwrap();
+            let _ = appender.settle(&mut |_| Ok(())).unwrap();
+            appender
+        };
         let code = guard(|| {
-            let writer = store.create(NewSession::in_project("/proj")).unwrap();
-            id.clone_from(&writer.reference().id);
-            writer.append(Draft::user("kept")).unwrap();
-            assert!(store.writer(&id, Wait::No).is_err(), "the lease is held");
-            panic!("a bug while somebody writes")
+            let _appender = append("kept");
+            let busy = app.append(&request).unwrap_err().error;
+            assert_eq!(busy.kind(), ErrorKind::Busy, "the lease is held");
+            panic!("a bug while a session is written")
         });
         let _ = std::panic::take_hook();
         assert!(same(code, 70), "{code:?}");
-        let writer = store.writer(&id, Wait::No).unwrap();
-        let session = writer.session().unwrap();
-        let context = session.context(session.tip().unwrap()).unwrap();
-        assert_eq!(context.items.len(), 1);
-        writer.append(Draft::user("and on")).unwrap();
-        writer.close(Outcome::Completed).unwrap();
+        append("and on").close().unwrap();
+        let mut texts = Vec::new();
+        let context = ContextRequest {
+            session,
+            ..ContextRequest::default()
+        };
+        let _ = app
+            .context(&context, &mut |part| {
+                if let ContextPart::Message(message) = part {
+                    texts.extend(message.content.iter().map(ToString::to_string));
+                }
+                Ok(true)
+            })
+            .unwrap();
+        assert_eq!(texts.len(), 2);
+        assert!(texts[0].contains("kept") && texts[1].contains("and on"));
+    }
+
+    fn application(folder: &std::path::Path) -> boswell_app::App {
+        let env = Environment {
+            home: None,
+            cwd: folder.to_owned(),
+            tmp: folder.to_owned(),
+            terminal: None,
+            vars: std::collections::BTreeMap::new(),
+        };
+        boswell_app::App::open(AppConfig::new(env, Some(folder.join("home")))).unwrap()
     }
 
     /// The program that the test below starts in a terminal: it draws, hides

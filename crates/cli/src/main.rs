@@ -5,24 +5,18 @@ mod app;
 mod args;
 mod command;
 mod confirm;
-mod demo;
 mod error_report;
 mod output;
 mod pager;
 mod parse;
+mod plan_lines;
 mod progress;
 mod terminal;
-mod timer;
-mod way_back;
 mod words;
 
 use std::process::ExitCode;
 
-use boswell_app::sessions::{expiry, index as session_index, linked_transcript};
-use boswell_app::{
-    agent_history, config, exclusion_purge, git_repository, json_shape, keep_config, purge_copies,
-    time,
-};
+use boswell_app::time;
 
 fn main() -> ExitCode {
     let line: Vec<_> = std::env::args_os().collect();

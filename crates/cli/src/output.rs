@@ -1,4 +1,4 @@
-//! Where answers go: stdout, through a pager where it helps.
+//! Output to stdout, through a pager where it helps.
 
 use std::io::{self, Write};
 
@@ -95,7 +95,7 @@ impl Output {
         self.settle(result)
     }
 
-    /// Hands over what is buffered, and goes on.
+    /// Writes the buffered output, and continues.
     pub(crate) fn flush(&mut self) -> Result<()> {
         if self.gone {
             return Ok(());
@@ -104,7 +104,7 @@ impl Output {
         self.settle(result)
     }
 
-    /// Hands over what is buffered.
+    /// Writes the buffered output.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.flush()
     }

@@ -17,7 +17,7 @@ use crate::error_report;
 /// What was asked for; else how the program ends, for all that needs no command.
 pub(crate) fn read(line: &[OsString]) -> Result<Args, ExitCode> {
     if asks_version(line) {
-        // Whoever closed the stream does not want the answer.
+        // The reader closed the stream and does not want the answer.
         let _ = std::io::stdout()
             .write_all(concat!("boswell ", env!("CARGO_PKG_VERSION"), "\n").as_bytes());
         return Err(ExitCode::SUCCESS);

@@ -1,37 +1,37 @@
-//! What a dialect can express.
+//! Capabilities: which operations a dialect supports, and how.
 
-/// Something one may want to do with a session.
+/// An operation on a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Capability {
-    /// Read it.
+    /// Read the session.
     Read,
-    /// Say what a model would be sent.
+    /// Compute the context for the model.
     Context,
-    /// Add entries.
+    /// Append entries.
     Append,
-    /// Go on from an earlier entry.
+    /// Continue from an earlier entry.
     Branch,
-    /// Stand as before an earlier prompt.
+    /// Go back to before an earlier prompt.
     Rewind,
-    /// Make a new session from a branch.
+    /// Create a session from a branch.
     Fork,
-    /// Give it a title.
+    /// Set the title.
     Title,
-    /// Tag it.
+    /// Set tags.
     Tag,
-    /// Name an entry.
+    /// Label an entry.
     Label,
-    /// Set its status.
+    /// Set the status.
     Status,
-    /// Remove it.
+    /// Delete the session.
     Delete,
-    /// Start its agent where it stopped.
+    /// Resume the session in its agent.
     Resume,
 }
 
 impl Capability {
-    /// All of them, in the order in which they are shown.
+    /// All operations, in display order.
     pub const ALL: [Capability; 12] = [
         Capability::Read,
         Capability::Context,
@@ -47,7 +47,7 @@ impl Capability {
         Capability::Resume,
     ];
 
-    /// Its name in output.
+    /// The name of the operation in output.
     pub fn word(self) -> &'static str {
         match self {
             Capability::Read => "read",
@@ -69,18 +69,18 @@ impl Capability {
 /// How well a dialect supports an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
-    /// Its own format has a place for it.
+    /// The agent's own format has a field or record for it.
     Native,
-    /// By truncating or rewriting what is there.
+    /// By truncating or rewriting existing files.
     Rewrites,
-    /// Kept as a note beside it: the format has no place for it.
+    /// Stored in boswell's notes, because the format has no field for it.
     Note,
-    /// Not at all.
+    /// Not supported.
     No,
 }
 
 impl Support {
-    /// Its name in output.
+    /// The name of the level in output.
     pub fn word(self) -> &'static str {
         match self {
             Support::Native => "native",
@@ -91,19 +91,19 @@ impl Support {
     }
 }
 
-/// The table of what a dialect can.
+/// The table of the operations that a dialect supports.
 #[derive(Debug, Clone, Copy)]
 pub struct Capabilities {
     table: &'static [(Capability, Support)],
 }
 
 impl Capabilities {
-    /// A table; what it does not name is [`Support::No`].
+    /// Creates a table; operations that it does not list are [`Support::No`].
     pub const fn new(table: &'static [(Capability, Support)]) -> Self {
         Capabilities { table }
     }
 
-    /// How well `operation` is supported.
+    /// Returns how well `operation` is supported.
     pub fn support(&self, operation: Capability) -> Support {
         self.table
             .iter()

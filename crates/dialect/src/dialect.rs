@@ -1,4 +1,9 @@
-//! The contract between a dialect and the rest: what each must be able to say.
+//! The [`Dialect`] trait: how one agent's session files are found, recognised and read.
+//!
+//! The trait contains only what reading needs, so that an agent without any other support is a few
+//! methods. Everything optional (append, edit, repair, resume) is a power, returned by
+//! [`Dialect::powers`]; constants are data in [`Dialect::facts`]. The inherent methods on `dyn
+//! Dialect` are shortcuts over powers for callers. See `docs/adr/0012`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,62 +20,65 @@ use crate::{
     Powers, Sample, SessionLink, SessionLocation, unsupported,
 };
 
-/// One agent family's way of writing sessions.
+/// The session format of one agent family.
 ///
-/// The order of calls when a session is read: [`begin`](Dialect::begin) from what the listing
-/// knows; for each record [`head`](Dialect::head) and, if more than the tree is wanted,
-/// [`collect_meta`](Dialect::collect_meta); [`link`](Dialect::link) once all heads are there; then
-/// any question about tip, branch, context. No method may panic on any input.
+/// Order of calls when a session is read: [`begin`](Dialect::begin) with what the listing found;
+/// for each record [`head`](Dialect::head) and, if metadata is wanted,
+/// [`collect_meta`](Dialect::collect_meta); [`link`](Dialect::link) after all heads; then any
+/// question about tip, branch and context. Input is not trusted: no method may panic on any bytes.
 ///
-/// This is all that an agent needs which is only read. What else it allows are its
-/// [`powers`](Dialect::powers); what is always true of it are its [`facts`](Dialect::facts).
+/// An agent that is only read implements nothing else. Optional abilities are its
+/// [`powers`](Dialect::powers), constants its [`facts`](Dialect::facts).
 pub trait Dialect: Send + Sync + fmt::Debug {
-    /// What is always true of it.
+    /// Returns the constants of the dialect, which other crates decide by.
     fn facts(&self) -> &'static DialectFacts;
 
-    /// Its name in refs and options, such as `claude`.
+    /// Returns the name used in references and options, such as `claude`.
     fn name(&self) -> &'static str {
         self.facts().name
     }
 
-    /// Roots where the agent would keep its sessions in this environment, most likely one first.
+    /// Returns the folders where the agent stores its sessions in this environment, the most likely
+    /// first.
     fn roots(&self, env: &Environment) -> Vec<PathBuf>;
 
-    /// Finds every session below a root from names and small index files, without reading logs.
+    /// Finds every session below a root by file names and small index files, without reading logs.
     fn discover(&self, files: &dyn Files) -> Result<Discovered>;
 
-    /// Whether `id` is one that the agent itself would accept. Never true for an id
-    /// that starts with `-`.
+    /// Whether the agent itself would accept `id`. Must be false for an id that starts with `-`,
+    /// which a command line would parse as an option.
     fn id_is_valid(&self, id: &str) -> bool;
 
-    /// Whether a session that was found may be listed under its id. Subagents may have ids of
-    /// another form; none may start with `-`.
+    /// Whether a discovered session may be listed under its id. Subagents may have ids of another
+    /// form; no id may start with `-`.
     fn is_usable(&self, location: &SessionLocation) -> bool {
         self.id_is_valid(&location.id)
     }
 
-    /// How much a file given by path looks like a session of this dialect.
+    /// Rates how well a file that was given by path matches this dialect.
     fn recognises(&self, sample: &Sample<'_>) -> Match;
 
-    /// How records stand in a session file of this name.
+    /// Returns how a session file with this key is divided into records.
     fn framing(&self, _key: &str) -> Framing {
         Framing::Lines
     }
 
-    /// Whether an object found behind garbage is a record of its own, not a part of a torn one.
+    /// Whether an object found after garbage is a record of its own, and not a nested object of a
+    /// torn record.
     fn is_record(&self, object: &Object<'_>) -> bool;
 
-    /// What is known before the log is read: from the row or document of an index,
-    /// from the file's name.
+    /// Returns the metadata that is known before the log is read: from an index row or document, or
+    /// from the file name.
     fn begin(&self, _location: &SessionLocation) -> SessionMeta {
         SessionMeta::default()
     }
 
-    /// Fills in the head of a record. Runs for every record of every file: fast, no look at
-    /// payloads beyond need.
+    /// Fills in the head of a record. Called for every record of every file, so it must be fast and
+    /// must not read payloads without need.
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner);
 
-    /// Gathers what the record says about the session.
+    /// Adds the metadata that a record contains. Called after [`head`](Dialect::head) for the same
+    /// record, in file order.
     fn collect_meta(
         &self,
         object: &Object<'_>,
@@ -79,8 +87,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         meta: &mut SessionMeta,
     );
 
-    /// The parent of every entry. By default that which it names; of doubled ids
-    /// the last one counts.
+    /// Returns the parent of every entry. By default the entry with the id that the record names;
+    /// of duplicate ids the last one.
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
         let by_id = log.by_id();
         log.heads
@@ -89,10 +97,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
             .collect()
     }
 
-    /// Where the conversation stands according to the agent's newest version.
+    /// Returns the tip that the agent's newest version would choose.
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip>;
 
-    /// The entry that the user means by "where it stands": the tip with metadata folded away.
+    /// Returns the entry that users see as the current position: the tip, or its nearest ancestor
+    /// that is a visible part of the conversation.
     fn leaf(&self, view: &SessionView<'_>, tip: Tip) -> Option<Slot> {
         let conversation = |slot: &Slot| {
             view.log
@@ -103,7 +112,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
             .and_then(|slot| view.tree.ancestors(slot).find(conversation))
     }
 
-    /// The entries of a branch in reading order, also those before a compaction.
+    /// Returns the entries of a branch in reading order, including those before a compaction.
     fn branch(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
         Ok(tip
             .slot()
@@ -111,47 +120,47 @@ pub trait Dialect: Send + Sync + fmt::Debug {
             .unwrap_or_default())
     }
 
-    /// What a person reads of a record.
+    /// Returns the readable view of a record.
     fn view(&self, object: &Object<'_>) -> View;
 
-    /// What a model would be sent at a tip.
+    /// Returns the context for a tip: the messages that the agent would send.
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context>;
 
-    /// Renders one message of a context from the records it is made of, in the order of
-    /// [`ContextItem::slots`].
+    /// Renders one message of a context. `records` are those of [`ContextItem::slots`], in that
+    /// order.
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message;
 
-    /// What the agent allows besides being read. An agent that is only read has no power.
+    /// Returns the optional abilities. The default has none.
     fn powers(&self) -> Powers<'_> {
         Powers::default()
     }
 }
 
 impl dyn Dialect + '_ {
-    /// The power to append to logs.
+    /// Returns the power to append to logs.
     ///
     /// # Errors
     ///
-    /// Unsupported where logs of this dialect are not appended to.
+    /// `Unsupported` if logs of this dialect cannot be appended to.
     pub fn appender(&self) -> Result<&dyn Append> {
         self.powers()
             .append
             .ok_or_else(|| self.cannot("be appended to"))
     }
 
-    /// The power to change sessions by plans.
+    /// Returns the power to change sessions by plans.
     ///
     /// # Errors
     ///
-    /// Unsupported where sessions of this dialect are not changed.
+    /// `Unsupported` if sessions of this dialect cannot be changed.
     pub fn planner(&self) -> Result<&dyn PlanEdits> {
         self.powers()
             .edits
             .ok_or_else(|| self.cannot("be changed like that"))
     }
 
-    /// Locks under which a session is changed for a request, also where no plan knows it: repairs
-    /// of bytes are made for every dialect.
+    /// Returns the locks that must be held while `request` changes a session. Dialects without
+    /// plans get boswell's own locks, because byte-level repairs are possible in every dialect.
     pub fn locks_for(&self, location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
         match self.powers().edits {
             Some(edits) => edits.locks(location, request),
@@ -159,17 +168,17 @@ impl dyn Dialect + '_ {
         }
     }
 
-    /// Sessions in other stores that are the same conversation.
+    /// Returns the sessions in other stores that belong to the same conversation.
     pub fn linked_sessions(&self, meta: &SessionMeta, id: &str) -> Vec<SessionLink> {
         let runtime = self.powers().runtime;
         runtime.map_or_else(Vec::new, |runtime| runtime.links(meta, id))
     }
 
-    /// Adds what side files say about a session.
+    /// Adds the metadata that side files contain.
     ///
     /// # Errors
     ///
-    /// As far as they cannot be read.
+    /// If a side file cannot be read.
     pub fn add_side_meta(
         &self,
         files: &dyn Files,

@@ -1,5 +1,8 @@
-//! What a caller hands in to be written: intentions in the words of the model,
-//! encoded by a dialect.
+//! Drafts: new entries and sessions in common terms, before a dialect encodes them.
+//!
+//! A [`Draft`] contains no bytes of any format; [`Append::encode`](crate::Append::encode) turns it
+//! into a record. The exception is [`Body::Native`], a record that the caller has already written
+//! in the dialect's form.
 
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
@@ -7,159 +10,175 @@ use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
 /// An entry that is not written yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// Its id; none to have one made.
+    /// Id of the entry; `None` to have one created.
     pub id: Option<String>,
-    /// What it hangs below.
+    /// The parent of the entry.
     pub parent: Parent,
-    /// When it happened; none for now.
+    /// Time of the entry; `None` for now.
     pub at: Option<Instant>,
-    /// What it is.
+    /// The content of the entry.
     pub body: Body,
 }
 
-/// What a new entry hangs below.
+/// The parent of a new entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Parent {
-    /// Where the conversation stands.
+    /// The current tip of the session.
     #[default]
     Tip,
-    /// Nothing: it is a root.
+    /// No parent: the entry becomes a root.
     Root,
-    /// This entry.
+    /// The entry with this id.
     Entry(String),
 }
 
-/// What a new entry is.
+/// The content of a new entry.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Body {
-    /// Something the user said.
+    /// A message of the user.
     User(Vec<Part>),
-    /// Something the model said, thought or called.
-    Assistant(Box<Answer>),
-    /// What a tool answered.
+    /// A message of the model: text, reasoning, tool calls.
+    Assistant(Box<AssistantMessage>),
+    /// The result of a tool call.
     ToolResult {
-        /// Id of the call.
+        /// Id of the tool call.
         call: String,
         /// Name of the tool.
         tool: String,
-        /// The answer.
+        /// The parts of the result.
         content: Vec<Part>,
         /// Whether the call failed.
         is_error: bool,
     },
-    /// State of an extension, not seen by the model.
+    /// State of an extension, which the model does not see.
     Custom {
-        /// Whose state it is.
+        /// Name of the extension.
         kind: String,
-        /// The state.
+        /// The state as JSON.
         data: Option<Json>,
     },
-    /// Text of an extension that the model sees.
+    /// Text of an extension, which the model sees.
     CustomMessage {
-        /// Whose text it is.
+        /// Name of the extension.
         kind: String,
-        /// The text.
+        /// The parts of the text.
         content: Vec<Part>,
-        /// Whether people are shown it.
+        /// Whether the agent shows it to the user.
         display: bool,
     },
-    /// From here on this model is used.
+    /// A change of the model.
     Model {
         /// `provider/model`.
         model: String,
-        /// For what; none for the default.
+        /// The role that the model is for; `None` for the default.
         role: Option<String>,
     },
-    /// From here on the model thinks this much.
+    /// A change of the thinking level.
     ThinkingLevel(String),
-    /// From here on the agent is in this mode.
+    /// A change of the agent's mode.
     Mode {
-        /// Name of the mode; `none` when it is left.
+        /// Name of the mode; `none` when the mode ends.
         mode: String,
-        /// What belongs to it.
+        /// Data of the mode as JSON.
         data: Option<Json>,
     },
-    /// A summary stands for what came before the first kept entry.
+    /// A compaction: a summary replaces everything before the first kept entry.
     Compaction {
-        /// The summary.
+        /// Text of the summary.
         summary: String,
-        /// First entry that is still sent.
+        /// Id of the first entry that is still sent.
         first_kept: String,
-        /// Tokens before.
+        /// Number of tokens of the context before the compaction.
         tokens_before: u64,
     },
-    /// A summary of the branch that was left.
+    /// A summary of the branch that was abandoned.
     BranchSummary {
-        /// Where the branch was left; none for the root.
+        /// Id of the entry where the branch was abandoned; `None` for the root.
         from: Option<String>,
-        /// The summary.
+        /// Text of the summary.
         summary: String,
     },
-    /// A name for an entry, or none to take it away.
+    /// Sets or removes the label of an entry.
     Label {
-        /// The entry.
+        /// Id of the entry.
         target: String,
-        /// The name.
+        /// The label; `None` removes it.
         label: Option<String>,
     },
-    /// A name for the session.
+    /// A title for the session.
     Title(String),
-    /// A record in the dialect's own shape: a JSON object. What it lacks of id, parent
-    /// and time is filled in.
+    /// A record in the dialect's own form: a JSON object. A missing id, parent or time is added.
     Native(Vec<u8>),
 }
 
-/// A part of a message.
+/// A part of a message, for writing and for reading.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Part {
-    /// Text.
+    /// Plain text.
     Text(String),
     /// Reasoning, with the provider's signature if there is one.
     Thinking {
-        /// The reasoning.
+        /// Text of the reasoning.
         text: String,
-        /// Its signature.
+        /// The provider's signature.
         signature: Option<String>,
     },
-    /// A call of a tool.
+    /// A tool call.
     Call {
-        /// Id for the answer.
+        /// Id that the result refers to.
         id: String,
         /// Name of the tool.
         name: String,
-        /// Arguments: a JSON object.
+        /// The arguments: a JSON object.
         arguments: Json,
     },
-    /// An image.
+    /// An image inside the message.
     Image {
-        /// Base64 of its bytes.
+        /// The image in base64.
         base64: String,
         /// MIME type.
         mime: String,
     },
+    /// A part that only its dialect knows, as JSON. It can be read, but not be written: a record
+    /// that contains one is written as [`Body::Native`].
+    Other(Json),
 }
 
-/// An answer of a model.
+impl Body {
+    /// The parts of a message; none for what is not one.
+    pub fn parts(&self) -> &[Part] {
+        match self {
+            Body::User(content)
+            | Body::ToolResult { content, .. }
+            | Body::CustomMessage { content, .. } => content,
+            Body::Assistant(answer) => &answer.content,
+            _ => &[],
+        }
+    }
+}
+
+/// A complete message of a model.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Answer {
-    /// Its parts.
+pub struct AssistantMessage {
+    /// The parts of the message.
     pub content: Vec<Part>,
     /// Provider, such as `anthropic`; none if unknown.
     pub provider: Option<String>,
     /// Model; none if unknown.
     pub model: Option<String>,
-    /// What it cost.
+    /// Tokens and cost of the message.
     pub usage: Usage,
-    /// Why it ended: `stop`, `length`, `toolUse`, `error`, `aborted`; none for `toolUse` when it
-    /// calls tools, else `stop`.
+    /// The stop reason: `stop`, `length`, `toolUse`, `error`, `aborted`. `None` means `toolUse` if
+    /// the message contains calls, else `stop`.
     pub stop_reason: Option<String>,
-    /// What went wrong.
+    /// The error message, if the request failed.
     pub error: Option<String>,
 }
 
 impl Draft {
-    /// A draft of that body below the tip.
+    /// Creates a draft with this body as a child of the tip.
     pub fn new(body: Body) -> Self {
         Draft {
             id: None,
@@ -169,25 +188,25 @@ impl Draft {
         }
     }
 
-    /// Something the user says.
+    /// Creates a message of the user.
     pub fn user(text: impl Into<String>) -> Self {
         Draft::new(Body::User(vec![Part::Text(text.into())]))
     }
 
-    /// Something the model says.
+    /// Creates a message of the model with one text part.
     pub fn assistant(text: impl Into<String>) -> Self {
-        Draft::answer(Answer {
+        Draft::answer(AssistantMessage {
             content: vec![Part::Text(text.into())],
-            ..Answer::default()
+            ..AssistantMessage::default()
         })
     }
 
-    /// A whole answer of a model.
-    pub fn answer(answer: Answer) -> Self {
+    /// Creates a complete message of the model.
+    pub fn answer(answer: AssistantMessage) -> Self {
         Draft::new(Body::Assistant(Box::new(answer)))
     }
 
-    /// What a tool answers.
+    /// Creates the result of a tool call.
     pub fn tool_result(
         call: impl Into<String>,
         tool: impl Into<String>,
@@ -202,7 +221,7 @@ impl Draft {
         })
     }
 
-    /// State of an extension.
+    /// Creates state of an extension.
     pub fn custom(kind: impl Into<String>, data: Json) -> Self {
         Draft::new(Body::Custom {
             kind: kind.into(),
@@ -210,28 +229,28 @@ impl Draft {
         })
     }
 
-    /// Gives it an id of the caller's: writing it twice is then writing it once.
+    /// Sets the id. Writing a draft with the same id again is idempotent.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Hangs it below an entry.
+    /// Sets the parent.
     #[must_use]
     pub fn below(mut self, parent: Parent) -> Self {
         self.parent = parent;
         self
     }
 
-    /// Says when it happened.
+    /// Sets the time.
     #[must_use]
     pub fn at(mut self, at: Instant) -> Self {
         self.at = Some(at);
         self
     }
 
-    /// Whether it is the first answer of a model, which makes a deferred session visible.
+    /// Whether it is a message of the model; the first one makes a deferred session visible.
     pub fn is_answer(&self) -> bool {
         match &self.body {
             Body::Assistant(_) => true,
@@ -243,80 +262,82 @@ impl Draft {
     }
 }
 
-/// The id, parent and time that a writer settled for a draft.
+/// The id, parent and time that the writer has chosen for a draft.
 #[derive(Debug, Clone, Copy)]
 pub struct EntryStamp<'a> {
-    /// Its id.
+    /// Id of the entry.
     pub id: &'a str,
-    /// Its parent; none for a root.
+    /// Id of the parent; `None` for a root.
     pub parent: Option<&'a str>,
-    /// When.
+    /// Time of the entry.
     pub at: Instant,
 }
 
 /// The session that a draft is encoded for.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionFacts<'a> {
-    /// Its id.
+    /// Id of the session.
     pub id: &'a str,
-    /// What its log says of it.
+    /// The metadata from the session's log.
     pub meta: &'a boswell_model::SessionMeta,
 }
 
-/// What a new session starts from.
+/// The properties of a new session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NewSession {
-    /// The folder that it is held in.
+    /// The project folder that the session runs in.
     pub project: String,
-    /// Its id; none to have one made.
+    /// Id of the session; `None` to have one created.
     pub id: Option<String>,
-    /// Its title.
+    /// Title of the session.
     pub title: Option<String>,
-    /// The session that it was forked from: id or path.
+    /// The session that it is forked from: id or path.
     pub parent: Option<String>,
-    /// The program that answers, for dialects that drive others; none for the dialect's own choice.
+    /// The program that answers, for dialects that run other agents; `None` for the dialect's
+    /// default.
     pub backend: Option<String>,
-    /// When it becomes visible.
+    /// When the agent sees the session.
     pub visible: Visibility,
     /// How a fork is written.
     pub style: ForkStyle,
-    /// What a fork takes along.
+    /// Which entries and files a fork copies.
     pub copies: ForkScope,
-    /// Folders that some agents shorten when they name the folder of a project.
+    /// Folders that some agents abbreviate in the name of a project's folder.
     pub around: Surroundings,
 }
 
-/// How a fork is written, where an agent has several ways.
+/// How a fork is written, if an agent has several ways.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ForkStyle {
-    /// As the agent itself does it.
+    /// As the agent itself writes it.
     #[default]
     Client,
-    /// As its SDK does it: every entry gets a new id.
+    /// As the agent's SDK writes it: every entry gets a new id.
     Sdk,
 }
 
-/// What a fork takes along.
+/// Which entries and files a fork copies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ForkScope {
-    /// The branch that ends where the fork is made.
+    /// The branch that ends at the fork point.
     #[default]
     Branch,
-    /// Every branch, and what lies beside the log.
+    /// Every branch, and the side files.
     Everything,
 }
 
-/// Folders of the user and the machine: xcsh names projects by their way from there.
+/// Folders of the user and the machine: xcsh names project folders by their paths relative to
+/// these.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// The user's home.
+    /// The user's home folder.
     pub home: Option<String>,
     /// The folder for temporary files.
     pub tmp: Option<String>,
 }
 
 impl Surroundings {
-    /// What an environment says; paths that are not Unicode are left out.
+    /// Takes the folders from an environment; paths that are not Unicode are left out.
     pub fn of(env: &crate::Environment) -> Self {
         let text = |path: &std::path::Path| {
             path.to_str()
@@ -330,19 +351,19 @@ impl Surroundings {
     }
 }
 
-/// When a new session becomes visible to its agent.
+/// When the agent sees a new session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Visibility {
-    /// At once.
+    /// Immediately.
     #[default]
     AtOnce,
-    /// With the first answer of a model, as the pi family does it; until then it lies under a
-    /// hidden name, just as durable.
+    /// With the first message of a model, as in the pi family; until then the log has a hidden name
+    /// and is equally durable.
     WithFirstAnswer,
 }
 
 impl NewSession {
-    /// A session held in a folder.
+    /// Creates the properties of a session in a project folder.
     pub fn in_project(project: impl Into<String>) -> Self {
         NewSession {
             project: project.into(),
@@ -350,14 +371,14 @@ impl NewSession {
         }
     }
 
-    /// With an id of the caller's.
+    /// Sets the id.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// With a title.
+    /// Sets the title.
     #[must_use]
     pub fn titled(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
@@ -365,25 +386,41 @@ impl NewSession {
     }
 }
 
-/// The log of a new session: where it goes and its first lines.
+/// The log of a new session: its key and first lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLog {
     /// Key of the log.
     pub key: String,
-    /// Its first bytes: whole lines.
+    /// The first bytes of the log: complete lines.
     pub bytes: Vec<u8>,
 }
 
-/// Where to see what can be done with sessions of each agent.
+/// The hint for unsupported operations: where to see what each store supports.
 pub(crate) const SEE_STORES: &str = "see what each store can with `boswell stores`";
 
-/// The error for what a dialect cannot express.
+/// Creates the error for an operation that a dialect does not support.
 pub fn unsupported(dialect: &str, what: &str, instead: &str) -> Error {
     Error::new(
         ErrorKind::Unsupported,
         format!("a session of the dialect `{dialect}` cannot {what}"),
     )
     .hinting(instead.to_owned())
+}
+
+/// Refuses a body with a part that only another dialect may know.
+pub fn refuse_unknown_parts(dialect: &str, body: &Body) -> Result<()> {
+    if !body
+        .parts()
+        .iter()
+        .any(|part| matches!(part, Part::Other(_)))
+    {
+        return Ok(());
+    }
+    Err(unsupported(
+        dialect,
+        "be given a part of a shape that is not known",
+        "write the whole record as `Body::Native`",
+    ))
 }
 
 /// Checks that bytes are one JSON object.

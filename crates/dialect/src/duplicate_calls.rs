@@ -1,8 +1,9 @@
-//! Calls of one branch that bear one id, and how to tell them apart with their answers.
+//! Finds tool calls of one branch that have the same id, and chooses new ids for them and their
+//! results.
 //!
-//! No provider takes two of them. The first keeps its id; a later one whose own answer names a call
-//! that nobody made gets that id, because it is the one that it had; any other gets a new one, and
-//! so does the answer below it.
+//! Providers reject two calls with one id. The first call keeps its id. A later call whose own
+//! result names a call that does not exist gets that id, because it is the original one; any other
+//! call gets a new id, and so does the result below it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,27 +17,27 @@ use crate::{Confidence, ToolLink};
 pub(crate) struct DuplicateCalls {
     /// The entry.
     pub slot: Slot,
-    /// Its calls that get other ids, the last first, so that the places of those before stay.
+    /// The calls that get other ids, last first, so that positions of earlier calls stay valid.
     pub renamed: Vec<Renamed>,
-    /// Likely if nothing says which answer is theirs.
+    /// `Likely` if nothing states which results belong to the calls.
     pub confidence: Confidence,
 }
 
 /// A call that gets another id.
 #[derive(Debug)]
 pub(crate) struct Renamed {
-    /// The id that it has.
+    /// The present id.
     pub old: Symbol,
-    /// Which of the calls of that id in the entry it is.
+    /// Index of the call among those with that id in the entry.
     pub nth: usize,
-    /// The id that it gets.
+    /// The new id.
     pub new: String,
-    /// The entry that answers it, which has to name the new one.
+    /// The entry with the result, which must name the new id.
     pub answer: Option<Slot>,
 }
 
-/// Finds them in the calls and answers of a branch, in its order. `below` gives the answers that
-/// hang below an entry.
+/// Finds duplicates in the calls and results of a branch, in order. `below` returns the results
+/// among the children of an entry.
 pub(crate) fn find(
     branch: &[(Slot, ToolLink)],
     all: &[(Slot, ToolLink)],
@@ -107,10 +108,10 @@ pub(crate) fn find(
     duplicates.into_iter().map(told_apart).collect()
 }
 
-/// What a mend of them does.
+/// The description of the fix.
 pub(crate) const DOES: &str = "give it an id of its own, and the answer below it the same";
 
-/// The record with another id where it says this one.
+/// Replaces an id in a record.
 pub(crate) fn put_id(record: &[u8], id: &Raw<'_>, new: &str) -> Vec<u8> {
     let at = id
         .bytes()

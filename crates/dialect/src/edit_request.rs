@@ -1,11 +1,11 @@
-//! Intentions: what somebody wants to happen to a session or a store, before a dialect
-//! turns it into a plan.
+//! Edit requests: what a user wants to change in a session or store, before a dialect computes a
+//! plan for it.
 //!
-//! Two ways lead into a log. Where a dialect [`appends`](crate::Dialect::appends), drafts
-//! go through the session's writer. All else is an intention: the store takes the locks
-//! that [`Dialect::locks`](crate::Dialect::locks) names, reads the session again under
-//! them, asks [`Dialect::plan`](crate::Dialect::plan), and the runner carries the plan out
-//! so that it can be undone.
+//! There are two ways to write a log. If a dialect has the power [`Append`](crate::Append), drafts
+//! go through the session's writer. Everything else is an edit request: the store acquires the
+//! locks from [`PlanEdits::locks`](crate::PlanEdits::locks), reads the session again under them,
+//! calls [`PlanEdits::plan`](crate::PlanEdits::plan), and the runner executes the plan so that it
+//! can be undone.
 
 use std::collections::BTreeMap;
 
@@ -13,60 +13,61 @@ use boswell_model::{Revision, SessionMeta, SessionView, Tip};
 
 use crate::{Capability, Draft, Files, IdSource, LockSpec, NewSession, Plan, SessionLocation};
 
-/// What somebody wants to happen to a session.
+/// A change of one session.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EditRequest {
-    /// Add entries, in this order.
+    /// Append entries, in this order.
     Append(Vec<Draft>),
-    /// The same, only if the session is where the caller believes it to be. What a retry sent
-    /// before is not added again.
+    /// Append entries only if the session is in the expected state. Idempotent: entries that an
+    /// earlier attempt has written are not written again.
     AppendAfter {
-        /// Where that is.
+        /// The expected state.
         expect: Expected,
-        /// The entries.
+        /// The entries to append.
         drafts: Vec<Draft>,
     },
-    /// Give it a title.
+    /// Set the title.
     Title(String),
-    /// Have exactly these tags.
+    /// Replace all tags by these.
     Tags(Vec<String>),
-    /// Name an entry, or take its name away.
+    /// Set or remove the label of an entry.
     Label {
         /// Id of the entry.
         entry: String,
-        /// Its name.
+        /// The label; `None` removes it.
         label: Option<String>,
     },
-    /// Have this status.
+    /// Set the status.
     Status {
         /// `active`, `paused`, `completed` or `error`.
         status: String,
-        /// What went wrong.
+        /// The error message, for the status `error`.
         message: Option<String>,
     },
-    /// Stand at an entry, so that the next one attaches there.
+    /// Move the leaf to an entry, so that the next entry becomes its child.
     Stand(Tip),
-    /// Stand as before a prompt of the user.
+    /// Move the leaf to before a prompt of the user.
     Rewind(Tip),
-    /// Make a new session from the branch that ends here.
+    /// Create a session from the branch that ends here.
     Fork {
-        /// Where the branch ends.
+        /// The last entry of the branch.
         at: Tip,
-        /// What the new session is to be; its id is settled.
+        /// The properties of the new session; its id is set.
         new: NewSession,
     },
-    /// Remove it, with all that belongs to it.
+    /// Remove the session with all its files.
     Delete,
-    /// Bring it to the newest format version of its agent.
+    /// Convert the session to the newest format version of its agent.
     Migrate,
-    /// Mend what is damaged. The store plans this one itself; dialects say what could be done and
-    /// which locks it takes.
+    /// Repair damage. The store computes this plan itself; dialects provide the fixes and the
+    /// locks.
     Repair,
 }
 
 impl EditRequest {
-    /// The operation that a capability table speaks of; none for what no table lists.
+    /// Returns the capability that the request needs; `None` for requests that capability tables do
+    /// not list.
     pub fn operation(&self) -> Option<Capability> {
         Some(match self {
             EditRequest::Append(_) | EditRequest::AppendAfter { .. } => Capability::Append,
@@ -82,7 +83,8 @@ impl EditRequest {
         })
     }
 
-    /// Whether it changes the conversation itself, so that whoever drives it must not be at work.
+    /// Whether the request changes the conversation itself, so that no other process may hold the
+    /// session's lease.
     pub fn needs_lease(&self) -> bool {
         match self {
             EditRequest::Append(_)
@@ -100,7 +102,8 @@ impl EditRequest {
         }
     }
 
-    /// Boswell's own locks for it: the lease where it is needed, and the append lock of the log.
+    /// Returns boswell's own locks for the request: the lease if it is needed, then the append lock
+    /// of the log.
     pub fn own_locks(&self, dialect: &str, id: &str) -> Vec<LockSpec> {
         let name = format!("{dialect}-{id}");
         let lease = self
@@ -113,51 +116,51 @@ impl EditRequest {
     }
 }
 
-/// Where a caller believes a session to be.
+/// The state that a caller expects a session to be in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected {
-    /// Its log is at this revision.
+    /// The log has this revision.
     Revision(Revision),
-    /// The conversation stands at this entry.
+    /// The leaf is this entry.
     Leaf(String),
 }
 
-/// What somebody wants to happen to a store as a whole.
+/// A change of a store as a whole.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum StoreRequest {
-    /// Make a session; its id is settled. Only for dialects whose new sessions are more than a log.
+    /// Create a session; its id is set. Only for dialects whose new sessions are more than a log.
     Create(NewSession),
-    /// A project folder was moved: what is filed under it follows.
+    /// Update the store after a project folder was moved.
     Move {
-        /// Where it was: an absolute path.
+        /// The old absolute path.
         from: String,
-        /// Where it is.
+        /// The new absolute path.
         to: String,
     },
-    /// Write the agent's own index anew from the truth.
+    /// Rebuild the agent's own index from the session files.
     Index,
-    /// The same, with what is known of sessions beyond their logs, where the
-    /// index has a place for it.
+    /// As [`StoreRequest::Index`], and also write what is known of sessions beyond their logs, as
+    /// far as the index has fields for it.
     IndexWith {
-        /// What sessions were about, by id.
+        /// Summaries of sessions, by session id.
         summaries: BTreeMap<String, String>,
     },
 }
 
-/// What a dialect is told about the session that something is wanted of, read under the locks.
+/// What a dialect gets to compute a plan: the session as read under the locks.
 #[derive(Clone, Copy)]
 pub struct PlanInput<'a> {
-    /// Files of its store.
+    /// The files of the session's store.
     pub files: &'a dyn Files,
-    /// Where it is.
+    /// Store, id and key of the session.
     pub location: &'a SessionLocation,
-    /// Its log.
+    /// The session's log, tree and payloads.
     pub view: SessionView<'a>,
-    /// What is known of it.
+    /// The session's metadata.
     pub meta: &'a SessionMeta,
-    /// Time and new ids.
+    /// The source of the time and of new ids.
     pub id_source: &'a dyn IdSource,
 }
 
@@ -169,25 +172,25 @@ impl std::fmt::Debug for PlanInput<'_> {
     }
 }
 
-/// A plan with what the user is told once it is carried out.
+/// A plan with the results to report after it was executed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Planned {
-    /// What has to happen. Its locks are held already: the runner takes none of them again.
+    /// The plan. Its locks are held already: the runner does not acquire them again.
     pub plan: Plan,
-    /// Id of the session that it makes.
+    /// Id of the session that the plan creates.
     pub session: Option<String>,
-    /// Ids of the entries that it adds, in order.
+    /// Ids of the entries that the plan adds, in order.
     pub entries: Vec<String>,
-    /// How many of those, from the first on, were there already.
+    /// How many of `entries`, from the first on, existed already.
     pub already: usize,
-    /// What else the user should know, a sentence each.
+    /// Further remarks for the user, one sentence each.
     pub remarks: Vec<String>,
-    /// What could not be read and stays as it is: path and reason.
+    /// Files that could not be read and stay unchanged: path and reason.
     pub left_out: Vec<(String, String)>,
 }
 
 impl Planned {
-    /// Only a plan.
+    /// Wraps a plan without results to report.
     pub fn of(plan: Plan) -> Self {
         Planned {
             plan,

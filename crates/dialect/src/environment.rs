@@ -1,9 +1,9 @@
-//! The environment as an argument: dialects and stores never read it themselves.
+//! The process environment as an argument: dialects and stores never read it themselves.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What discovery needs to know about the process and its user.
+/// The facts about the process and its user that discovery needs.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     /// The user's home folder.
@@ -19,7 +19,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// A variable that is set and not empty.
+    /// Returns a variable that is set and not empty.
     pub fn var(&self, name: &str) -> Option<&str> {
         self.vars
             .get(name)
@@ -27,13 +27,13 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
-    /// A path below the home folder.
+    /// Returns a path below the home folder.
     pub fn in_home(&self, relative: &str) -> Option<PathBuf> {
         self.home.as_ref().map(|home| home.join(relative))
     }
 
-    /// A path from a variable; a leading `~` stands for the home folder, a relative one starts
-    /// at the working folder.
+    /// Returns the path in a variable. A leading `~` is replaced by the home folder; a relative
+    /// path is relative to the working folder.
     pub fn path_var(&self, name: &str) -> Option<PathBuf> {
         let value = self.var(name)?;
         match (value.strip_prefix("~/"), value, &self.home) {

@@ -1,81 +1,81 @@
-//! Facts about a dialect as data, so that no other crate decides by its name.
+//! Facts: the constants of a dialect as data, so that no other crate decides by its name.
 
 use crate::{Capabilities, Capability, Depth, KnownReader, RowLayout, Support};
 
-/// What is always true of a dialect.
+/// The constants of a dialect.
 ///
 /// A new dialect starts from [`DialectFacts::new`], the facts of an agent that is only read, and
-/// states what differs.
+/// overrides what differs.
 #[derive(Debug, Clone, Copy)]
 pub struct DialectFacts {
-    /// Its name in refs and options, such as `claude`.
+    /// Name in references and options, such as `claude`.
     pub name: &'static str,
-    /// Its name for people, such as `Claude Code`.
+    /// Name for display, such as `Claude Code`.
     pub title: &'static str,
-    /// The agent that writes it; sessions may name another one in
+    /// The agent that writes this format; a session may state another one in
     /// [`SessionMeta::agent`](boswell_model::SessionMeta::agent).
     pub agent: &'static str,
-    /// What its format can express.
+    /// The operations that the format supports.
     pub capabilities: Capabilities,
-    /// Whether it is boswell's own store: every writer takes its locks, ids tell when a session was
-    /// made, and what a session cannot hold is kept in the home.
+    /// Whether it is boswell's own store: every writer uses its locks, ids contain the creation
+    /// time, and data that a session cannot contain is stored in the home.
     pub is_own: bool,
-    /// The folder below a root that holds the agent's sessions. It distinguishes a second
-    /// profile, such as `~/.claude-work`, from a folder that only has a similar name.
+    /// The folder below a root that contains the agent's sessions. It distinguishes a second
+    /// profile, such as `~/.claude-work`, from a folder with a similar name.
     pub sessions_folder: Option<&'static str>,
-    /// Whether an id names one entry of a session only; false where the agent counts from the
-    /// start after a rewind.
+    /// Whether an id identifies one entry of a session; false if the agent reuses ids after a
+    /// rewind.
     pub ids_are_unique: bool,
-    /// How deep a session is read to be checked: less than everything where neither
-    /// [`check`](crate::Repairer::check) nor [`links`](crate::Runtime::links) asks for facts.
+    /// The depth at which a session is read for a check: less than everything if neither
+    /// [`check`](crate::Repairer::check) nor [`links`](crate::Runtime::links) needs metadata.
     pub check_depth: Depth,
-    /// Versions of agents whose way of reading is known, for repair.
+    /// Readers whose behaviour is known, for repair.
     pub readers: &'static [KnownReader],
-    /// Whether [`parent_of_new`](crate::Append::parent_of_new) has to be asked for the parent of
-    /// a new entry; if not, that is the last entry with an id.
+    /// Whether [`parent_of_new`](crate::Append::parent_of_new) must be called for the parent of a
+    /// new entry; if not, the parent is the last entry with an id.
     pub parent_needs_full_log: bool,
-    /// Whether a new session is made by a plan instead of a log alone.
+    /// Whether a new session is created by a plan instead of a log alone.
     pub creates_by_plan: bool,
-    /// Whether records are written as boswell's own are, so that an import can copy them.
+    /// Whether records have the format of boswell's own, so that an import can copy them.
     pub has_own_records: bool,
-    /// Whether a session is its log and nothing else: removing the file removes the session.
+    /// Whether a session consists of its log only: removing the file removes the session.
     pub log_is_session: bool,
-    /// Whether the agent notes which session a terminal was used for.
+    /// Whether the agent records which session was used in a terminal.
     pub keeps_breadcrumbs: bool,
-    /// Whether the client writes a file for every session that it has open, by which moving its
-    /// project is refused meanwhile.
+    /// Whether the client writes a file for every open session; moving the project is refused while
+    /// there is one.
     pub lists_open_sessions: bool,
-    /// Whether an SDK forks sessions in a way of its own.
+    /// Whether the agent's SDK forks sessions in another way than the agent.
     pub has_sdk_forks: bool,
-    /// Where large values of records are kept.
+    /// Where large values of records are stored.
     pub blobs: BlobPolicy,
-    /// How a fork names the session that it comes from.
+    /// How a fork refers to its parent session.
     pub fork_origin: ForkOrigin,
-    /// Where the agent keeps the prompts of its user.
+    /// Where the agent stores the user's prompts.
     pub prompt_history: HistoryKind,
-    /// Whether the memory of its projects can be changed, and how pages begin.
+    /// Whether the memory of projects can be changed, and in which form.
     pub memory: MemoryPolicy,
-    /// Files that may hold text of any session, with what they are: nothing ties that text to a
-    /// session, so neither purge nor scrub reaches it.
+    /// Files that may contain text of any session, with a description. Nothing links that text to a
+    /// session, so neither purge nor scrub can remove it.
     pub untied_files: &'static [UntiedFile],
-    /// How rows of a database make up a session; none where sessions are files.
+    /// How database rows form a session; `None` if sessions are files.
     pub rows: Option<RowLayout>,
 }
 
-/// Where large values of records are kept.
+/// Where large values of records are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlobPolicy {
-    /// In the records themselves.
+    /// Inside the records.
     Inline,
     /// In boswell's home.
     Own,
-    /// As xcsh does it.
+    /// In the blob store of xcsh.
     Xcsh,
-    /// As oh-my-pi does it.
+    /// In the blob store of oh-my-pi.
     Omp,
 }
 
-/// How a fork names the session that it comes from.
+/// How a fork refers to its parent session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForkOrigin {
     /// By its id.
@@ -86,16 +86,16 @@ pub enum ForkOrigin {
     PathOfBranch,
 }
 
-/// Where an agent keeps the prompts of its user.
+/// Where an agent stores the user's prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryKind {
-    /// In the sessions only.
+    /// Only in the sessions.
     Sessions,
     /// In `history.jsonl`.
     Lines,
-    /// In `history.db`. `takes_prompts`: prompts that boswell writes into a session go there too.
+    /// In `history.db`.
     Database {
-        /// Whether boswell adds prompts to it.
+        /// Whether prompts that boswell writes into a session are added to it.
         takes_prompts: bool,
     },
 }
@@ -103,27 +103,27 @@ pub enum HistoryKind {
 /// Whether and how the memory of projects can be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryPolicy {
-    /// Boswell changes none.
+    /// Boswell does not change it.
     ReadOnly,
     /// In boswell's home.
     Own,
-    /// In the folder of the project in the store, pages with front matter.
+    /// In the project's folder in the store, as pages with front matter.
     FrontMatter,
 }
 
-/// A file that may hold text of any session.
+/// A file that may contain text of any session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UntiedFile {
-    /// Its path below the root.
+    /// Path relative to the root.
     pub path: &'static str,
-    /// What it holds, for people.
+    /// Description of the contents, for display.
     pub what: &'static str,
-    /// Whether it is a database.
+    /// Whether the file is a database.
     pub is_database: bool,
 }
 
 impl DialectFacts {
-    /// The facts of an agent that is only read.
+    /// Returns the facts of an agent that is only read.
     pub const fn new(name: &'static str, title: &'static str) -> DialectFacts {
         DialectFacts {
             name,
@@ -151,13 +151,13 @@ impl DialectFacts {
         }
     }
 
-    /// Whether records name blobs.
+    /// Whether records refer to blobs.
     pub const fn has_blobs(&self) -> bool {
         !matches!(self.blobs, BlobPolicy::Inline)
     }
 }
 
-/// The facts of the dialect with this name; none if there is no such dialect.
+/// Returns the facts of the dialect with this name; `None` if it does not exist.
 pub fn facts_of(name: &str) -> Option<&'static DialectFacts> {
     crate::by_name(name).map(crate::Dialect::facts)
 }

@@ -1,4 +1,7 @@
-//! What a dialect may look at: files below its root, by key.
+//! [`Files`]: read access to the files of one store, by key.
+//!
+//! Dialects do no I/O themselves. A key is a path relative to the store's root with `/` between its
+//! parts; symbolic links that lead out of the store are reported, not followed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,53 +10,54 @@ use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::RowSource;
 
-/// What stands at a key.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
     File,
     /// A folder.
     Folder,
-    /// A symbolic link that leads out of the store: never followed.
+    /// A symbolic link that leads out of the store; never followed.
     Link,
-    /// A socket, a pipe, a device, a link that leads nowhere: never opened.
+    /// A socket, pipe, device or broken link; never opened.
     Other,
 }
 
-/// What tells one state of a file from every other: while all of it stays the
-/// same, so do the bytes.
+/// The identity of one state of a file: while it is equal, so are the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileIdentity {
-    /// Device and number of the file.
+    /// Device and inode.
     pub file: (u64, u64),
-    /// Nanoseconds since 1970 of the last change of content. Programs may set it back.
+    /// Time of the last change of content (mtime), in nanoseconds since 1970. Programs can set it
+    /// back.
     pub modified: i128,
-    /// Nanoseconds since 1970 of the last change of any kind. Nobody can set it back.
+    /// Time of the last change of any kind (ctime), in nanoseconds since 1970. Programs cannot set
+    /// it back.
     pub changed: i128,
 }
 
-/// A file as a listing shows it.
+/// A file as listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileInfo {
-    /// Path below the root, parts joined by `/`.
+    /// Path relative to the root, with `/` between its parts.
     pub key: String,
-    /// What it is.
+    /// The kind of the file.
     pub kind: FileKind,
-    /// Its length.
+    /// Length in bytes.
     pub size: u64,
-    /// When it was last changed.
+    /// Time of the last change.
     pub modified: Option<Instant>,
-    /// What tells its state from others, where the backend can say.
+    /// Identity of the file's state, if the backend provides it.
     pub identity: Option<FileIdentity>,
 }
 
 impl FileInfo {
-    /// The last part of the key.
+    /// Returns the last part of the key.
     pub fn name(&self) -> &str {
         self.key.rsplit('/').next().unwrap_or(&self.key)
     }
 
-    /// The name without `suffix`, if it ends so and something is left.
+    /// Returns the name without `suffix`; `None` if it does not end with it, or nothing is left.
     pub fn stem(&self, suffix: &str) -> Option<&str> {
         self.name()
             .strip_suffix(suffix)
@@ -73,35 +77,36 @@ impl FileInfo {
 
 /// Read access to the files of one store.
 pub trait Files {
-    /// What stands directly in a folder (`""` is the root), sorted by name. A folder that
-    /// is not there is empty.
+    /// Returns the direct contents of a folder (`""` is the root), sorted by name. A folder that
+    /// does not exist is empty.
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>>;
 
-    /// What stands at a key; none if nothing does.
+    /// Returns the file at a key; `None` if there is none.
     fn stat(&self, key: &str) -> Result<Option<FileInfo>>;
 
-    /// Up to `len` bytes from `at`. A file that is not there is [`ErrorKind::NotFound`].
+    /// Reads up to `len` bytes from `at`. A missing file is [`ErrorKind::NotFound`].
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>>;
 
-    /// A small file in which a person sets up the agent, also behind a link that leads out of the
-    /// store; none if it is not there, or longer than `limit`. Only single settings are taken from
-    /// it: it is never shown, exported or copied.
+    /// Reads a small file with the user's settings of the agent, also through a link that leads out
+    /// of the store; `None` if it is missing, or longer than `limit`. Only single settings are read
+    /// from it: it is never shown, exported or copied.
     fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         self.read_whole(key, limit)
     }
 
-    /// Opens the database at a key for reading; none if it is not there, or if databases cannot be
-    /// read in this place.
+    /// Opens the database at a key for reading; `None` if it is missing, or if this backend cannot
+    /// read databases.
     fn rows(&self, _key: &str) -> Result<Option<Box<dyn RowSource>>> {
         Ok(None)
     }
 
-    /// How a person, or an index of the agent's own, names the file: its path, where it has one.
+    /// Returns the name of the file for users and for the agent's own indexes: its path, if it has
+    /// one.
     fn describe(&self, key: &str) -> String {
         key.to_owned()
     }
 
-    /// A whole file, refused when it is longer than `limit`; none if it is not there.
+    /// Reads a whole file; fails if it is longer than `limit`. `None` if it is missing.
     fn read_whole(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         match self.stat(key)? {
             Some(info) if info.is_file() && info.size <= limit => self
@@ -119,17 +124,17 @@ pub trait Files {
     }
 }
 
-/// Files of a store of which one folder that cannot be listed does not hide the others: it is
-/// passed over and remembered.
+/// [`Files`] that skip folders which cannot be listed, and record them, so that one such folder
+/// does not hide the others.
 ///
-/// For reading. A plan must know what it does not see, and goes without this.
+/// For reading only. A plan must know which files it cannot see, and does not use this.
 pub struct Skipping<'f> {
     files: &'f dyn Files,
     skipped: RefCell<BTreeMap<String, Error>>,
 }
 
 impl<'f> Skipping<'f> {
-    /// The same files.
+    /// Wraps `files`.
     pub fn new(files: &'f dyn Files) -> Self {
         Skipping {
             files,
@@ -137,7 +142,7 @@ impl<'f> Skipping<'f> {
         }
     }
 
-    /// The folders that could not be listed, and why.
+    /// Returns the folders that could not be listed, with the errors.
     pub fn skipped(self) -> Vec<(String, Error)> {
         self.skipped.into_inner().into_iter().collect()
     }
@@ -146,7 +151,7 @@ impl<'f> Skipping<'f> {
 impl Files for Skipping<'_> {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
         match self.files.list(folder) {
-            // Without the root there is nothing that could be passed over.
+            // The root is an error: without it there is nothing to list.
             Err(error) if !folder.is_empty() => {
                 self.skipped.borrow_mut().insert(folder.to_owned(), error);
                 Ok(Vec::new())
@@ -176,14 +181,14 @@ impl Files for Skipping<'_> {
     }
 }
 
-/// Files in memory, for tests and for files handed over one by one.
+/// Files in memory, for tests and for files that are given one by one.
 #[derive(Debug, Default, Clone)]
 pub struct MemoryFiles {
     files: BTreeMap<String, (Vec<u8>, Option<Instant>)>,
 }
 
 impl MemoryFiles {
-    /// Puts a file.
+    /// Adds or replaces a file.
     pub fn put(&mut self, key: &str, bytes: impl Into<Vec<u8>>, modified: Option<Instant>) {
         self.files.insert(key.to_owned(), (bytes.into(), modified));
     }

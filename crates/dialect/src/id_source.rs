@@ -1,22 +1,22 @@
-//! Clock and source of random ids, as a parameter: the store passes the system's, tests pass their
-//! own.
+//! The clock and the source of random ids, as a parameter: the store passes the system's, tests
+//! pass their own.
 
 use std::fmt;
 
 use boswell_model::Instant;
 
-/// A clock.
+/// A source of the current time.
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// Now.
+    /// Returns the current time.
     fn now(&self) -> Instant;
 }
 
-/// Where new ids come from. Some begin with the time, so it has a clock.
+/// A source of new ids. It is also a clock, because some ids start with the time.
 pub trait IdSource: Clock {
-    /// Sixty-four bits that nobody could have guessed.
+    /// Returns 64 unpredictable random bits.
     fn random(&self) -> u64;
 
-    /// An id of sixteen hex digits.
+    /// Creates an id of sixteen hex digits.
     fn hex16(&self) -> String {
         let random = self.random().to_be_bytes();
         let digit = |half: u8| {
@@ -33,7 +33,7 @@ pub trait IdSource: Clock {
         String::from_utf8(digits).unwrap_or_default()
     }
 
-    /// A UUID of version 4: chance alone.
+    /// Creates a random UUID (version 4).
     fn uuid_v4(&self) -> String {
         let (a, b) = (self.random(), self.random());
         uuid(
@@ -42,7 +42,7 @@ pub trait IdSource: Clock {
         )
     }
 
-    /// A UUID of version 7: it begins with the time, so that ids sort as they were made.
+    /// Creates a UUID of version 7, which starts with the time, so that ids sort by creation.
     fn uuid_v7(&self) -> String {
         let millis = self.now().millis().max(0).cast_unsigned() & 0xFFFF_FFFF_FFFF;
         let (a, b) = (self.random(), self.random());

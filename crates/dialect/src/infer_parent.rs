@@ -1,8 +1,8 @@
-//! Infers the parent of an entry whose own link is gone.
+//! Infers the parent of an entry whose parent link is lost.
 //!
-//! An agent writes each entry below its current leaf, so the parent is the end of the branch that
-//! was written last. If one branch alone is open at that point of the file, the answer is certain;
-//! if several are, the nearest one is likely.
+//! An agent writes each entry as a child of its current leaf, so the parent is the end of the
+//! branch that was written last. If only one branch is open at that point of the file, the result
+//! is certain; if several are, the nearest one is likely.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,34 +10,34 @@ use boswell_model::{EntryKind, Log, Slot, Symbol};
 
 use crate::Confidence;
 
-/// The entries of a log as far as they can be below each other.
+/// The entries of a log that can be parents or children.
 #[derive(Debug)]
 pub(crate) struct Neighbours<'a> {
     log: &'a Log,
-    /// For every entry whether it is part of the tree, and of which writer's: the
-    /// conversation, or a side chain.
+    /// For every entry `None` if it is not part of the tree, else whether it belongs to a side
+    /// chain.
     writer: Vec<Option<bool>>,
     up: Vec<Option<Slot>>,
-    /// Whether some parent stands behind its child: only then can an earlier entry
-    /// hang below a later one.
+    /// Whether some parent comes after its child in the file: only then can an earlier entry be a
+    /// descendant of a later one.
     forward: bool,
 }
 
-/// What is known of an entry whose link is gone.
+/// What is known of an entry whose parent link is lost.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Lost {
-    /// The parent that it named and that is missing: entries that name the same one stay together.
+    /// The missing parent that it names: entries that name the same one keep the same parent.
     pub(crate) family: Option<Symbol>,
     /// The entry that it belongs to for another reason.
     pub(crate) known: Option<Slot>,
 }
 
-/// How far the ancestors of a candidate are looked at.
+/// The maximal number of ancestors of a candidate that are examined.
 const FARTHEST: usize = 100_000;
 
 impl<'a> Neighbours<'a> {
-    /// `writer` says of every entry whether it is part of the tree and whether it belongs to a side
-    /// chain; `up` is its parent.
+    /// Creates the search. `writer` is `None` for entries that are not part of the tree, else
+    /// whether they belong to a side chain; `up` is the parent of each entry.
     pub(crate) fn new(log: &'a Log, writer: Vec<Option<bool>>, up: Vec<Option<Slot>>) -> Self {
         let forward = up
             .iter()
@@ -51,8 +51,8 @@ impl<'a> Neighbours<'a> {
         }
     }
 
-    /// The neighbour of each entry of `lost`, none where nothing stands before it. Their own
-    /// links are not looked at.
+    /// Returns the likely parent of each entry of `lost`; `None` if nothing precedes it. Their own
+    /// links are ignored.
     pub(crate) fn find(
         &self,
         lost: &BTreeMap<Slot, Lost>,
@@ -91,7 +91,8 @@ impl<'a> Neighbours<'a> {
             if let Some(above) = up.get(slot.index()).copied().flatten() {
                 ends.open.remove(&above);
             }
-            // Of parallel answers the conversation goes on from one; the others are no open ends.
+            // The conversation continues from one of several parallel results; the others are not
+            // open ends.
             if let Some(last) = ends
                 .order
                 .last()

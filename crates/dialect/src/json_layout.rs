@@ -1,19 +1,18 @@
-//! New JSON laid out like the file that it goes into: compact, or indented as
-//! what stands around it.
+//! Formats new JSON like the file that it is inserted into: compact, or with the same indentation.
 //!
-//! A `gap` is the white space before the members of the object that a value goes into; without a
-//! line end in it the value is compact.
+//! `gap` is the white space before the members of the object that a value is inserted into; without
+//! a line end in it the value is printed compactly.
 
 use boswell_model::json::Json;
 
-/// Values between brackets, each on a line of its own where the object around them
-/// is indented by `gap`.
+/// Prints an array, with each item on a line of its own if the object around it is indented by
+/// `gap`.
 pub(crate) fn array(items: &[Vec<u8>], gap: &[u8]) -> Vec<u8> {
     let (inner, outer) = deeper(gap);
     wrapped(b'[', items, &inner, &outer, b']')
 }
 
-/// Members between braces, laid out in the same way.
+/// Prints an object, formatted in the same way.
 pub(crate) fn object(members: &[(&str, Vec<u8>)], gap: &[u8]) -> Vec<u8> {
     let (inner, outer) = deeper(gap);
     let colon: &[u8] = if gap.is_empty() { b":" } else { b": " };
@@ -40,7 +39,7 @@ fn wrapped(open: u8, items: &[Vec<u8>], inner: &[u8], outer: &[u8], close: u8) -
     out
 }
 
-/// The white space before a value one level deeper, and before the bracket that closes it.
+/// Returns the white space before a value one level deeper, and before its closing bracket.
 fn deeper(gap: &[u8]) -> (Vec<u8>, Vec<u8>) {
     match gap.iter().rposition(|byte| *byte == b'\n') {
         Some(at) => (

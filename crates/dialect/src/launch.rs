@@ -1,9 +1,9 @@
-//! How an agent is started on a session: a new one, an existing one, or a copy of one.
+//! How an agent is started on a session: a new session, an existing one, or a fork.
 //!
-//! Agents take either the id of a session to create or the id of one to resume, never both, except
-//! for a copy. A [`Launch`] is one of the three, so the two cannot be combined by mistake;
-//! [`resume_decision`](crate::resume_decision) chooses. Nothing is started here: the words for a
-//! command line and the options for an SDK are data.
+//! Agents accept either the id of a session to create or the id of one to resume, never both,
+//! except for a fork. A [`Launch`] is one of the three, so that the two cannot be combined by
+//! mistake; [`resume_decision`](crate::resume_decision) chooses. Nothing is started here: the
+//! arguments for a command line and the options for an SDK are data.
 
 mod confirm;
 mod id;
@@ -18,20 +18,20 @@ pub use id::{EntryId, SessionId};
 /// A way to start an agent on a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Launch {
-    /// A session that does not exist yet is made under this id.
+    /// Creates a new session with this id.
     New {
-        /// The id to make.
+        /// Id of the new session.
         id: SessionId,
     },
-    /// A session is taken up again.
+    /// Resumes a session.
     Resume {
-        /// The session.
+        /// Id of the session.
         id: SessionId,
-        /// The last entry that counts; what follows it is left behind.
+        /// The last entry to keep; later entries are ignored.
         at: Option<EntryId>,
     },
-    /// A session is copied and the copy taken up; made with [`Launch::fork`], because the
-    /// two ids must differ.
+    /// Copies a session and resumes the copy. Created with [`Launch::fork`], because the two ids
+    /// must differ.
     #[non_exhaustive]
     Fork {
         /// The session that is copied.
@@ -43,7 +43,7 @@ pub enum Launch {
     },
 }
 
-/// The options of Claude's SDK that say which session is meant.
+/// The options of Claude's SDK that select the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SdkOptions {
     /// `sessionId`
@@ -57,7 +57,7 @@ pub struct SdkOptions {
 }
 
 impl Launch {
-    /// A copy of one session under another id.
+    /// Creates a fork of one session under another id.
     pub fn fork(from: SessionId, id: SessionId, at: Option<EntryId>) -> Result<Launch> {
         if from == id {
             return Err(Error::new(
@@ -70,14 +70,14 @@ impl Launch {
         Ok(Launch::Fork { from, id, at })
     }
 
-    /// The session that will be written to.
+    /// Returns the id of the session that will be written to.
     pub fn id(&self) -> &SessionId {
         match self {
             Launch::New { id } | Launch::Resume { id, .. } | Launch::Fork { id, .. } => id,
         }
     }
 
-    /// The options for Claude's SDK.
+    /// Returns the options for Claude's SDK.
     pub fn sdk_options(&self) -> Result<SdkOptions> {
         let entry = |at: &Option<EntryId>| at.as_ref().map(|at| uuid(at.as_str())).transpose();
         let options = match self {
@@ -103,8 +103,8 @@ impl Launch {
         Ok(options)
     }
 
-    /// The words for Claude's command line. An entry to start at works only
-    /// without its screen (`-p`).
+    /// Returns the arguments for Claude's command line. Starting at an entry works only without its
+    /// user interface (`-p`).
     pub fn argv(&self) -> Result<Vec<String>> {
         let options = self.sdk_options()?;
         let mut words: Vec<String> = Vec::new();

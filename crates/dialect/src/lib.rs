@@ -1,11 +1,12 @@
-//! How each coding agent writes its sessions.
+//! Dialects: how each coding agent stores its sessions.
 //!
-//! A dialect is pure in both directions: keys and bytes become the model of `boswell-model`; an
-//! intention becomes a plan. It does no I/O and reads no clock or environment: files come
-//! through [`Files`], rows of a database through [`RowSource`], the environment is an argument. One
-//! folder per agent family; [`all`] lists what there is.
+//! A dialect is pure in both directions: keys and bytes become the model of `boswell-model`, and an
+//! edit request becomes a plan. It does no I/O and reads no clock or environment: files come
+//! through [`Files`], database rows through [`RowSource`], and the environment is an argument.
+//! There is one folder per agent family; [`all`] lists the dialects.
 
 mod capabilities;
+mod chat_message;
 mod dialect;
 mod draft;
 mod duplicate_calls;
@@ -42,10 +43,11 @@ pub mod unknown;
 
 pub use boswell_model::ToolLink;
 pub use capabilities::{Capabilities, Capability, Support};
+pub use chat_message::{ChatMessage, Role};
 pub use dialect::Dialect;
 pub use draft::{
-    Answer, Body, Draft, EntryStamp, ForkScope, ForkStyle, NewLog, NewSession, Parent, Part,
-    SessionFacts, Surroundings, Visibility, one_object, unsupported,
+    AssistantMessage, Body, Draft, EntryStamp, ForkScope, ForkStyle, NewLog, NewSession, Parent,
+    Part, SessionFacts, Surroundings, Visibility, one_object, refuse_unknown_parts, unsupported,
 };
 pub use edit_request::{EditRequest, Expected, PlanInput, Planned, StoreRequest};
 pub use environment::Environment;

@@ -1,48 +1,48 @@
-//! What a listing finds, and how it tells whose a file is.
+//! What discovery returns: session locations, and samples for recognising the dialect of a file.
 
 use boswell_model::json::Object;
 use boswell_model::{Framing, Instant, Problem, Revision};
 
 use crate::{FileIdentity, FileInfo, RowLayout, RowStamp};
 
-/// What a listing found.
+/// The result of discovery in one store.
 #[derive(Debug, Default)]
 pub struct Discovered {
-    /// Sessions, in no particular order.
+    /// The sessions, in no particular order.
     pub sessions: Vec<SessionLocation>,
-    /// What is wrong with the store as a whole, such as an index that does not agree with the
-    /// files: key and problem.
+    /// Problems of the store as a whole, such as an index that disagrees with the files: key and
+    /// problem.
     pub problems: Vec<(String, Problem)>,
-    /// Those among them that hide sessions: folders that could not be listed.
+    /// Problems that hide sessions: folders that could not be listed.
     pub unlisted: Vec<(String, Problem)>,
 }
 
-/// A session as a listing finds it.
+/// A session as discovery finds it: id, key, size and time, before its log is read.
 #[derive(Debug, Clone)]
 pub struct SessionLocation {
-    /// Its id.
+    /// Id of the session.
     pub id: String,
-    /// Key of its log or document, or [`RowLayout::key`] where it is rows of a database; none when
-    /// only an index speaks of it.
+    /// Key of its log or document, or [`RowLayout::key`] if it consists of database rows; `None` if
+    /// only an index mentions it.
     pub key: Option<String>,
-    /// How records stand there.
+    /// How the file is divided into records.
     pub framing: Framing,
-    /// Length of the log; for rows of a database their number.
+    /// Length of the log in bytes; for database rows their number.
     pub size: u64,
-    /// When the log was last changed.
+    /// Time of the last change of the log.
     pub modified: Option<Instant>,
-    /// What tells the state of the log from others, where the backend can say.
+    /// Identity of the log's state, if the backend provides it.
     pub identity: Option<FileIdentity>,
-    /// The JSON that an index holds about it.
+    /// The JSON row that an index contains about it.
     pub row: Option<Vec<u8>>,
-    /// Why lists leave it out unless asked: `subagent`, `empty`, `prepared`, `archived`…
+    /// The reason why lists omit it by default: `subagent`, `empty`, `prepared`, `archived`…
     pub hidden: Option<&'static str>,
-    /// Id of the session that it belongs to, for a subagent's.
+    /// Id of the parent session, for a subagent.
     pub owner: Option<String>,
 }
 
 impl SessionLocation {
-    /// A session of which no more is known than its id, and how many bytes stand how.
+    /// Creates a location of which only id, framing and size are known.
     pub fn of(id: impl Into<String>, framing: Framing, size: u64) -> Self {
         SessionLocation {
             id: id.into(),
@@ -57,12 +57,12 @@ impl SessionLocation {
         }
     }
 
-    /// A session whose log is at `key`.
+    /// Creates the location of a session whose log is the file `info`.
     pub fn at(id: impl Into<String>, info: &FileInfo, framing: Framing) -> Self {
         SessionLocation::of_file(id, info.clone(), framing)
     }
 
-    /// The state that the log is in, as far as the listing can tell.
+    /// Returns the revision of the log, as far as the listing provides it.
     pub fn revision(&self) -> Revision {
         let file = self.identity.map(|identity| identity.file);
         match (self.framing, self.identity) {
@@ -71,7 +71,7 @@ impl SessionLocation {
         }
     }
 
-    /// The same, with what a listing gave and nobody else needs.
+    /// As [`SessionLocation::at`], but takes `info` without a copy.
     pub fn of_file(id: impl Into<String>, info: FileInfo, framing: Framing) -> Self {
         SessionLocation {
             key: Some(info.key),
@@ -81,7 +81,7 @@ impl SessionLocation {
         }
     }
 
-    /// A session that is rows of the database at a key: its size is their number.
+    /// Creates the location of a session in the database at a key; its size is the number of rows.
     pub fn of_rows(
         id: impl Into<String>,
         database: &str,
@@ -89,7 +89,7 @@ impl SessionLocation {
         modified: Option<Instant>,
     ) -> Self {
         let id = id.into();
-        // Rows are changed in place, so each state counts as another file: no reader may go on
+        // Rows are changed in place, so each state counts as another file: no reader may continue
         // where the rows of an earlier state ended.
         let identity = FileIdentity {
             file: (0, stamp.state),
@@ -105,26 +105,26 @@ impl SessionLocation {
     }
 }
 
-/// The beginning of a file, for finding out whose it is.
+/// The beginning of a file, for recognising its dialect.
 #[derive(Debug)]
 pub struct Sample<'a> {
-    /// The file's name.
+    /// Name of the file.
     pub name: &'a str,
-    /// Names of the folders above it, nearest first.
+    /// Names of the folders above the file, the nearest first.
     pub folders: &'a [String],
-    /// Its first records.
+    /// The first records.
     pub records: &'a [Object<'a>],
 }
 
-/// How much a file looks like a session of a dialect.
+/// How well a file matches a dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Match {
-    /// Not at all.
+    /// It does not match.
     No,
-    /// Its records could be; so could others'.
+    /// Its records match, but they could be another dialect's.
     Maybe,
-    /// Its records have the dialect's own keys.
+    /// Its records have keys that are specific to the dialect.
     Likely,
-    /// Nothing else writes this.
+    /// No other program writes such a file.
     Certain,
 }

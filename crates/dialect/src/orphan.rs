@@ -1,32 +1,33 @@
-//! What is left of sessions that are not there any more.
+//! Orphans: files of sessions that do not exist any more.
 
 use boswell_model::Result;
 
 use crate::{FileInfo, FileKind, Files};
 
-/// Levels of folders that are looked into. No agent nests deeper, and a link that leads back up
-/// must not be followed for ever.
+/// The maximal depth of folders. No agent nests deeper, and a link to a parent folder must not be
+/// followed forever.
 const DEEPEST: usize = 8;
 
-/// Files that belonged to a session of which there is no log.
+/// Files that belonged to a session whose log does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Orphan {
-    /// The session, as far as names tell it.
+    /// Id of the session, if file names contain it.
     pub session: Option<String>,
-    /// What they are, in a few words: `copies of files`.
+    /// Short description: `copies of files`.
     pub what: &'static str,
-    /// The one file, or the folder that holds them all.
+    /// The only file, or the folder that contains all of them.
     pub key: String,
-    /// Every file.
+    /// Keys of all files.
     pub files: Vec<String>,
-    /// Every folder, each before the one that it lies in.
+    /// Keys of all folders, each before its parent folder, so that they can be removed in this
+    /// order.
     pub folders: Vec<String>,
-    /// Bytes in all files.
+    /// Total size of the files.
     pub bytes: u64,
 }
 
 impl Orphan {
-    /// A single file.
+    /// Creates an orphan of one file.
     pub fn file(info: &FileInfo, session: Option<&str>, what: &'static str) -> Orphan {
         Orphan {
             session: session.map(str::to_owned),
@@ -38,7 +39,7 @@ impl Orphan {
         }
     }
 
-    /// Everything below a folder; none if there is no file.
+    /// Collects everything below a folder; `None` if it contains no files.
     pub fn folder(
         files: &dyn Files,
         key: &str,
@@ -59,14 +60,15 @@ impl Orphan {
                 if info.is_folder() && depth < DEEPEST {
                     open.push((info.key, depth + 1));
                 } else if info.is_file() || info.kind == FileKind::Link {
-                    // A link that leads elsewhere is named, so that all of them are left alone.
+                    // A link that leads elsewhere is listed, so that the whole folder is left
+                    // alone.
                     found.bytes += info.size;
                     found.files.push(info.key);
                 }
             }
             found.folders.push(folder);
         }
-        // Folders were met from above; they go when they are empty.
+        // Folders were visited top-down, but are removed bottom-up, when they are empty.
         found.folders.reverse();
         Ok((!found.files.is_empty()).then_some(found))
     }

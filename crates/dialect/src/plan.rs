@@ -1,28 +1,29 @@
-//! Plans: what has to happen in a store's files for an intention to come true.
+//! Plans: the locks, preconditions and steps that change a store's files, as data.
 //!
-//! A dialect turns "give it this title" or "remove it" into a plan and does nothing itself; one
-//! runner in `boswell-store` takes the locks, checks what must hold, carries the steps out and can
-//! take them back. Keys are paths below the store's root, parts joined by `/`.
+//! A dialect converts an edit request into a [`Plan`] and writes nothing itself. One runner in
+//! `boswell-store` acquires the locks, checks the preconditions, executes the steps in order, and
+//! can undo them. So a plan can be printed (`--dry-run`), tested without files, and recovered after
+//! a crash. Keys are paths below the store's root, with `/` between their parts.
 
 use std::fmt;
 
 use crate::{Patch, PatchPiece};
 
-/// What has to happen: locks in order, what must hold, and steps in order.
+/// Locks, preconditions and steps, each in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The sort of change in one word: `append`, `rename`, `delete`, `repair`, `move`…
+    /// The kind of change in one word: `append`, `rename`, `delete`, `repair`, `move`…
     pub kind: String,
-    /// What the user reads about it.
+    /// A description for the user.
     pub title: String,
-    /// Locks, taken in this order.
+    /// The locks, acquired in this order.
     pub locks: Vec<LockSpec>,
-    /// What must hold once the locks are taken.
+    /// Conditions that are checked after the locks are acquired.
     pub preconditions: Vec<Precondition>,
-    /// What is done, in this order.
+    /// The changes, executed in this order.
     pub steps: Vec<Step>,
-    /// Keys of files that follow from others, such as an index: undoing makes them anew instead
-    /// of putting them back.
+    /// Keys of files that are derived from other files, such as an index: undo rebuilds them
+    /// instead of restoring them.
     pub derived: Vec<String>,
 }
 
@@ -30,143 +31,144 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockSpec {
-    /// A lock among boswell's own, by name.
+    /// One of boswell's own locks, by name.
     Os {
         /// Name of the lock.
         name: String,
     },
-    /// The lock that boswell's own writers take for each append to a session's log.
+    /// The append lock of a session's log, which boswell's own writers hold for each append.
     Append {
         /// Name of the session's lease.
         name: String,
     },
-    /// A folder that MyAgents makes to hold a lock, with an owner file in it.
+    /// A lock folder as MyAgents creates it, with an owner file in it.
     AgentMkdir {
         /// Key of the folder.
         key: String,
     },
-    /// A file that clinvoker locks, and unlinks when it lets go.
+    /// A file that clinvoker locks with `flock`, and unlinks on release.
     AgentFlock {
         /// Key of the file.
         key: String,
     },
 }
 
-/// What must hold before the first step.
+/// A condition that must hold before the first step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Precondition {
-    /// Nothing stands at the key.
+    /// No file exists at the key.
     Absent {
         /// The key.
         key: String,
     },
-    /// A file stands there, as it was when the plan was made.
+    /// The file exists and is as it was when the plan was computed.
     Unchanged {
         /// The key.
         key: String,
-        /// What it was.
+        /// The state of the file when the plan was computed.
         was: ExpectedState,
     },
-    /// No program is at work on the file.
+    /// No process is using the file.
     NotLive {
         /// The key.
         key: String,
     },
 }
 
-/// What a plan's maker saw of a file; what is none was not looked at.
+/// The state of a file when the plan was computed. Fields that are `None` were not examined.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExpectedState {
-    /// Its length.
+    /// Length in bytes.
     pub len: Option<u64>,
-    /// SHA-256 of its bytes, in lower-case hex.
+    /// SHA-256 of the contents, in lower-case hex.
     pub sha256: Option<String>,
-    /// Device and number of the file.
+    /// Device and inode of the file.
     pub identity: Option<(u64, u64)>,
 }
 
-/// The time of the last change that a replaced file shows.
+/// The modification time of a replaced file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Modified {
-    /// When it was replaced.
+    /// The time of the replacement.
     #[default]
     Now,
-    /// That of the file before: where the time is data, as in stores that sort by it.
+    /// The time of the file before, for stores where the time is data, such as a sort key.
     Kept,
-    /// This one, in nanoseconds since 1970.
+    /// This time, in nanoseconds since 1970.
     At(i64),
 }
 
-/// One thing to do.
+/// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Adds lines at the end; a torn last line stays on a line of its own. A file that
-    /// is not there is made.
+    /// Appends lines. A torn last line is ended with a newline first, so that it stays on a line of
+    /// its own. Creates the file if it is missing.
     Append {
         /// The key.
         key: String,
-        /// Whole lines.
+        /// Complete lines.
         bytes: Vec<u8>,
     },
-    /// The same, and the file keeps its time: where the time is data, and what is added is
-    /// nothing that was said.
+    /// As [`Step::Append`], but the file keeps its modification time: for stores where the time is
+    /// data, and lines that are not part of the conversation.
     AppendKeepingTime {
         /// The key.
         key: String,
-        /// Whole lines.
+        /// Complete lines.
         bytes: Vec<u8>,
     },
-    /// Replaces a file as a whole, or makes it, with the folders that lead to it.
+    /// Replaces or creates a whole file, and creates its parent folders.
     Put {
         /// The key.
         key: String,
-        /// All of it.
+        /// The complete new contents.
         bytes: Vec<u8>,
-        /// Permission bits; none keeps those of the file before, or makes it the owner's alone.
+        /// Permission bits. `None` keeps those of the file before, or makes a new file readable for
+        /// its owner only.
         mode: Option<u32>,
-        /// Its time.
+        /// The modification time of the result.
         modified: Modified,
     },
-    /// Replaces a part of a file, rewriting it as a whole.
+    /// Replaces a part of a file. The file is rewritten as a whole.
     Edit {
         /// The key.
         key: String,
-        /// Where `old` must stand; none if it must stand in the file exactly once, anywhere.
+        /// Position of `old`; `None` if `old` must occur in the file exactly once, at any position.
         at: Option<u64>,
-        /// What stands there.
+        /// The bytes that must be there.
         old: Vec<u8>,
-        /// What shall stand there.
+        /// The bytes that replace them.
         new: Vec<u8>,
-        /// Its time.
+        /// The modification time of the result.
         modified: Modified,
     },
-    /// Makes a file from pieces of another, or of itself, and new bytes: for files that are too
-    /// large to be held in memory.
+    /// Builds a file from pieces of another file, or of its own old contents, and new bytes: for
+    /// files that are too large for memory.
     Assemble {
         /// The key.
         key: String,
-        /// The file that the old pieces are of.
+        /// Key of the file that the old pieces are read from.
         from: String,
-        /// The pieces.
+        /// The pieces of the result.
         patch: Patch,
-        /// Its time.
+        /// The modification time of the result.
         modified: Modified,
     },
-    /// Gives a file or folder another name, which must be free.
+    /// Renames a file or folder. The new name must not exist.
     Rename {
-        /// The key.
+        /// The old key.
         from: String,
         /// The new key.
         to: String,
     },
-    /// Removes a file; one that is not there is fine.
+    /// Removes a file; it may be missing.
     Remove {
         /// The key.
         key: String,
     },
-    /// Makes a folder; one that is there is fine.
+    /// Creates a folder; it may exist already.
     MakeFolder {
         /// The key.
         key: String,
@@ -176,31 +178,31 @@ pub enum Step {
         /// The key.
         key: String,
     },
-    /// Looks whether a file is what it should be by now; otherwise everything is taken back.
+    /// Checks that a file is as expected at this point; otherwise the whole plan is rolled back.
     Verify {
         /// The key.
         key: String,
-        /// What it should be.
+        /// The expected state.
         is: Assertion,
     },
 }
 
-/// What a file should be.
+/// The expected state of a file in [`Step::Verify`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Assertion {
-    /// Its SHA-256, in lower-case hex.
+    /// The SHA-256 of the contents, in lower-case hex.
     Sha256(String),
-    /// Its length.
+    /// The length in bytes.
     Len(u64),
-    /// Bytes that stand in it.
+    /// Bytes that the file contains.
     Contains(Vec<u8>),
-    /// Nothing stands there.
+    /// The file does not exist.
     Absent,
 }
 
 impl Plan {
-    /// A plan without steps.
+    /// Creates a plan without steps.
     pub fn new(kind: impl Into<String>, title: impl Into<String>) -> Self {
         Plan {
             kind: kind.into(),
@@ -216,7 +218,7 @@ impl Plan {
         self
     }
 
-    /// Adds what must hold.
+    /// Adds a precondition.
     #[must_use]
     pub fn requiring(mut self, precondition: Precondition) -> Self {
         self.preconditions.push(precondition);
@@ -230,20 +232,20 @@ impl Plan {
         self
     }
 
-    /// Says of a file that it follows from others.
+    /// Declares that a file is derived from others.
     #[must_use]
     pub fn deriving(mut self, key: impl Into<String>) -> Self {
         self.derived.push(key.into());
         self
     }
 
-    /// Whether more than one thing changes, so that a crash between two must be
-    /// made good afterwards.
+    /// Whether more than one step changes files, so that an intent must be recorded for recovery
+    /// after a crash between two steps.
     pub fn intent(&self) -> bool {
         self.steps.iter().filter(|step| step.changes()).count() > 1
     }
 
-    /// Every key that a step changes, once, in the order of the steps.
+    /// Returns every key that a step changes, without duplicates, in the order of the steps.
     pub fn keys(&self) -> Vec<&str> {
         let mut keys = Vec::new();
         for key in self
@@ -261,7 +263,7 @@ impl Plan {
 }
 
 impl Step {
-    /// Adds lines to a file.
+    /// Creates a step that appends lines to a file.
     pub fn append(key: impl Into<String>, lines: impl Into<Vec<u8>>) -> Self {
         Step::Append {
             key: key.into(),
@@ -269,7 +271,7 @@ impl Step {
         }
     }
 
-    /// Replaces or makes a file.
+    /// Creates a step that replaces or creates a file.
     pub fn put(key: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Step::Put {
             key: key.into(),
@@ -279,7 +281,7 @@ impl Step {
         }
     }
 
-    /// Replaces the one occurrence of `old`.
+    /// Creates a step that replaces the only occurrence of `old`.
     pub fn edit(key: impl Into<String>, old: impl Into<Vec<u8>>, new: impl Into<Vec<u8>>) -> Self {
         Step::Edit {
             key: key.into(),
@@ -290,7 +292,7 @@ impl Step {
         }
     }
 
-    /// Gives a file or folder another name.
+    /// Creates a step that renames a file or folder.
     pub fn rename(from: impl Into<String>, to: impl Into<String>) -> Self {
         Step::Rename {
             from: from.into(),
@@ -298,17 +300,17 @@ impl Step {
         }
     }
 
-    /// Removes a file.
+    /// Creates a step that removes a file.
     pub fn remove(key: impl Into<String>) -> Self {
         Step::Remove { key: key.into() }
     }
 
-    /// Whether it changes anything.
+    /// Whether the step changes anything; only [`Step::Verify`] does not.
     pub fn changes(&self) -> bool {
         !matches!(self, Step::Verify { .. })
     }
 
-    /// The keys that it names.
+    /// Returns the keys that the step names.
     pub fn keys(&self) -> Vec<&str> {
         match self {
             Step::Rename { from, to } => vec![from, to],
@@ -325,7 +327,7 @@ impl Step {
     }
 }
 
-/// A key as it may be shown: file names are other people's text.
+/// Escapes a key for display: file names are untrusted text.
 fn shown(key: &str) -> String {
     format!("`{}`", key.escape_debug())
 }
@@ -406,10 +408,10 @@ impl fmt::Display for Step {
     }
 }
 
-/// One line per lock, condition and step, for `--dry-run`; harmless on a terminal.
+/// One line per lock, precondition and step, for `--dry-run`; safe to print on a terminal.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Quotes are harmless, and titles hold them.
+        // Quotes are harmless on a terminal, and titles contain them, so they are not escaped.
         writeln!(
             f,
             "{}",

@@ -1,4 +1,4 @@
-//! What a dialect can do besides being read.
+//! Powers: the optional abilities of a dialect, one trait each.
 
 mod append;
 mod plan_edits;
@@ -18,25 +18,26 @@ pub use side_files::SideFiles;
 
 use crate::Capability;
 
-/// The powers of a dialect, each none where it has not got it.
+/// The powers of a dialect; `None` if the dialect does not have it.
 ///
-/// A struct of options instead of methods with defaults: what an agent cannot do is absent, so
-/// that no default can be mistaken for an answer (docs/adr/0012).
+/// A struct of options instead of trait methods with defaults: an ability that an agent lacks is
+/// absent, so that no default can be mistaken for an answer (`docs/adr/0012`).
 #[derive(Debug, Clone, Copy)]
 pub struct Powers<'d> {
-    /// Entries are appended to its logs as lines.
+    /// Appends entries to logs as lines.
     pub append: Option<&'d dyn Append>,
-    /// Sessions and stores are changed by plans.
+    /// Changes sessions and stores by plans.
     pub edits: Option<&'d dyn PlanEdits>,
-    /// Some files speak of several sessions.
+    /// Knows files that contain data of several sessions.
     pub shared_files: Option<&'d dyn SharedFiles>,
-    /// It has problems of its own, and fixes for them.
+    /// Knows problems specific to this agent, and fixes for them.
     pub repair: Option<&'d dyn Repairer>,
-    /// Sessions have files besides their logs.
+    /// Knows the files that belong to a session besides its log.
     pub side_files: Option<&'d dyn SideFiles>,
-    /// The agent can be started, or does something by itself.
+    /// Can start the agent, and knows what it does on its own.
     pub runtime: Option<&'d dyn Runtime>,
-    /// What it knows better than the general way of reading.
+    /// Better or faster answers than the generic reader's. Never absent, because every default is
+    /// correct.
     pub refine: &'d dyn Refine,
 }
 

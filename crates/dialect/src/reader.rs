@@ -1,4 +1,9 @@
-//! Reads a session through its dialect, line by line.
+//! Reads a session through its dialect: lines or a document in, log, tree and metadata out.
+//!
+//! [`Reader`] is a push parser: the caller feeds lines in file order, so it works for files of any
+//! size, for the two ends of a large file, and for lines that were appended since an earlier read
+//! ([`Reader::resume`]). It does no I/O. Links are computed once, in [`Reader::finish`], because a
+//! parent may come later in the file.
 
 use boswell_model::json::Object;
 use boswell_model::{
@@ -8,33 +13,32 @@ use boswell_model::{
 
 use crate::{Dialect, SessionLocation, ToolLink};
 
-/// How much is wanted of each record.
+/// How much is read of each record. More depth costs more time per record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// Heads and links: enough for tree, leaf and context.
     Heads,
-    /// Also which calls of tools they hold, and which answers; nothing about
-    /// the session as a whole.
+    /// Heads, links, tool calls and results, but no metadata.
     Calls,
-    /// Also what the records say about the session.
+    /// Heads, links and metadata.
     Facts,
-    /// Also which calls of tools they hold, and which answers.
+    /// Heads, links, metadata, tool calls and results.
     Pairs,
 }
 
 impl Depth {
-    /// Whether it is asked what the records say about the session.
+    /// Whether metadata is collected.
     pub fn has_facts(self) -> bool {
         matches!(self, Depth::Facts | Depth::Pairs)
     }
 
-    /// Whether calls and answers are gathered.
+    /// Whether tool calls and results are collected.
     pub fn has_pairs(self) -> bool {
         matches!(self, Depth::Calls | Depth::Pairs)
     }
 }
 
-/// Takes the lines of a session in order and builds its model.
+/// Builds the model of a session from its lines, which must be fed in order.
 #[derive(Debug)]
 pub struct Reader<'d> {
     dialect: &'d dyn Dialect,
@@ -44,25 +48,25 @@ pub struct Reader<'d> {
     log: Log,
     meta: SessionMeta,
     pairs: Vec<(Slot, ToolLink)>,
-    /// Where the last line ends.
+    /// Position after the last line. Differs from `log.bytes` if lines were skipped.
     end: u64,
 }
 
-/// A session that has been read.
+/// A session after reading.
 #[derive(Debug)]
 pub struct ReadSession {
-    /// Heads of its records.
+    /// The heads of its records.
     pub log: Log,
-    /// Their links.
+    /// The entries linked by parent.
     pub tree: Tree,
-    /// What is known of it as a whole.
+    /// The metadata; only that of [`Dialect::begin`] if the depth has no facts.
     pub meta: SessionMeta,
-    /// Calls and answers in file order, if they were asked for.
+    /// Tool calls and results in file order, if the depth includes them.
     pub pairs: Option<Vec<(Slot, ToolLink)>>,
 }
 
 impl ReadSession {
-    /// What a dialect looks at, with `payloads` for the bytes of records.
+    /// Returns the view that dialects take, with `payloads` as the source for the bytes of records.
     pub fn view<'a>(&'a self, payloads: &'a dyn Payloads) -> SessionView<'a> {
         SessionView {
             log: &self.log,
@@ -74,7 +78,7 @@ impl ReadSession {
 }
 
 impl<'d> Reader<'d> {
-    /// Starts to read the session that a listing found.
+    /// Starts to read the session at `location`.
     pub fn new(dialect: &'d dyn Dialect, location: &SessionLocation, depth: Depth) -> Self {
         let log = Log {
             ended: true,
@@ -94,7 +98,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Goes on where a file of whole lines ended when it was read before.
+    /// Continues an earlier read of a line-framed file, which must have ended with a whole line.
     pub fn resume(dialect: &'d dyn Dialect, depth: Depth, log: Log, meta: SessionMeta) -> Self {
         let end = log.bytes;
         Reader {
@@ -109,13 +113,14 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Takes the next line.
+    /// Reads the next line.
     pub fn line(&mut self, line: Line<'_>) {
         self.log.lines = line.number;
         self.log.bytes += line.bytes.len() as u64;
         self.end = line.at + line.bytes.len() as u64;
         self.log.ended = line.bytes.last() == Some(&b'\n');
         let dialect = self.dialect;
+        // Taken out of `self` because the callback borrows `self` while the splitter runs.
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
             self.piece(piece)
@@ -123,7 +128,7 @@ impl<'d> Reader<'d> {
         self.splitter = splitter;
     }
 
-    /// Takes a whole document.
+    /// Reads a whole document.
     pub fn document(&mut self, bytes: &[u8]) {
         self.log.lines = memchr::memchr_iter(b'\n', bytes).count() as u64 + 1;
         self.log.bytes = bytes.len() as u64;
@@ -132,13 +137,15 @@ impl<'d> Reader<'d> {
         self.splitter = splitter;
     }
 
-    /// Notes that lines were left out: counts are lower bounds now.
+    /// Records that lines were skipped: counts are lower bounds from now on.
     pub fn skipped(&mut self) {
         self.log.whole = false;
     }
 
-    /// Everything was handed over: links the entries.
+    /// Ends the input and links the entries.
     pub fn finish(mut self) -> ReadSession {
+        // A last record without a newline is complete JSON, yet the next append must not be glued
+        // to it.
         if !self.log.ended
             && let Some(last) = self.log.heads.last_mut()
             && last.at + last.len == self.end
@@ -155,12 +162,12 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The heads alone, not linked.
+    /// Ends the input and returns the heads without links.
     pub fn into_log(self) -> Log {
         self.log
     }
 
-    /// Reads a session that is in memory.
+    /// Reads a session whose bytes are in memory.
     pub fn read(
         dialect: &dyn Dialect,
         location: &SessionLocation,
@@ -182,6 +189,7 @@ impl<'d> Reader<'d> {
         match (&piece.object, piece.span.kind) {
             (Some(object), _) => {
                 let mut head = Head::of(&piece.span);
+                // The head comes first: metadata and tool links depend on its kind and flags.
                 self.dialect.head(object, &mut head, &mut self.log.names);
                 if self.depth.has_facts() {
                     self.dialect
@@ -203,8 +211,8 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// Calls and answers that an entry holds, by the ids of the calls, in the fastest way that its
-/// dialect knows. Gives what else is seen in passing.
+/// Passes the tool calls and results of an entry to `sink`, in the fastest way that its dialect
+/// supports, and returns flags that are found on the way.
 pub fn tool_links(
     dialect: &dyn Dialect,
     object: &Object<'_>,
@@ -217,7 +225,7 @@ pub fn tool_links(
     }
 }
 
-/// Calls and answers that a view shows, by the ids of the calls.
+/// Passes the tool calls and results of a view to `sink`.
 pub(crate) fn tool_links_of_view(
     view: &View,
     names: &mut Interner,
@@ -234,7 +242,7 @@ pub(crate) fn tool_links_of_view(
     Flags::default()
 }
 
-/// Whether entries of that kind can hold calls or answers.
+/// Whether entries of this kind can contain tool calls or results.
 pub fn may_pair(kind: EntryKind) -> bool {
     matches!(
         kind,

@@ -1,8 +1,8 @@
-//! Every dialect there is.
+//! The list of all dialects.
 
 use crate::{Dialect, Match, Sample};
 
-/// All dialects of known agents, in the order in which they are shown.
+/// Returns the dialects of all known agents, in display order.
 pub fn all() -> &'static [&'static dyn Dialect] {
     &[
         &crate::claude::Claude,
@@ -17,7 +17,7 @@ pub fn all() -> &'static [&'static dyn Dialect] {
     ]
 }
 
-/// The dialect of that name; `unknown` reads any JSON.
+/// Returns the dialect with this name; `unknown` reads any JSON.
 pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
     let unknown: &'static dyn Dialect = &crate::unknown::Unknown;
     all()
@@ -27,8 +27,7 @@ pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
         .find(|d| d.name() == name)
 }
 
-/// Whose session a file is: the dialect it looks most like, the first of equals, or the
-/// one for unknown files.
+/// Returns the dialect that matches a file best, the first of equals, or `unknown`.
 pub fn recognise(sample: &Sample<'_>) -> &'static dyn Dialect {
     let mut best: (&'static dyn Dialect, Match) = (&crate::unknown::Unknown, Match::No);
     for dialect in all() {

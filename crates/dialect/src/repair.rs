@@ -1,26 +1,27 @@
-//! Mending: what could be done about a damaged session, as data.
+//! Repairs as data: fixes for a damaged session, and the patch that they add up to.
 //!
-//! A **mend** says which problem it is about, how sure it is, whom it helps and which bytes change.
-//! Nothing is changed here: the store puts mends together to a [`Patch`], reads the result before
-//! anything is written, and lets the runner write it.
+//! A [`Fix`] contains the problem that it solves, how certain it is, which readers it helps and
+//! which bytes it changes. Nothing is written here: the store combines the chosen fixes into a
+//! [`Patch`], reads the patched session to check the result, and the runner writes it. See
+//! `docs/adr/0008`.
 
 use boswell_model::{Log, ProblemKind, Repair, SessionMeta, SessionView, Slot, ToolLink};
 
 use crate::{IdSource, SessionLocation};
 
-/// How sure it is that a mend does what the agent would have written.
+/// How certain it is that a fix restores what the agent would have written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// There is one candidate.
+    /// There is only one candidate.
     Certain,
-    /// There are several, and one stands out.
+    /// There are several candidates, and one is clearly better.
     Likely,
-    /// A choice that only a person can make.
+    /// Only the user can choose.
     Guess,
 }
 
 impl Confidence {
-    /// The word that stands for it in output.
+    /// The word for it in output.
     pub fn word(self) -> &'static str {
         match self {
             Confidence::Certain => "certain",
@@ -30,19 +31,19 @@ impl Confidence {
     }
 }
 
-/// Bytes that take the place of others.
+/// A replacement of a range of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Splice {
-    /// Where the old ones begin.
+    /// Position of the first byte to replace.
     pub at: u64,
-    /// How many there are.
+    /// Number of bytes to replace; 0 inserts.
     pub len: u64,
-    /// The new ones.
+    /// The new bytes.
     pub with: Vec<u8>,
 }
 
 impl Splice {
-    /// Adds bytes before the one at `at`.
+    /// Creates a splice that inserts bytes before position `at`.
     pub fn insert(at: u64, with: impl Into<Vec<u8>>) -> Self {
         Splice {
             at,
@@ -51,35 +52,35 @@ impl Splice {
         }
     }
 
-    /// Where the old bytes end.
+    /// Returns the position after the replaced bytes.
     pub fn end(&self) -> u64 {
         self.at + self.len
     }
 }
 
-/// One thing that could be done.
+/// One possible fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// The problem that it is about.
+    /// The kind of problem that it solves.
     pub problem: ProblemKind,
-    /// Line of the problem.
+    /// Line of the problem, if it is at a line.
     pub line: Option<u64>,
-    /// Entry of the problem.
+    /// Entry of the problem, if it is at an entry.
     pub slot: Option<Slot>,
-    /// What kind of repair it is.
+    /// The kind of repair: append, rewrite or fork.
     pub repair: Repair,
-    /// How sure it is.
+    /// How certain the fix is.
     pub confidence: Confidence,
-    /// What it does, in one clause.
+    /// A description of the change, in one clause.
     pub does: String,
-    /// Names of the readers that it helps; none named means all.
+    /// Names of the readers that it helps; empty means all.
     pub helps: &'static [&'static str],
-    /// What it changes.
+    /// The bytes that it changes.
     pub splices: Vec<Splice>,
 }
 
 impl Fix {
-    /// A change of a record, with nothing in it yet, that helps every reader.
+    /// Creates a fix of one record, without splices yet, that helps every reader.
     pub fn of_record(
         log: &Log,
         problem: ProblemKind,
@@ -102,18 +103,18 @@ impl Fix {
     }
 }
 
-/// What a dialect is told about the session to be mended.
+/// What a dialect gets to compute fixes for a session.
 #[derive(Clone, Copy)]
 pub struct RepairInput<'a> {
-    /// Where it is.
+    /// Store, id and key of the session.
     pub location: &'a SessionLocation,
-    /// Its log.
+    /// The session's log, tree and payloads.
     pub view: SessionView<'a>,
-    /// What is known of it.
+    /// The session's metadata.
     pub meta: &'a SessionMeta,
-    /// Its calls and answers.
+    /// Tool calls and results in file order.
     pub pairs: &'a [(Slot, ToolLink)],
-    /// New ids.
+    /// The source of new ids.
     pub id_source: &'a dyn IdSource,
 }
 
@@ -125,21 +126,21 @@ impl std::fmt::Debug for RepairInput<'_> {
     }
 }
 
-/// A program that reads sessions of a dialect, and what it loses to which problem.
+/// A program that reads sessions of a dialect, and what it loses because of which problem.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownReader {
-    /// Its name on the command line: a version, or a short word.
+    /// Name on the command line: a version or a short word.
     pub name: &'static str,
-    /// Its name for people.
+    /// Name for display.
     pub title: &'static str,
-    /// Its version, for those that are versions of the agent itself, oldest first.
+    /// Version, for readers that are versions of the agent itself; these are sorted, oldest first.
     pub version: Option<[u32; 3]>,
-    /// What it loses to a problem.
+    /// For each problem what the reader loses because of it.
     pub loses: &'static [(ProblemKind, &'static str)],
 }
 
 impl KnownReader {
-    /// What it loses to a problem.
+    /// Returns what the reader loses because of a problem, if anything.
     pub fn loss(&self, problem: ProblemKind) -> Option<&'static str> {
         self.loses
             .iter()
@@ -148,25 +149,25 @@ impl KnownReader {
     }
 }
 
-/// Where a repaired fork goes, and what makes it a session of its own.
+/// The location of a repaired fork, and the changes that make it a session of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForkPlace {
     /// Id of the new session.
     pub id: String,
     /// Key of its log.
     pub key: String,
-    /// Its own id, and where it comes from, put into the records.
+    /// Changes that write the new id and the origin into the records.
     pub splices: Vec<Splice>,
 }
 
 /// A piece of a patched file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PatchPiece {
-    /// Bytes of the file before.
+    /// A range of bytes of the old file.
     Old {
-        /// Where they begin.
+        /// Position of the first byte.
         at: u64,
-        /// How many.
+        /// Number of bytes.
         len: u64,
     },
     /// New bytes.
@@ -181,7 +182,7 @@ impl PatchPiece {
         }
     }
 
-    /// A part of it.
+    /// Returns the part of the piece between two offsets.
     fn part(&self, from: u64, to: u64) -> PatchPiece {
         match self {
             PatchPiece::Old { at, .. } => PatchPiece::Old {
@@ -196,42 +197,44 @@ impl PatchPiece {
     }
 }
 
-/// A file told as pieces of the one before and new bytes between them, so that a large one
-/// need not be in memory.
+/// A file described as ranges of the old file and new bytes between them, so that a large file does
+/// not have to be in memory.
+///
+/// Pieces are never empty and adjacent pieces are merged, so that equal patches compare equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
     pieces: Vec<PatchPiece>,
 }
 
 impl Patch {
-    /// A file of that length as it is.
+    /// Creates the patch that leaves a file of this length unchanged.
     pub fn whole(len: u64) -> Self {
         let mut patch = Patch::default();
         patch.push(PatchPiece::Old { at: 0, len });
         patch
     }
 
-    /// Its pieces, in order.
+    /// Returns the pieces in order.
     pub fn pieces(&self) -> &[PatchPiece] {
         &self.pieces
     }
 
-    /// Its length.
+    /// Returns the length of the patched file.
     pub fn len(&self) -> u64 {
         self.pieces.iter().map(PatchPiece::len).sum()
     }
 
-    /// Whether nothing is left.
+    /// Whether the patched file is empty.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// Whether the file of that length stays as it is.
+    /// Whether a file of length `len` stays unchanged.
     pub fn is_unchanged(&self, len: u64) -> bool {
         *self == Patch::whole(len)
     }
 
-    /// What is added, if bytes at the end of a file of that length are all that it adds.
+    /// Returns the appended bytes, if the patch only appends to a file of length `len`.
     pub fn added(&self, len: u64) -> Option<&[u8]> {
         match self.pieces.as_slice() {
             [PatchPiece::Old { at: 0, len: old }, PatchPiece::New(bytes)] if *old == len => {
@@ -241,14 +244,17 @@ impl Patch {
         }
     }
 
-    /// The same with further splices, whose places are those of this patch's result. They must not
-    /// overlap; their order is that of their places, and of two at one place the first comes first.
+    /// Returns the patch with further splices, whose positions refer to the result of this patch.
+    /// They must not overlap; they may be in any order, and two insertions at one position keep
+    /// their order.
     #[must_use]
     pub fn spliced(&self, splices: &[Splice]) -> Patch {
         let mut sorted: Vec<&Splice> = splices.iter().collect();
+        // A stable sort, so that insertions at one position keep their order.
         sorted.sort_by_key(|splice| splice.at);
         let mut out = Patch::default();
         let mut at = 0;
+        // Index and start of the piece that the previous copy ended in: the pieces are walked once.
         let mut reached = (0, 0);
         for splice in sorted {
             reached = self.copy(reached, at, splice.at.max(at), &mut out);
@@ -259,8 +265,8 @@ impl Patch {
         out
     }
 
-    /// Copies a stretch, looking from the piece of this number and place on; gives those of the
-    /// piece where it ends.
+    /// Copies the range `from..to` of this patch's result to `out`. `reached` is index and start of
+    /// the piece to begin with; returns those of the piece in which the range ends.
     fn copy(&self, reached: (usize, u64), from: u64, to: u64, out: &mut Patch) -> (usize, u64) {
         let (mut number, mut start) = reached;
         while let Some(piece) = self.pieces.get(number).filter(|_| start < to) {
@@ -277,6 +283,7 @@ impl Patch {
         (number, start)
     }
 
+    /// Appends a piece and merges it with the last one if they are adjacent.
     fn push(&mut self, piece: PatchPiece) {
         match (self.pieces.last_mut(), piece) {
             (_, piece) if piece.len() == 0 => {}

@@ -1,79 +1,80 @@
-//! Who is at work on a conversation, what else it is, and how it is taken up again.
+//! Data types for active processes, linked sessions and resume commands, and the environment for a
+//! resumed agent.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::{Dialect, Environment};
 
-/// A process that an agent's registry names.
+/// A process that an agent's registry lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveProcess {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
-    /// Id of the session that it is at work on.
+    /// Id of the session that the process uses.
     pub session: String,
-    /// When it was started, in the kernel's words; another process of the same number
-    /// began at another time.
+    /// Start time of the process as the kernel reports it, which distinguishes it from a later
+    /// process with the same id.
     pub started: Option<String>,
 }
 
-/// What an agent that is started again may do without asking.
+/// The permissions of a resumed agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Permissions {
-    /// What it may when nobody says otherwise.
+    /// The agent's default permissions.
     #[default]
     Asked,
-    /// What it was last allowed in that session, even everything.
+    /// The permissions that it last had in that session, even if it may do everything.
     Same,
 }
 
-/// What two refs of one conversation are to each other.
+/// The relation between two sessions of one conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
-    /// The transcript that the agent's engine keeps of the same conversation.
+    /// The transcript that the agent's engine writes of the same conversation.
     Transcript,
 }
 
-/// Another session that is the same conversation.
+/// A link to another session of the same conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionLink {
-    /// What it is to this one.
+    /// The relation of the other session to this one.
     pub kind: LinkKind,
-    /// Dialect of the other one.
+    /// Dialect of the other session.
     pub dialect: &'static str,
-    /// Its id.
+    /// Id of the other session.
     pub id: String,
 }
 
-/// A command that takes a conversation up again, as separate words: no shell is involved.
+/// A command that resumes a conversation, as an argument array: no shell is involved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResumeCommand {
     /// Program and arguments.
     pub argv: Vec<String>,
-    /// Folder to start it in.
+    /// Working folder for the command.
     pub cwd: Option<String>,
 }
 
-/// Variables that an agent has to be started with: a value to set, or none for one to unset.
+/// Environment variables for an agent: a value to set, or `None` to unset the variable.
 pub type StoreEnvironment = BTreeMap<&'static str, Option<PathBuf>>;
 
-/// What has to be in the environment of an agent so that it uses the store of a session; nothing
-/// where it does so anyway.
+/// Returns the environment variables that make an agent use the store of a session; empty if it
+/// uses that store by default.
 ///
-/// Without this an agent that is started on a session of a second profile looks in the first one,
-/// with the account of that. `same` says whether two paths are one folder.
+/// Without them, an agent that is resumed on a session of a second profile would search the first
+/// profile, with the account of that profile. `same` returns whether two paths are the same folder.
 pub fn store_environment(
     dialect: &dyn Dialect,
     env: &Environment,
     (root, key): (&Path, Option<&str>),
     same: &dyn Fn(&Path, &Path) -> bool,
 ) -> StoreEnvironment {
-    // The agent starts in another folder, where a relative path would lead elsewhere.
+    // The agent starts in another folder, where a relative path would mean another place.
     let root = env.cwd.join(root);
     let variables = (dialect.powers().runtime)
         .map_or_else(Vec::new, |runtime| runtime.store_variables(&root, key));
-    // A root may lie below the folder that the agent looks in, and a variable such as
-    // `HOME` names one above it.
+    // A root may be below the folder that the agent uses, and a variable such as `HOME` names a
+    // folder above it.
     let is_it = |place: &Path| {
         same(place, &root) || variables.iter().any(|(_, folder)| same(place, folder))
     };
@@ -81,8 +82,8 @@ pub fn store_environment(
     if variables.is_empty() || finds(env) {
         return StoreEnvironment::new();
     }
-    // The usual place is named by unsetting the variable: for Claude Code, setting it even to
-    // `~/.claude` is another account, because `.claude.json` is then looked for inside.
+    // The default folder is selected by unsetting the variable: for Claude Code, setting it even to
+    // `~/.claude` selects another account, because `.claude.json` is then searched inside it.
     let mut without = env.clone();
     without
         .vars

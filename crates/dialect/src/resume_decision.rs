@@ -1,23 +1,23 @@
-//! Whether a session of a front program is resumed or created: the one place that decides it.
+//! Decides whether a session of a front program is resumed or created. This is the only place that
+//! decides it.
 //!
-//! A front program such as MyAgents has an id of its own for a session and runs Claude's SDK below
-//! it. The SDK takes `sessionId` (create a session under this id) or `resume` (continue one),
-//! never both. The wrong choice costs the user the model's memory of the conversation, or fails
-//! with "already in use".
+//! A front program such as MyAgents has an id of its own for a session and runs Claude's SDK. The
+//! SDK accepts `sessionId` (create a session with this id) or `resume` (continue one), never both.
+//! The wrong choice loses the model's memory of the conversation, or fails with "already in use".
 //!
-//! What the front program recorded does not prove that the SDK has a transcript, so the transcript
-//! decides: where there is one, creating the session would fail; where there is none, resuming it
-//! would. Where it could not be looked for, either could split the conversation in two, so the
-//! session is not started.
+//! The records of the front program do not prove that the SDK has a transcript, so the transcript
+//! decides: if there is one, creating the session would fail; if there is none, resuming it would.
+//! If the search for the transcript failed, either choice could split the conversation in two, so
+//! the session is not started.
 
 use boswell_model::{Error, ErrorKind, SessionRef};
 
 use crate::launch::{EntryId, Launch, SessionId};
 use crate::uuid::is_uuid;
 
-/// What a front program recorded of a session that is to be started.
+/// What a front program recorded about a session to be started.
 ///
-/// Ids are as they were recorded, of any era and shape. Only a UUID ever gets into a [`Launch`].
+/// Ids are as recorded, of any version and form. Only a UUID is ever used in a [`Launch`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResumeFacts<'a> {
     /// The id that the front program gave it.
@@ -81,7 +81,7 @@ pub enum ResumeRefusal {
     ProbeFailed(String),
     /// The SDK had stored the session, and its transcript is gone.
     TranscriptGone,
-    /// There is no transcript that could hold the entry to go back to.
+    /// There is no transcript that could contain the entry to go back to.
     NothingToRewind(EntryId),
 }
 

@@ -129,8 +129,8 @@ impl RowTable {
             Cell::Integer(number) => number.print(out),
             Cell::Real(number) => number.print(out),
             Cell::Text(text) if self.json.contains(&name) && is_json(text) => {
-                // A line end can only stand between tokens here: inside a string of JSON it is
-                // escaped. As it would end the record's line, it becomes a space.
+                // In valid JSON a line end occurs only between tokens, because strings escape it.
+                // It would end the record's line, so it becomes a space.
                 let one_line = text.bytes().map(|byte| match byte {
                     b'\n' | b'\r' => b' ',
                     byte => byte,

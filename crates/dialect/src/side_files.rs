@@ -1,19 +1,19 @@
-//! What belongs to a session beside its log.
+//! Data types for side files, memory, subagents and file history.
 
 use crate::SessionLocation;
 
-/// A file that belongs to a session beside its log.
+/// A file that belongs to a session besides its log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SideFile {
-    /// Where it is.
+    /// Key of the file.
     pub key: String,
-    /// What it is.
+    /// The kind of the file.
     pub kind: SideKind,
-    /// Its length.
+    /// Length in bytes.
     pub size: u64,
 }
 
-/// What a side file is.
+/// The kind of a side file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SideKind {
@@ -21,16 +21,16 @@ pub enum SideKind {
     Subagent,
     /// Output of a tool too long for the log.
     ToolOutput,
-    /// A file that was attached to a message.
+    /// A file attached to a message.
     Attachment,
     /// A copy of a file before an edit.
     Checkpoint,
-    /// Title, archive mark and other small files about the session.
+    /// Title, archive marker and other small files about the session.
     Meta,
 }
 
 impl SideKind {
-    /// Its name in output.
+    /// The name of the kind in output.
     pub fn word(self) -> &'static str {
         match self {
             SideKind::Subagent => "subagent",
@@ -42,40 +42,41 @@ impl SideKind {
     }
 }
 
-/// A file that an agent remembers things in.
+/// A memory file of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryFile {
-    /// Where it is.
+    /// Key of the file.
     pub key: String,
-    /// What the agent files the project's memory under.
+    /// The name under which the agent stores the project's memory.
     pub project_key: String,
     /// Whether the agent loads its beginning at the start of every session.
     pub is_index: bool,
-    /// Its length.
+    /// Length in bytes.
     pub size: u64,
 }
 
 /// A subagent of a session.
 #[derive(Debug, Clone)]
 pub struct Subagent {
-    /// Where its log is.
+    /// The location of its log.
     pub location: SessionLocation,
-    /// Id of the call that started it.
+    /// Id of the tool call that started it.
     pub call: Option<String>,
-    /// What it was told to do, in a few words.
+    /// Its task, in a few words.
     pub task: Option<String>,
 }
 
-/// Files of a project at an entry, as an agent's own copies have them.
+/// The files of a project at an entry, from the agent's own copies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FilesAtEntry {
     /// The prompt that they were recorded for.
     pub prompt: String,
-    /// Path, relative to the session's folder unless it lies outside, and key of its copy; none
-    /// if there was no file.
+    /// Path (relative to the session's folder unless it is outside), and key of the copy; `None` if
+    /// the file did not exist.
     pub files: Vec<(String, Option<String>)>,
-    /// Keys of every copy of each of these files: what stands in one of them can be got back.
+    /// Path and key of every copy of each of these files: contents that equal a copy can be
+    /// restored.
     pub known: Vec<(String, String)>,
-    /// What the agent itself left in each of these files, one edit after the other.
+    /// The contents that the agent itself wrote to each of these files, edit by edit.
     pub written: Vec<(String, String)>,
 }

@@ -1,18 +1,18 @@
-//! The text of a record as it stands in it: what a search reads, without a view being built.
+//! Text pieces: the searchable text of a record, read without building a view.
 
 use boswell_model::json::Str;
 
-/// A piece of what a record says, in the order in which a view shows it.
+/// A piece of text of a record, in the order in which a view shows it.
 #[derive(Debug, Clone, Copy)]
 pub enum TextPiece<'a> {
-    /// What was said.
+    /// Text of a message.
     Text(Str<'a>),
-    /// What was thought.
+    /// Reasoning of the model.
     Thinking(Str<'a>),
-    /// A call: the tool's name, if the record states one, and its arguments as JSON.
+    /// A tool call: the tool's name, if the record states one, and its arguments as JSON.
     Call(Option<Str<'a>>, &'a [u8]),
-    /// What a tool answered.
+    /// A tool result.
     Result(Str<'a>),
-    /// Something that the dialect has no words for, as JSON.
+    /// A part that the dialect does not know, as JSON.
     Other(&'a [u8]),
 }

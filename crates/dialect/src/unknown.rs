@@ -1,4 +1,4 @@
-//! Any file of JSON records whose agent we do not know: read, counted and
+//! The fallback dialect for files of JSON records from an unknown agent: read, counted and
 //! exported, never interpreted.
 
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ impl Dialect for Unknown {
         meta.count(head.word.map_or("", |w| names.text(w)));
     }
 
-    /// Nothing is known about how such records hang together: each follows the one before it.
+    /// How such records are linked is not known: each one follows the one before it.
     fn link(&self, log: &boswell_model::Log) -> Vec<Option<Slot>> {
         log.slots()
             .map(|slot| slot.0.checked_sub(1).map(Slot))

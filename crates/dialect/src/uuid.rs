@@ -1,4 +1,4 @@
-//! Which ids are UUIDs: the only ones that Claude Code, its SDK and Codex take.
+//! Checks for UUIDs, the only ids that Claude Code, its SDK and Codex accept.
 
 /// Whether a text is a UUID in its usual form: 8-4-4-4-12 hexadecimal digits, of
 /// any version and case.

@@ -1,9 +1,9 @@
-//! Files that speak of several sessions, without what they say of some: every other byte stays.
+//! Removes the data of some sessions from shared files; every other byte stays.
 
 use boswell_model::json::{Raw, RawKind, remove_member, set_member};
 
-/// Lines of which `speaks` is not true. A line that is not JSON goes if it contains one of the ids:
-/// it may be all that is left of a line about that session.
+/// Returns the lines for which `speaks` is false. A line that is not JSON is removed if it contains
+/// one of the ids: it may be the rest of a line about that session.
 pub(crate) fn lines(bytes: &[u8], ids: &[String], speaks: impl Fn(Raw<'_>) -> bool) -> Vec<u8> {
     let mut left = Vec::with_capacity(bytes.len());
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -25,10 +25,10 @@ pub(crate) fn mentions(bytes: &[u8], ids: &[String]) -> bool {
         .any(|id| memchr::memmem::find(bytes, id.as_bytes()).is_some())
 }
 
-/// A document with an array from which the items go for which `speaks` is true; none where
-/// there is no such array.
+/// Removes the items for which `speaks` is true from an array of a document; `None` if the document
+/// does not contain the array.
 ///
-/// `path` leads to the array; it is empty where the document itself is the array.
+/// `path` leads to the array; it is empty if the document itself is the array.
 pub(crate) fn items(
     bytes: &[u8],
     path: &[&str],
@@ -65,7 +65,7 @@ pub(crate) fn items(
     let (mut before, mut any) = (None, false);
     for (start, end, stays) in &places {
         if *stays {
-            // An item brings along the separator that stood before it.
+            // An item is removed together with the separator before it.
             let between = before
                 .filter(|_| any)
                 .and_then(|before| bytes.get(before..*start));
@@ -79,8 +79,8 @@ pub(crate) fn items(
     Some(out)
 }
 
-/// A document with an object below `member` that loses the members of these names; none where
-/// there is no such object.
+/// Removes the members with these names from the object at `member` of a document; `None` if the
+/// document does not contain the object.
 pub(crate) fn members(bytes: &[u8], member: &str, ids: &[String]) -> Option<Vec<u8>> {
     let rows = Raw::parse(bytes)
         .ok()?
@@ -88,7 +88,7 @@ pub(crate) fn members(bytes: &[u8], member: &str, ids: &[String]) -> Option<Vec<
         .filter(|rows| rows.kind() == RawKind::Object)?;
     let mut left = rows.bytes().to_vec();
     for id in ids {
-        // A name may be there twice; each goes.
+        // A key may occur twice; every occurrence is removed.
         while Raw::parse(&left).ok()?.get(id).is_some() {
             left = remove_member(&left, id).ok()?;
         }

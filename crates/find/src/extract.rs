@@ -1,40 +1,40 @@
-//! What of an entry can be searched: its text, piece by piece, each with the place it stands in.
+//! Extracts the searchable text of a record: pieces of text, each with the [`Field`] it belongs to.
 //!
-//! Pieces come from what the dialect shows of a record ([`Dialect::view`]), so whatever a person
-//! can read can be found. Two things are added that a view leaves out: what an agent keeps of a
-//! tool's answer only in `toolUseResult`, and every string of a record that the dialect shows no
-//! parts of. Images and other base64 are left out.
+//! Pieces come from what the dialect shows of a record ([`Dialect::view`]), so everything that a
+//! user can read can be found. Two things are added that a view leaves out: parts of a tool result
+//! that the agent stores only in `toolUseResult`, and every string of a record for which the
+//! dialect shows no parts. Images and other base64 are left out.
 
 use boswell_dialect::{Dialect, TextPiece};
-use boswell_model::json::{Object, Str};
+use boswell_model::json::{Object, Raw, RawKind, Str};
 use boswell_model::{Block, EntryKind, Flags, View};
 
-/// Where a piece of text stands in a conversation.
+/// The part of a conversation that a piece of text belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Field {
-    /// What the user asked.
+    /// A prompt of the user.
     Prompt,
-    /// What the model answered.
+    /// An answer of the model.
     Answer,
-    /// What the model thought.
+    /// Thinking of the model.
     Thinking,
-    /// A tool that was called, and its arguments.
+    /// The name and the arguments of a tool call.
     Call,
-    /// What a tool answered.
+    /// The result of a tool call.
     Result,
-    /// A name of the session or of an entry.
+    /// A title of the session, or a label or tag of an entry.
     Title,
-    /// A summary that stands for older messages.
+    /// A summary that replaces older messages.
     Summary,
-    /// A file that the agent remembers things in.
+    /// A memory file of the agent.
     Memory,
-    /// What the agent put into the conversation itself, and bookkeeping.
+    /// Text that the agent itself put into the conversation, and bookkeeping.
     Context,
 }
 
 impl Field {
-    /// Every field.
+    /// All fields.
     pub const ALL: [Field; 9] = [
         Field::Prompt,
         Field::Answer,
@@ -47,7 +47,7 @@ impl Field {
         Field::Context,
     ];
 
-    /// Its name in options and output.
+    /// Returns the name in options and output.
     pub fn word(self) -> &'static str {
         match self {
             Field::Prompt => "prompts",
@@ -62,7 +62,7 @@ impl Field {
         }
     }
 
-    /// How much a hit there counts.
+    /// Returns the weight of a hit in this field.
     pub(crate) fn weight(self) -> Weight {
         match self {
             Field::Title => Weight::Title,
@@ -71,25 +71,26 @@ impl Field {
         }
     }
 
-    /// The field of that name.
+    /// Returns the field with this name.
     pub fn named(word: &str) -> Option<Field> {
         Field::ALL.into_iter().find(|field| field.word() == word)
     }
 }
 
-/// How much a place counts that text stands in.
+/// The weight of a field in ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Weight {
-    /// Most places.
+    /// All other fields.
     Plain,
-    /// What the user asked, and summaries.
+    /// Prompts and summaries.
     Asked,
-    /// Names.
+    /// Titles.
     Title,
 }
 
 impl Weight {
-    /// What a number stands for; the largest where that is not known.
+    /// Returns the weight for a stored number; the largest for an unknown number, so that bounds
+    /// stay upper bounds.
     pub(crate) fn numbered(number: u64) -> Weight {
         match number {
             0 => Weight::Plain,
@@ -98,7 +99,7 @@ impl Weight {
         }
     }
 
-    /// By how much it makes a hit better.
+    /// Returns the factor by which the score of a hit is multiplied.
     pub(crate) fn factor(self) -> f64 {
         match self {
             Weight::Plain => 1.0,
@@ -108,7 +109,7 @@ impl Weight {
     }
 }
 
-/// Hands over every piece of text of a record.
+/// Calls `sink` with every piece of text of a record.
 pub fn extract(
     dialect: &dyn Dialect,
     object: &Object<'_>,
@@ -141,7 +142,8 @@ fn extract_view(
     }
     if view.blocks.is_empty() {
         match (kind, &view.remark) {
-            // What the remark says around the title is the dialect's word, not the session's.
+            // The remark contains words of the dialect around the title; only strings of the record
+            // itself are searchable.
             (EntryKind::Title | EntryKind::Label | EntryKind::Tag, Some(remark)) => {
                 strings(object.raw().bytes(), &mut |text| {
                     if !text.is_empty() && remark.contains(text) {
@@ -152,13 +154,37 @@ fn extract_view(
             (EntryKind::Header | EntryKind::Leaf, _) => {}
             _ => strings(object.raw().bytes(), &mut |text| sink(text_pieces, text)),
         }
-    } else if let Some(own) = object.get("toolUseResult") {
+        return;
+    }
+    if let Some(own) = object.get("toolUseResult") {
         strings(own.bytes(), &mut |text| {
             if !shown(view, text) {
                 sink(Field::Result, text);
             }
         });
     }
+    remark_text(view, object, text_pieces, sink);
+}
+
+/// What a remark takes from the record and no part of the view repeats: the name of a skill, the
+/// message of a failure. The words around it are the dialect's and are not searched.
+fn remark_text(
+    view: &View,
+    object: &Object<'_>,
+    text_pieces: Field,
+    sink: &mut dyn FnMut(Field, &str),
+) {
+    // A part that is shown as JSON was handed over string by string.
+    let is_json = |block: &Block| matches!(block, Block::Other { .. });
+    let Some(remark) = &view.remark else { return };
+    if view.blocks.iter().any(is_json) {
+        return;
+    }
+    strings(object.raw().bytes(), &mut |text| {
+        if !text.is_empty() && remark.contains(text) && !shown(view, text) {
+            sink(text_pieces, text);
+        }
+    });
 }
 
 fn part_text(part: TextPiece<'_>, text_pieces: Field, sink: &mut dyn FnMut(Field, &str)) {
@@ -177,8 +203,8 @@ fn part_text(part: TextPiece<'_>, text_pieces: Field, sink: &mut dyn FnMut(Field
     }
 }
 
-/// Whether a text that the agent keeps twice is in what is said already, both as they are
-/// written in the record.
+/// Returns whether `part` already contains the JSON string `token`; both are compared in their
+/// escaped form, without decoding.
 fn says(part: TextPiece<'_>, token: &[u8]) -> bool {
     let (TextPiece::Text(said) | TextPiece::Result(said)) = part else {
         return false;
@@ -190,7 +216,7 @@ fn says(part: TextPiece<'_>, token: &[u8]) -> bool {
             .and_then(|t| t.strip_suffix(b"\""))
             .unwrap_or(token),
     );
-    // What begins in the middle of an escape is not the same text.
+    // A match that begins in the middle of an escape sequence is another text.
     let whole = |at: usize| at.checked_sub(1).and_then(|before| said.get(before)) != Some(&b'\\');
     if said.starts_with(token) || said.ends_with(token) && whole(said.len() - token.len()) {
         return true;
@@ -219,11 +245,22 @@ fn block_text(block: &Block, text_pieces: Field, sink: &mut dyn FnMut(Field, &st
         Block::Thinking(text) => sink(Field::Thinking, text),
         Block::Call { name, input, .. } => {
             sink(Field::Call, name);
-            strings(input.as_bytes(), &mut |text| sink(Field::Call, text));
+            call_input(input, sink);
         }
         Block::Result { text, .. } => sink(Field::Result, text),
         Block::Other { json, .. } => strings(json.as_bytes(), &mut |text| sink(text_pieces, text)),
         _ => {}
+    }
+}
+
+/// Arguments are JSON in most calls. Free-form tools take plain text (Codex's `apply_patch`), and a
+/// call that was interrupted has the beginning of its JSON: both are searched as they are shown.
+fn call_input(input: &str, sink: &mut dyn FnMut(Field, &str)) {
+    let is_nested = |raw: Raw<'_>| matches!(raw.kind(), RawKind::Object | RawKind::Array);
+    if Raw::parse(input.as_bytes()).is_ok_and(is_nested) {
+        strings(input.as_bytes(), &mut |text| sink(Field::Call, text));
+    } else {
+        sink(Field::Call, input);
     }
 }
 
@@ -237,8 +274,8 @@ fn shown(view: &View, text: &str) -> bool {
     })
 }
 
-/// Whether one text stands in another. Most often it is the whole of it; preparing a search for a
-/// long text costs more than looking for its beginning.
+/// Returns whether `text` contains `part`. Most often they are equal; and preparing a search for a
+/// long text costs more than searching for its first bytes.
 fn holds(text: &[u8], part: &[u8]) -> bool {
     if text.starts_with(part) || text.ends_with(part) {
         return true;
@@ -249,16 +286,17 @@ fn holds(text: &[u8], part: &[u8]) -> bool {
         .any(|at| text.get(at..).is_some_and(|rest| rest.starts_with(part)))
 }
 
-/// Hands over every string and number of a JSON text, and every key that is no plain word: maps
-/// may be keyed by paths.
+/// Calls `sink` with every string and number of a JSON text, and with every key that is not a plain
+/// word: maps may be keyed by paths.
 ///
-/// Goes from quote to quote, so depth costs nothing. What is no JSON gives some of its
-/// text, never a panic.
+/// It goes from quote to quote, so nesting costs nothing. Bytes that are not valid JSON yield some
+/// of their text, never a panic.
 fn strings(json: &[u8], sink: &mut dyn FnMut(&str)) {
     strings_but(json, &|_| false, sink);
 }
 
-/// The same without those that `skip` wants left out; it is asked about tokens as they are written.
+/// As [`strings`], without the tokens for which `skip` returns true; it receives tokens in their
+/// escaped form.
 fn strings_but(json: &[u8], skip: &dyn Fn(&[u8]) -> bool, sink: &mut dyn FnMut(&str)) {
     let mut at = 0;
     while let Some(step) = json.get(at..).and_then(|rest| memchr::memchr(b'"', rest)) {
@@ -349,6 +387,22 @@ mod tests {
         assert!(!says(said(r#""dir\\next""#), br#""\next""#));
         assert!(!says(said(r#""one""#), br#""one more""#));
         assert!(!says(TextPiece::Thinking(Str::trusted(b"\"x\"")), b"\"x\""));
+    }
+
+    #[test]
+    fn arguments_that_are_plain_text_are_found_whole() {
+        let found = |input: &str| {
+            let mut found = Vec::new();
+            call_input(input, &mut |_, text| found.push(text.to_owned()));
+            found
+        };
+        let patch =
+            "*** Begin Patch\n*** Update File: a.rs\n-    say(\"old\")\n+    say(\"new\")\n";
+        assert_eq!(found(patch), [patch]);
+        assert_eq!(found(r#"{"cmd":"ls -la"}"#), ["ls -la"]);
+        assert_eq!(found(r#"{"cmd":"ls -"#), [r#"{"cmd":"ls -"#]);
+        assert_eq!(found("const x = 1"), ["const x = 1"]);
+        assert_eq!(found("true"), ["true"]);
     }
 
     #[test]

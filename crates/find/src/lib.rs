@@ -1,11 +1,15 @@
-//! Finds any sentence in any session of any agent.
+//! Full-text search, catalog, statistics, secret detection and prompt history over sessions of all
+//! agents.
 //!
-//! An [`Index`] says which words stand where in every [`Source`]; a [`Query`] is what a person
-//! asks; a search takes candidates from the index, scans what the index does not cover yet, and
-//! reads every hit again where it came from. Everything here is derived: the index can be deleted
-//! at any time and no text is copied into it.
+//! * [`Index`] is an inverted index over [`Source`]s; a search for a [`Query`] takes candidates
+//!   from the index, scans what the index does not cover yet, and verifies every hit in its source.
+//! * [`Catalog`] is a SQLite database with one row per session, for lists and statistics.
+//! * [`Secrets`] finds credentials in text.
 //!
-//! It prints nothing, reads no clock and no environment; time limits come as closures.
+//! Everything that this crate writes is derived and can be deleted at any time; the index contains
+//! no text but its terms.
+//!
+//! It prints nothing, reads no clock and no environment; time limits are closures of the caller.
 
 #[cfg(test)]
 extern crate self as boswell_find;

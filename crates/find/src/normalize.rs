@@ -1,14 +1,13 @@
-//! One form for what is written and what is asked for: folded text.
+//! Text normalization: folds text and queries to the same form.
 //!
 //! ASCII is lower-cased. Everything else goes through NFKC and full case folding, so that
 //! full-width letters, ligatures, half-width kana and decomposed accents are found by their usual
-//! spelling; characters that show nothing (zero-width spaces, variation selectors, soft hyphens)
-//! are dropped. Query and text pass through the same function, and whether a text holds a query is
-//! decided on the folded forms alone.
+//! spelling; invisible characters (zero-width spaces, variation selectors, soft hyphens) are
+//! dropped. Query and text use the same function, and a match is decided on the folded forms alone.
 //!
-//! Folding works on clusters: a character with the marks that follow it. What stands in one cluster
-//! never changes how the next one folds, so a piece of a text folds as it does inside the whole,
-//! and places can be traced back to the original.
+//! Folding works on clusters: a character with the combining marks that follow it. A cluster never
+//! changes how the next one folds. So a part of a text folds as it does inside the whole, and
+//! positions can be traced back to the original ([`Traced`]).
 
 use boswell_model::shows_nothing;
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
@@ -23,7 +22,7 @@ pub(crate) fn fold_into(text: &str, out: &mut String) {
     }
 }
 
-/// The folded form of `text`.
+/// Returns the folded form of `text`.
 pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     fold_into(text, &mut out);
@@ -38,19 +37,19 @@ fn push_ascii(text: &str, out: &mut String) {
     }
 }
 
-/// A folded text whose places can be traced back.
+/// A folded text with a map from its positions to those of the original.
 #[derive(Debug)]
 pub(crate) struct Traced {
     /// The folded text.
     pub(crate) text: String,
-    /// Where stretches begin: in the folded text, in the original, and whether
-    /// they run byte by byte.
+    /// Start of each stretch in the folded text and in the original, and whether the two correspond
+    /// byte by byte (ASCII).
     stretches: Vec<(usize, usize, bool)>,
     original: usize,
 }
 
 impl Traced {
-    /// Folds `text` and remembers what came from where.
+    /// Folds `text` and records which part came from where.
     pub(crate) fn new(text: &str) -> Traced {
         let mut out = String::with_capacity(text.len());
         let mut stretches = Vec::new();
@@ -69,7 +68,8 @@ impl Traced {
         }
     }
 
-    /// The part of the original from which the folded bytes `from..to` came.
+    /// Returns the part of the original that the folded bytes `from..to` came from. A cluster is
+    /// indivisible: a match inside one returns all of it.
     pub(crate) fn origin(&self, from: usize, to: usize) -> (usize, usize) {
         let start = match self.stretch(from) {
             Some((_, (folded, original, true))) => original + (from - folded),
@@ -99,8 +99,8 @@ impl Traced {
     }
 }
 
-/// The part of a text that folds the same wherever the text stands: without a leading mark, and
-/// without the last character, which may get one.
+/// Returns the part of a text that folds in the same way within any other text: without a leading
+/// mark, and without the last cluster, which a following mark may change.
 pub(crate) fn inner_clusters(text: &str) -> &str {
     let mut begins = text
         .char_indices()
@@ -114,6 +114,7 @@ pub(crate) fn inner_clusters(text: &str) -> &str {
         .unwrap_or("")
 }
 
+/// Folds text that is not pure ASCII, and reports each stretch to `stretch` before it is written.
 fn fold_mixed(text: &str, out: &mut String, stretch: &mut dyn FnMut(usize, usize, bool)) {
     let mut at = 0;
     while at < text.len() {
@@ -132,7 +133,8 @@ fn fold_mixed(text: &str, out: &mut String, stretch: &mut dyn FnMut(usize, usize
     }
 }
 
-/// How many leading bytes are ASCII and bear no mark.
+/// Returns the number of leading ASCII bytes without a combining mark: if a mark follows, the last
+/// of them belongs to its cluster.
 fn ascii_stretch(text: &str) -> usize {
     let len = text
         .as_bytes()
@@ -145,7 +147,7 @@ fn ascii_stretch(text: &str) -> usize {
     }
 }
 
-/// Length of the first character with all that belongs to it.
+/// Returns the length of the first cluster.
 fn cluster(text: &str) -> usize {
     let mut chars = text.char_indices();
     chars.next();
@@ -166,21 +168,22 @@ fn fold_cluster(cluster: &str, out: &mut String) {
         }
     }
     let visible = cluster.chars().filter(|c| !shows_nothing(*c));
+    // Case folding can produce text that is not normalized, so NFKC is applied again.
     out.extend(visible.nfkc().flat_map(fold_char).nfkc());
 }
 
-/// Full case folding: two letters that share an upper-case form become one.
+/// Full case folding: letters with the same upper-case form become one.
 fn fold_char(c: char) -> impl Iterator<Item = char> {
     c.to_uppercase().flat_map(char::to_lowercase)
 }
 
-/// Characters of the scripts without case that NFKC leaves alone: the bulk of Chinese,
-/// Japanese and Korean text.
+/// Returns whether NFKC and case folding leave `c` unchanged: the bulk of Chinese, Japanese and
+/// Korean text.
 fn is_plain(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}' | '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{30FC}' | '\u{AC00}'..='\u{D7A3}' | '\u{3001}' | '\u{3002}')
 }
 
-/// Whether `c` stands on its own, so that nothing before it can merge with it.
+/// Returns whether `c` begins a cluster: nothing before it can combine with it.
 fn begins_cluster(c: char) -> bool {
     if c < '\u{300}' || is_plain(c) {
         return true;
@@ -254,7 +257,7 @@ mod tests {
         fn a_stretch_between_spaces_folds_as_inside_the_whole(words in proptest::collection::vec("[a-zA-Zé会ﬁＡ\u{301}が]{0,8}", 1..6)) {
             let whole = fold(&words.join(" "));
             let parts: Vec<String> = words.iter().map(|w| fold(w)).collect();
-            // A mark at the start of a word clings to the space before it.
+            // A mark at the start of a word combines with the space before it.
             prop_assume!(!words.iter().any(|w| w.starts_with('\u{301}')));
             prop_assert_eq!(whole, parts.join(" "));
         }

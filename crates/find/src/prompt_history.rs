@@ -1,7 +1,7 @@
-//! The prompt history of xcsh and oh-my-pi: a table in SQLite with a full-text index beside it.
+//! The prompt history of xcsh and oh-my-pi: a SQLite table with a full-text index.
 //!
-//! Reading leaves no trace: the database is copied with its `-wal` to a folder of ours and opened
-//! there, because SQLite writes side files even for those who only look.
+//! Reading leaves no trace: the database and its `-wal` file are copied to a folder of ours and
+//! opened there, because SQLite creates side files even for a reader.
 
 mod remember;
 
@@ -12,22 +12,22 @@ use rusqlite::{Connection, params};
 
 pub use remember::{has_history, remember, remember_all};
 
-/// The most that the agent hands out at once.
+/// Maximum number of prompts that the agent itself returns.
 const MOST: usize = 1000;
 
-/// A prompt of the history.
+/// A prompt in the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remembered {
-    /// The prompt.
+    /// Text of the prompt.
     pub text: String,
-    /// When, to the second.
+    /// Time of the prompt, in whole seconds.
     pub at: Option<Instant>,
-    /// The folder that it was asked in.
+    /// Working directory of the prompt.
     pub project: Option<String>,
 }
 
-/// A copy of a prompt history, in which nothing of the agent's is touched. It is
-/// removed with this value.
+/// A copy of a prompt history; the file of the agent is not touched. Dropping this value removes
+/// the copy.
 #[derive(Debug)]
 pub struct PromptHistory {
     db: Option<Connection>,
@@ -35,8 +35,8 @@ pub struct PromptHistory {
 }
 
 impl PromptHistory {
-    /// Copies the database to `cache` under a name that nobody else uses, and opens the copy. None
-    /// if there is no database.
+    /// Copies the database into `cache` under a name that contains `unique`, and opens the copy.
+    /// Returns `None` if there is no database.
     pub fn open(database: &Path, cache: &Path, unique: &str) -> Result<Option<PromptHistory>> {
         if !database.is_file() {
             return Ok(None);
@@ -47,8 +47,8 @@ impl PromptHistory {
             db: None,
             copy: copy.clone(),
         };
-        // The log first: what a checkpoint moves from it into the database in between is then in
-        // both, and in neither never.
+        // The WAL is copied first: if a checkpoint moves pages from it into the database in
+        // between, the copy contains them twice instead of not at all.
         for ending in ["-wal", ""] {
             let from = side_files(database, ending);
             match std::fs::copy(&from, side_files(&copy, ending)) {
@@ -69,13 +69,13 @@ impl PromptHistory {
         Ok(Some(history))
     }
 
-    /// The newest prompts, newest first; at most a thousand, as the agent hands them out.
+    /// Returns the newest prompts, newest first; at most 1,000, as the agent does.
     pub fn recent(&self, count: usize) -> Result<Vec<Remembered>> {
         self.rows("SELECT prompt, created_at, cwd FROM history ORDER BY created_at DESC, id DESC LIMIT ?1", None, count)
     }
 
-    /// Prompts that hold words that begin like each of these, newest first. A database without its
-    /// full-text index answers by scan.
+    /// Returns prompts that contain words beginning with each of `words`, newest first. A database
+    /// without its full-text index is scanned.
     pub fn search(&self, words: &str, count: usize) -> Result<Vec<Remembered>> {
         let terms: Vec<String> = words
             .split_whitespace()
@@ -128,7 +128,7 @@ impl Drop for PromptHistory {
     fn drop(&mut self) {
         self.db = None;
         for ending in ["", "-wal", "-shm", "-journal"] {
-            // Best effort: what stays is a copy in our cache.
+            // Best effort: what remains is a copy in our cache.
             let _ = std::fs::remove_file(side_files(&self.copy, ending));
         }
     }
@@ -344,7 +344,7 @@ mod tests {
     fn reading_leaves_no_trace_even_while_the_agent_has_it_open() {
         let lab = Lab::new();
         remember(&lab.database(), "in the database", None, at(1)).unwrap();
-        // An agent that is at work: its last rows stand only in the log beside the database.
+        // A running agent: its last rows are only in the WAL.
         let agent = Connection::open(lab.database()).unwrap();
         agent.execute_batch("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; INSERT INTO history(prompt, created_at) VALUES ('in the log', 2)").unwrap();
         let look = || {

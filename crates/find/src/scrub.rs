@@ -1,9 +1,9 @@
-//! Where secrets stand in a file, so that they can be replaced in place: JSON stays JSON, and
-//! all other bytes stay.
+//! Finds secrets in a file so that they can be replaced in place: valid JSON stays valid, and all
+//! other bytes are unchanged.
 //!
-//! Text is looked at as it stands. Strings of JSON are also looked at decoded, because an escape
-//! hides what it stands for, and behind the name of their member; what is found there is mapped
-//! back to where it stands escaped. JSON inside of strings is looked into the same way.
+//! Text is searched as it is. JSON strings are also searched in decoded form, because escapes hide
+//! their characters, and together with the name of their member; a match is mapped back to its
+//! escaped position. JSON inside of strings is searched in the same way.
 
 use std::ops::Range;
 
@@ -11,43 +11,43 @@ use boswell_model::json::{Raw, RawKind, Str, value_end};
 
 use crate::Secrets;
 
-/// What stands in the place of a secret begins like this.
+/// Prefix of the text that replaces a secret.
 const MARK: &str = "[removed: ";
-/// JSON inside of strings inside of strings is looked into this deep.
+/// Maximum nesting of JSON inside of strings that is searched.
 const DEEPEST: usize = 3;
-/// So much of a file is looked at for bytes that no text has.
+/// Number of bytes that are tested to recognise a binary file.
 const SAMPLE: usize = 8 << 10;
 
-/// A secret in a file.
+/// A secret in a file, to be replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removal {
-    /// Where it stands.
+    /// Byte range of the secret in the file.
     pub range: Range<usize>,
-    /// What it is.
+    /// Kind of the secret, such as `github-token`.
     pub kind: &'static str,
     /// The secret itself, decoded.
     pub value: Vec<u8>,
 }
 
 impl Removal {
-    /// What stands there instead.
+    /// Returns the text that replaces the secret.
     pub fn replacement(&self) -> String {
         format!("{MARK}{}]", self.kind)
     }
 }
 
-/// Whether what was found is what stands in the place of a secret.
+/// Returns whether `found` is the replacement of a secret that was removed earlier.
 pub fn is_removed(found: &[u8]) -> bool {
     let text = found.trim_ascii_start();
     let text = text
         .strip_prefix(b"\"")
         .or_else(|| text.strip_prefix(b"'"))
         .unwrap_or(text);
-    // The finder may take a part of it for a value.
+    // The finder may match only a part of the replacement.
     text.starts_with(MARK.as_bytes()) || text.starts_with(MARK.trim_end().as_bytes())
 }
 
-/// Whether a file is text: what is not cannot be changed in place.
+/// Returns whether a file is text; other files cannot be changed in place.
 pub fn is_text(bytes: &[u8]) -> bool {
     !bytes
         .get(..bytes.len().min(SAMPLE))
@@ -55,7 +55,7 @@ pub fn is_text(bytes: &[u8]) -> bool {
         .contains(&0)
 }
 
-/// Every secret of a file, in order, none inside another.
+/// Returns every secret of a file, in order and without overlaps.
 pub fn removals(secrets: &Secrets, bytes: &[u8]) -> Vec<Removal> {
     if !is_text(bytes) {
         return Vec::new();
@@ -76,7 +76,7 @@ pub fn removals(secrets: &Secrets, bytes: &[u8]) -> Vec<Removal> {
     found
 }
 
-/// The file with every secret replaced.
+/// Returns the file with every secret replaced.
 pub fn replaced(bytes: &[u8], removals: &[Removal]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -93,7 +93,8 @@ fn is_json(bytes: &[u8]) -> bool {
     Raw::parse(bytes).is_ok_and(|raw| matches!(raw.kind(), RawKind::Object | RawKind::Array))
 }
 
-/// Lines of JSON one by one; lines between them together, because a key may be longer than a line.
+/// Searches lines of JSON one by one, and other lines together, because a key (PEM) can span
+/// several lines.
 fn in_lines(secrets: &Secrets, bytes: &[u8], out: &mut Vec<Removal>) {
     let mut text = 0..0;
     let mut at = 0;
@@ -130,28 +131,28 @@ fn in_text(secrets: &Secrets, bytes: &[u8], place: Range<usize>, out: &mut Vec<R
     }
 }
 
-/// Whether a place lies inside of what stands for a secret.
+/// Returns whether a range is inside of the replacement of a secret.
 fn is_inside_mark(text: &[u8], range: &Range<usize>) -> bool {
     let before = text.get(..range.start).unwrap_or_default();
     let open = memchr::memmem::rfind(before, MARK.as_bytes());
     open.is_some_and(|open| !before.get(open..).unwrap_or_default().contains(&b']'))
 }
 
-/// A string token, with the name of its member if it is a value.
+/// A JSON string, with the name of its member if it is a value.
 struct Token {
     start: usize,
     end: usize,
     key: Option<Range<usize>>,
 }
 
-/// Every string of JSON, keys too.
+/// Returns every string of a JSON text, keys too.
 fn tokens(bytes: &[u8]) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::new();
     let (mut at, mut key) = (0, None);
     while let Some(byte) = bytes.get(at) {
         if *byte != b'"' {
-            // An item of an array has no name of its own, and what follows an object
-            // none of its members'.
+            // An item of an array has no member name, and neither has a value after a closed
+            // object.
             key = if matches!(byte, b',' | b'{' | b'[' | b'}' | b']') {
                 None
             } else {
@@ -182,7 +183,7 @@ fn tokens(bytes: &[u8]) -> Vec<Token> {
 
 fn in_json(secrets: &Secrets, bytes: &[u8], offset: usize, deep: usize, out: &mut Vec<Removal>) {
     let tokens = tokens(bytes);
-    // As it stands: names of members and their values are seen together.
+    // First in escaped form: names of members and their values are next to each other there.
     for secret in secrets.find(bytes) {
         for token in tokens
             .iter()
@@ -211,7 +212,7 @@ fn in_json(secrets: &Secrets, bytes: &[u8], offset: usize, deep: usize, out: &mu
     }
 }
 
-/// Looks at a string decoded, behind the name of its member.
+/// Searches a decoded string together with the name of its member.
 fn in_string(
     secrets: &Secrets,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! What is searched: sources, and how their records are reached.
+//! Sources: the logs and text files that are searched, and the walk over their records.
 
 use boswell_dialect::Dialect;
 use boswell_model::json::Object;
@@ -9,46 +9,46 @@ use boswell_model::{
 
 use crate::extract::Field;
 
-/// How much is read at once.
+/// Number of bytes per read.
 const CHUNK: u64 = 1 << 20;
-/// A document or a plain text larger than this is an error.
+/// A document or plain text larger than this is an error, because it must be read as a whole.
 const LARGEST_WHOLE: u64 = 1 << 30;
 
-/// One thing that can be searched: the log of a session, or a file of plain text.
+/// A searchable object: the log of a session, or a file of plain text.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// Which session; of memory files any name that is theirs alone.
+    /// The session; for a memory file a unique name.
     pub reference: SessionRef,
-    /// Grows when the bytes were changed other than by appending.
+    /// Increases when the bytes change other than by appending.
     pub generation: u64,
-    /// How long it is now.
+    /// Current length in bytes.
     pub len: u64,
-    /// When it last changed; the time of entries that state none.
+    /// Time of the last change; used for entries without a time.
     pub modified: Option<Instant>,
-    /// How its text stands in it.
+    /// How the text is encoded.
     pub form: Form,
-    /// What it can be chosen by; none where nobody asks.
+    /// Values for filters; `None` if no filter needs them.
     pub about: Option<Box<About>>,
-    /// What its reader knows it by, where a number is quicker than the ref.
+    /// Number by which its reader finds it faster than by the reference.
     pub number: usize,
 }
 
-/// What a source can be chosen by, and what is searched beside it.
+/// Values that filters compare, and a title that is searched in addition to the log.
 #[derive(Debug, Clone, Default)]
 pub struct About {
-    /// The agent that held the conversation.
+    /// The agent of the session.
     pub agent: String,
-    /// The folder it was held in.
+    /// The project folder.
     pub project: Option<String>,
-    /// Its tags.
+    /// Tags of the session.
     pub tags: Vec<String>,
-    /// Models that spoke in it.
+    /// Models that answered in the session.
     pub models: Vec<String>,
-    /// A title that stands outside of the log; those inside it are found there.
+    /// A title that is stored outside of the log; titles inside the log are found there.
     pub title: Option<String>,
 }
 
-/// How text stands in a source.
+/// The encoding of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Records of a dialect.
@@ -58,7 +58,7 @@ pub enum Form {
 }
 
 impl Source {
-    /// A line log about which nothing but its length is known.
+    /// A log of lines with only a reference and a length.
     pub fn log(reference: SessionRef, generation: u64, len: u64) -> Source {
         Source {
             reference,
@@ -71,26 +71,26 @@ impl Source {
         }
     }
 
-    /// Whether it can grow at its end while all before stays as it is.
+    /// Returns whether the source can grow at its end while everything before stays unchanged.
     pub(crate) fn grows(&self) -> bool {
         self.form == Form::Log(Framing::Lines)
     }
 }
 
-/// Reaches the bytes of sources. Called from several threads at once.
+/// Reads the bytes of sources; called from several threads concurrently.
 pub trait SourceReader: Sync {
-    /// The dialect that a source is written in.
+    /// Returns the dialect of a source.
     fn dialect(&self, source: &Source) -> &dyn Dialect;
 
-    /// Appends up to `len` bytes from position `at` to `into`; fewer when the source ends before.
+    /// Appends up to `len` bytes from offset `at` to `into`; fewer if the source ends before.
     fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()>;
 }
 
-/// A place between two lines.
+/// A position between two lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct TextPosition {
     pub(crate) at: u64,
-    /// How many records stand before it.
+    /// Number of records before the position.
     pub(crate) slot: u32,
     /// Number of the line that begins here, from 1.
     pub(crate) line: u64,
@@ -104,7 +104,7 @@ impl TextPosition {
     };
 }
 
-/// A record or text that goes by.
+/// A record or a piece of plain text that the walk passes.
 pub(crate) struct Record<'a> {
     pub(crate) slot: u32,
     pub(crate) head: Head,
@@ -117,22 +117,22 @@ pub(crate) enum Body<'a> {
     Text(Field, &'a str),
 }
 
-/// What a walk meets: records, and the ends of stretches that can be read again on their own. It
-/// goes on while the answer is yes.
+/// An event of a walk: a record, or the end of a part that can be read again on its own. The walk
+/// continues while the callback returns true.
 pub(crate) enum Step<'a> {
     Record(Record<'a>),
-    /// Everything before was handed over.
+    /// Everything before this position was passed to the callback.
     End(TextPosition),
 }
 
-/// Whether a last line that no newline ends yet is handed over.
+/// Whether a last line without a newline is passed to the callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
     Pending,
     Whole,
 }
 
-/// Goes through a source from `from` to `to` until `sink` answers false.
+/// Walks a source from `from` to `to` until `sink` returns false.
 pub(crate) fn walk(
     source: &Source,
     reader: &dyn SourceReader,
@@ -210,7 +210,8 @@ impl Walker<'_> {
         self.go_on &= (self.sink)(Step::End(after));
     }
 
-    /// Reads the whole document, whatever part is asked for: only the whole can be scanned.
+    /// Reads the whole document, even if only a part is requested: a document can only be parsed as
+    /// a whole.
     fn document(
         &mut self,
         source: &Source,
@@ -281,8 +282,8 @@ impl Walker<'_> {
     fn piece(&mut self, piece: &SplitRecord<'_>) {
         let Some(object) = &piece.object else { return };
         let mut head = Head::of(&piece.span);
-        // Ids are wanted only of the record at hand; a table that grew with the
-        // log would be wasted.
+        // Ids are needed only for the current record; a table that grew with the log would waste
+        // memory.
         if self.names.len() > 1 << 12 {
             self.names = Interner::default();
         }

@@ -1,41 +1,42 @@
-//! Sessions and memory files of stores as sources of a search.
+//! Makes search sources of the sessions and memory files of stores.
 
 use boswell_dialect::{Dialect, FileInfo};
 use boswell_model::{Framing, Result, SessionRef};
-use boswell_store::{Store, StoreId, Summary, is_packed};
+use boswell_store::Store;
+use boswell_store::backend::is_packed;
+use boswell_store::store::{StoreId, Summary};
 
 use crate::catalog::{CatalogRow, FilterKeys};
 use crate::extract::Field;
 use crate::source::{About, Form, Source, SourceReader};
 
-/// Where a source comes from.
+/// The origin of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// A session: the place that it was added with.
+    /// A session: the `place` that it was added with.
     Session(usize),
-    /// A file that an agent remembers things in.
+    /// A memory file of an agent.
     Memory(Box<MemorySource>),
 }
 
-/// A file that an agent remembers things in.
+/// A memory file of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemorySource {
-    /// The agent.
+    /// Dialect of the agent.
     pub dialect: &'static str,
-    /// Its path.
+    /// Path of the file.
     pub path: String,
-    /// What the agent files the project's memory under.
+    /// The name under which the agent stores the memory of the project.
     pub project: String,
 }
 
-/// What can be searched in stores, and how its bytes are reached.
+/// The sources of one search, and access to their bytes.
 ///
-/// There is one source for each of many thousand sessions, and most of them are only counted: so
-/// they are kept small.
+/// There is one source per session and most of them are only counted, so each is kept small.
 #[derive(Debug, Default)]
 pub struct StoreSources {
     sources: Vec<Source>,
-    /// Beside the sources.
+    /// Parallel to `sources`.
     places: Vec<SourceLocation>,
     stores: Vec<Held>,
 }
@@ -44,13 +45,13 @@ pub struct StoreSources {
 struct SourceLocation {
     origin: Origin,
     store: usize,
-    /// How long its key is: the name of a source ends with it.
+    /// Length of the key, which is the end of the source's name.
     key: usize,
-    /// Whether the index may be built from it.
+    /// Whether the index may contain the source.
     settled: bool,
 }
 
-/// A store, and what the names of all its files begin with.
+/// A store, and the common prefix of the names of its files.
 #[derive(Debug)]
 struct Held {
     store: Store,
@@ -59,7 +60,7 @@ struct Held {
 }
 
 impl StoreSources {
-    /// Room for so many.
+    /// Creates an empty set with capacity for this many sources.
     pub fn with_capacity(sources: usize) -> StoreSources {
         let (sources, places) = (Vec::with_capacity(sources), Vec::with_capacity(sources));
         StoreSources {
@@ -69,10 +70,10 @@ impl StoreSources {
         }
     }
 
-    /// Adds a session. Ids may repeat, in copies and in other stores; the path of its
-    /// log is its name here.
+    /// Adds a session. Ids can repeat, in copies and in other stores, so the path of the log is the
+    /// name of the source.
     ///
-    /// A title other than the one that stands in the log is searched beside it.
+    /// A title that differs from the one in the log is searched in addition.
     pub fn add_session(
         &mut self,
         place: usize,
@@ -100,7 +101,7 @@ impl StoreSources {
         });
     }
 
-    /// Adds a session of which nothing but its log says anything.
+    /// Adds a session about which only its log contains anything.
     pub fn add_alone(
         &mut self,
         place: usize,
@@ -125,13 +126,13 @@ impl StoreSources {
         });
     }
 
-    /// Adds a session of which nothing is asked but what its log says.
+    /// Adds a session without values for filters: only its log is searched.
     pub fn add_log(&mut self, place: usize, store: &Store, entry: &CatalogRow) {
         self.add(place, store, entry, || None);
     }
 
-    /// One that was not written down must not be relied on by the index; one that has no log
-    /// has nothing to search.
+    /// A session that the catalog could not record must not be indexed, and one without a log has
+    /// nothing to search.
     fn add(
         &mut self,
         place: usize,
@@ -167,11 +168,11 @@ impl StoreSources {
         );
     }
 
-    /// Adds the memory files that a store's agent keeps. An entry of the store, if there is one,
-    /// says which folders are not there.
+    /// Adds the memory files of a store's agent. If `entry` is given, it knows which folders are
+    /// missing.
     pub fn add_memory(&mut self, store: &Store, entry: Option<&CatalogRow>) -> Result<()> {
         let files = match entry {
-            // A folder that cannot be listed was reported when the store was.
+            // A folder that cannot be listed was reported when the store was listed.
             Some(entry) => store.memory_in(&entry.files(store))?.0,
             None => store.memory()?.0,
         };
@@ -223,9 +224,9 @@ impl StoreSources {
         );
     }
 
-    /// Where a store stands among those that are held, which it joins if it is not the last one.
+    /// Returns the index of a store in `stores`; adds it unless it is the last one.
     fn hold(&mut self, store: &Store, id: Option<StoreId>) -> usize {
-        // Every archived session is a store of its own, at the root that it came from.
+        // Every archived session is a store of its own, with the root that it came from.
         let is_last = |last: &Held| match (last.id, id) {
             (Some(last), Some(id)) => last == id,
             _ => {
@@ -258,12 +259,12 @@ impl StoreSources {
         });
     }
 
-    /// The sources.
+    /// Returns all sources.
     pub fn sources(&self) -> &[Source] {
         &self.sources
     }
 
-    /// Those that the index may be built from.
+    /// Returns the sources that the index may contain.
     pub fn settled(&self) -> impl Iterator<Item = &Source> {
         self.sources
             .iter()
@@ -272,7 +273,7 @@ impl StoreSources {
             .map(|(source, _)| source)
     }
 
-    /// Where a source comes from.
+    /// Returns the origin of a source.
     pub fn origin(&self, source: usize) -> Option<&Origin> {
         self.places.get(source).map(|place| &place.origin)
     }
@@ -287,10 +288,10 @@ impl StoreSources {
     }
 }
 
-/// Any key: what stands before it in its name stands before all.
+/// Any key: the prefix of its name is the prefix of all names.
 const KEY: &str = "key";
 
-/// How a search calls the agent of a session.
+/// Returns the agent name that filters compare.
 fn agent_name(store: &Store, agent: &str) -> String {
     let dialect = store.dialect().name();
     if agent == dialect {
@@ -300,7 +301,8 @@ fn agent_name(store: &Store, agent: &str) -> String {
     }
 }
 
-/// How long a log is: a listing tells it, but for those that their agent compressed.
+/// Returns the length of a log: that of the listing, or for a compressed log the uncompressed
+/// length.
 fn length(store: &Store, key: &str, listed: u64) -> u64 {
     if !is_packed(key) {
         return listed;

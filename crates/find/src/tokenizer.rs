@@ -1,32 +1,35 @@
-//! Cuts folded text into the terms of the index.
+//! The tokenizer: divides folded text into the terms of the index.
 //!
-//! A run of letters and digits is a word, whatever its script; `_` and punctuation end it. Chinese,
-//! Japanese and Korean have no spaces, so each two neighbours are a term, and a character that
-//! stands alone is one. Other signs beyond ASCII are terms of one character. Words longer than 64
-//! bytes (hashes, base64) are cut into overlapping pieces, so that every stretch of up to
-//! [`WINDOW`] bytes lies inside one piece.
+//! A run of letters and digits of any script is a word; `_` and punctuation end it. Chinese,
+//! Japanese and Korean text has no spaces, so each pair of neighbouring characters (bigram) is a
+//! term, and so is a single character between other text. Other characters beyond ASCII are terms
+//! of one character. Words longer than [`LONGEST`] bytes (hashes, base64) are divided into
+//! overlapping pieces, so that every substring of up to [`WINDOW`] bytes lies inside one piece.
+//!
+//! Queries must be divided in the same way (`query/required_terms.rs`); a change here needs a new
+//! format version of the index.
 
 use unicode_normalization::char::canonical_combining_class;
 
-/// Longest term in bytes.
+/// Maximum length of a term in bytes.
 pub(crate) const LONGEST: usize = 64;
-/// Distance between the pieces of a longer word.
+/// Distance between the starts of the pieces of a longer word.
 const STRIDE: usize = 32;
-/// Every stretch of a word up to this length lies inside one of its terms.
+/// Every substring of a word up to this length lies inside one of its terms.
 pub(crate) const WINDOW: usize = LONGEST - STRIDE + 1;
 
-/// What a run is made of.
+/// The kind of characters in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Letters and digits.
     Word,
-    /// Characters of Chinese, Japanese, Korean.
+    /// Chinese, Japanese or Korean characters.
     Ideographs,
-    /// One sign beyond ASCII.
+    /// One other character beyond ASCII.
     Symbol,
 }
 
-/// A run in a folded text.
+/// A run of characters of one class in folded text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) class: Class,
@@ -38,8 +41,8 @@ const SEPARATOR: u8 = 0;
 const WORD: u8 = 1;
 const BEYOND: u8 = 2;
 
-/// What each byte of folded text can be: a separator, part of an ASCII word, or part of a
-/// character beyond ASCII.
+/// The class of each byte of folded text: separator, part of an ASCII word, or part of a character
+/// beyond ASCII.
 const CLASSES: [u8; 256] = {
     let mut table = [SEPARATOR; 256];
     let mut byte = 0;
@@ -54,7 +57,7 @@ const CLASSES: [u8; 256] = {
     table
 };
 
-/// Class of a character beyond ASCII; none for white space and control characters.
+/// Returns the class of a character beyond ASCII; `None` for white space and control characters.
 fn class(c: char) -> Option<Class> {
     if is_ideograph(c) {
         Some(Class::Ideographs)
@@ -67,7 +70,7 @@ fn class(c: char) -> Option<Class> {
     }
 }
 
-/// Class of any folded character; none for separators.
+/// Returns the class of any folded character; `None` for separators.
 pub(crate) fn class_of(c: char) -> Option<Class> {
     if c.is_ascii() {
         c.is_ascii_alphanumeric().then_some(Class::Word)
@@ -76,7 +79,7 @@ pub(crate) fn class_of(c: char) -> Option<Class> {
     }
 }
 
-/// Han, kana, Hangul, bopomofo.
+/// Returns whether `c` is Han, kana, Hangul or bopomofo.
 pub(crate) fn is_ideograph(c: char) -> bool {
     matches!(c,
         '\u{4E00}'..='\u{9FFF}' | '\u{3041}'..='\u{3096}' | '\u{309D}'..='\u{309F}' | '\u{30A1}'..='\u{30FA}'
@@ -86,7 +89,7 @@ pub(crate) fn is_ideograph(c: char) -> bool {
         | '\u{2E80}'..='\u{2FDF}' | '\u{F900}'..='\u{FAFF}' | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{323AF}')
 }
 
-/// The next run at or after `at`.
+/// Returns the next run at or after `at`.
 #[inline]
 pub(crate) fn next_run(text: &str, at: usize) -> Option<Run> {
     let bytes = text.as_bytes();
@@ -124,8 +127,8 @@ fn word_from(text: &str, start: usize) -> Run {
     mixed_word_from(text, start, end)
 }
 
-/// Where the ASCII letters and digits from `start` on end: eight bytes at a time, since most
-/// words end within eight.
+/// Returns the end of the ASCII letters and digits from `start` on. Tests eight bytes in one 64-bit
+/// word (SWAR), because most words end within eight.
 #[inline]
 fn ascii_word_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
@@ -145,6 +148,7 @@ fn ascii_word_end(bytes: &[u8], start: usize) -> usize {
 }
 
 #[cold]
+/// Continues a word that contains characters beyond ASCII; rare, so it is kept out of the hot loop.
 fn mixed_word_from(text: &str, start: usize, mut end: usize) -> Run {
     let bytes = text.as_bytes();
     while let Some(byte) = bytes.get(end) {
@@ -177,7 +181,7 @@ fn ideographs_from(text: &str, start: usize, first: usize) -> Run {
     }
 }
 
-/// Class and length of the character at `at`, if it is beyond ASCII.
+/// Returns class and length of the character at `at`, if it is beyond ASCII.
 fn beyond(text: &str, at: usize) -> (Option<Class>, usize) {
     match text.get(at..).and_then(|rest| rest.chars().next()) {
         Some(c) if !c.is_ascii() => (class(c), c.len_utf8()),
@@ -185,11 +189,11 @@ fn beyond(text: &str, at: usize) -> (Option<Class>, usize) {
     }
 }
 
-/// Hands over where every term of a folded text begins and ends.
+/// Calls `sink` with start and end of every term of a folded text.
 ///
-/// Most text is ASCII, and most of its words are short: those are found 64 bytes at a time, by
-/// which bytes are letters and digits. Whatever touches the end of such a window or a character
-/// beyond ASCII is looked at one run at a time.
+/// Most text is ASCII and most words are short: these are found in windows of 64 bytes, with one
+/// bit per byte for letters and digits. A word that touches the end of its window or a character
+/// beyond ASCII is processed run by run.
 #[inline]
 pub(crate) fn terms(text: &str, sink: &mut impl FnMut(usize, usize)) {
     let bytes = text.as_bytes();
@@ -201,13 +205,13 @@ pub(crate) fn terms(text: &str, sink: &mut impl FnMut(usize, usize)) {
             while let Some((start, end)) = Words::first(left).filter(|(_, end)| *end < words.ascii)
             {
                 sink(at + start, at + end);
-                // One that ends before the window does leaves less than all to be cleared.
+                // `end` is below 64 here, so the shift is valid.
                 left = left >> end << end;
             }
             let rest = Words::first(left).map_or(words.ascii, |(start, _)| start);
             at += rest;
-            // A word at the end of the window is whole in the next one, unless it
-            // is longer than that.
+            // A word that touches the end of the window is complete in the next window, which
+            // begins at the word, unless the word itself is longer than a window (`rest == 0`).
             if rest > 0 && words.ascii == WIDTH {
                 continue;
             }
@@ -225,13 +229,13 @@ pub(crate) fn terms(text: &str, sink: &mut impl FnMut(usize, usize)) {
     }
 }
 
-/// How much is looked at together.
+/// Size of a window in bytes: one bit of a `u64` for each.
 const WIDTH: usize = 64;
 
-/// What stands in a window: a bit for each byte that is a letter or digit, as far as it is ASCII.
+/// The letters and digits of a window as bits, up to the first byte beyond ASCII.
 struct Words {
     letters: u64,
-    /// How many bytes come before the first beyond ASCII.
+    /// Number of bytes before the first byte beyond ASCII.
     ascii: usize,
 }
 
@@ -255,7 +259,7 @@ impl Words {
         }
     }
 
-    /// Where the first stretch of set bits begins and ends.
+    /// Returns start and end of the first run of set bits.
     #[inline]
     fn first(bits: u64) -> Option<(usize, usize)> {
         let start = bits.trailing_zeros();
@@ -267,7 +271,8 @@ impl Words {
 const HIGH: u64 = 0x8080_8080_8080_8080;
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// The high bit of each byte that is an ASCII letter or digit of folded text.
+/// Sets the high bit of each byte that is an ASCII letter or digit. Folded text has no upper-case
+/// ASCII, so `A` to `Z` are not tested.
 #[inline]
 fn is_word(word: u64) -> u64 {
     // The high bit of each byte below 0x80 that is at least `low`.
@@ -277,13 +282,13 @@ fn is_word(word: u64) -> u64 {
     (letters | digits) & !word & HIGH
 }
 
-/// The high bits of eight bytes side by side, that of the first one lowest.
+/// Collects the high bits of eight bytes into the low byte, the first byte in the lowest bit.
 #[inline]
 fn first_bits(high: u64) -> u64 {
     (high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// The overlapping pieces of a long word; the last one ends where the word ends.
+/// Emits the overlapping pieces of a long word; the last one ends where the word ends.
 fn pieces(run: Run, sink: &mut impl FnMut(usize, usize)) {
     let mut start = run.start;
     loop {
@@ -296,6 +301,7 @@ fn pieces(run: Run, sink: &mut impl FnMut(usize, usize)) {
     }
 }
 
+/// Emits each pair of neighbouring characters, or the character itself if it is alone.
 fn pairs(text: &str, run: Run, sink: &mut impl FnMut(usize, usize)) {
     let inside = text.get(run.start..run.end).unwrap_or("");
     let mut before: Option<usize> = None;

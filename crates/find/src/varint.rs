@@ -1,6 +1,7 @@
-//! Small numbers in few bytes: seven bits a byte, low ones first.
+//! Variable-length integers (LEB128): seven bits per byte, low bits first; the high bit says that
+//! more bytes follow.
 
-/// Appends a number.
+/// Appends `value` to `out`.
 #[inline]
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
@@ -10,7 +11,8 @@ pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Takes numbers and bytes from the front of what is left; everything is `None` once it runs out.
+/// Reads numbers and bytes from the front of a slice; every method returns `None` when the bytes
+/// run out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -25,7 +27,7 @@ impl<'a> Reader<'a> {
         self.bytes.is_empty()
     }
 
-    /// How many bytes are left.
+    /// Returns the number of remaining bytes.
     pub(crate) fn left(&self) -> usize {
         self.bytes.len()
     }
@@ -52,7 +54,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A number that fits in 32 bits.
+    /// Reads a number that fits in 32 bits.
     pub(crate) fn small(&mut self) -> Option<u32> {
         self.number().and_then(|n| u32::try_from(n).ok())
     }
@@ -63,7 +65,7 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// A length and that many bytes of text.
+    /// Reads a length and that many bytes of UTF-8.
     pub(crate) fn text(&mut self) -> Option<&'a str> {
         let len = usize::try_from(self.number()?).ok()?;
         std::str::from_utf8(self.bytes(len)?).ok()

@@ -1,24 +1,28 @@
-//! What a model would be sent for a leaf.
+//! The context of a session: the messages and settings that the agent would send for a tip.
+//!
+//! The dialect selects the entries (compaction, branch summaries, hidden entries) and renders each
+//! message when it is needed. This module only contains the data that passes between the two steps.
+//! It sends nothing and counts no tokens.
 
 use crate::json::Json;
 use crate::{Slot, Tip};
 
-/// The messages for a tip, and the settings recorded on the way to it.
+/// The messages for a tip, and the settings recorded on the path to it.
 ///
-/// Holds slots, not payloads: a context of a gigabyte is a list of numbers until it is
-/// rendered message by message.
+/// Contains slots, not payloads: a context of a gigabyte is a list of numbers until it is rendered
+/// message by message.
 #[derive(Debug, Default, Clone)]
 pub struct Context {
-    /// Where the conversation stands.
+    /// The tip that the context was built for.
     pub tip: Tip,
     /// The messages in order.
     pub items: Vec<ContextItem>,
-    /// What was in force there.
+    /// The settings in force at the tip.
     pub settings: Settings,
 }
 
 impl Context {
-    /// A context whose messages are entries as they are stored, with no settings.
+    /// Creates a context of entries as they are stored, without settings.
     pub fn stored(tip: Tip, slots: impl IntoIterator<Item = Slot>) -> Self {
         Context {
             tip,
@@ -28,41 +32,42 @@ impl Context {
     }
 }
 
-/// One message of a context: the entries it is made of.
+/// One message of a context: the entries that it is made of, and how it is rendered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextItem {
-    /// The entry that it is, or the first of those that make it up.
+    /// The entry of the message, or the first of several.
     pub slot: Slot,
-    /// Further entries of the same message, in order.
+    /// Further entries of the same message, in order. Some agents write one API message as several
+    /// records.
     pub more: Vec<Slot>,
-    /// How it comes about.
+    /// How the message is made from the entries.
     pub form: ContextForm,
 }
 
-/// How a message of a context comes about.
+/// How a message of a context is made from its entries.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ContextForm {
-    /// As it is stored.
+    /// The entry's own message, unchanged.
     Stored,
-    /// The summary of a compaction stands for what came before.
+    /// The summary of a compaction, in place of the messages before it.
     CompactionSummary,
-    /// The summary of a branch that was left.
+    /// The summary of a branch that was abandoned.
     BranchSummary,
-    /// One of several messages that the entry holds, counted from 0: a compaction that
-    /// wrote down what it kept.
+    /// One of several messages inside the entry, counted from 0: some compactions store the
+    /// messages that they kept.
     Part(u32),
-    /// A message of the agent's own making, which no entry holds: a role and a text.
+    /// A message that the agent adds itself and that no entry contains.
     Made {
-        /// Role in the dialect's words.
+        /// Role in the dialect's own terms.
         role: &'static str,
-        /// Text.
+        /// Text of the message.
         text: String,
     },
 }
 
 impl ContextItem {
-    /// The message that the entry at `slot` holds.
+    /// Creates the item for the stored message of the entry at `slot`.
     pub fn stored(slot: Slot) -> Self {
         ContextItem {
             slot,
@@ -71,7 +76,7 @@ impl ContextItem {
         }
     }
 
-    /// A message in another form.
+    /// Creates an item in another form.
     pub fn with_form(slot: Slot, form: ContextForm) -> Self {
         ContextItem {
             slot,
@@ -80,25 +85,25 @@ impl ContextItem {
         }
     }
 
-    /// Every entry of the message.
+    /// Iterates over all entries of the message.
     pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
         std::iter::once(self.slot).chain(self.more.iter().copied())
     }
 }
 
-/// A message as the agent would send it, rendered from an item.
+/// A message as the agent would send it, rendered from a [`ContextItem`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Role in the dialect's own words.
+    /// Role in the dialect's own terms.
     pub role: String,
-    /// Parts, as JSON in the dialect's own shape; plain text is one text part.
+    /// The parts as JSON in the dialect's own form; plain text is one text part.
     pub content: Vec<Json>,
-    /// The whole message in the dialect's own shape, where that says more than role and content.
+    /// The whole message in the dialect's own form, if it contains more than role and content.
     pub native: Option<Json>,
 }
 
 impl Message {
-    /// A message of these parts.
+    /// Creates a message of these parts.
     pub fn new(role: impl Into<String>, content: impl IntoIterator<Item = Json>) -> Self {
         Message {
             role: role.into(),
@@ -108,29 +113,29 @@ impl Message {
     }
 }
 
-/// Settings in force at a tip. Absent means that nothing on the way states it.
+/// The settings in force at a tip. `None` or empty if no entry on the path sets it.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Settings {
-    /// The model, `provider/model` where the dialect has providers.
+    /// The default model, as `provider/model` if the dialect has providers.
     pub model: Option<String>,
-    /// Models by role.
+    /// Models by role: pairs of role and model.
     pub models: Vec<(String, String)>,
-    /// How much to think.
+    /// The thinking level, in the agent's own word.
     pub thinking_level: Option<String>,
     /// Mode of the agent, such as `plan`.
     pub mode: Option<String>,
-    /// JSON that belongs to the mode.
+    /// JSON data of the mode.
     pub mode_data: Option<String>,
-    /// Rules injected on the way, each once.
+    /// Rules injected on the path, without duplicates.
     pub rules: Vec<String>,
-    /// How far the agent may act on its own.
+    /// The permission mode, in the agent's own word.
     pub permission_mode: Option<String>,
-    /// Further settings of the dialect, name and JSON value.
+    /// Further settings of the dialect: pairs of name and JSON value.
     pub other: Vec<(String, String)>,
 }
 
 impl Settings {
-    /// Sets the model of a role.
+    /// Sets the model of a role. The role `default` also sets `model`.
     pub fn set_model(&mut self, role: &str, model: &str) {
         match self.models.iter_mut().find(|(r, _)| r == role) {
             Some(entry) => model.clone_into(&mut entry.1),
@@ -141,7 +146,7 @@ impl Settings {
         }
     }
 
-    /// Sets a further setting.
+    /// Sets or replaces a further setting.
     pub fn set_other(&mut self, name: &str, json: String) {
         match self.other.iter_mut().find(|(n, _)| n == name) {
             Some(entry) => entry.1 = json,

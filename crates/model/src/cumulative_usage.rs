@@ -1,70 +1,78 @@
-//! A counter that an agent states as it grows, and that goes on in forks.
+//! Converts an agent's running total of tokens into the usage of each message.
 //!
-//! Such an agent never says what a message cost: it says what everything cost so far, and a fork
-//! begins with a copy of what its parent said. What each statement adds is the difference to the
-//! one before it; what was copied belongs to the parent.
+//! Such an agent never records the usage of a single message: it records the total so far, and a
+//! fork starts with a copy of its parent's records and total. The usage of a message is the
+//! difference to the previous total. Copied records belong to the parent and must not be counted
+//! again, so the counter must recognise where the copy ends: by the start times of turns, or, in
+//! old versions without them, by a pause in the records' times.
 
 use crate::{Instant, Symbol, Usage};
 
-/// How long a pause ends the copying, where turns do not tell when they began. A copy
-/// is written in one go.
+/// A pause of this many milliseconds ends the copied part, where turns have no start time. A copy
+/// is written without pauses.
 const PAUSE: i64 = 1_000;
 
-/// Where the counter of a log stands.
+/// The state of the counter while a log is read.
 #[derive(Debug, Default, Clone)]
 pub struct CumulativeUsage {
+    /// The latest total.
     last: Option<Usage>,
+    /// How often the total became smaller.
     restarts: u32,
+    /// When the session began.
     born: Option<Instant>,
-    /// Whether it has a parent at all; only then it can hold a copy.
+    /// Whether the session has a parent; only then can it contain copied records.
+    /// Whether the session is a fork, which continues the parent's total.
     descends: bool,
+    /// When the current turn began.
     forked: bool,
+    /// Time of the latest record that counts as copied.
     turn: Option<Instant>,
     copied_until: Option<Instant>,
-    /// The session that the counter was begun in: this one, or the oldest that it descends from.
+    /// The session in which the total started: this session, or its oldest ancestor.
     pub root: Option<Symbol>,
-    /// The model that is at work.
+    /// The model in use.
     pub model: Option<Symbol>,
 }
 
 impl CumulativeUsage {
-    /// The session began, and its first line was written then.
+    /// Records when the session began and when its first line was written.
     pub fn begin(&mut self, born: Option<Instant>, written: Option<Instant>) {
         (self.born, self.copied_until) = (born.or(written), written.max(born));
     }
 
-    /// Another session began this one, and may have handed its history down.
+    /// Records that another session started this one and may have copied its history into it.
     pub fn descends(&mut self) {
         self.descends = true;
     }
 
-    /// The session is a fork: it goes on where another one stood.
+    /// Records that the session is a fork, which continues the conversation of another one.
     pub fn forks(&mut self) {
         (self.descends, self.forked) = (true, true);
     }
 
-    /// A turn that began then goes on.
+    /// Records that the following records belong to a turn that began at `began`.
     pub fn turn(&mut self, began: Instant) {
         self.turn = Some(began);
     }
 
-    /// Whether anything was counted yet.
+    /// Whether no total was read yet.
     pub fn is_unused(&self) -> bool {
         self.last.is_none()
     }
 
-    /// How often the counter began anew; with the sum it names a statement.
+    /// How often the total restarted. Together with the total it identifies a statement.
     pub fn restarts(&self) -> u32 {
         self.restarts
     }
 
-    /// Whether what stands here was copied from the parent.
+    /// Whether a record with the time `at` was copied from the parent.
     pub fn is_copied(&mut self, at: Option<Instant>) -> bool {
         if let Some((born, turn)) = self.born.zip(self.turn).filter(|_| self.descends) {
             return turn < born;
         }
-        // Versions without times in their turns: the copy has older times, or those of
-        // the moment of the fork.
+        // Old versions have no times in their turns: copied records are older than the fork, or as
+        // old as the fork itself.
         let Some((at, until)) = at.zip(self.copied_until).filter(|_| self.forked) else {
             return false;
         };
@@ -75,16 +83,16 @@ impl CumulativeUsage {
         copied
     }
 
-    /// What the sum so far adds to the one before it; none if nothing. `newest` is what the agent
-    /// itself says was added.
+    /// Returns what `total` adds to the previous total; `None` if nothing. `newest` is the agent's
+    /// own figure for the last message, used where there is no previous total to subtract.
     pub fn adds(&mut self, total: Usage, newest: Option<Usage>) -> Option<Usage> {
         let added = match self.last {
             Some(last) => total.since(&last).or_else(|| {
                 self.restarts += 1;
                 newest.or(Some(total))
             }),
-            // Without a beginning of its own the counter was brought along: what came before was
-            // counted where it was spent.
+            // A session that did not start at zero inherited its total: the part before was counted
+            // in the parent.
             None if self.forked || self.born.is_none() => newest.or(Some(total)),
             None => Some(total),
         };

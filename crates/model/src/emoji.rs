@@ -1,6 +1,6 @@
-//! Which characters are pictographs: Unicode's property `Extended_Pictographic`.
+//! The Unicode property `Extended_Pictographic`, as a table of ranges.
 
-/// Ranges of pictographs in order, reserved code points included, as Unicode 16 lists them.
+/// Ranges of pictographs in ascending order, including reserved code points, from Unicode 16.
 #[rustfmt::skip]
 const PICTOGRAPHS: [(char, char); 78] = [
     ('\u{A9}', '\u{A9}'), ('\u{AE}', '\u{AE}'), ('\u{203C}', '\u{203C}'), ('\u{2049}', '\u{2049}'),
@@ -25,7 +25,7 @@ const PICTOGRAPHS: [(char, char); 78] = [
     ('\u{1F947}', '\u{1FAFF}'), ('\u{1FC00}', '\u{1FFFD}'),
 ];
 
-/// Whether a character is drawn as an emoji, or may be one day.
+/// Whether the character is an emoji, or is reserved for a future one.
 pub(crate) fn is_pictographic(c: char) -> bool {
     let at = PICTOGRAPHS.partition_point(|(_, last)| *last < c);
     PICTOGRAPHS.get(at).is_some_and(|(first, _)| *first <= c)

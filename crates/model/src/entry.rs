@@ -1,66 +1,70 @@
-//! Entries: records as the model sees them.
+//! Entries: records in the common terms of all agents (id, parent, kind, time, flags).
+//!
+//! A [`Head`] is small and fixed in size, because one is kept in memory for every record of a
+//! session. Payloads are read from the log on demand.
 
 use crate::{Instant, Span, SpanKind, Symbol};
 
-/// An entry's place in its log, from 0, in file order.
+/// The index of an entry in its log, from 0, in file order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 
 impl Slot {
-    /// The slot as an index.
+    /// Returns the slot as an index into vectors.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What an entry is, in the words that all agents share. Its own type word is kept beside it.
+/// The kind of an entry, in terms that all agents share. The agent's own type word is in
+/// [`Head::word`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {
     /// The line that describes the session itself.
     Header,
-    /// Something the user said.
+    /// A message of the user.
     User,
-    /// Something the model said, thought or called.
+    /// A message of the model: text, reasoning, tool calls.
     Assistant,
-    /// What a tool answered.
+    /// The result of a tool call.
     ToolResult,
-    /// A command the user ran beside the conversation.
+    /// A shell command that the user ran outside the conversation.
     Shell,
-    /// A word of the agent to the user or the model.
+    /// A message of the agent itself to the user or the model.
     System,
-    /// Text that an extension put into the conversation.
+    /// Text that an extension added to the conversation.
     CustomMessage,
     /// A file, reminder or listing that the agent attached for the model.
     Attachment,
     /// The point where older messages were replaced by a summary.
     Compaction,
-    /// A summary of a branch that was left.
+    /// A summary of a branch that was abandoned.
     BranchSummary,
-    /// A change of model, thinking level, mode or the like.
+    /// A change of model, thinking level, mode or a similar setting.
     Setting,
-    /// A name for another entry.
+    /// A label of another entry.
     Label,
-    /// A name for the session.
+    /// A title of the session.
     Title,
     /// A tag of the session.
     Tag,
-    /// A statement of where the conversation stands.
+    /// A record that states which entry is the leaf.
     Leaf,
     /// A record of files before or after an edit.
     FileSnapshot,
-    /// News of work under way.
+    /// Progress of work that is not finished.
     Progress,
-    /// State of an extension, not seen by the model.
+    /// State of an extension, which the model does not see.
     Custom,
-    /// Any other bookkeeping that the dialect knows.
+    /// Other bookkeeping that the dialect knows.
     Meta,
     /// A type that the dialect does not know.
     Unknown,
 }
 
 impl EntryKind {
-    /// Whether a reader of the conversation means this entry when pointing at "the last thing".
+    /// Whether the entry is part of the visible conversation, so that it can be "the last message".
     pub fn is_conversation(self) -> bool {
         matches!(
             self,
@@ -74,7 +78,7 @@ impl EntryKind {
         )
     }
 
-    /// Its name, in the words of the command line.
+    /// The name of the kind on the command line and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             EntryKind::Header => "header",
@@ -100,7 +104,7 @@ impl EntryKind {
         }
     }
 
-    /// Who speaks, in the words of the command line.
+    /// The role of the entry on the command line; `None` for bookkeeping.
     pub fn role(self) -> Option<&'static str> {
         match self {
             EntryKind::User => Some("user"),
@@ -114,49 +118,49 @@ impl EntryKind {
     }
 }
 
-/// Facts about an entry that fit in a bit.
+/// Boolean facts about an entry, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags(u16);
 
 impl Flags {
-    /// It belongs to a subagent's side chain.
+    /// The entry belongs to a subagent's side chain.
     pub const SIDECHAIN: Flags = Flags(1);
-    /// The agent does not show it to people.
+    /// The agent does not show the entry to the user.
     pub const HIDDEN: Flags = Flags(1 << 1);
-    /// Some of its bytes are not UTF-8.
+    /// Some bytes of the record are not UTF-8.
     pub const BAD_UTF8: Flags = Flags(1 << 2);
-    /// It stands behind NULs or garbage on its line.
+    /// NUL bytes or garbage precede the record on its line.
     pub const SALVAGED: Flags = Flags(1 << 3);
-    /// It shares its line with a record before it.
+    /// Another record precedes it on the same line.
     pub const GLUED: Flags = Flags(1 << 4);
-    /// Older entries do not reach the model through it.
+    /// Older entries are not sent to the model once this entry is on the branch.
     pub const CUT: Flags = Flags(1 << 5);
-    /// It has a parent field, even if that is null.
+    /// The record has a parent field, even if its value is null.
     pub const LINKED: Flags = Flags(1 << 6);
-    /// It is part of the conversation's chain: it can be a parent, a tip, a leaf.
+    /// The entry is part of the conversation's chain: it can be a parent, a tip or a leaf.
     pub const CHAIN: Flags = Flags(1 << 7);
-    /// It is the text that stands for what compaction left out.
+    /// The entry is the summary that replaces compacted entries.
     pub const SUMMARY: Flags = Flags(1 << 8);
-    /// The conversation failed here.
+    /// The entry records an error of the conversation.
     pub const ERROR: Flags = Flags(1 << 9);
-    /// No newline follows it.
+    /// No newline follows the record.
     pub const UNENDED: Flags = Flags(1 << 10);
-    /// It may hold what no provider takes. Known only where calls were asked for.
+    /// The record may contain a block that providers reject. Known only if tool calls were read.
     pub const REFUSED: Flags = Flags(1 << 11);
-    /// Free for the dialect.
+    /// Reserved for the dialect.
     pub const OWN: Flags = Flags(1 << 15);
 
-    /// Whether all of `other` is set.
+    /// Whether all bits of `other` are set.
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Sets `other`.
+    /// Sets the bits of `other`.
     pub fn set(&mut self, other: Flags) {
         self.0 |= other.0;
     }
 
-    /// Sets `other` if `on`.
+    /// Sets the bits of `other` if `on` is true.
     pub fn set_if(&mut self, on: bool, other: Flags) {
         if on {
             self.set(other);
@@ -164,42 +168,42 @@ impl Flags {
     }
 }
 
-/// What is kept in memory of each record: enough for tree, leaf and listing; the
-/// payload is read on demand.
+/// What is kept in memory of each record: enough for tree, leaf and listing. The payload is read on
+/// demand.
 #[derive(Debug, Clone, Copy)]
 pub struct Head {
-    /// Position in the log.
+    /// Position of the record in the log.
     pub at: u64,
-    /// Length in bytes.
+    /// Length of the record in bytes.
     pub len: u64,
-    /// Its time, if it states one.
+    /// Time of the entry, if the record contains one.
     pub time: Option<Millis>,
-    /// Line, from 1; the largest value stands for all beyond four thousand million.
+    /// Line number, from 1. `u32::MAX` means that number or any greater one.
     pub line: u32,
-    /// Which record of its line it is, from 0.
+    /// Index of the record within its line, from 0.
     pub nth: u16,
-    /// Facts that fit in a bit.
+    /// Boolean facts about the entry.
     pub flags: Flags,
-    /// Its id, if it has one.
+    /// Id of the entry, if it has one.
     pub id: Option<Symbol>,
-    /// The id of its parent, if it names one.
+    /// Id of the parent, if the record names one.
     pub parent: Option<Symbol>,
-    /// What it belongs to: the API message of which it is a part, or another
-    /// group of the dialect's.
+    /// The group that the entry belongs to: an API message written as several records, or another
+    /// group of the dialect.
     pub group: Option<Symbol>,
-    /// Its own type word.
+    /// The type word that the agent wrote.
     pub word: Option<Symbol>,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: EntryKind,
 }
 
-/// A time in a head: an instant in six bytes would do, but eight with a niche are simpler.
+/// A time in eight bytes with a niche, so that `Option<Millis>` is not larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Millis(std::num::NonZeroI64);
 
 impl From<Instant> for Millis {
     fn from(instant: Instant) -> Self {
-        // Zero has no place here, so the smallest value stands for it; no clock shows that one.
+        // Zero is the niche, so the smallest value, which no clock reports, is stored for it.
         Millis(std::num::NonZeroI64::new(instant.millis()).unwrap_or(std::num::NonZeroI64::MIN))
     }
 }
@@ -215,7 +219,7 @@ impl From<Millis> for Instant {
 }
 
 impl Head {
-    /// The head of the record at `span`, nothing known yet.
+    /// Creates the head of the record at `span`; the dialect fills in the rest.
     pub fn of(span: &Span) -> Self {
         let mut flags = Flags::default();
         let mut place = 0;
@@ -245,7 +249,7 @@ impl Head {
         }
     }
 
-    /// Its time, if it states one.
+    /// Returns the time of the entry, if the record contains one.
     pub fn instant(&self) -> Option<Instant> {
         self.time.map(Into::into)
     }

@@ -1,40 +1,40 @@
-//! The one error of all crates: what happened, why, and what to do next.
+//! The error type of all crates: what happened, why, and what to do next.
 
 use std::fmt;
 
 /// The result of anything that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Tells the caller what can be done about an error.
+/// The class of an error, which decides what the caller can do about it and the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// There is no such thing.
+    /// The requested object does not exist.
     NotFound,
-    /// Somebody else holds it; try again.
+    /// Another process holds the lock or lease; a retry may succeed.
     Busy,
-    /// It changed since you looked.
+    /// The object changed since it was read.
     Conflict,
-    /// The request makes no sense.
+    /// The request is not valid.
     Invalid,
-    /// This dialect or store cannot do that.
+    /// The dialect or store does not support the operation.
     Unsupported,
-    /// The system does not allow it.
+    /// The operating system denies access.
     Denied,
-    /// The data needed for it is damaged.
+    /// The data needed for the operation is damaged.
     Damaged,
-    /// It was written by a newer version.
+    /// The data was written by a newer version.
     TooNew,
     /// The disk is full.
     NoSpace,
-    /// The place cannot be reached; try again.
+    /// The storage cannot be reached; a retry may succeed.
     Unavailable,
-    /// A defect of ours.
+    /// A bug in this program.
     Internal,
 }
 
 impl ErrorKind {
-    /// The kind as one lower-case word, as it stands in JSON.
+    /// The kind as one lower-case word, as used in JSON output.
     pub fn word(self) -> &'static str {
         match self {
             ErrorKind::NotFound => "not_found",
@@ -52,8 +52,8 @@ impl ErrorKind {
     }
 }
 
-/// What happened to what, why, and what to do next. The text names the object and
-/// never repeats its source.
+/// What happened to which object, why, and what to do next. The text names the object and does not
+/// repeat its source.
 #[derive(Debug)]
 pub struct Error {
     inner: Box<Inner>,
@@ -69,7 +69,7 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of a kind, with one lower-case sentence about what happened to what.
+    /// Creates an error with one lower-case clause about what happened to which object.
     pub fn new(kind: ErrorKind, what: impl Into<String>) -> Self {
         Error {
             inner: Box::new(Inner {
@@ -106,7 +106,7 @@ impl Error {
         self
     }
 
-    /// An input or output error at a path; its kind follows from the system's.
+    /// Creates an I/O error at a path; its kind follows from that of `source`.
     pub fn io(path: impl fmt::Display, doing: &str, source: std::io::Error) -> Self {
         use std::io::ErrorKind as Io;
         let kind = match source.kind() {
@@ -122,22 +122,22 @@ impl Error {
         Error::new(kind, format!("cannot {doing} `{path}`")).caused_by(source)
     }
 
-    /// What can be done about it.
+    /// Returns the class of the error.
     pub fn kind(&self) -> ErrorKind {
         self.inner.kind
     }
 
-    /// Why it happened, beyond its source.
+    /// Returns the reason, as far as `source` does not contain it.
     pub fn reason(&self) -> Option<&str> {
         self.inner.because.as_deref()
     }
 
-    /// The next step.
+    /// Returns the suggested next step.
     pub fn hint(&self) -> Option<&str> {
         self.inner.hint.as_deref()
     }
 
-    /// Whether the thing asked for does not exist.
+    /// Whether the kind is [`ErrorKind::NotFound`].
     pub fn is_not_found(&self) -> bool {
         self.kind() == ErrorKind::NotFound
     }

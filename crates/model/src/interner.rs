@@ -1,4 +1,8 @@
-//! Ids and words, stored once.
+//! An interner: stores the ids and type words of a session once and names them by a [`Symbol`].
+//!
+//! All texts are in one `String`; a hash table maps a text to its symbol. Heads contain symbols of
+//! four bytes instead of strings, and comparing two ids is comparing two numbers. Nothing is ever
+//! removed.
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
@@ -13,22 +17,24 @@ use crate::json::Str;
 pub struct Symbol(NonZeroU32);
 
 impl Symbol {
-    /// Its place in the table, from 0, for arrays that run beside it.
+    /// The index of the symbol in its table, from 0, for vectors that are parallel to the table.
     pub fn index(self) -> usize {
         self.0.get() as usize - 1
     }
 }
 
-/// The table of names of one session: about fifty bytes a UUID.
+/// The interned strings of one session; about fifty bytes per UUID.
 #[derive(Debug, Default, Clone)]
 pub struct Interner {
+    /// All texts, concatenated in the order of their symbols.
     text: String,
+    /// For each symbol the end of its text; it begins where the previous text ends.
     ends: Vec<u32>,
     table: HashTable<Bucket>,
     state: DefaultHashBuilder,
 }
 
-/// A name with its hash, so that a table that grows need not look at all texts again.
+/// A symbol with its hash, so that a growing table does not have to hash all texts again.
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
     name: Symbol,
@@ -36,17 +42,18 @@ struct Bucket {
 }
 
 impl Interner {
-    /// The name of `text`, made if it is new.
+    /// Returns the symbol of `text`, which is added if it is new.
     ///
-    /// None only when the table is full (four gigabytes of ids): the entry then counts
-    /// as one without an id.
+    /// `None` only if the table is full (four gigabytes of text): the entry then counts as one
+    /// without an id.
     pub fn intern(&mut self, text: &str) -> Option<Symbol> {
         let hash = self.hash_of(text.as_bytes());
         self.known(hash, text.as_bytes())
             .or_else(|| self.add(hash, text))
     }
 
-    /// The same for a string token. One that is known is not decoded.
+    /// As [`Interner::intern`], for a string token. A token without escapes that is already known
+    /// is not decoded.
     pub fn intern_token(&mut self, token: Str<'_>) -> Option<Symbol> {
         if !token.is_plain() {
             return self.intern(&token.to_text());
@@ -57,12 +64,12 @@ impl Interner {
         }
         match token.to_text() {
             Cow::Borrowed(text) => self.add(hash, text),
-            // It is not what stands there: some of its bytes are no text.
+            // Invalid UTF-8 was replaced, so the text differs from the bytes that were hashed.
             Cow::Owned(text) => self.intern(&text),
         }
     }
 
-    /// The name of `text` if it has been seen.
+    /// Returns the symbol of `text`, if it was interned before.
     pub fn find(&self, text: &str) -> Option<Symbol> {
         self.known(self.hash_of(text.as_bytes()), text.as_bytes())
     }
@@ -89,29 +96,29 @@ impl Interner {
     }
 
     fn hash_of(&self, text: &[u8]) -> u32 {
-        // As bytes: a `str` hashes its end mark too.
+        // As bytes, because hashing a `str` adds a terminator.
         self.state.hash_one(text) as u32
     }
 
-    /// The text of a name of this table.
+    /// Returns the text of a symbol, which must come from this table.
     pub fn text(&self, name: Symbol) -> &str {
         let (start, end) = place(&self.ends, name);
         self.text.get(start..end).unwrap_or("")
     }
 
-    /// How many there are.
+    /// The number of symbols.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no symbols.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 }
 
-/// The table finds a bucket by the low bits and tells it from others by the high ones; both come
-/// from the half that is kept.
+/// Widens a stored hash to 64 bits. `hashbrown` uses the low bits to find a bucket and the high
+/// bits to distinguish its entries; both are derived from the 32 bits that are stored.
 fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
 }

@@ -1,12 +1,13 @@
-//! Characters that a reader cannot see, or that change how other characters are shown.
+//! A table of the characters that are invisible or change how other characters are displayed.
 //!
-//! This is the one table of them: terminal, JSON, Markdown, HTML, file names, tags and search all
-//! ask it. It covers every code point of the categories Cc, Cf, Zl and Zp and of the properties
+//! It is the only such table: terminal output, JSON, Markdown, HTML, file names, tags and search
+//! use it. It covers every code point of the categories Cc, Cf, Zl and Zp and of the properties
 //! `Bidi_Control` and `Default_Ignorable_Code_Point`; a test compares it with Unicode's own data.
 //!
-//! A few of them are part of ordinary writing: the joiner inside an emoji, the variation selector
-//! of an emoji or ideograph, the tags of a flag, the (non-)joiners of Persian and Indic words.
-//! Those stay where they belong, and only there, because the same characters elsewhere hide text.
+//! Some of these characters are part of ordinary text: the joiner inside an emoji, the variation
+//! selector of an emoji or ideograph, the tags of a flag, the (non-)joiners of Persian and Indic
+//! words. They are kept in these positions only, because the same characters elsewhere can hide
+//! text.
 
 use std::borrow::Cow;
 
@@ -17,25 +18,25 @@ use crate::emoji::is_pictographic;
 pub enum Unseen {
     /// Controls of C0 and C1, DEL, and the two separators that end a line.
     Control,
-    /// Changes the reading direction of its surroundings.
+    /// Changes the reading direction of the text around it.
     Bidi,
-    /// Shows nothing and has no use in the text of a session.
+    /// Displays nothing and has no use in the text of a session.
     Invisible,
-    /// Looks like a space or like nothing, and counts as a letter: fillers, inherent vowels.
+    /// Looks like a space or like nothing, but counts as a letter: fillers, inherent vowels.
     Filler,
-    /// U+200C and U+200D: shape letters, and make one emoji of several.
+    /// U+200C and U+200D: connect or separate letters, and combine several emoji into one.
     Joiner,
-    /// Chooses between forms of the character before it.
+    /// Selects a form of the character before it.
     Variation,
-    /// Spells the name of a flag behind a black flag; everywhere else it is hidden ASCII.
+    /// Spells the name of a flag after a black flag; anywhere else it is hidden ASCII.
     Tag,
-    /// In category Cf, yet drawn like any other sign (Arabic number signs, for example).
+    /// In category Cf, yet displayed like any other sign (Arabic number signs, for example).
     Sign,
 }
 
 use Unseen::{Bidi, Control, Filler, Invisible, Joiner, Sign, Tag, Variation};
 
-/// The table: ranges in order, each with its decision.
+/// The table: ranges in ascending order, each with its class.
 const TABLE: [(char, char, Unseen); 39] = [
     ('\u{0}', '\u{1F}', Control),
     ('\u{7F}', '\u{9F}', Control),
@@ -68,7 +69,7 @@ const TABLE: [(char, char, Unseen); 39] = [
     ('\u{FFF9}', '\u{FFFB}', Invisible),
     ('\u{110BD}', '\u{110BD}', Sign),
     ('\u{110CD}', '\u{110CD}', Sign),
-    // They arrange hieroglyphs, and no font of a terminal does so.
+    // They arrange hieroglyphs, which no terminal font supports.
     ('\u{13430}', '\u{1343F}', Invisible),
     ('\u{1BCA0}', '\u{1BCA3}', Invisible),
     ('\u{1D173}', '\u{1D17A}', Invisible),
@@ -79,7 +80,7 @@ const TABLE: [(char, char, Unseen); 39] = [
     ('\u{E01F0}', '\u{E0FFF}', Invisible),
 ];
 
-/// What the table says of a character; none for all that is simply shown.
+/// Returns the class of a character; `None` for characters that are simply displayed.
 pub fn unseen(c: char) -> Option<Unseen> {
     if (' '..='~').contains(&c) {
         return None;
@@ -91,15 +92,15 @@ pub fn unseen(c: char) -> Option<Unseen> {
         .map(|(.., why)| *why)
 }
 
-/// Whether a character shows nothing of its own, whatever surrounds it. Controls do not count: they
-/// separate words.
+/// Whether a character displays nothing, regardless of its context. Controls do not count, because
+/// they separate words.
 pub fn shows_nothing(c: char) -> bool {
     unseen(c).is_some_and(|why| !matches!(why, Control | Sign))
 }
 
-/// Whether the character `c`, which begins at byte `at` of `text`, must not be shown as it is.
+/// Whether the character `c` at byte `at` of `text` must not be displayed as it is.
 ///
-/// Line feeds and tabs are controls as well; where they may stay is for the caller to say.
+/// Line feeds and tabs count as controls too; the caller decides where to allow them.
 pub fn is_hostile(text: &str, at: usize, c: char) -> bool {
     let Some(why) = unseen(c) else { return false };
     let before = || text.get(..at).unwrap_or("").chars().rev();
@@ -117,7 +118,7 @@ pub fn is_hostile(text: &str, at: usize, c: char) -> bool {
     !belongs
 }
 
-/// Copies a text, with `instead` called for every hostile character in it.
+/// Copies a text and calls `instead` for every hostile character in it.
 pub fn without_hostile<'t>(
     text: &'t str,
     mut instead: impl FnMut(char, &mut String),
@@ -139,10 +140,10 @@ pub fn without_hostile<'t>(
     Cow::Owned(out)
 }
 
-/// Whether two letters are of one script in which joiners are part of the spelling.
+/// Whether two letters belong to one script in which joiners are part of the spelling.
 fn joins_letters(before: Option<char>, after: Option<char>) -> bool {
     let script = |c: char| match c {
-        // Without its own format characters, so that no two of them vouch for a third.
+        // Format characters of the script are excluded, so that two of them cannot justify a third.
         _ if unseen(c).is_some() => None,
         '\u{620}'..='\u{6FF}' | '\u{750}'..='\u{77F}' | '\u{8A0}'..='\u{8FF}' => Some(0x600),
         '\u{710}'..='\u{74F}' => Some(0x700),
@@ -156,8 +157,8 @@ fn joins_letters(before: Option<char>, after: Option<char>) -> bool {
         .is_some_and(|of| after.and_then(script) == Some(of))
 }
 
-/// A joiner makes one emoji of two: a pictograph, its selector and skin tone
-/// before it, one after it.
+/// Whether a joiner combines two emoji: a pictograph with optional selector and skin tone before
+/// it, and a pictograph after it.
 fn joins_emoji(
     c: char,
     before: impl Iterator<Item = char>,
@@ -170,7 +171,7 @@ fn joins_emoji(
         && after.next().is_some_and(is_pictographic)
 }
 
-/// Whether a character has forms that this selector can choose from.
+/// Whether `base` has forms that `selector` can select.
 fn has_forms(base: char, selector: char) -> bool {
     let is_ideograph = matches!(base, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFD}');
     match selector {
@@ -185,14 +186,15 @@ fn has_forms(base: char, selector: char) -> bool {
     }
 }
 
-/// Whether a tag character is one of those that name a region behind a black
-/// flag: `gbsct` and an end.
+/// Whether a tag character is part of a flag: a black flag, a region such as `gbsct`, and an end
+/// tag.
 fn is_of_flag(
     before: impl Iterator<Item = char>,
     c: char,
     after: impl Iterator<Item = char>,
 ) -> bool {
-    // A country of two letters and a subdivision of up to four; more would be room for hidden text.
+    // Two letters for the country and up to four for the subdivision; more would be room for hidden
+    // text.
     const LONGEST: usize = 6;
     let is_name = |c: &char| matches!(c, '\u{E0030}'..='\u{E0039}' | '\u{E0061}'..='\u{E007A}');
     let end = '\u{E007F}';

@@ -1,10 +1,11 @@
-//! The one model of an agent's session.
+//! The data model of an agent session, shared by all dialects.
 //!
-//! Every agent writes its sessions in its own way; this crate holds what they have in common, and
-//! nothing else: bytes that tile into spans, records seen as entries, entries linked into a tree,
-//! what a model would be sent for a leaf, and what is known about the session as a whole. It is
-//! pure: no file, no clock, no environment. How a particular agent writes is the business of
-//! `boswell-dialect`, where the bytes live that of `boswell-store`.
+//! Every agent writes its sessions in its own format. This crate contains what they have in common:
+//! bytes divided into spans, records read as entries, entries linked into a tree, the context for a
+//! leaf, and the metadata of the session as a whole. It is pure: no files, no clock, no
+//! environment.
+//!
+//! It knows no agent's format (`boswell-dialect` does) and no storage (`boswell-store` does).
 
 pub mod json;
 

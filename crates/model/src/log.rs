@@ -1,51 +1,56 @@
-//! A log in memory: heads of its records, and what stands between them.
+//! A log in memory: the heads of its records, without payloads, and the gaps that are damage.
+//!
+//! Payloads stay in the file and are read by position when they are needed, so that a log of a
+//! gigabyte takes some megabytes of memory. Entries are named by their [`Slot`], the index of the
+//! head.
 
 use std::borrow::Cow;
 
 use crate::{EntryKind, Head, Interner, Slot, Span, Symbol};
 
-/// The heads of a session's records in file order. A session of a gigabyte costs some megabytes.
+/// The heads of a session's records in file order.
 #[derive(Debug, Default, Clone)]
 pub struct Log {
-    /// One head a record.
+    /// One head per record.
     pub heads: Vec<Head>,
-    /// Their ids and words.
+    /// The interned ids and type words of the heads.
     pub names: Interner,
-    /// Gaps that are more than line ends and white space.
+    /// Gaps other than line ends and white space: damage, or an append in progress.
     pub gaps: Vec<Span>,
-    /// How many lines the file has.
+    /// Number of lines of the file.
     pub lines: u64,
-    /// How many bytes.
+    /// Number of bytes of the file.
     pub bytes: u64,
-    /// Whether the last byte is a newline (or there is none).
+    /// Whether the last byte is a newline, or the file is empty. If not, an append must begin with
+    /// a newline.
     pub ended: bool,
-    /// Whether every byte was looked at; false when only the ends of a large file were.
+    /// Whether every byte was read; false when only the two ends of a large file were.
     pub whole: bool,
 }
 
 impl Log {
-    /// The head at `slot`.
+    /// Returns the head at `slot`.
     pub fn head(&self, slot: Slot) -> Option<&Head> {
         self.heads.get(slot.index())
     }
 
-    /// Every slot, in file order.
+    /// Iterates over all slots in file order.
     pub fn slots(&self) -> impl DoubleEndedIterator<Item = Slot> + ExactSizeIterator + use<> {
         (0..u32::try_from(self.heads.len()).unwrap_or(u32::MAX)).map(Slot)
     }
 
-    /// Every slot with its head, in file order.
+    /// Iterates over all slots with their heads in file order.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = (Slot, &Head)> {
         self.slots().zip(&self.heads)
     }
 
-    /// What kind of entry stands at `slot`.
+    /// Returns the kind of the entry at `slot`.
     pub fn kind(&self, slot: Slot) -> EntryKind {
         self.head(slot).map_or(EntryKind::Unknown, |h| h.kind)
     }
 
-    /// How people name the entry: its id, else `#line`, else `#line.n` for the
-    /// n-th record of a line.
+    /// Returns the label of the entry in output: its id, else `#line`, else `#line.n` for the n-th
+    /// record of a line.
     pub fn label(&self, slot: Slot) -> Cow<'_, str> {
         match self.head(slot) {
             Some(Head { id: Some(id), .. }) => Cow::Borrowed(self.names.text(*id)),
@@ -55,14 +60,14 @@ impl Log {
         }
     }
 
-    /// The type word that the agent gave the entry.
+    /// Returns the type word that the agent gave the entry; empty if there is none.
     pub fn word(&self, slot: Slot) -> &str {
         self.head(slot)
             .and_then(|h| h.word)
             .map_or("", |w| self.names.text(w))
     }
 
-    /// The entry that `label` names: an id (of doubled ones the last), `#line`, or `#line.n`.
+    /// Finds the entry with this label: an id (the last of duplicates), `#line`, or `#line.n`.
     pub fn find(&self, label: &str) -> Option<Slot> {
         if let Some(name) = self.names.find(label)
             && let Some((slot, _)) = self.entries().rev().find(|(_, h)| h.id == Some(name))
@@ -80,7 +85,7 @@ impl Log {
             .map(|(slot, _)| slot)
     }
 
-    /// For each name the slots that bear it as their id: first and last one.
+    /// Builds a table from each id to the first and the last entry with that id.
     pub fn by_id(&self) -> ById {
         let mut slots = vec![(u32::MAX, u32::MAX); self.names.len()];
         for (slot, head) in self.entries() {
@@ -95,14 +100,15 @@ impl Log {
     }
 }
 
-/// Where each id stands.
+/// A table from ids to entries. Built once, because `Log` itself has no index by id.
 #[derive(Debug)]
 pub struct ById {
+    /// First and last slot by index of the symbol; `u32::MAX` if no entry has that id.
     slots: Vec<(u32, u32)>,
 }
 
 impl ById {
-    /// The first entry with that id.
+    /// Returns the first entry with that id.
     pub fn first(&self, id: Symbol) -> Option<Slot> {
         self.slots
             .get(id.index())
@@ -110,7 +116,7 @@ impl ById {
             .map(|s| Slot(s.0))
     }
 
-    /// The last entry with that id.
+    /// Returns the last entry with that id.
     pub fn last(&self, id: Symbol) -> Option<Slot> {
         self.slots
             .get(id.index())

@@ -1,78 +1,80 @@
-//! What can be wrong with a session, in a fixed set of words.
+//! The kinds of damage that a check of a session can report.
+//!
+//! The words are stable output: scripts and `--json` readers compare them.
 
 use crate::{Error, Slot};
 
-/// Kinds of damage. The words are part of the command-line contract.
+/// A kind of damage. Its word is part of the command-line contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// The last line breaks off.
+    /// The last line has no newline and is not a complete record.
     TornTail,
-    /// A line, or a part of one, is no JSON object.
+    /// A line, or a part of one, is not a JSON object.
     NotJson,
-    /// Several records share a line.
+    /// Several records are on one line.
     GluedRecords,
-    /// NUL bytes stand in the file.
+    /// The file contains NUL bytes.
     NulBytes,
     /// Some bytes are not UTF-8.
     InvalidUtf8,
-    /// An entry names a parent that is not there.
+    /// An entry names a parent that does not exist.
     MissingParent,
-    /// Parents run in a circle.
+    /// Parents form a cycle.
     ParentCycle,
-    /// Two entries with different content bear one id.
+    /// Two entries with different content have the same id.
     DuplicateId,
-    /// The same record stands in the file twice.
+    /// The same record occurs twice.
     DuplicateRecord,
-    /// A tool was called and never answered.
+    /// A tool call has no result.
     MissingResult,
-    /// An answer belongs to no call.
+    /// A tool result has no call.
     OrphanResult,
-    /// Two calls bear one id.
+    /// Two tool calls have the same id.
     DuplicateCall,
-    /// A branch that holds messages is out of reach of the agent.
+    /// The agent cannot reach a branch that contains messages.
     LostBranch,
-    /// The index that the agent keeps does not agree with the files.
+    /// The agent's own index disagrees with the files.
     StaleIndex,
     /// The first line does not describe a session.
     BadHeader,
-    /// The file holds nothing.
+    /// The file is empty.
     Empty,
-    /// The file was written by a newer version than is known.
+    /// The file was written by a newer version than this program knows.
     NewerVersion,
-    /// Two sides of one conversation do not agree.
+    /// The two sessions of one conversation disagree.
     Drift,
-    /// A file that the session names is gone.
+    /// A file that the session refers to is missing.
     MissingFile,
-    /// Not a regular file, or one that cannot be read.
+    /// The path is not a regular file, or cannot be read.
     Unreadable,
-    /// A symbolic link leads out of the store, and was not followed.
+    /// A symbolic link leads out of the store and was not followed.
     OutsideLink,
-    /// An entry has no id where its format demands one.
+    /// An entry has no id, although its format requires one.
     MissingId,
-    /// The file is one JSON document, not one record a line.
+    /// The file is one JSON document instead of one record per line.
     NotLines,
-    /// A change was begun and neither finished nor taken back.
+    /// A change was started and neither finished nor rolled back.
     PendingChange,
-    /// An agent wrote into the file as it was before it was replaced.
+    /// An agent wrote to the old file after that was replaced.
     LateLines,
-    /// Files of a session that is not there any more.
+    /// A file belongs to a session that does not exist any more.
     OrphanedFile,
-    /// A lock that nobody holds any more.
+    /// A lock exists whose owner is gone.
     StaleLock,
-    /// The agent is about to delete the session.
+    /// The agent will soon delete the session.
     LostSoon,
-    /// A block that no provider takes: every request that holds it fails.
+    /// A block that providers reject: every request that contains it fails.
     RefusedBlock,
-    /// A title that stands where its agent no longer looks for it.
+    /// A title is stored at a place where its agent no longer reads it.
     LostTitle,
-    /// Calls made at once, which some readers follow only in part. Not damage: the file is as
-    /// its agent writes it.
+    /// Parallel tool calls, which some readers follow only in part. Not damage: the agent writes
+    /// its file this way.
     ParallelCalls,
 }
 
 impl ProblemKind {
-    /// The word that stands for it in output.
+    /// The word for the kind in output.
     pub fn word(self) -> &'static str {
         match self {
             ProblemKind::TornTail => "torn_tail",
@@ -109,13 +111,13 @@ impl ProblemKind {
         }
     }
 
-    /// Whether something is broken. What is as its agent writes it is changed only for
-    /// readers that are named.
+    /// Whether something is broken. A kind that is not damage is changed only for readers that the
+    /// user names.
     pub fn is_damage(self) -> bool {
         self != ProblemKind::ParallelCalls
     }
 
-    /// What kind of repair would help.
+    /// Returns the kind of repair that helps.
     pub fn repair(self) -> Repair {
         match self {
             ProblemKind::LostBranch
@@ -144,21 +146,21 @@ impl ProblemKind {
     }
 }
 
-/// What kind of repair helps against a problem.
+/// The kind of repair that helps against a problem, from the least to the most invasive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repair {
-    /// Adding lines is enough.
+    /// Lines are appended; no existing byte changes.
     Append,
-    /// Bytes must move, no record changes.
+    /// Bytes move or are removed; no record changes.
     Rewrite,
-    /// Records must change: into a fork.
+    /// Records change, so the repaired session is written as a fork.
     Fork,
-    /// None is known.
+    /// No repair is known.
     None,
 }
 
 impl Repair {
-    /// The word that stands for it in output.
+    /// The word for the repair in output.
     pub fn word(self) -> &'static str {
         match self {
             Repair::Append => "append",
@@ -169,21 +171,21 @@ impl Repair {
     }
 }
 
-/// One thing that is wrong.
+/// One problem found in a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Which kind.
+    /// The kind of the problem.
     pub kind: ProblemKind,
-    /// Line, where it has one.
+    /// The line number, if the problem is at a line.
     pub line: Option<u64>,
-    /// Entry, where it has one.
+    /// The entry, if the problem is at an entry.
     pub slot: Option<Slot>,
-    /// One sentence with the particulars.
+    /// One sentence with the details.
     pub detail: String,
 }
 
 impl Problem {
-    /// A problem of the file as a whole.
+    /// Creates a problem of the file as a whole.
     pub fn of_file(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Problem {
             kind,
@@ -193,7 +195,7 @@ impl Problem {
         }
     }
 
-    /// A file or folder that cannot be read, with the reason.
+    /// Creates a problem for a file or folder that cannot be read, with the reason.
     pub fn unreadable(error: &Error) -> Self {
         let cause = std::error::Error::source(error)
             .map(|cause| format!(": {cause}"))
@@ -201,7 +203,7 @@ impl Problem {
         Problem::of_file(ProblemKind::Unreadable, format!("{error}{cause}"))
     }
 
-    /// A problem at a line.
+    /// Creates a problem at a line.
     pub fn at_line(kind: ProblemKind, line: u64, detail: impl Into<String>) -> Self {
         Problem {
             kind,

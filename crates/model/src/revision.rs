@@ -1,15 +1,15 @@
-//! A state of a session, as a token that callers keep and compare.
+//! A revision: a token for one state of a session, which callers store and compare.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{Error, ErrorKind};
 
-/// Which state a session's log is in: which file it is, and where it ends.
+/// The state of a session's log: the identity of the file, and its length.
 ///
-/// A log that grows keeps its file, so its revisions differ in their ends. A file that took the
-/// log's place has another number, so that it is another revision even if it is as long as the old
-/// one. Printed as `4096-1a2b3c4d`; callers should not look inside.
+/// A log that grows stays the same file, so its revisions differ in their ends. A file that
+/// replaced the log has another inode, so it is another revision even if it has the same length.
+/// Printed as `4096-1a2b3c4d`; callers should treat it as opaque.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Revision {
     file: Option<u32>,
@@ -17,45 +17,46 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// The state of a log that ends at `end`, in the file with that device and number; none where
-    /// the backend has no files.
+    /// Returns the state of a log that ends at `end`, in the file with that device and inode;
+    /// `None` if the backend has no files.
     pub fn of_log(file: Option<(u64, u64)>, end: u64) -> Revision {
-        // The device is left out: its number may change when the machine starts again.
+        // The device is left out: its number may change after a reboot.
         let file = file.map(|(_, inode)| folded(mixed(inode)));
         Revision { file, end }
     }
 
-    /// The state of a document that is rewritten as a whole, last at `modified` nanoseconds: its
-    /// length may stay the same, and the number of a replaced file is given out again.
+    /// Returns the state of a document that is always rewritten as a whole, last at `modified`
+    /// (nanoseconds). Its length may stay the same and its inode may be reused, so the time is part
+    /// of the token.
     pub fn of_document(file: Option<(u64, u64)>, modified: i128, end: u64) -> Revision {
         let time = (modified as u64) ^ ((modified >> 64) as u64);
         let file = file.map(|(_, inode)| folded(mixed(mixed(inode) ^ time)));
         Revision { file, end }
     }
 
-    /// A revision of which only the end is known. It fits any file that ends there.
+    /// Creates a revision of which only the end is known. It matches any file that ends there.
     pub fn at_end(end: u64) -> Revision {
         Revision { file: None, end }
     }
 
-    /// Where the log ends.
+    /// Returns the length of the log.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// The same file with another end.
+    /// Returns a revision of the same file with another end.
     #[must_use]
     pub fn with_end(self, end: u64) -> Revision {
         Revision { end, ..self }
     }
 
-    /// Whether a log that is at `actual` is as this revision says. One of which only the end is
-    /// known fits any file.
+    /// Whether a log with the revision `actual` is in this state. A revision of which only the end
+    /// is known matches any file.
     pub fn fits(&self, actual: &Revision) -> bool {
         self.end == actual.end && self.is_same_file(actual)
     }
 
-    /// Whether both are of one file, as far as that is known.
+    /// Whether both revisions are of the same file, as far as both know their file.
     pub fn is_same_file(&self, other: &Revision) -> bool {
         match (self.file, other.file) {
             (Some(a), Some(b)) => a == b,
@@ -64,8 +65,8 @@ impl Revision {
     }
 }
 
-/// Spreads the bits of a number (the finalizer of splitmix64), so that neighbouring inodes give
-/// unlike tokens.
+/// Mixes the bits of a number (the finalizer of splitmix64), so that neighbouring inodes give
+/// different tokens.
 fn mixed(number: u64) -> u64 {
     let x = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -89,7 +90,8 @@ impl fmt::Display for Revision {
 impl FromStr for Revision {
     type Err = Error;
 
-    /// Reads what [`Display`](fmt::Display) printed; a number alone fits any file that ends there.
+    /// Parses the output of [`Display`](fmt::Display); a number alone matches any file that ends
+    /// there.
     fn from_str(text: &str) -> Result<Revision, Error> {
         let (end, file) = match text.split_once('-') {
             Some((end, file)) if file.len() == 8 => (end, Some(u32::from_str_radix(file, 16))),

@@ -1,22 +1,22 @@
-//! A session as a dialect is asked about it: log, tree, and the bytes of any record on demand.
+//! The view of a session that dialects get: log, tree, and the bytes of any record on demand.
 
 use std::borrow::Cow;
 
 use crate::json::{Object, Scanned};
 use crate::{Log, Result, Slot, ToolLink, Tree};
 
-/// Where the conversation stands: what the next entry's parent will be.
+/// The position of the conversation: the parent of the next entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tip {
-    /// Nowhere: the session is empty, or was reset; the next entry is a root.
+    /// The session is empty or was reset; the next entry is a root.
     #[default]
     Root,
-    /// At this entry.
+    /// The next entry follows this entry.
     At(Slot),
 }
 
 impl Tip {
-    /// The entry, if there is one.
+    /// Returns the entry, if there is one.
     pub fn slot(self) -> Option<Slot> {
         match self {
             Tip::Root => None,
@@ -25,9 +25,9 @@ impl Tip {
     }
 }
 
-/// Hands out the bytes of records.
+/// A source for the bytes of records, by position.
 pub trait Payloads {
-    /// The bytes of the record at `at` of length `len`.
+    /// Returns the bytes of the record at position `at` with length `len`.
     fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>>;
 }
 
@@ -50,16 +50,16 @@ impl Payloads for Vec<u8> {
     }
 }
 
-/// What a dialect looks at to answer a question about a session.
+/// The input of a dialect's questions about a session (tip, branch, context).
 #[derive(Clone, Copy)]
 pub struct SessionView<'a> {
-    /// Heads of all records.
+    /// The heads of all records.
     pub log: &'a Log,
-    /// Their links.
+    /// The entries linked by parent.
     pub tree: &'a Tree,
-    /// Their bytes.
+    /// The source for the bytes of records.
     pub payloads: &'a dyn Payloads,
-    /// Their calls and answers in file order, if they were gathered while the log was read.
+    /// Tool calls and results of all entries in file order; `None` if they were not read.
     pub pairs: Option<&'a [(Slot, ToolLink)]>,
 }
 
@@ -72,7 +72,7 @@ impl std::fmt::Debug for SessionView<'_> {
 }
 
 impl<'a> SessionView<'a> {
-    /// The bytes of a record.
+    /// Returns the bytes of the record at `slot`; empty if there is no such record.
     pub fn payload(&self, slot: Slot) -> Result<Cow<'a, [u8]>> {
         match self.log.head(slot) {
             Some(head) => self.payloads.payload(head.at, head.len),
@@ -80,7 +80,7 @@ impl<'a> SessionView<'a> {
         }
     }
 
-    /// The calls and answers of a record, if they were gathered.
+    /// Returns the tool calls and results of one entry; `None` if they were not read.
     pub fn pairs_of(&self, slot: Slot) -> Option<impl Iterator<Item = ToolLink> + use<'a>> {
         let pairs = self.pairs?;
         let start = pairs.partition_point(|(at, _)| *at < slot);
@@ -92,8 +92,8 @@ impl<'a> SessionView<'a> {
         Some(own.map(|(_, pair)| *pair))
     }
 
-    /// Reads a record and hands it over scanned. A record that changed under us and is no
-    /// object now gives `None`.
+    /// Reads a record, scans it and passes it to `ask`. Returns `None` if the bytes are not an
+    /// object any more, because the file was changed since the log was read.
     pub fn with_object<T>(
         &self,
         slot: Slot,

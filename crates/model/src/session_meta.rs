@@ -1,119 +1,120 @@
-//! What is known about a session as a whole, gathered while its records go by.
+//! Metadata of a session as a whole, collected while its records are read.
 
 use std::collections::BTreeMap;
 
 use crate::{Head, Instant, Usage, UsageTally};
 
-/// Everything the five seed systems know of a session. Absent means unknown, never zero.
+/// The metadata of a session: the union of what the supported agents record. `None` means unknown,
+/// never zero.
 #[derive(Debug, Default, Clone)]
 pub struct SessionMeta {
-    /// The id that the session states of itself.
+    /// The id that the session's own records state.
     pub id: Option<String>,
-    /// Its title.
+    /// The title.
     pub title: Option<String>,
-    /// Who gave the title: `user`, `auto`, or another word of the agent.
+    /// Origin of the title: `user`, `auto`, or another word of the agent.
     pub title_source: Option<String>,
     /// A summary that the agent wrote.
     pub summary: Option<String>,
-    /// The first thing the user asked.
+    /// The first prompt of the user, shortened.
     pub first_prompt: Option<String>,
-    /// The last thing the user asked.
+    /// The last prompt of the user, shortened.
     pub last_prompt: Option<String>,
-    /// The folder it was held in.
+    /// The project folder that the session ran in.
     pub project: Option<String>,
-    /// active, paused, completed, error.
+    /// `active`, `paused`, `completed` or `error`.
     pub status: Option<String>,
-    /// What went wrong, for status error.
+    /// The error message, for the status `error`.
     pub error: Option<String>,
-    /// Tags.
+    /// The tags in force.
     pub tags: Vec<String>,
-    /// Every tag that a record added (true) or removed (false), for dialects whose records say what
-    /// changed. Only needed while further records are folded in: `tags` is the outcome.
+    /// Every tag that a record added (true) or removed (false), for dialects whose records are
+    /// changes. Needed only while further records are read: `tags` is the result.
     pub tag_states: BTreeMap<String, bool>,
-    /// Free key and value pairs.
+    /// Free pairs of key and value.
     pub metadata: BTreeMap<String, String>,
-    /// When it began.
+    /// Time of the earliest record.
     pub created: Option<Instant>,
-    /// When something last happened in it.
+    /// Time of the latest record.
     pub last_active: Option<Instant>,
     /// Models in order of first use.
     pub models: Vec<String>,
-    /// The agent that held the conversation, where the dialect serves several.
+    /// The agent that ran the conversation, if the dialect serves several.
     pub agent: Option<String>,
     /// Branch of the project's repository.
     pub git_branch: Option<String>,
-    /// How far the agent was allowed to act on its own.
+    /// The permission mode, in the agent's own word.
     pub permission_mode: Option<String>,
-    /// Version of the agent that wrote last.
+    /// Version of the agent that wrote the last record.
     pub agent_version: Option<String>,
-    /// The session that it was forked from: an id or a path, as the agent wrote it.
+    /// The session that this one was forked from: an id or a path, as the agent wrote it.
     pub parent: Option<String>,
-    /// Ids of the same conversation in other programs, by what they are for.
+    /// Ids of the same conversation in other programs, by purpose.
     pub external_ids: BTreeMap<String, String>,
-    /// Version of the format, where the file states one.
+    /// Version of the format, if the file states one.
     pub format_version: Option<u64>,
-    /// User prompts, where the whole log was read.
+    /// Number of user prompts, if the whole log was read.
     pub turns: u64,
-    /// User and assistant messages on all branches.
+    /// Number of user and assistant messages on all branches.
     pub messages: u64,
-    /// Calls of tools.
+    /// Number of tool calls.
     pub tool_calls: u64,
-    /// Time spent, where the agent recorded it.
+    /// Time spent, if the agent recorded it.
     pub duration_ms: Option<u64>,
-    /// Records by their own type word.
+    /// Number of records by the agent's own type word.
     pub kinds: BTreeMap<String, u64>,
-    /// Tokens and cost.
+    /// Tokens and cost by message.
     pub usage: UsageTally,
-    /// Counts and cost that the agent itself recorded elsewhere (an index, a document), for
-    /// sessions whose log says less.
+    /// Counts and cost that the agent recorded outside the log (an index, a document), for sessions
+    /// whose log contains less.
     pub stated: Stated,
-    /// Labels in file order: the entry's id, and its label or none if it was cleared.
+    /// Labels in file order: the entry's id, and its label or `None` if it was removed.
     pub labels: Vec<(String, Option<String>)>,
-    /// Whether the user should not be shown it in lists, and why: subagent,
-    /// empty, prepared, archived…
+    /// The reason why lists omit the session (subagent, empty, prepared, archived…); `None` if they
+    /// show it.
     pub hidden: Option<&'static str>,
     /// Whether the agent marked it as worth keeping.
     pub pinned: bool,
-    /// Whether the agent put it into its archive.
+    /// Whether the agent moved it into its archive.
     pub archived: bool,
 }
 
-/// What an index or document says about a session, taken where the log itself does not tell.
+/// What an index or document states about a session; used where the log itself does not contain it.
 #[derive(Debug, Default, Clone)]
 pub struct Stated {
-    /// Messages.
+    /// Number of messages.
     pub messages: Option<u64>,
-    /// Turns.
+    /// Number of turns.
     pub turns: Option<u64>,
     /// Tokens and cost.
     pub usage: Usage,
 }
 
-/// The tag that keeps a session from being archived and cleaned up.
+/// The tag that protects a session from being archived and cleaned up.
 pub const PINNED: &str = "pinned";
 
 impl SessionMeta {
-    /// Takes the time of a record as a bound of the session's life.
+    /// Extends the session's time range by the time of a record.
     pub fn saw(&mut self, head: &Head) {
         if let Some(time) = head.instant() {
             self.saw_time(time);
         }
     }
 
-    /// Takes a time as a bound of the session's life.
+    /// Extends the session's time range by `time`.
     pub fn saw_time(&mut self, time: Instant) {
         self.created = Some(self.created.map_or(time, |known| known.min(time)));
         self.last_active = Some(self.last_active.map_or(time, |known| known.max(time)));
     }
 
-    /// Notes a model, once.
+    /// Adds a model, if it is not in the list yet.
     pub fn saw_model(&mut self, model: &str) {
         if !model.is_empty() && !self.models.iter().any(|m| m == model) {
             self.models.push(model.to_owned());
         }
     }
 
-    /// Counts a record under its own type word.
+    /// Counts a record under the agent's own type word.
     pub fn count(&mut self, word: &str) {
         match self.kinds.get_mut(word) {
             Some(count) => *count += 1,
@@ -123,7 +124,7 @@ impl SessionMeta {
         }
     }
 
-    /// Notes something the user asked: the first stays, the last moves on.
+    /// Records a prompt of the user as the last one, and as the first one if there was none.
     pub fn saw_prompt(&mut self, text: &str) {
         let text = text.trim();
         if text.is_empty() {
@@ -137,13 +138,13 @@ impl SessionMeta {
         self.last_prompt = Some(short);
     }
 
-    /// Whether it shall stay where it is: its agent marked it as worth keeping, or it
-    /// has the tag [`PINNED`].
+    /// Whether the session must not be archived or cleaned up: its agent pinned it, or it has the
+    /// tag [`PINNED`].
     pub fn is_pinned(&self) -> bool {
         self.pinned || self.tags.iter().any(|tag| tag == PINNED)
     }
 
-    /// The label of each entry that has one now, by id.
+    /// Returns the current label of each entry that has one, by entry id.
     pub fn labels_now(&self) -> BTreeMap<&str, &str> {
         let mut now = BTreeMap::new();
         for (target, label) in &self.labels {

@@ -1,8 +1,9 @@
-//! How sessions are named.
+//! Session references: `DIALECT:ID`.
 
 use std::fmt;
 
-/// Which physical session: a dialect, and the id in its own words. Written `DIALECT:ID`.
+/// A reference to one physical session: a dialect, and the id in that dialect. Written
+/// `DIALECT:ID`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionRef {
     /// Name of the dialect.
@@ -12,7 +13,7 @@ pub struct SessionRef {
 }
 
 impl SessionRef {
-    /// A reference from its parts.
+    /// Creates a reference from its parts.
     pub fn new(dialect: impl Into<String>, id: impl Into<String>) -> Self {
         SessionRef {
             dialect: dialect.into(),
@@ -20,8 +21,8 @@ impl SessionRef {
         }
     }
 
-    /// The reference as one word of a command that people copy into a shell: some agents' ids may
-    /// contain blanks, quotes and `$`.
+    /// Returns the reference quoted for a shell, for commands that users copy: ids of some agents
+    /// may contain blanks, quotes and `$`.
     pub fn to_argument(&self) -> String {
         crate::shell_quote(&self.to_string())
     }

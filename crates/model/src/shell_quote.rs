@@ -1,11 +1,13 @@
-//! Words of commands that a shell reads: those that people copy, and those that are
-//! stored to be run later.
+//! Quotes words for POSIX shells, in commands that users copy and in commands that are stored and
+//! run later.
 
 use crate::invisible_chars::{is_hostile, without_hostile};
 
-/// A word as a POSIX shell reads it back, without a character that a terminal would not show.
+/// Quotes a word so that a POSIX shell reads it back, without characters that a terminal would not
+/// display.
 ///
-/// Only for commands that are printed. Commands that we start get their words as an array.
+/// Only for commands that are printed. Commands that this program starts get their arguments as an
+/// array.
 pub fn shell_quote(word: &str) -> String {
     let is_plain = |c: char| {
         c.is_ascii_alphanumeric()
@@ -17,7 +19,7 @@ pub fn shell_quote(word: &str) -> String {
     if !word.char_indices().any(|(at, c)| is_hostile(word, at, c)) {
         return shell_literal(word);
     }
-    // $'…' spells a character by its bytes, so that none of them reaches the terminal as it is.
+    // $'…' writes a character as escaped bytes, so that no hostile character reaches the terminal.
     let escaped = word.replace('\\', "\\\\").replace('\'', "\\'");
     let shown = without_hostile(&escaped, |c, out| {
         let mut buffer = [0; 4];
@@ -28,16 +30,17 @@ pub fn shell_quote(word: &str) -> String {
     format!("$'{shown}'")
 }
 
-/// A word of a command that is stored and run later by a POSIX shell: always in single quotes,
-/// every byte as it is.
+/// Quotes a word of a command that is stored and later run by a POSIX shell: always in single
+/// quotes, with every byte unchanged.
 ///
-/// [`shell_quote`] cannot be used there: `$'…'` is unknown to dash, which is `sh` on many systems.
+/// [`shell_quote`] cannot be used there: dash, which is `sh` on many systems, does not support
+/// `$'…'`.
 pub fn shell_literal(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// An option with its value, as [`shell_quote`] does it: a value that starts with `-` must not be
-/// taken for an option.
+/// Quotes an option with its value as [`shell_quote`] does, so that a value that starts with `-` is
+/// not parsed as an option.
 pub fn shell_option(name: &str, value: &str) -> String {
     let between = if value.starts_with('-') { '=' } else { ' ' };
     format!("{name}{between}{}", shell_quote(value))

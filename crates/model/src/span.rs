@@ -1,9 +1,13 @@
-//! Spans: every byte of a log belongs to exactly one.
+//! Splits the bytes of a log into spans; every byte belongs to exactly one span.
 //!
-//! A span is a record, or a gap between records: line ends, blank stretches, NULs left by a
-//! crash, garbage, a byte order mark, or the unfinished tail of an append that may still be
-//! under way. Concatenated in order they give back the file, which is how we know that
-//! nothing is ever dropped.
+//! A span is a record, or a gap between records: a line end, white space, NUL bytes left by a
+//! crash, garbage, a byte order mark, or a tail without a newline, whose append may still be in
+//! progress. The spans in order, concatenated, are the file. Tests check this on damaged input, so
+//! no byte is ever dropped.
+//!
+//! Damage does not stop the splitter: after garbage it searches for the next object on the line
+//! that the dialect accepts as a record. Spans have positions, not meanings; what a record is about
+//! is the dialect's task.
 
 use memchr::memmem;
 
@@ -13,37 +17,37 @@ mod lines;
 
 pub use lines::Lines;
 
-/// A stretch of a log.
+/// A contiguous range of bytes of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Position of its first byte.
+    /// Position of the first byte in the file.
     pub at: u64,
     /// Length in bytes.
     pub len: u64,
-    /// Line that it begins on, from 1.
+    /// Number of the line that the span begins on, from 1.
     pub line: u64,
-    /// What it is.
+    /// Whether the span is a record, or which kind of gap.
     pub kind: SpanKind,
 }
 
-/// What a span is.
+/// The kind of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanKind {
     /// One JSON object.
     Record {
-        /// Which record of its line it is, from 0; more than one means that
-        /// they are glued together.
+        /// Index of the record within its line, from 0. Above 0, two records were written without a
+        /// newline between them.
         nth: u32,
-        /// Whether some of its bytes are not UTF-8.
+        /// Whether some of the record's bytes are not UTF-8.
         bad_utf8: bool,
-        /// Whether other bytes than white space stand before it on its line.
+        /// Whether NUL bytes or garbage precede the record on its line.
         salvaged: bool,
     },
-    /// Anything between records.
+    /// Bytes between records.
     Gap(Gap),
 }
 
-/// What stands between records.
+/// The kind of a gap between records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
     /// A line end.
@@ -54,18 +58,19 @@ pub enum Gap {
     Bom,
     /// A run of NUL bytes.
     Nul,
-    /// Bytes that are no record.
+    /// Bytes that are not a record.
     Garbage,
-    /// Bytes after the last line end that are no record yet.
+    /// Bytes after the last line end that are not a record yet: a torn tail, or an append in
+    /// progress.
     Pending,
-    /// Brackets and commas around the records of a document.
+    /// Brackets, commas and other members around the records of a document.
     Frame,
 }
 
-/// How records stand in a file.
+/// How a file is divided into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// One record a line.
+    /// One record per line.
     Lines,
     /// The whole file is one record.
     Document,
@@ -76,37 +81,37 @@ pub enum Framing {
 /// A line of a log with the newline that ends it, if there is one.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
-    /// Position of its first byte.
+    /// Position of the first byte in the file.
     pub at: u64,
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub number: u64,
-    /// Its bytes.
+    /// The bytes of the line, including the newline.
     pub bytes: &'a [u8],
 }
 
-/// A span, and the scanned object if it is a record.
+/// A span with its bytes, and the scanned object if the span is a record.
 #[derive(Debug)]
 pub struct SplitRecord<'a> {
-    /// Where and what.
+    /// Position and kind of the span.
     pub span: Span,
-    /// Its bytes.
+    /// The bytes of the span.
     pub bytes: &'a [u8],
-    /// The record.
+    /// The scanned record; `None` for a gap.
     pub object: Option<Object<'a>>,
 }
 
-/// Splits lines and documents into spans. Keeps its scratch space, so one serves a whole file.
+/// Splits lines and documents into spans. Reuses its buffers, so one value serves a whole file.
 #[derive(Debug, Default)]
 pub struct Splitter {
     scanned: Scanned,
 }
 
-/// Decides whether an object found behind garbage is a record of its own, not a part of
-/// the one that was torn.
+/// Decides whether an object found after garbage is a record of its own, and not a nested object of
+/// the record that was torn.
 pub type IsRecord<'r> = dyn Fn(&Object<'_>) -> bool + 'r;
 
 impl Splitter {
-    /// Splits one line of a line-framed log.
+    /// Splits one line of a line-framed log and passes its spans to `sink` in order.
     pub fn line(
         &mut self,
         line: Line<'_>,
@@ -121,6 +126,7 @@ impl Splitter {
         };
         let mut nth = 0;
         let mut at = 0;
+        // False once NUL bytes or garbage were found: records after them count as salvaged.
         let mut clean = true;
         if line.at == 0 && text.starts_with(b"\xEF\xBB\xBF") {
             emit_gap(&line, 0, 3, Gap::Bom, sink);
@@ -143,8 +149,8 @@ impl Splitter {
                     continue;
                 }
                 b'{' => {
-                    // Only the first record of a line is worth the index: others on the
-                    // same line are damage.
+                    // Only the first record of a clean line gets an outline: it covers all of
+                    // `rest`, and further records on the same line are damage, thus rare.
                     let first = nth == 0 && clean;
                     let scanned = if first {
                         self.scanned.scan(rest)
@@ -158,9 +164,11 @@ impl Splitter {
                         continue;
                     }
                 }
+                // Not an object, or one that does not parse: falls through to garbage.
                 _ => {}
             }
             let len = self.garbage(rest, is_record);
+            // Without a newline the tail may be an append in progress, which is not damage.
             let gap = if !ended && at + len == text.len() {
                 Gap::Pending
             } else {
@@ -175,7 +183,8 @@ impl Splitter {
         }
     }
 
-    /// Splits a file that is one document. What is no JSON is one gap; then the file has no record.
+    /// Splits a file that is one JSON document. A file that is not valid JSON becomes one gap and
+    /// has no records. A top-level array has its objects as records.
     pub fn document(
         &mut self,
         bytes: &[u8],
@@ -203,6 +212,7 @@ impl Splitter {
             return;
         }
         let Ok(len) = self.scanned.scan_plainly(rest) else {
+            // Not an object: an array of records, or not JSON.
             let body = rest.trim_ascii_end();
             match Raw::parse(body).map(|array| items_in(body, array)) {
                 Ok(items) if body.starts_with(b"[") => self.items(&whole, start, rest, items, sink),
@@ -226,8 +236,8 @@ impl Splitter {
         }
     }
 
-    /// The items of the array under `key` are records; brackets, commas and all
-    /// other members are frame.
+    /// Emits the items of the array under `key` as records; brackets, commas and all other members
+    /// are frame.
     fn rows(
         &mut self,
         whole: &Line<'_>,
@@ -245,7 +255,7 @@ impl Splitter {
         self.items(whole, start, body, items, sink);
     }
 
-    /// Those items that are objects are records, all else is frame.
+    /// Emits the items that are objects as records and everything else as frame.
     fn items(
         &mut self,
         whole: &Line<'_>,
@@ -259,6 +269,7 @@ impl Splitter {
         for (item, len) in items {
             let bytes = body.get(item..item + len).unwrap_or(b"");
             if self.scanned.scan_plainly(bytes).is_err() {
+                // Not an object: the next frame, which starts at `at`, includes its bytes.
                 continue;
             }
             if item > at {
@@ -280,13 +291,14 @@ impl Splitter {
         }
     }
 
-    /// How far garbage reaches: to the next record on the line, or to its end.
+    /// Returns the length of the garbage: up to the next record on the line, or to the line's end.
     ///
-    /// Every `{"` is a candidate. The work is bounded, or a torn line of many megabytes
-    /// would cost its square.
+    /// Every `{"` is a candidate. The number of scanned bytes is bounded: without the budget a torn
+    /// line of many megabytes would take quadratic time.
     fn garbage(&mut self, text: &[u8], is_record: &IsRecord<'_>) -> usize {
         let mut budget = text.len().saturating_mul(8).saturating_add(1 << 16);
         let finder = memmem::Finder::new(b"{\"");
+        // The first byte is garbage in any case: the caller failed to scan an object there.
         let mut from = 1;
         while let Some(step) = text.get(from..).and_then(|rest| finder.find(rest)) {
             let candidate = from + step;
@@ -296,6 +308,7 @@ impl Splitter {
                     if is_record(&self.scanned.object(rest)) {
                         return candidate;
                     }
+                    // A valid object that is not a record: nested objects are skipped with it.
                     from = candidate + len;
                     budget = budget.saturating_sub(len);
                 }
@@ -320,8 +333,10 @@ fn emit_record(
     salvaged: bool,
     sink: &mut dyn FnMut(SplitRecord<'_>),
 ) {
+    // The outline already knows whether the line is ASCII, which saves validating most records.
     let bytes = object.raw().bytes();
     let bad_utf8 = !object.is_known_ascii() && simdutf8::basic::from_utf8(bytes).is_err();
+    // Only documents have newlines before a record: there the "line" is the whole file.
     let number = line.number + newlines_before(line, at);
     let kind = SpanKind::Record {
         nth,
@@ -377,7 +392,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// Where the items of an array stand in the text that holds it, and how long they are.
+/// Returns position and length of each item of `array`, which must be a part of `body`.
 fn items_in(body: &[u8], array: Raw<'_>) -> Vec<(usize, usize)> {
     array
         .items()

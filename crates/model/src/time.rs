@@ -1,24 +1,24 @@
-//! Instants as agents write them.
+//! Timestamps as agents write them, in milliseconds.
 
-/// Milliseconds since 1970, UTC.
+/// A point in time: milliseconds since 1970, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
 impl Instant {
-    /// An instant from milliseconds since 1970.
+    /// Creates an instant from milliseconds since 1970.
     pub fn from_millis(millis: i64) -> Self {
         Instant(millis)
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the milliseconds since 1970.
     pub fn millis(self) -> i64 {
         self.0
     }
 
-    /// Reads RFC 3339 with any fraction and offset; also `YYYY-MM-DD` and a missing
-    /// offset, taken as UTC.
+    /// Parses RFC 3339 with any fraction and offset, also `YYYY-MM-DD` and times without an offset,
+    /// which count as UTC.
     ///
-    /// Years 0000–9999. Go's zero time `0001-01-01T00:00:00Z` means "never" and is none.
+    /// Years 0000–9999. Go's zero time `0001-01-01T00:00:00Z` means "never" and gives `None`.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.trim().as_bytes();
         let year = number(bytes.get(0..4)?)?;
@@ -39,14 +39,14 @@ impl Instant {
         (year > 1).then_some(Instant(millis))
     }
 
-    /// RFC 3339, UTC, with milliseconds: the form that ECMAScript's `toISOString` gives.
+    /// Formats as RFC 3339 in UTC with milliseconds, as ECMAScript's `toISOString` does.
     pub fn to_rfc3339(self) -> String {
         let mut text = Vec::with_capacity(24);
         self.write_rfc3339(&mut text);
         String::from_utf8(text).unwrap_or_default()
     }
 
-    /// Appends what [`to_rfc3339`](Instant::to_rfc3339) gives.
+    /// Appends the text of [`to_rfc3339`](Instant::to_rfc3339) to `out`.
     pub fn write_rfc3339(self, out: &mut Vec<u8>) {
         let days = self.0.div_euclid(86_400_000);
         let rest = self.0.rem_euclid(86_400_000);
@@ -79,7 +79,7 @@ impl Instant {
     }
 }
 
-/// The two digits of a number below a hundred.
+/// Returns the two decimal digits of a number below 100.
 fn digits(number: i64) -> [u8; 2] {
     let number = u8::try_from(number).unwrap_or(0);
     [b'0' + number / 10, b'0' + number % 10]
@@ -145,8 +145,8 @@ fn days_in(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days since 1970-01-01 of a date of the proleptic Gregorian calendar: years run from
-/// March, eras are 400 years.
+/// Returns the days since 1970-01-01 of a date in the proleptic Gregorian calendar, computed with
+/// years that start in March and eras of 400 years.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);

@@ -1,12 +1,12 @@
-//! Calls of tools and their answers.
+//! Links between tool calls and their results.
 
 use crate::Symbol;
 
-/// A call of a tool or an answer to one, by the id of the call.
+/// A tool call or a tool result, by the id of the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolLink {
-    /// The entry makes the call.
+    /// The entry contains the call.
     Call(Symbol),
-    /// The entry answers it.
+    /// The entry contains the result.
     Answer(Symbol),
 }

@@ -1,14 +1,16 @@
-//! The tree of a session: entries linked by parent.
+//! The tree of a session: entries linked by their parents.
 //!
-//! Parents may come later in the file, be missing, name themselves or run in circles, and there may
-//! be several roots. The tree is built without recursion, breaks every circle at one place, and
-//! remembers what it met.
+//! The input is not trusted: a parent may come later in the file, be missing, be the entry itself
+//! or part of a cycle, and there may be several roots. The tree is built without recursion, cuts
+//! every cycle at one entry and reports these entries, so that every walk over it terminates.
+//!
+//! Which entry is whose parent is decided by the dialect, not here.
 
 use crate::Slot;
 
 const NONE: u32 = u32::MAX;
 
-/// Entries linked by parent. Twelve bytes an entry.
+/// Entries linked by parent, in three vectors of `u32`: twelve bytes per entry.
 #[derive(Debug, Default, Clone)]
 pub struct Tree {
     up: Vec<u32>,
@@ -18,16 +20,16 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Builds the tree from each entry's parent. Children keep file order.
+    /// Builds the tree from the parent of each entry. Children keep file order.
     ///
-    /// Where parents run in a circle, the entry of the circle that comes first in the
-    /// file becomes a root.
+    /// In a cycle, the entry that comes first in the file becomes a root.
     pub fn build(parents: impl IntoIterator<Item = Option<Slot>>) -> Self {
         let mut up = links(parents);
         let count = up.len();
         let cycles = break_cycles(&mut up);
         let mut first_child = vec![NONE; count];
         let mut next_sibling = vec![NONE; count];
+        // Backwards, because each child is put in front of its later siblings.
         for child in (0..count).rev() {
             let parent = up.get(child).copied().unwrap_or(NONE);
             if let (Some(first), Some(next)) = (
@@ -46,8 +48,8 @@ impl Tree {
         }
     }
 
-    /// One entry of every circle that parents run in. In most logs parents come before their
-    /// children, which is seen at once.
+    /// Returns one entry of every cycle, without building the tree. In most logs all parents
+    /// precede their children; then one pass proves that there is no cycle.
     pub fn circles(parents: impl Iterator<Item = Option<Slot>> + Clone) -> Vec<Slot> {
         if parents
             .clone()
@@ -59,34 +61,34 @@ impl Tree {
         break_cycles(&mut links(parents))
     }
 
-    /// How many entries it has.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.up.len()
     }
 
-    /// Whether it has none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.up.is_empty()
     }
 
-    /// The parent of an entry; none for a root.
+    /// Returns the parent of an entry; `None` for a root.
     pub fn parent(&self, slot: Slot) -> Option<Slot> {
         some(self.up.get(slot.index()))
     }
 
-    /// The children of an entry, in file order.
+    /// Iterates over the children of an entry in file order.
     pub fn children(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
         std::iter::successors(some(self.first_child.get(slot.index())), |s| {
             some(self.next_sibling.get(s.index()))
         })
     }
 
-    /// Whether nothing hangs below the entry.
+    /// Whether the entry has no children.
     pub fn is_tip(&self, slot: Slot) -> bool {
         some(self.first_child.get(slot.index())).is_none()
     }
 
-    /// Entries that have no parent.
+    /// Iterates over the entries without a parent.
     pub fn roots(&self) -> impl Iterator<Item = Slot> + '_ {
         self.up
             .iter()
@@ -95,26 +97,26 @@ impl Tree {
             .map(|(i, _)| Slot(i as u32))
     }
 
-    /// One entry of every circle that was broken: there its parent link was cut.
+    /// One entry of every cycle: the one whose parent link was removed.
     pub fn cycles(&self) -> &[Slot] {
         &self.cycles
     }
 
-    /// From the entry up to its root, the entry first.
+    /// Iterates from the entry up to its root, starting with the entry itself.
     pub fn ancestors(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
         std::iter::successors((slot.index() < self.up.len()).then_some(slot), |s| {
             self.parent(*s)
         })
     }
 
-    /// From the root down to the entry.
+    /// Returns the path from the root down to the entry, inclusive.
     pub fn path(&self, slot: Slot) -> Vec<Slot> {
         let mut path: Vec<_> = self.ancestors(slot).collect();
         path.reverse();
         path
     }
 
-    /// The deepest entry that both have above them or are.
+    /// Returns the deepest entry that is on both paths to the root; `a` or `b` itself counts.
     pub fn common_ancestor(&self, a: Slot, b: Slot) -> Option<Slot> {
         let (a, b) = (self.path(a), self.path(b));
         a.iter()
@@ -124,8 +126,8 @@ impl Tree {
             .map(|(x, _)| *x)
     }
 
-    /// What is left when one goes from an entry to another (none: before everything), oldest first:
-    /// what a summary of the branch is about.
+    /// Returns the entries that are on the path of `from` but not on that of `to`, oldest first:
+    /// the subject of a branch summary. With `to` `None`, the whole path.
     pub fn left_behind(&self, from: Slot, to: Option<Slot>) -> Vec<Slot> {
         let mut path = self.path(from);
         let shared = to.and_then(|to| self.common_ancestor(from, to));
@@ -137,7 +139,7 @@ impl Tree {
     }
 }
 
-/// Parents as numbers; one that is not there is none.
+/// Converts parents to indexes; a parent outside the log counts as missing.
 fn links(parents: impl IntoIterator<Item = Option<Slot>>) -> Vec<u32> {
     let mut up: Vec<u32> = parents
         .into_iter()
@@ -156,8 +158,11 @@ fn some(link: Option<&u32>) -> Option<Slot> {
     link.copied().filter(|up| *up != NONE).map(Slot)
 }
 
-/// Follows every chain once, marking with the number of the walk; meeting the own mark
-/// again means a circle.
+/// Cuts every cycle and returns the entries that became roots.
+///
+/// Every chain is followed once. Each visited entry is marked with the number of the walk; a walk
+/// that meets its own mark has found a cycle, one that meets another mark ends there. So the total
+/// time is linear.
 fn break_cycles(up: &mut [u32]) -> Vec<Slot> {
     if up
         .iter()

@@ -1,39 +1,42 @@
-//! What a conversation cost.
+//! Token usage and cost of messages and sessions.
+//!
+//! [`UsageTally`] counts each API message once. Agents write one message as several lines, which
+//! repeat its usage, and forks copy the lines of their parents.
 
 use std::collections::HashMap;
 
 use crate::{CumulativeUsage, Instant, Symbol};
 
-/// Tokens and money. What was not stated is unknown, not zero.
+/// Tokens and cost. `None` means unknown, not zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Usage {
-    /// Tokens sent.
+    /// Input tokens.
     pub input: Option<u64>,
-    /// Tokens received.
+    /// Output tokens.
     pub output: Option<u64>,
     /// Tokens read from the provider's cache.
     pub cache_read: Option<u64>,
-    /// Tokens written to the provider's cache, for however long.
+    /// Tokens written to the provider's cache, for any duration.
     pub cache_write: Option<u64>,
-    /// Those of them that were written for an hour, which cost more; known only where
-    /// they are told apart.
+    /// The part of `cache_write` that was written for one hour, which costs more; known only if the
+    /// agent counts it separately.
     pub cache_write_1h: Option<u64>,
-    /// Tokens spent on reasoning, where they are counted apart.
+    /// Tokens spent on reasoning, if they are counted separately.
     pub reasoning: Option<u64>,
-    /// Dollars, where the agent recorded them.
+    /// Cost in dollars, if the agent recorded it.
     pub cost: Option<f64>,
-    /// Requests that a plan counts instead of tokens; some models count as a part
-    /// of one or as several.
+    /// Requests, for plans that count requests instead of tokens. A request to some models counts
+    /// as a fraction or as several.
     pub premium_requests: Option<f64>,
 }
 
 impl Usage {
-    /// Whether nothing is known.
+    /// Whether no value is known.
     pub fn is_unknown(&self) -> bool {
         *self == Usage::default()
     }
 
-    /// Whether nothing was spent, or nothing is known.
+    /// Whether every known value is zero.
     pub fn is_nothing(&self) -> bool {
         let counts = [
             self.input,
@@ -48,7 +51,7 @@ impl Usage {
             && parts.iter().all(|part| part.unwrap_or(0.0) == 0.0)
     }
 
-    /// Zero wherever something is known.
+    /// Returns a copy in which every known value is zero.
     fn zeroed(&self) -> Usage {
         let zero = |count: Option<u64>| count.map(|_| 0);
         Usage {
@@ -63,7 +66,8 @@ impl Usage {
         }
     }
 
-    /// What was added to an earlier sum; none if this one is smaller. Money is not compared.
+    /// Returns what was added since `earlier`; `None` if any count became smaller. The cost is not
+    /// compared.
     pub fn since(&self, earlier: &Usage) -> Option<Usage> {
         let less = |now: Option<u64>, then: Option<u64>| match now {
             Some(now) => now.checked_sub(then.unwrap_or(0)).map(Some),
@@ -81,7 +85,7 @@ impl Usage {
         })
     }
 
-    /// Adds another; unknown plus known is known.
+    /// Adds another usage; unknown plus known is known.
     pub fn add(&mut self, other: &Usage) {
         add(&mut self.input, other.input);
         add(&mut self.output, other.output);
@@ -106,61 +110,62 @@ fn add(sum: &mut Option<u64>, more: Option<u64>) {
     }
 }
 
-/// What is known of an API message beside what it cost.
+/// Facts about an API message other than its usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Said {
-    /// When it was said.
+    /// When the message was sent.
     pub at: Option<Instant>,
-    /// The model that said it.
+    /// The model of the message.
     pub model: Option<Symbol>,
-    /// The request that it answers, where the agent writes that down.
+    /// Id of the request that the message answers, if the agent records it.
     pub request: Option<Symbol>,
-    /// Whether the message's id means the same message in every session: copies and
-    /// forks repeat it then.
+    /// Whether the message's id means the same message in every session, so that copies in forks
+    /// can be recognised.
     pub everywhere: bool,
-    /// Whether the line only repeats what a subagent used, which has a transcript of its own.
+    /// Whether the line only repeats the usage of a subagent, which has a transcript of its own.
     pub relayed: bool,
-    /// The session that the counter was begun in, where an agent states only a sum
-    /// that goes on in forks.
+    /// The session in which the running total started, for agents that record only a total, which
+    /// continues in forks.
     pub lineage: Option<Symbol>,
-    /// Whether it was copied from the session that this one was forked from, which spent it.
+    /// Whether the line was copied from the parent session, where the usage is counted.
     pub inherited: bool,
 }
 
-/// What one API message cost.
+/// The usage of one API message.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct UsageRecord {
-    /// Tokens and money.
+    /// Tokens and cost of the message.
     pub usage: Usage,
-    /// What else is known.
+    /// Other facts about the message.
     pub said: Said,
 }
 
-/// Adds up usage once for each API message, however many lines repeat it.
+/// Sums up usage once per API message, regardless of how many lines repeat it.
 #[derive(Debug, Default, Clone)]
 pub struct UsageTally {
     by_message: HashMap<Symbol, UsageRecord>,
     unnamed: Vec<UsageRecord>,
-    /// The counter of agents that state only a sum so far.
+    /// The counter for agents that record only a running total.
     pub running: CumulativeUsage,
 }
 
 const DAY: i64 = 86_400_000;
 
 impl UsageTally {
-    /// Notes what a line states. Lines of one message state the same sum, growing while it streams:
-    /// the last one counts.
+    /// Records the usage that a line states. Lines of one message repeat its total, which grows
+    /// while it streams: the last line counts.
     pub fn note(&mut self, message: Option<Symbol>, usage: Usage) {
         self.note_said(message, usage, Said::default());
     }
 
-    /// The same, with what else is known of the message.
+    /// As [`UsageTally::note`], with other facts about the message.
     pub fn note_said(&mut self, message: Option<Symbol>, usage: Usage, said: Said) {
         if let Some(name) = message {
             self.by_message.insert(name, UsageRecord { usage, said });
             return;
         }
-        // What has no name is kept by day and model, so that a long session stays small.
+        // Usage without a message id is summed by day and model, so that the tally of a long
+        // session stays small.
         let day = |at: Option<Instant>| at.map(|at| at.millis().div_euclid(DAY));
         let alike = |noted: &&mut UsageRecord| {
             noted.said.model == said.model && day(noted.said.at) == day(said.at)
@@ -171,9 +176,9 @@ impl UsageTally {
         }
     }
 
-    /// What was noted, message by message; what has no name comes summed up by day and model.
+    /// Iterates over the usage by message; usage without a message id is summed by day and model.
     pub fn items(&self) -> impl Iterator<Item = (Option<Symbol>, &UsageRecord)> {
-        // In one order, so that sums of money are the same every time.
+        // In a fixed order, so that floating-point sums are reproducible.
         let mut named: Vec<(Symbol, &UsageRecord)> = self
             .by_message
             .iter()
@@ -184,11 +189,11 @@ impl UsageTally {
         named.chain(self.unnamed.iter().map(|noted| (None, noted)))
     }
 
-    /// The sum over all messages that the session paid for itself.
+    /// Returns the sum over all messages that this session itself paid for.
     pub fn total(&self) -> Usage {
         let mut total = Usage::default();
         for (_, noted) in self.items() {
-            // What was inherited is known to have cost nothing here.
+            // Inherited usage counts as a known zero, not as unknown.
             total.add(&if noted.said.inherited {
                 noted.usage.zeroed()
             } else {

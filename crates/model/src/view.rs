@@ -1,8 +1,8 @@
-//! What a person reads of an entry.
+//! The readable view of an entry: text, reasoning, tool calls, media.
 
 use crate::Usage;
 
-/// A part of a message.
+/// One part of a message.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Block {
@@ -10,7 +10,7 @@ pub enum Block {
     Text(String),
     /// The model's reasoning.
     Thinking(String),
-    /// A call of a tool.
+    /// A tool call.
     Call {
         /// Id by which the result refers to it.
         id: String,
@@ -19,11 +19,11 @@ pub enum Block {
         /// Its arguments, JSON as written.
         input: String,
     },
-    /// What a tool answered.
+    /// A tool result.
     Result {
-        /// Id of the call.
+        /// Id of the tool call.
         call: String,
-        /// Text of the answer.
+        /// Text of the result.
         text: String,
         /// Whether the call failed.
         is_error: bool,
@@ -32,48 +32,48 @@ pub enum Block {
     Media {
         /// MIME type, if stated.
         mime: Option<String>,
-        /// Where it lies: base64 inside the record, or a name of a file or blob.
+        /// Where the bytes are: base64 inside the record, or the name of a file or blob.
         source: MediaSource,
     },
     /// A part whose type the dialect does not know, as JSON.
     Other {
-        /// Its type word.
+        /// The type word of the part.
         word: String,
         /// Its JSON.
         json: String,
     },
 }
 
-/// Where the bytes of an image or file are.
+/// The location of the bytes of an image or file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MediaSource {
     /// Base64 text inside the record.
     Inline(String),
-    /// `blob:sha256:…` or a path below the store.
+    /// `blob:sha256:…` or a path relative to the store.
     Reference(String),
 }
 
-/// An entry prepared for reading.
+/// An entry prepared for display.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct View {
-    /// Its parts in order.
+    /// The parts of the message in order.
     pub blocks: Vec<Block>,
-    /// Model that said it.
+    /// The model that wrote the message.
     pub model: Option<String>,
-    /// What it cost.
+    /// Tokens and cost of the message.
     pub usage: Option<Usage>,
-    /// Why the model ended, in the agent's own word.
+    /// The stop reason, in the agent's own word.
     pub stop: Option<String>,
     /// Name of the tool, for results that state it.
     pub tool: Option<String>,
-    /// Whether the agent keeps it from people's eyes.
+    /// Whether the agent hides the entry from the user.
     pub hidden: bool,
-    /// A line about what it is, for entries that are no messages ("model is now …").
+    /// A one-line description, for entries that are not messages ("model is now …").
     pub remark: Option<String>,
 }
 
 impl View {
-    /// A view of these parts.
+    /// Creates a view of these parts.
     pub fn of(blocks: impl IntoIterator<Item = Block>) -> Self {
         View {
             blocks: blocks.into_iter().collect(),
@@ -81,12 +81,12 @@ impl View {
         }
     }
 
-    /// A view that is one text.
+    /// Creates a view of one text part.
     pub fn text_only(text: impl Into<String>) -> Self {
         View::of([Block::Text(text.into())])
     }
 
-    /// A view that is one line about the entry.
+    /// Creates a view of one descriptive line.
     pub fn remark(line: impl Into<String>) -> Self {
         View {
             remark: Some(line.into()),
@@ -94,7 +94,7 @@ impl View {
         }
     }
 
-    /// The text of the message: its text parts, and what tools answered.
+    /// Returns the text of the message: its text parts and tool results.
     pub fn text(&self) -> String {
         let mut out = String::new();
         for block in &self.blocks {
@@ -109,7 +109,7 @@ impl View {
         out
     }
 
-    /// The calls it makes: id, name, arguments.
+    /// Iterates over the tool calls: id, name, arguments.
     pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         self.blocks.iter().filter_map(|b| match b {
             Block::Call { id, name, input } => Some((id.as_str(), name.as_str(), input.as_str())),
@@ -117,7 +117,7 @@ impl View {
         })
     }
 
-    /// Ids of the calls it answers.
+    /// Iterates over the ids of the tool calls that the entry answers.
     pub fn results(&self) -> impl Iterator<Item = &str> {
         self.blocks.iter().filter_map(|b| match b {
             Block::Result { call, .. } => Some(call.as_str()),

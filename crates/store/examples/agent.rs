@@ -6,21 +6,22 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it did")]
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
+use boswell_store::checkpoint::Checkpoints;
 use boswell_store::checkpoint::{self, Moment};
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::launch::Launch;
-use boswell_store::launch::SessionId;
-use boswell_store::memory::INDEX;
+use boswell_store::memory::{INDEX, ProjectMemory};
+use boswell_store::model::EntryKind;
 use boswell_store::model::json::Json;
-use boswell_store::model::{Block, EntryKind, View};
 use boswell_store::prompts::Prompt;
-use boswell_store::{
-    Answer, Blobs, Body, Checkpoints, Clock, Draft, Memories, NewSession, Outcome, Part, Prompts,
-};
-use boswell_store::{IdSource, Result, Session, SessionWriter, Store, SystemIds, Ticket, Wait};
+use boswell_store::prompts::Prompts;
+use boswell_store::store::launch::Launch;
+use boswell_store::store::launch::SessionId;
+use boswell_store::system_ids::Clock;
+use boswell_store::system_ids::{IdSource, SystemIds};
+use boswell_store::{AssistantMessage, Body, ChatMessage, Draft, Home, NewSession, Outcome, Part};
+use boswell_store::{Result, Role, SessionWriter, Store, Ticket, Wait};
 
 const SESSION: &str = "agent-demo";
 /// A context of more bytes than this is compacted before the next prompt.
@@ -52,7 +53,7 @@ type Reply = (
 struct Agent {
     writer: SessionWriter,
     checkpoints: Checkpoints,
-    memories: Memories,
+    memory: ProjectMemory,
     prompts: Prompts,
     project: String,
     tickets: Vec<Ticket>,
@@ -79,23 +80,19 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     } else {
         usize::MAX
     };
-    // `unique` names temporary files.
-    let (disk, unique) = (Arc::new(RealDisk), SystemIds.hex16());
-    let store = Store::open(&home)?;
+    let home = Home::open(home)?;
     let mut agent = Agent {
-        writer: start(&store, &project)?,
-        checkpoints: Checkpoints::new(Blobs::new(disk.clone(), &home, &unique)),
-        memories: Memories::new(disk.clone(), &home, &unique),
-        prompts: Prompts::new(disk, &home),
+        writer: start(&home.sessions()?, &project)?,
+        checkpoints: home.checkpoints(),
+        memory: home.memory(&project),
+        prompts: home.prompts(),
         project,
         tickets: Vec::new(),
         lives,
     };
-    agent.memories.put(
-        &agent.project,
-        INDEX,
-        "notes.txt tells how the builds are\n",
-    )?;
+    agent
+        .memory
+        .put(INDEX, "notes.txt tells how the builds are\n")?;
     agent.settle()?;
     while let Some((prompt, ..)) = SCRIPT.get(agent.asked()?) {
         agent.compact_if_large()?;
@@ -113,7 +110,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         agent.append(Draft::user(*prompt))?;
         agent.turn()?;
     }
-    agent.writer.close(Outcome::Completed)
+    agent.writer.finish(Outcome::Completed)
 }
 
 /// Makes the session, or takes it up where the last run left it.
@@ -142,11 +139,11 @@ impl Agent {
                 role: None,
             }))?;
         }
-        let said = messages(&session)?;
-        let answered: Vec<&str> = said.iter().flat_map(|(_, view)| view.results()).collect();
+        let said = session.messages()?;
+        let answered: Vec<&str> = said.iter().filter_map(answered_call).collect();
         for (call, tool, _) in said
             .iter()
-            .flat_map(|(_, view)| view.calls())
+            .flat_map(ChatMessage::calls)
             .filter(|it| !answered.contains(&it.0))
         {
             // Nobody knows how far it got. Saying so lets the model look and try again.
@@ -161,8 +158,8 @@ impl Agent {
                 is_error: true,
             }))?;
         }
-        let is_over = |(kind, view): &(EntryKind, View)| {
-            *kind == EntryKind::Assistant && view.calls().next().is_none()
+        let is_over = |message: &ChatMessage| {
+            message.role == Role::Assistant && message.calls().next().is_none()
         };
         if said.last().is_none_or(is_over) {
             Ok(())
@@ -173,7 +170,7 @@ impl Agent {
 
     /// Asks the model until it answers without a call; then everything of the turn is durable.
     fn turn(&mut self) -> Result<()> {
-        let memory = self.memories.load(&self.project)?.loaded; // goes out with every context
+        let memory = self.memory.load()?.loaded; // goes out with every context
         while let (Some((tool, text)), _) = self.model()? {
             self.call(tool, text)?;
         }
@@ -199,16 +196,12 @@ impl Agent {
         };
         // Durable before the tool runs: no deed without a record of who asked for it.
         self.append(answer(call))?;
-        let (root, now) = (PathBuf::from(&self.project), SystemIds.now());
+        let root = PathBuf::from(&self.project);
         let notes = root.join("notes.txt");
         let result = if tool == "edit" {
-            let before = self.checkpoints.capture(
-                &RealDisk,
-                &root,
-                &["notes.txt".as_ref()],
-                Moment::Before,
-                now,
-            )?;
+            let before =
+                self.checkpoints
+                    .capture(&root, &["notes.txt".as_ref()], Moment::Before)?;
             self.append(Draft::custom(checkpoint::CUSTOM_TYPE, before.to_json()))?;
             durable::put(&RealDisk, &notes, text.as_bytes(), &id)?;
             format!("wrote {} bytes", text.len())
@@ -223,10 +216,8 @@ impl Agent {
     /// follow it by themselves.
     fn compact_if_large(&mut self) -> Result<()> {
         let session = self.writer.session()?;
-        let size: usize = messages(&session)?
-            .iter()
-            .map(|(_, view)| view.text().len())
-            .sum();
+        let messages = session.messages()?;
+        let size: usize = messages.iter().map(|message| message.text().len()).sum();
         let Some(last) = session.leaf()?.filter(|_| size > CONTEXT_LIMIT) else {
             return Ok(());
         };
@@ -238,21 +229,20 @@ impl Agent {
 
     /// The scripted model: calls its tool until that went well once since the prompt, then answers.
     fn model(&self) -> Result<Reply> {
-        let said = messages(&self.writer.session()?)?;
-        let since = said
+        let said = self.writer.session()?.messages()?;
+        let mut since = said
             .iter()
             .rev()
-            .take_while(|(kind, _)| *kind != EntryKind::User);
-        let well = |block: &Block| {
+            .take_while(|message| message.role != Role::User);
+        let done = since.any(|message| {
             matches!(
-                block,
-                Block::Result {
+                message.role,
+                Role::Tool {
                     is_error: false,
                     ..
                 }
             )
-        };
-        let done = since.flat_map(|(_, view)| &view.blocks).any(well);
+        });
         let (_, (call, chunks)) = SCRIPT
             .get(self.asked()?.saturating_sub(1))
             .copied()
@@ -263,10 +253,11 @@ impl Agent {
     /// How many prompts the branch holds, with those before a compaction.
     fn asked(&self) -> Result<usize> {
         let session = self.writer.session()?;
-        let branch = session.branch(session.tip()?)?.into_iter();
-        Ok(branch
-            .filter(|slot| session.log().kind(*slot) == EntryKind::User)
-            .count())
+        let mut asked = 0;
+        for entry in session.branch_entries()? {
+            asked += usize::from(entry?.kind == EntryKind::User);
+        }
+        Ok(asked)
     }
 
     /// Returns at once; the entry may not be durable yet.
@@ -299,24 +290,20 @@ impl Agent {
     }
 }
 
-/// What the model would be sent.
-fn messages(session: &Session) -> Result<Vec<(EntryKind, View)>> {
-    let context = session.context(session.tip()?)?;
-    let read = |slot| {
-        Ok((
-            session.log().kind(slot),
-            session.entry(slot)?.view.unwrap_or_default(),
-        ))
-    };
-    context.items.iter().map(|item| read(item.slot)).collect()
+/// The call that a message is the result of.
+fn answered_call(message: &ChatMessage) -> Option<&str> {
+    match &message.role {
+        Role::Tool { call, .. } => Some(call),
+        _ => None,
+    }
 }
 
 fn answer(part: Part) -> Draft {
     let (provider, model) = (Some("scripted".to_owned()), Some("one".to_owned()));
-    Draft::answer(Answer {
+    Draft::answer(AssistantMessage {
         content: vec![part],
         provider,
         model,
-        ..Answer::default()
+        ..AssistantMessage::default()
     })
 }

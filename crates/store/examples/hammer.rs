@@ -19,9 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use boswell_store::model::json::Json;
 use boswell_store::model::{Gap, SpanKind};
+use boswell_store::writer::Visibility;
 use boswell_store::{
     Body, Draft, Durability, Error, ErrorKind, Expect, NewSession, Outcome, Receipt, Result,
-    SessionWriter, Store, Visibility, Wait,
+    SessionWriter, Store, Wait,
 };
 
 struct Task {
@@ -99,7 +100,7 @@ fn create(task: &Task, visible: Visibility) -> Result<()> {
     for number in 0..task.count {
         say(&[writer.append(draft(task, number).with_id(format!("{}-{number}", task.name)))?])?;
     }
-    writer.close(Outcome::Completed)
+    writer.finish(Outcome::Completed)
 }
 
 fn drive(task: &Task) -> Result<()> {
@@ -115,7 +116,7 @@ fn drive(task: &Task) -> Result<()> {
         say(&writer.append_all(batch, Expect::Any, durability)?)?;
     }
     println!("races {}", writer.races());
-    writer.close(Outcome::Open)
+    writer.release()
 }
 
 fn numbers(task: &Task, start: usize) -> std::ops::Range<usize> {
@@ -163,7 +164,7 @@ fn hold(task: &Task) -> Result<()> {
     let writer = Store::open(&task.home)?.writer(&task.session, Wait::No)?;
     println!("held");
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
-    writer.close(Outcome::Open)
+    writer.release()
 }
 
 /// Reads again and again. Only bytes behind the last line end may look unfinished.

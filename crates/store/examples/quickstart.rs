@@ -20,13 +20,10 @@ pub(crate) fn run(folder: &str) -> boswell_store::Result<()> {
     ticket.wait()?;
     writer.branch(&asked.entry)?; // move the leaf, durably
     writer.append(Draft::assistant("the lock file is stale"))?;
-    let session = writer.session()?;
-    let context = session.context(session.tip()?)?; // what a model would be sent
-    for item in &context.items {
-        let message = session.render(item)?.message;
-        let texts: Vec<String> = message.content.iter().map(ToString::to_string).collect();
-        println!("{}: {}", message.role, texts.concat());
+    // What a model would be sent.
+    for message in writer.session()?.messages()? {
+        println!("{:?}: {}", message.role, message.text());
     }
     println!("{}", writer.reference());
-    writer.close(Outcome::Completed)
+    writer.finish(Outcome::Completed)
 }

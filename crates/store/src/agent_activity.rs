@@ -1,8 +1,8 @@
-//! Agents that are at work on a session.
+//! Detects agents that are using a session.
 //!
-//! Agents take no lock that we could wait for: while one of them drives a conversation, it is
-//! its own. Their registries outlive them, so a process counts only if it lives and was started
-//! when the registry says.
+//! Agents take no lock that boswell could wait for: while one of them drives a session, boswell
+//! must not move its leaf. Their registries survive a crash, so a process counts only if it is
+//! alive and has the start time that the registry states.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::backend::BackendFiles;
 use crate::disk::{Disk, ProcessState, RealDisk};
 use crate::{Store, Wait};
 
-/// How long those who add a line have a log open, and how long to look away between two looks.
+/// How long a process that adds one line has a log open, and the pause between two checks.
 const MOMENT: Duration = Duration::from_millis(200);
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Store {
-    /// Living processes that the agent's registry names, with the ids of their sessions; none where
-    /// it keeps no registry.
+    /// Returns the live processes in the agent's registry, with the ids of their sessions; empty if
+    /// it has no registry.
     pub fn active_processes(&self) -> Result<Vec<ActiveProcess>> {
         let Some(runtime) = self.dialect().powers().runtime else {
             return Ok(Vec::new());
@@ -34,8 +34,8 @@ impl Store {
             .collect())
     }
 
-    /// Processes that are at work on a session: living ones that the registry names, and those that
-    /// have its log open for writing.
+    /// Returns the processes that use a session: live ones in the registry, and those that have its
+    /// log open for writing.
     pub fn live(&self, location: &SessionLocation) -> Result<Vec<u32>> {
         let path = location.key.as_ref().map(|key| self.root().join(key));
         let owner = location.owner.as_deref();
@@ -67,9 +67,9 @@ impl Store {
         Ok(pids)
     }
 
-    /// Fails if an agent is still at work on the session when the time is over. A moment is
-    /// always waited: whoever only adds a title or a label has the log open for no longer, and
-    /// cannot be told from an agent.
+    /// Fails if an agent still uses the session when the time is over. Always waits a moment: a
+    /// process that only adds a title or a label has the log open for no longer, and cannot be
+    /// distinguished from an agent.
     pub(crate) fn wait_until_idle(&self, id: &str, key: &str, wait: Wait) -> Result<()> {
         if self.drives_alone() {
             return Ok(());
@@ -90,13 +90,12 @@ impl Store {
         }
     }
 
-    /// Whether whoever drives a session of this store has its lease.
+    /// Returns whether the driver of a session of this store holds its lease.
     fn drives_alone(&self) -> bool {
         self.dialect().facts().is_own
     }
 
-    /// Fails while an agent is at work on the session: moving its leaf now would
-    /// split the conversation.
+    /// Fails while an agent uses the session: moving its leaf now would split the conversation.
     pub(crate) fn refuse_if_live(&self, id: &str, log: Option<&Path>) -> Result<()> {
         if self.drives_alone() {
             return Ok(());
@@ -111,8 +110,8 @@ impl Store {
         }
     }
 
-    /// Fails while an agent's registry says that it is at work on one of these sessions: it would
-    /// go on writing where they were.
+    /// Fails while an agent's registry lists one of these sessions: the agent would go on writing
+    /// to the old place.
     pub(crate) fn refuse_to_move(&self, sessions: &[SessionLocation]) -> Result<()> {
         if sessions.is_empty() {
             return Ok(());
@@ -140,13 +139,12 @@ impl Store {
     }
 }
 
-/// Whether the process is there and is the one that the registry means.
+/// Returns whether the process is alive and is the one in the registry.
 fn lives(disk: &dyn Disk, it: &ActiveProcess) -> bool {
     match (disk.start_time(it.pid), &it.started) {
         (Some(now), Some(then)) => now == *then,
         (Some(_), None) => true,
-        // The system does not tell when processes were started: a living one of that
-        // number is taken for it.
+        // The system does not report start times: any live process with that id counts.
         (None, _) => !disk.knows_start_times() && disk.process_state(it.pid) != ProcessState::No,
     }
 }

@@ -24,24 +24,26 @@ use crate::{Durability, Expect, Outcome, Receipt, Session, SessionWriter, Store,
 /// Writes to one session without blocking the task that asks. Handles clone cheaply.
 ///
 /// ```
-/// use boswell_store::{AsyncWriter, Draft, NewSession, Outcome, Store};
-/// use tokio::runtime::{Builder, Handle};
+/// use boswell_store::writer::AsyncWriter;
+/// use boswell_store::{Draft, NewSession, Outcome, Store};
+/// use tokio::runtime::Builder;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = Store::in_memory()?;
 /// Builder::new_current_thread().build()?.block_on(async {
 ///     let new = NewSession::in_project("/proj/demo");
-///     let writer = AsyncWriter::create(&store, new, Handle::current()).await?;
+///     let writer = AsyncWriter::create(&store, new).await?;
 ///     let asked = writer.append(Draft::user("why is the build red?")); // under way
 ///     let answered = writer.append(Draft::assistant("a test is flaky")); // written after it
 ///     asked.await?; // durable
 ///     drop(answered); // written all the same, only not acknowledged
-///     writer.close(Outcome::Completed).await
+///     writer.finish(Outcome::Completed).await
 /// })?;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use = "dropping a writer gives up the lease of its session"]
 pub struct AsyncWriter {
     writer: SessionWriter,
     runtime: Handle,
@@ -93,8 +95,17 @@ struct Worker {
 }
 
 impl AsyncWriter {
-    /// Writes through `writer`, on the blocking threads of a runtime.
-    pub fn new(writer: SessionWriter, runtime: Handle) -> AsyncWriter {
+    /// Writes through `writer`, on the blocking threads of the current runtime.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime, as [`Handle::current`]; there use [`on`](AsyncWriter::on).
+    pub fn new(writer: SessionWriter) -> AsyncWriter {
+        AsyncWriter::on(writer, Handle::current())
+    }
+
+    /// Writes through `writer`, on the blocking threads of a given runtime.
+    pub fn on(writer: SessionWriter, runtime: Handle) -> AsyncWriter {
         AsyncWriter {
             writer,
             runtime,
@@ -105,18 +116,26 @@ impl AsyncWriter {
         }
     }
 
-    /// Makes a session, as [`Store::create`].
-    pub async fn create(store: &Store, new: NewSession, runtime: Handle) -> Result<AsyncWriter> {
-        let store = store.clone();
+    /// Makes a session, as [`Store::create`], on the current runtime.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::create`].
+    pub async fn create(store: &Store, new: NewSession) -> Result<AsyncWriter> {
+        let (store, runtime) = (store.clone(), Handle::current());
         let writer = reply(&runtime, move || store.create(new)).await?;
-        Ok(AsyncWriter::new(writer, runtime))
+        Ok(AsyncWriter::on(writer, runtime))
     }
 
-    /// Opens a session for writing, as [`Store::writer`].
-    pub async fn open(store: &Store, id: &str, wait: Wait, runtime: Handle) -> Result<AsyncWriter> {
-        let (store, id) = (store.clone(), id.to_owned());
+    /// Opens a session for writing, as [`Store::writer`], on the current runtime.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::writer`].
+    pub async fn open(store: &Store, id: &str, wait: Wait) -> Result<AsyncWriter> {
+        let (store, id, runtime) = (store.clone(), id.to_owned(), Handle::current());
         let writer = reply(&runtime, move || store.writer(&id, wait)).await?;
-        Ok(AsyncWriter::new(writer, runtime))
+        Ok(AsyncWriter::on(writer, runtime))
     }
 
     /// Which session it writes to.
@@ -219,9 +238,16 @@ impl AsyncWriter {
         self.ordered(|writer| Ok(writer.clone()), |writer| writer.session())
     }
 
-    /// Ends the session after everything that was handed over before, as [`SessionWriter::close`].
-    pub fn close(self, outcome: Outcome) -> Reply<()> {
-        self.ordered(move |writer| writer.clone().close(outcome), Ok)
+    /// Ends the session after everything that was handed over before, as
+    /// [`SessionWriter::finish`].
+    pub fn finish(self, outcome: Outcome) -> Reply<()> {
+        self.ordered(move |writer| writer.clone().finish(outcome), Ok)
+    }
+
+    /// Lets the session go after everything that was handed over before, as
+    /// [`SessionWriter::release`].
+    pub fn release(self) -> Reply<()> {
+        self.ordered(|writer| writer.clone().release(), Ok)
     }
 
     /// Starts a call: `write` in the order of the calls, `wait` beside others.

@@ -1,8 +1,8 @@
-//! Files that belong to a session of our own.
+//! Attachments: files that belong to a session of boswell's own store.
 //!
-//! The bytes are a blob; the name and what they claim to be stand in the session, as the data of a
-//! `custom` entry. Names come from anywhere, so they are made safe when files are written out, not
-//! trusted when they come in.
+//! The bytes are a blob; name and MIME type are the data of a `custom` entry of the session. Names
+//! come from any source, so they are made safe when files are written out, not trusted when they
+//! come in.
 
 mod file_name;
 mod kind;
@@ -19,7 +19,7 @@ use crate::session::Session;
 
 pub use file_name::safe_names;
 
-/// The `customType` of entries that hold an attachment.
+/// The `customType` of entries that describe an attachment.
 pub const CUSTOM_TYPE: &str = "boswell.attachment";
 
 const LONGEST_NAME: usize = 255;
@@ -27,34 +27,34 @@ const LONGEST_NAME: usize = 255;
 /// A file that belongs to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
-    /// Its name, as it was given.
+    /// Name of the file, as it was given.
     pub name: String,
-    /// What it is, as a MIME type.
+    /// MIME type of the file.
     pub mime: String,
-    /// Its bytes.
+    /// The blob that contains the bytes.
     pub blob: BlobId,
-    /// Its length in bytes.
+    /// Length of the file in bytes.
     pub len: u64,
-    /// When it was added.
+    /// When the attachment was added.
     pub at: Instant,
 }
 
-/// Keeps and hands out attachments.
+/// Stores and reads attachments.
 #[derive(Debug, Clone)]
 pub struct Attachments {
     blobs: Blobs,
 }
 
 impl Attachments {
-    /// Attachments whose bytes are kept in these blobs.
+    /// Returns attachments whose bytes are stored in these blobs.
     pub fn new(blobs: Blobs) -> Self {
         Attachments { blobs }
     }
 
-    /// Keeps a file. Its bytes are durable when this returns; the attachment is not:
-    /// append it to the session.
+    /// Stores a file. Its bytes are durable when this returns; the attachment is not: append it to
+    /// the session.
     ///
-    /// Without a MIME type the extension decides. One that the extension or the first bytes
+    /// Without a MIME type the extension decides. A type that the extension or the first bytes
     /// contradict is refused.
     pub fn add(
         &self,
@@ -81,8 +81,7 @@ impl Attachments {
         })
     }
 
-    /// The attachments of a session in file order, on all branches, each with the
-    /// entry that holds it.
+    /// Returns the attachments of a session in file order, on all branches, each with its entry.
     pub fn list(session: &Session) -> Result<Vec<(String, Attachment)>> {
         let mut found = Vec::new();
         for slot in session.log().slots() {
@@ -95,13 +94,13 @@ impl Attachments {
         Ok(found)
     }
 
-    /// The bytes of an attachment.
+    /// Returns the bytes of an attachment.
     pub fn read(&self, attachment: &Attachment) -> Result<Vec<u8>> {
         self.blobs.get(&attachment.blob)
     }
 
     /// Writes attachments into a folder under safe names, replacing nothing.
-    /// Each has its own answer.
+    /// Returns one result per attachment.
     pub fn extract(
         &self,
         attachments: &[Attachment],
@@ -134,7 +133,7 @@ impl Attachments {
 }
 
 impl Attachment {
-    /// The data of the `custom` entry that holds it.
+    /// Returns the data of the attachment's `custom` entry.
     pub fn to_json(&self) -> Json {
         Json::object()
             .with("name", self.name.as_str())
@@ -144,7 +143,7 @@ impl Attachment {
             .with("at", self.at.to_rfc3339())
     }
 
-    /// Reads the data of a `custom` entry; none if it is no attachment.
+    /// Parses the data of a `custom` entry; `None` if it is not an attachment.
     pub fn from_json(data: Raw<'_>) -> Option<Self> {
         let text = |key: &str| data.get(key).and_then(|value| value.text());
         Some(Attachment {

@@ -1,9 +1,9 @@
-//! Large values kept once, by the hash of their content.
+//! Content-addressed storage of large values (blobs).
 //!
-//! A blob is a file named after the SHA-256 of its bytes. It is durable before its id is handed
-//! out, and what is read is checked against its name, so an entry that names a blob either gets
-//! exactly those bytes or is told that they are damaged. Nothing here deletes:
-//! [`Blobs::unreferenced`] only says what no session names.
+//! A blob is a file named after the SHA-256 of its bytes. It is durable before its id is returned,
+//! and verified on every read, so an entry that names a blob gets exactly those bytes or an error
+//! that they are damaged. Nothing is deleted unasked: [`Blobs::unreferenced`] only lists blobs that
+//! no session names.
 
 pub mod base64;
 mod externalize;
@@ -35,12 +35,12 @@ const SCHEME: &str = "blob:sha256:";
 pub struct BlobId([u8; 32]);
 
 impl BlobId {
-    /// The id of these bytes.
+    /// Returns the id of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         BlobId(Sha256::digest(bytes).into())
     }
 
-    /// Reads 64 lower-case hexadecimal digits.
+    /// Parses 64 lower-case hexadecimal digits.
     pub fn parse(hex: &str) -> Option<Self> {
         let digits = hex.as_bytes();
         if digits.len() != 64 {
@@ -54,12 +54,12 @@ impl BlobId {
         Some(BlobId(id))
     }
 
-    /// Reads a reference `blob:sha256:…`, which must be the whole text.
+    /// Parses a reference `blob:sha256:…`, which must be the whole text.
     pub fn from_reference(text: &str) -> Option<Self> {
         text.strip_prefix(SCHEME).and_then(BlobId::parse)
     }
 
-    /// The reference that stands in a record.
+    /// Returns the reference to the blob, as records contain it.
     pub fn reference(&self) -> String {
         format!("{SCHEME}{self}")
     }
@@ -91,11 +91,11 @@ pub struct Blobs {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     shared: Arc<Shared>,
-    /// Whose blobs they are, if they are an agent's.
+    /// The agent that the blobs belong to, if they are an agent's.
     agent: Option<full_records::Agent>,
 }
 
-/// What clones have in common.
+/// State that clones share.
 #[derive(Debug)]
 struct Shared {
     /// With the number of how many there were, names temporary files.
@@ -120,14 +120,15 @@ impl Blobs {
         }
     }
 
-    /// Keeps bytes; they are durable when this returns. What is already kept, whole,
-    /// is not written again.
+    /// Stores bytes; they are durable when this returns. A blob that exists and is whole is not
+    /// written again.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobId> {
         let id = BlobId::of(bytes);
         let path = self.path(&id);
         self.settle_folder()?;
         if self.holds(&id, bytes.len())? {
-            // Whoever wrote it may have died between the rename and the sync of the folder.
+            // The process that wrote it may have died between the rename and the sync of the
+            // folder.
             durable::sync_parent(self.disk.as_ref(), &path)?;
             return Ok(id);
         }
@@ -135,7 +136,7 @@ impl Blobs {
         Ok(id)
     }
 
-    /// The bytes of a blob, checked against its id.
+    /// Returns the bytes of a blob, checked against its id.
     pub fn get(&self, id: &BlobId) -> Result<Vec<u8>> {
         let path = self.path(id);
         let bytes = durable::read(self.disk.as_ref(), &path)?.ok_or_else(|| {
@@ -164,12 +165,12 @@ impl Blobs {
         }
     }
 
-    /// Whether a blob is there; its bytes are not checked.
+    /// Returns whether a blob exists; its bytes are not checked.
     pub fn has(&self, id: &BlobId) -> Result<bool> {
         Ok(self.stat(id)?.is_some())
     }
 
-    /// The blobs that are there, in order, with their lengths.
+    /// Returns all blobs in order, with their lengths.
     pub fn list(&self) -> Result<Vec<(BlobId, u64)>> {
         let names = match self.disk.list(&self.folder) {
             Ok(names) => names,
@@ -186,15 +187,16 @@ impl Blobs {
         Ok(found)
     }
 
-    /// The blobs that are not in the set of those that sessions name. It deletes nothing.
+    /// Returns the blobs that are not in `referenced`, the set of those that sessions name. Deletes
+    /// nothing.
     pub fn unreferenced(&self, referenced: &BTreeSet<BlobId>) -> Result<Vec<(BlobId, u64)>> {
         let mut found = self.list()?;
         found.retain(|(id, _)| !referenced.contains(id));
         Ok(found)
     }
 
-    /// Makes the folder. One that is there may have been made by a process that died
-    /// before it was durable.
+    /// Makes the folder. An existing one may have been made by a process that died before it was
+    /// durable.
     fn settle_folder(&self) -> Result<()> {
         if !self.shared.settled.load(Ordering::Acquire) {
             durable::make_folders(self.disk.as_ref(), &self.folder)?;

@@ -1,8 +1,8 @@
-//! Which session a terminal was last used for.
+//! Remembers which session a terminal was last used for.
 //!
-//! One small file per terminal, two lines: the working folder and the session file, as agents of
-//! the pi family write them. `continue` looks here first. A subagent never leaves one: it would
-//! take the terminal away from the user's session.
+//! One small file per terminal with two lines: the working folder and the session file, as agents
+//! of the pi family write them. `continue` reads it first. A subagent never writes one: it would
+//! replace the user's session.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -13,13 +13,13 @@ use crate::disk::{Disk, StatKind, durable};
 
 const LONGEST: usize = 200;
 
-/// The name of a terminal, fit to be a file name.
+/// The name of a terminal, usable as a file name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TerminalId(String);
 
 impl TerminalId {
-    /// The terminal of an environment: its device (`pts-3`), or what the terminal
-    /// program says of itself.
+    /// Returns the terminal of an environment: its device (`pts-3`), or the id that the terminal
+    /// program sets.
     pub fn of(env: &Environment) -> Option<Self> {
         let device = env
             .terminal
@@ -39,12 +39,13 @@ impl TerminalId {
             .find_map(|(name, var)| TerminalId::cleaned(&format!("{name}-{}", env.var(var)?)))
     }
 
-    /// The id as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Anything that could lead out of a folder becomes `-`; what then still is no name is none.
+    /// Replaces everything that could lead out of a folder by `-`; returns `None` if the result is
+    /// not a valid name.
     fn cleaned(text: &str) -> Option<Self> {
         let id: String = text
             .chars()
@@ -61,8 +62,8 @@ impl TerminalId {
     }
 }
 
-/// The session file that a terminal was last used for in a folder; none if it is gone
-/// or was a subagent's.
+/// Returns the session file that a terminal was last used for in a folder; `None` if it is gone or
+/// was a subagent's.
 pub fn read(
     disk: &dyn Disk,
     folder: &Path,
@@ -92,8 +93,8 @@ pub fn read(
         .map(|_| session.to_path_buf()))
 }
 
-/// Notes that a terminal is used for a session, which need not be visible yet. `unique`
-/// names the temporary file.
+/// Records that a terminal is used for a session, which need not be visible yet. `unique` names the
+/// temporary file.
 pub fn write(
     disk: &dyn Disk,
     folder: &Path,
@@ -133,8 +134,8 @@ pub fn write(
     )
 }
 
-/// Whether a transcript lies beside the artifacts of another session: in the folder that is
-/// named like that session.
+/// Returns whether a transcript is among the artifacts of another session: in the folder that has
+/// that session's name.
 fn is_subagent(disk: &dyn Disk, session: &Path) -> bool {
     let in_folder = |folder: &Path| {
         let owner = folder.file_name().map(|name| {
@@ -152,8 +153,8 @@ fn is_subagent(disk: &dyn Disk, session: &Path) -> bool {
         || session.ancestors().skip(1).any(in_folder)
 }
 
-/// An absolute path without `.`, `..` and trailing separators, by its letters alone; none
-/// if it is not absolute.
+/// Returns an absolute path without `.`, `..` and trailing separators, without resolving links;
+/// `None` if it is not absolute.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let mut out = PathBuf::new();
     for part in path.components() {

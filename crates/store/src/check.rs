@@ -1,4 +1,4 @@
-//! Finds out what is wrong with a session. Reports only.
+//! Checks a session for problems. Reports only.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use boswell_model::{
 
 use crate::Session;
 
-/// What is wrong with a session, and what that costs.
+/// The problems of a session, and how much of it the agent still reaches.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Problems in file order; those of the whole file first.
@@ -238,7 +238,7 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
     for (slot, pair) in pairs {
         let ToolLink::Call(call) = pair else { continue };
         match calls.get(call) {
-            // One record may stand in the file twice; that is reported as what it is.
+            // A record that is in the file twice is reported as a duplicate, not here.
             Some((known, _)) if known != slot && id(*known) == id(*slot) && id(*slot).is_some() => {
             }
             Some((known, _)) => {
@@ -280,8 +280,7 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
     Ok(())
 }
 
-/// For a session that was not read for its calls: every record that can hold
-/// one is looked at again.
+/// For a session that was read without its calls: reads every record again that can contain one.
 fn gather_pairs(session: &Session) -> Result<(Interner, Vec<(Slot, ToolLink)>)> {
     let mut pairs = Vec::new();
     let mut names = session.log().names.clone();
@@ -297,8 +296,8 @@ fn gather_pairs(session: &Session) -> Result<(Interner, Vec<(Slot, ToolLink)>)> 
     Ok((names, pairs))
 }
 
-/// What kind of repair helps against a problem of this session. Bytes on a line of
-/// their own hurt nobody.
+/// Returns the class of repair that fixes a problem of this session. Garbage on a line of its own
+/// needs none.
 pub fn repair_of(session: &Session, problem: &Problem) -> Repair {
     if is_apart(session, problem) {
         Repair::None
@@ -307,7 +306,7 @@ pub fn repair_of(session: &Session, problem: &Problem) -> Repair {
     }
 }
 
-/// Names of the known readers that a problem of this session hurts.
+/// Returns the names of the known readers that a problem of this session affects.
 pub fn hurt(session: &Session, problem: &Problem) -> Vec<&'static str> {
     if is_apart(session, problem) {
         return Vec::new();

@@ -1,10 +1,10 @@
-//! Which repository a folder belongs to.
+//! Finds the repository that a folder belongs to.
 
 use std::path::{Path, PathBuf};
 
 use crate::backend::{Backend, FsBackend};
 
-/// The main checkout of the repository that a folder lies in; none if it lies in none.
+/// Returns the main checkout of the repository that contains a folder; `None` if there is none.
 pub fn main_checkout(folder: &Path) -> Option<PathBuf> {
     let root = folder
         .ancestors()
@@ -12,8 +12,8 @@ pub fn main_checkout(folder: &Path) -> Option<PathBuf> {
     if root.join(".git").is_dir() {
         return Some(root.to_owned());
     }
-    // A worktree says where its repository keeps what belongs to it:
-    // `gitdir: MAIN/.git/worktrees/NAME`.
+    // The `.git` file of a worktree names the folder of its repository: `gitdir:
+    // MAIN/.git/worktrees/NAME`.
     let text = FsBackend::new(root)
         .open(".git")
         .and_then(|file| file.read(0, 64 << 10))

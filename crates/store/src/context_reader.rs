@@ -1,9 +1,9 @@
-//! Reads a log from its end, no further back than a context needs.
+//! Reads a log backwards from its end, only as far as a context needs.
 //!
-//! What comes out is a log with its first line and everything from some line to its end, of which
-//! the dialect said that the context is the same as that of the whole log. Where it cannot say so,
-//! there is no answer here and the log is read as a whole: because something is damaged, because
-//! settings may stand anywhere, because too much was read in vain.
+//! The result is a partial log: its first line, and everything from some line to its end. The
+//! dialect guarantees that its context equals that of the whole log. Otherwise there is no result
+//! and the caller reads the whole log: something is damaged, settings may be anywhere, or too much
+//! was read without success.
 
 use boswell_dialect::{ContextCoverage, Depth, Dialect, ReadSession, Reader, SessionLocation};
 use boswell_model::{Framing, Head, Interner, Line, Log, Result, SessionMeta, Tip, Tree};
@@ -16,7 +16,7 @@ use crate::summary::Open;
 struct Measure {
     /// Logs up to this length are read as a whole: that costs as little.
     small: u64,
-    /// How much is read at once.
+    /// Size of the first block, in bytes.
     block: u64,
     /// How much is read before the whole log is, unless that is so long that an
     /// eighth of it is more.
@@ -35,15 +35,15 @@ const HEAD: u64 = 4 << 10;
 /// The end of a log that is enough for a context.
 #[derive(Debug)]
 pub(crate) struct EnoughRead {
-    /// Its first line, and everything from some line to its end.
+    /// The first line, and everything from some line to the end.
     pub(crate) read: ReadSession,
-    /// What the context is of.
+    /// The tip of the context.
     pub(crate) tip: Tip,
     /// The position of its end.
     pub(crate) end: u64,
 }
 
-/// Reads what the context of the tip needs, or of the entry `at`; none if that is the whole log.
+/// Reads what the context of the tip needs, or of the entry `at`; `None` if that is the whole log.
 pub(crate) fn enough_of(
     dialect: &dyn Dialect,
     object: &dyn ObjectReader,
@@ -72,7 +72,7 @@ fn enough_in_steps(
     };
     let mut to = end;
     while back.bytes <= measure.in_vain.max(location.size / 8) {
-        // The more was read in vain, the more is read at once.
+        // Blocks grow, so that a long search does not need many reads.
         let Some(from) = back.block(object, to, measure.block.max(back.bytes / 8))? else {
             return Ok(None);
         };
@@ -117,7 +117,7 @@ impl<'d> BackReader<'d> {
         }
     }
 
-    /// Reads the first line and gives its position; none if it is damaged.
+    /// Reads the first line and returns its position; `None` if it is damaged.
     fn first_line(&mut self, object: &dyn ObjectReader) -> Result<Option<u64>> {
         let mut first = None;
         let heads = self.heads(&mut |reader| {
@@ -135,8 +135,8 @@ impl<'d> BackReader<'d> {
         }))
     }
 
-    /// Reads about `window` bytes before `to` and gives the position where they begin; none if
-    /// something in them is damaged.
+    /// Reads about `window` bytes before `to` and returns where they begin; `None` if something in
+    /// them is damaged.
     fn block(&mut self, object: &dyn ObjectReader, to: u64, window: u64) -> Result<Option<u64>> {
         let (mut from, mut bytes) = (to, 0);
         let heads = self.heads(&mut |reader| {
@@ -153,7 +153,7 @@ impl<'d> BackReader<'d> {
         }))
     }
 
-    /// The heads of some lines; none if they are not all whole.
+    /// Returns the heads of some lines; `None` if one of them is incomplete.
     #[expect(
         clippy::type_complexity,
         reason = "a sink that is handed to a source of lines"
@@ -174,7 +174,8 @@ impl<'d> BackReader<'d> {
         Ok((log.gaps.is_empty() && log.ended).then_some(log.heads))
     }
 
-    /// What was read so far, linked. The names go along; whoever reads on gives them back.
+    /// Links what was read so far. The interned names move into the result; a caller that reads on
+    /// gives them back.
     fn linked(&mut self) -> ReadSession {
         let heads = self
             .first

@@ -1,11 +1,11 @@
-//! The data of `custom` entries that are ours.
+//! Reads the data of boswell's own `custom` entries.
 
 use boswell_model::json::Raw;
 use boswell_model::{Result, Slot};
 
 use crate::session::Session;
 
-/// What `read` makes of the data of an entry, if it is a `custom` entry of this type.
+/// Applies `read` to the data of an entry, if it is a `custom` entry of this type.
 pub(crate) fn data<T>(
     session: &Session,
     slot: Slot,

@@ -1,8 +1,8 @@
-//! Projects that the user excluded: their sessions are not listed, kept, indexed or served.
+//! Excluded projects: their sessions are not listed, kept, indexed or served.
 //!
-//! [`Store::list`] and [`Store::discover`] are the one place where sessions are left out, so that
-//! no command has to remember it. What must see every session to be safe (is a client at work on
-//! it, whose files are these, which blobs are still named) asks [`Store::whole`].
+//! [`Store::list`] and [`Store::discover`] are the only place where sessions are left out, so that
+//! no command has to remember it. Code that must see every session to be safe (is a client using
+//! it, whose files are these, which blobs are still named) uses [`Store::whole`].
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::Store;
 use crate::checkout::main_checkout;
 
-/// Below this many sessions no threads are started to look for their projects.
+/// Below this many sessions no threads are started to read their projects.
 const FEW: usize = 64;
 
-/// What says which projects are excluded.
+/// The patterns of excluded projects.
 #[derive(Debug)]
 pub struct Exclusion {
     globs: GlobSet,
     home: Option<PathBuf>,
-    /// Patterns without special characters, as the folders that they are.
+    /// Folders of the patterns without special characters.
     folders: Vec<String>,
-    /// By project whether it is excluded: links and worktrees are looked up once.
+    /// Cache: whether a project is excluded. Links and worktrees are resolved once.
     verdicts: Mutex<HashMap<String, bool>>,
-    /// By root and key of a log what was found in it: a command lists its stores several times.
+    /// Cache: the project of a log, by root and key. A command lists its stores several times.
     seen: Mutex<HashMap<(PathBuf, String), Seen>>,
 }
 
@@ -39,7 +39,7 @@ struct Seen {
 }
 
 impl Exclusion {
-    /// Reads patterns of paths: absolute ones, `~/…`, or `**/…` for a folder anywhere. `*` stays
+    /// Parses patterns of paths: absolute ones, `~/…`, or `**/…` for a folder anywhere. `*` matches
     /// within one folder name.
     pub fn new(patterns: &[String], home: Option<&Path>) -> Result<Exclusion> {
         let (mut globs, mut folders) = (GlobSetBuilder::new(), Vec::new());
@@ -55,8 +55,7 @@ impl Exclusion {
             for text in spellings(pattern, home).map_err(wrong)? {
                 let glob = GlobBuilder::new(&text)
                     .literal_separator(true)
-                    // Where the file system does not tell capital letters from small
-                    // ones, neither do we.
+                    // As the file system: case-insensitive where it is.
                     .case_insensitive(cfg!(any(windows, target_os = "macos")))
                     .build();
                 globs.add(glob.map_err(|error| wrong(error.kind().to_string()))?);
@@ -75,8 +74,8 @@ impl Exclusion {
         })
     }
 
-    /// Whether sessions of a project are left out: it matches, lies in a folder that does, or is a
-    /// worktree of one that does; by its name or by the real path behind links.
+    /// Returns whether sessions of a project are left out: it matches, is in a folder that does, or
+    /// is a worktree of one that does; by its name or by its real path.
     pub fn excludes(&self, project: &str) -> bool {
         if project.is_empty() {
             return false;
@@ -105,16 +104,16 @@ impl Exclusion {
         path.ancestors().any(|folder| self.globs.is_match(folder))
     }
 
-    /// Whether memory that is filed under this name is that of a folder which a pattern names
-    /// outright. Names of other folders cannot be turned back into paths: of those the sessions in
-    /// the same folder say whose they are.
+    /// Returns whether memory that is filed under this name belongs to a folder that a pattern
+    /// names literally. Names of other folders cannot be turned back into paths: the sessions in
+    /// the same folder show whose they are.
     pub(crate) fn names_memory(&self, project_key: &str) -> bool {
         self.folders
             .iter()
             .any(|folder| boswell_dialect::claude::project_key(folder) == project_key)
     }
 
-    /// Takes sessions of excluded projects out of what was found, and gives them back.
+    /// Removes sessions of excluded projects from `found`, and returns them.
     pub(crate) fn take_out(&self, store: &Store, found: &mut Discovered) -> Vec<SessionLocation> {
         let verdicts = self.of_sessions(store, &found.sessions);
         let folder = |key: &str| {
@@ -131,7 +130,7 @@ impl Exclusion {
                 };
             }
         }
-        // A log that says nothing of its project is taken for one of those it lies with.
+        // A log without a project counts as one of the project whose folder it is in.
         let lies_hidden =
             |key: &str| hidden.contains(&folder(key)) && !shown.contains(&folder(key));
         let mut owners = HashSet::new();
@@ -164,7 +163,7 @@ impl Exclusion {
         out
     }
 
-    /// Of each session whether its project is excluded; none where it names no project.
+    /// Returns for each session whether its project is excluded; `None` if it names no project.
     fn of_sessions(&self, store: &Store, sessions: &[SessionLocation]) -> Vec<Option<bool>> {
         if sessions.len() < FEW {
             return self.of_part(store, sessions);
@@ -178,7 +177,7 @@ impl Exclusion {
             }
             let mut excluded = Vec::with_capacity(sessions.len());
             for (part, thread) in threads {
-                // A thread that failed knows nothing: then nothing is known of its sessions.
+                // If a thread failed, nothing is known about its sessions.
                 excluded.extend(thread.join().unwrap_or_else(|_| vec![None; part.len()]));
             }
             excluded
@@ -225,8 +224,8 @@ impl Exclusion {
     }
 }
 
-/// A pattern as it is matched: with `~` expanded, and once more with the links resolved that its
-/// beginning leads through.
+/// Returns the spellings of a pattern: with `~` expanded, and also with the links at its beginning
+/// resolved.
 fn spellings(pattern: &str, home: Option<&Path>) -> std::result::Result<Vec<String>, String> {
     let text = pattern.trim().trim_end_matches('/');
     let home = home.map(|home| globset::escape(&home.display().to_string()));
@@ -263,7 +262,7 @@ fn spellings(pattern: &str, home: Option<&Path>) -> std::result::Result<Vec<Stri
     Ok(spelled)
 }
 
-/// The path with links resolved as far as it exists.
+/// Returns the path with links resolved as far as it exists.
 fn real(path: &Path) -> PathBuf {
     for folder in path.ancestors() {
         if let Ok(found) = folder.canonicalize() {

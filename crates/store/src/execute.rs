@@ -15,27 +15,27 @@ use crate::runner::{Operation, Runner, Start, lower};
 use crate::vault::Reason;
 use crate::{Session, Store};
 
-/// How often a change is planned anew when somebody else was faster.
+/// How many times a change is planned again when another process was faster.
 const ATTEMPTS: u64 = 5;
 
-/// What was done.
+/// An executed request.
 #[derive(Debug)]
 pub struct Executed {
-    /// The change, which can be undone; without files if there was nothing to do.
+    /// The operation, which can be undone; without files if there was nothing to do.
     pub operation: Operation,
-    /// The plan that it followed, with what the user is told.
+    /// The plan that was executed, with the messages for the user.
     pub planned: Planned,
 }
 
 impl Store {
-    /// What carrying out an intention would change. Takes no lock: by the time it is carried out
-    /// the plan may be another.
+    /// Plans an edit request. Takes no lock, so the plan may be different when the request is
+    /// executed.
     pub fn plan(&self, location: &SessionLocation, request: &EditRequest) -> Result<Planned> {
         let session = self.read(location, Depth::Facts)?;
         self.plan_for(&session, request)
     }
 
-    /// The same for an intention about the whole store.
+    /// As [`plan`](Store::plan), for a request about the whole store.
     pub fn plan_store(&self, request: &StoreRequest) -> Result<Planned> {
         let id_source = self.writing()?.id_source.as_ref();
         let edits = self.dialect().planner()?;
@@ -102,7 +102,7 @@ impl Store {
         self.plan(&location, request)
     }
 
-    /// The session again, as a listing finds it now.
+    /// Finds the session again in the current listing.
     pub(crate) fn relocate(&self, location: &SessionLocation) -> Result<SessionLocation> {
         let mut now = self
             .whole()
@@ -124,7 +124,7 @@ impl Store {
         }
     }
 
-    /// Sessions whose logs a plan in `root` moves or writes to.
+    /// Returns the sessions whose logs a plan in `root` moves or writes.
     fn moved(&self, root: &Path, planned: &Planned) -> Result<Vec<SessionLocation>> {
         let touched = planned.plan.steps.iter().filter_map(|step| match step {
             Step::Rename { from: key, .. }
@@ -152,7 +152,7 @@ impl Store {
 }
 
 impl Runner {
-    /// Carries out what is wanted of a session. The session is read again once the locks are held.
+    /// Executes an edit request. The session is read again when the locks are held.
     pub fn execute(
         &self,
         store: &Store,
@@ -172,8 +172,8 @@ impl Runner {
         })
     }
 
-    /// Moves a session into the vault in the way in which its dialect deletes one; from there it
-    /// can be read and restored.
+    /// Moves a session into the vault, with the steps by which its dialect deletes one; it can be
+    /// read there and restored.
     pub fn archive(&self, store: &Store, location: &SessionLocation) -> Result<Executed> {
         let session = SessionRef::new(store.dialect().name(), &location.id);
         let locks = store.dialect().locks_for(location, &EditRequest::Delete);
@@ -185,8 +185,9 @@ impl Runner {
         })
     }
 
-    /// The same for an intention that depends on what the session is by then, such as one more tag.
-    /// `like` is one of its sort, which tells the locks.
+    /// As [`execute`](Runner::execute), for a request that depends on the current state of the
+    /// session, such as one more tag. `like` is a request of the same kind, which determines the
+    /// locks.
     pub fn execute_with(
         &self,
         store: &Store,
@@ -207,7 +208,7 @@ impl Runner {
         )
     }
 
-    /// Carries out what is wanted of a store as a whole.
+    /// Executes a request about a store as a whole.
     pub fn execute_store(&self, store: &Store, request: &StoreRequest) -> Result<Executed> {
         let dialect = store.dialect();
         let id = match request {
@@ -232,8 +233,8 @@ impl Runner {
         })
     }
 
-    /// Carries out a plan that is made once the locks are held, and so sees what other processes
-    /// did before. The plan itself names no locks.
+    /// Executes a plan that is made when the locks are held, and so sees what other processes did
+    /// before. The plan itself names no locks.
     pub fn run_with(
         &self,
         root: &Path,
@@ -246,8 +247,8 @@ impl Runner {
         Ok(executed.operation)
     }
 
-    /// Leases of sessions. One that nobody ever took is passed over: there may be thousands of
-    /// sessions, and no more locks than files can be open.
+    /// Returns the leases of sessions. A lease that was never taken is left out: there may be
+    /// thousands of sessions, and each held lock needs an open file.
     fn leases(&self, store: &Store, sessions: &[SessionLocation]) -> Result<Vec<LockSpec>> {
         let mut leases = Vec::new();
         for location in sessions {
@@ -284,8 +285,8 @@ impl Runner {
             });
             match (operated, planned) {
                 (Ok(operation), Some(planned)) => return Ok(Executed { operation, planned }),
-                // Somebody came between the plan and its first change: what was begun is taken
-                // back, and all is read again.
+                // Another program wrote between the plan and its first change: what was begun is
+                // taken back, and everything is read again.
                 (Err(error), Some(_))
                     if error.kind() == ErrorKind::Conflict && attempt < ATTEMPTS =>
                 {

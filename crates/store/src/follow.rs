@@ -1,13 +1,13 @@
-//! Follows a session while another program writes to it.
+//! [`Follower`]: reads new entries of a session while another program writes to it.
 //!
-//! A [`Follower`] hands out every whole record once, and reads only the bytes that it has not seen.
-//! A line without its end is held back until it ends. When the log is cut or replaced there is a
-//! new generation. Nothing waits here: the caller polls when it likes.
+//! It returns every complete record once, and reads only bytes that it has not seen. A line without
+//! a newline is held back until it is complete. If the log is truncated or replaced, a new
+//! generation begins. Nothing blocks: the caller polls.
 //!
-//! A follower may begin behind what is there already, without reading it. It then does not know how
-//! many lines come before, so that its entries have no line number; the parent of its first entry
-//! is known if the entry names it or if the record before it is at most [`PEEK`] bytes away.
-//! [`Follower::counting_lines`] counts when an entry has nothing but its line to go by.
+//! A follower may begin behind the existing content without reading it. It then does not know the
+//! number of lines before, so its entries have no line number; the parent of its first entry is
+//! known if the entry names it or if the record before it is at most [`PEEK`] bytes away.
+//! [`Follower::counting_lines`] counts them when an entry can only be named by its line.
 
 mod batch;
 
@@ -18,20 +18,21 @@ use boswell_model::{
     EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, Revision, View,
 };
 
+use crate::Store;
+use crate::backend::ObjectReader;
 use crate::blobs::Blobs;
-use crate::{ObjectReader, Store};
 use batch::Batch;
 
-/// How much is read at once.
+/// Size of one read, in bytes.
 const CHUNK: u64 = 256 << 10;
-/// After this many bytes a poll ends and says that there is more.
+/// After this many bytes a poll ends and reports that there is more.
 const ENOUGH: u64 = 8 << 20;
 /// How much of what was read last is compared before what follows it is believed.
 const WINDOW: usize = 64;
 /// How far before its start a follower looks for the record before it.
 const PEEK: u64 = 64 << 10;
 
-/// Hands out the entries of one session as they are written.
+/// Returns the entries of one session as they are written.
 #[derive(Debug)]
 pub struct Follower {
     store: Store,
@@ -45,12 +46,12 @@ pub struct Follower {
     counts_lines: bool,
 }
 
-/// What is handed out of a log that was cut or replaced.
+/// What is returned after a log was truncated or replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rewritten {
     /// All that it holds.
     Everything,
-    /// What is added to it from then on.
+    /// Only entries that are appended from then on.
     Additions,
 }
 
@@ -65,29 +66,29 @@ struct Seen {
     window: Vec<u8>,
     /// The bytes after the last line end. Its numbers count from `start`.
     lines: Lines,
-    /// How many lines of a backend without positions in bytes were handed over.
+    /// Number of lines that were read, for a backend whose positions are not bytes.
     count: u64,
-    /// How many lines come before `start`; none where they were not counted.
+    /// Number of lines before `start`; `None` if they were not counted.
     lines_before: Option<u64>,
     /// The last record before `end`: in some formats it is the parent of the next one.
     last: Log,
 }
 
-/// What a poll found.
+/// The result of a poll.
 #[derive(Debug, Default)]
 pub struct News {
-    /// Entries that were not handed out before in this generation, in file order.
+    /// Entries that were not returned before in this generation, in file order.
     pub entries: Vec<NewEntry>,
-    /// Grows when the log was cut or replaced: what was handed out before no longer counts.
+    /// Grows when the log was truncated or replaced: entries of earlier generations are void.
     pub generation: u64,
-    /// Whether the log holds more already, which the next poll hands out.
+    /// Whether the log contains more already, which the next poll returns.
     pub more: bool,
 }
 
-/// An entry that was handed out by a follower.
+/// An entry that a follower returned.
 #[derive(Debug, Clone)]
 pub struct NewEntry {
-    /// Its id, if it has one.
+    /// Id of the entry, if it has one.
     pub id: Option<String>,
     /// How people name it: its id, else `#line`, else `#line.n` for the n-th record of a line. None
     /// without id and line.
@@ -95,32 +96,32 @@ pub struct NewEntry {
     /// How people name its parent. The parent that an entry names is not looked for in
     /// what was there before.
     pub parent: Option<String>,
-    /// What it is.
+    /// Kind of the entry.
     pub kind: EntryKind,
     /// The type word that the agent gave it.
     pub word: String,
-    /// Its time, if it states one.
+    /// Time of the entry, if the record contains one.
     pub time: Option<Instant>,
     /// Position in the log.
     pub at: u64,
     /// The log with everything up to this entry. [`Follower::since`] goes on behind it; where
     /// several records share a line, it hands out those again that came before the last.
     pub revision: Revision,
-    /// Its line, from 1; none where the follower did not read the lines before.
+    /// Line of the entry, from 1; `None` if the follower did not read the lines before.
     pub line: Option<u64>,
     /// Whether the agent does not show it to people.
     pub hidden: bool,
-    /// Whether the conversation is at this entry, as far as this poll can tell.
+    /// Whether the entry is the leaf, as far as this poll shows.
     pub leaf: bool,
-    /// Its bytes, as they are in the log.
+    /// Bytes of the record in the log.
     pub bytes: Arc<[u8]>,
-    /// What a person reads of it, with large values that are kept elsewhere.
+    /// The record with large values that are stored elsewhere, for display.
     pub view: View,
 }
 
 impl Follower {
-    /// Follows a session from its first entry on. One that is not visible yet gives nothing until
-    /// it is. Of a log that is cut or replaced everything is handed out again.
+    /// Follows a session from its first entry. A hidden session has no entries until it is
+    /// published. After the log was truncated or replaced, everything is returned again.
     pub fn new(store: &Store, id: &str) -> Result<Follower> {
         let key = match store.find(id) {
             Ok(location) => Some(key_of(&location)?),
@@ -289,7 +290,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Opens the log, which may have been moved since; none while it is not visible.
+    /// Opens the log, which may have been moved since; `None` while it is hidden.
     fn open(&mut self) -> Result<Option<Box<dyn ObjectReader>>> {
         if let Some(key) = &self.key {
             match self.store.backend().open(key) {
@@ -370,7 +371,7 @@ impl Seen {
         let (begin, enough) = (self.end, end.min(self.end + ENOUGH));
         while self.end < enough {
             let chunk = match object.read(self.end, CHUNK.min(enough - self.end)) {
-                // What was read before it is handed out first; the next poll meets the error again.
+                // What was read before is returned first; the next poll finds the error again.
                 Err(_) if self.end > begin => break,
                 read => read?,
             };
@@ -382,7 +383,7 @@ impl Seen {
         Ok(())
     }
 
-    /// Reads on where positions are what the backend says they are.
+    /// Continues reading where positions are the backend's own.
     fn read_rows(
         &mut self,
         object: &dyn ObjectReader,

@@ -1,10 +1,10 @@
-//! Brings a session of another place into boswell's own store, as a log of its own.
+//! Imports a session of another store into boswell's own, as a new log.
 //!
-//! The pi family writes as we do: its records come byte for byte. Sessions of other dialects are
-//! told anew, so that a model is sent the same messages in the same order; what our format has no
-//! place for becomes a `custom` entry that holds the original record. The branch on which the
-//! conversation stands comes first, so that every reader finds it whole; other branches follow.
-//! What lay beside the source goes into the artifact folder of the new session.
+//! The pi family has the same format: its records are copied byte for byte. Sessions of other
+//! dialects are converted, so that a model is sent the same messages in the same order; a record
+//! that the format has no place for becomes a `custom` entry that contains the original. The
+//! current branch comes first, so that every reader finds it whole; other branches follow. Side
+//! files of the source go into the artifact folder of the new session.
 
 mod artifact;
 mod branch;
@@ -28,7 +28,7 @@ pub use side_files::{Imported, LeftBehind};
 /// log is made in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportLimits {
-    /// Records of each log of the source, and files beside it.
+    /// Records of each log of the source, and side files.
     pub records: usize,
     /// Containers within each other in one record. Programs that read sessions go that deep
     /// by calling themselves.
@@ -49,13 +49,13 @@ impl Default for ImportLimits {
 }
 
 impl Store {
-    /// Makes a session of all that another one holds. `origin` says where it came from, and
-    /// stands in its first entry.
+    /// Imports a session. `origin` describes where it came from, and is recorded in its first
+    /// entry.
     pub fn import(&self, source: &Session, new: NewSession, origin: Json) -> Result<SessionWriter> {
         self.import_within(source, new, origin, ImportLimits::default())
     }
 
-    /// The same within other limits.
+    /// As [`import`](Store::import), within other limits.
     pub fn import_within(
         &self,
         source: &Session,
@@ -114,18 +114,18 @@ impl Store {
     }
 }
 
-/// A session on its way.
+/// An import in progress.
 struct Importing<'s> {
     store: &'s Store,
     source: &'s Session,
     limits: ImportLimits,
     /// The log so far.
     out: Vec<u8>,
-    /// Under which id the last entry stands that an original became.
+    /// Id of the last entry that each original became.
     ids: HashMap<Slot, String>,
-    /// Under which id the first entry stands that an original became.
+    /// Id of the first entry that each original became.
     firsts: HashMap<Slot, String>,
-    /// What was heard so far.
+    /// Facts of earlier messages that later ones need.
     heard: message::Heard,
 }
 
@@ -157,7 +157,7 @@ impl Importing<'_> {
             if Some(slot) == self.source.header() || head.id.is_none() {
                 continue;
             }
-            // Blobs of the source's store are none of ours: what they hold comes along.
+            // The source's blobs are not in this store, so their content is copied.
             let bytes = self.source.entry(slot)?.bytes;
             self.line(self.source.whole(bytes.into()).trim_ascii())?;
         }
@@ -168,7 +168,7 @@ impl Importing<'_> {
             .map(|tip| log.label(tip).into_owned()))
     }
 
-    /// Tells every entry anew: first the branch on which it stands, then the others.
+    /// Converts every entry: first the current branch, then the others.
     fn tell(&mut self) -> Result<Option<String>> {
         let leaf = self.tell_branch()?;
         for slot in self.source.log().slots() {
@@ -193,7 +193,7 @@ impl Importing<'_> {
         Ok(leaf)
     }
 
-    /// Adds what entries become, below `parent`; gives the id of the last of it.
+    /// Appends what entries become below `parent`; returns the id of the last one.
     fn add(
         &mut self,
         slots: &[Slot],
@@ -262,7 +262,7 @@ impl Importing<'_> {
         self.line(&record)
     }
 
-    /// The entry that every reader takes for the one where the conversation stands: the last.
+    /// Returns the entry that every reader takes for the leaf: the last.
     fn stands(&self) -> Option<Cow<'_, str>> {
         let last = self
             .out
@@ -307,7 +307,7 @@ fn refuse_too_large(source: &Session, limits: ImportLimits) -> Result<()> {
     Ok(())
 }
 
-/// How many containers stand within each other in a record.
+/// Returns the nesting depth of a record.
 fn depth_of(record: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut quoted, mut escaped) = (false, false);

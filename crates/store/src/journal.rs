@@ -1,7 +1,7 @@
-//! An append-only file of JSON lines: what notes, operations and the vault's log have in common.
+//! An append-only file of JSON lines, as notes, operations and the vault's log use it.
 //!
-//! A line that is not an object is skipped and counted, never removed; a torn last line stays
-//! on a line of its own.
+//! A line that is not an object is skipped and counted, never removed; a torn last line stays on a
+//! line of its own.
 
 use std::path::{Path, PathBuf};
 
@@ -17,20 +17,20 @@ pub struct DamagedLine {
     pub path: PathBuf,
     /// Number of the line, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// Why the line could not be read.
     pub problem: String,
 }
 
-/// What a file of lines holds.
+/// The content of a journal.
 #[derive(Debug)]
 pub(crate) struct Loaded<T> {
-    /// What the lines say, in order.
+    /// The parsed lines, in order.
     pub(crate) items: Vec<T>,
-    /// Lines that say nothing.
+    /// The lines that could not be parsed.
     pub(crate) damaged: Vec<DamagedLine>,
 }
 
-/// Reads a file of lines; one that is not there is empty.
+/// Reads a journal; a missing file is empty.
 pub(crate) fn load<T>(
     disk: &dyn Disk,
     path: &Path,
@@ -64,7 +64,7 @@ pub(crate) fn load<T>(
     Ok(loaded)
 }
 
-/// Adds lines and makes them durable. The caller holds the file's lock.
+/// Appends lines and makes them durable. The caller holds the file's lock.
 pub(crate) fn append(disk: &dyn Disk, path: &Path, lines: &[Json]) -> Result<()> {
     if lines.is_empty() {
         return Ok(());
@@ -75,10 +75,10 @@ pub(crate) fn append(disk: &dyn Disk, path: &Path, lines: &[Json]) -> Result<()>
     durable::append_lines(disk, path, &text(lines))
 }
 
-/// Makes lines that can be read already durable. The caller holds the file's lock.
+/// Makes lines durable that can be read already. The caller holds the file's lock.
 ///
-/// Syncing is not enough: after a sync that failed the system takes the bytes for written, and
-/// later syncs pass over them. So they are written once more where they are.
+/// A sync is not enough: after a failed `fsync` the system considers the bytes written, and later
+/// syncs skip them. So they are written over themselves first.
 pub(crate) fn renew(disk: &dyn Disk, path: &Path, is_it: impl Fn(Raw<'_>) -> bool) -> Result<()> {
     let fault = |error| Error::io(path.display(), "write again to", error);
     let file = disk.open(path, OpenMode::Append).map_err(fault)?;
@@ -95,21 +95,21 @@ pub(crate) fn renew(disk: &dyn Disk, path: &Path, is_it: impl Fn(Raw<'_>) -> boo
     durable::sync_parent(disk, path)
 }
 
-/// What becomes of a line when its file is written again.
+/// What happens to a line when its file is rewritten.
 #[derive(Debug)]
 pub(crate) enum LineAction {
     Stays,
     Goes,
-    /// It is replaced by this line, without its end.
+    /// The line is replaced by this one, without a newline.
     Becomes(Vec<u8>),
 }
 
-/// Says what becomes of a line, by the session that it speaks of if it can be
-/// read; none if it stays.
+/// Returns the new text of a line, by the session that it names if it can be read; `None` if it
+/// stays.
 pub type LineChange<'a> = &'a dyn Fn(Option<&SessionRef>, &[u8]) -> Option<Vec<u8>>;
 
-/// Writes a file again without some of its lines; those that stay keep their bytes. Says how
-/// many went or changed.
+/// Rewrites a file without some of its lines; the others keep their bytes. Returns how many lines
+/// were removed or changed.
 ///
 /// The caller holds the file's lock. Appenders open the file under the same lock, so none of them
 /// still writes to the old one.
@@ -141,8 +141,8 @@ pub(crate) fn rewrite(
     Ok(changed)
 }
 
-/// Removes what a process that was killed while it wrote the file again left beside it: it
-/// holds the same lines.
+/// Removes temporary files of a process that was killed while it rewrote the file: they contain the
+/// same lines.
 fn sweep_temps(disk: &dyn Disk, path: &Path) -> Result<()> {
     let (Some(folder), Some(name)) = (
         path.parent(),
@@ -159,7 +159,7 @@ fn sweep_temps(disk: &dyn Disk, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Values as lines.
+/// Returns values as lines of JSON.
 pub(crate) fn text(lines: &[Json]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in lines {

@@ -1,4 +1,4 @@
-//! Keeps the sessions of a store: which files, in which order, and which never.
+//! Copies the sessions of a store into the vault: which files, in which order, and which never.
 
 use std::path::Path;
 
@@ -9,27 +9,27 @@ use crate::Store;
 use crate::locks::Wait;
 use crate::vault::{ChunkedCopies, Vault};
 
-/// Which sessions are looked at closely.
+/// Which sessions are examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeepWhich {
-    /// Those whose log is not kept as it stands.
+    /// Sessions whose log is not kept in its current state.
     Changed,
-    /// All: files beside a log may have changed without it.
+    /// All sessions: side files may have changed without the log.
     All,
 }
 
-/// What keeping the sessions of a store came to.
+/// The result of keeping the sessions of a store.
 #[derive(Debug, Default)]
 pub struct KeepRun {
-    /// Sessions of which something was stored.
+    /// Number of sessions with stored files.
     pub sessions: usize,
-    /// Files that were stored.
+    /// Number of stored files.
     pub files: usize,
-    /// Bytes that were stored, before compression.
+    /// Number of stored bytes, before compression.
     pub bytes: u64,
     /// Whether time was up before everything was kept.
     pub unfinished: bool,
-    /// What could not be kept: path and reason.
+    /// Files that could not be kept: path and reason.
     pub failed: Vec<(String, Error)>,
 }
 
@@ -39,8 +39,7 @@ impl KeepRun {
     }
 }
 
-/// What is never copied, whatever folder of a session it lies in: endings and
-/// beginnings of file names.
+/// Ends and beginnings of file names that are never copied, in any folder of a session.
 const SECRET_ENDINGS: [&str; 6] = [".key", ".pem", ".p12", ".pfx", ".keychain", ".lock"];
 const SECRET_BEGINNINGS: [&str; 7] = [
     ".credentials",
@@ -52,7 +51,7 @@ const SECRET_BEGINNINGS: [&str; 7] = [
     "auth.json",
 ];
 
-/// Whether a file of this name holds keys or credentials, which are never copied.
+/// Returns whether a file name is that of keys or credentials, which are never copied.
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
@@ -62,7 +61,7 @@ pub fn is_secret(name: &str) -> bool {
 }
 
 impl ChunkedCopies {
-    /// Whether the log of a session is kept as it stands.
+    /// Returns whether the log of a session is kept in its current state.
     pub fn has(&self, store: &Store, location: &SessionLocation) -> bool {
         let Some(key) = &location.key else {
             return false;
@@ -102,10 +101,9 @@ impl FileState {
 }
 
 impl Vault {
-    /// Keeps sessions of a store, those that changed last first, until `go_on` answers false.
+    /// Keeps the sessions of a store, those that changed last first, until `go_on` returns false.
     ///
-    /// The log comes after what lies beside it: a log that is kept as it stands is
-    /// not looked at again.
+    /// The side files come before the log: a session whose log is current is not examined again.
     pub fn keep_sessions(
         &self,
         store: &Store,
@@ -136,8 +134,8 @@ impl Vault {
             }
             match self.keep_session(store, location, kept, wait, go_on, &mut run) {
                 Ok(()) => {}
-                // Another process writes to the vault: it would be the same for
-                // every other session.
+                // Another process writes to the vault: every other session would fail in the same
+                // way.
                 Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
                 Err(error) => run.fail(store, location.key.as_deref().unwrap_or_default(), error),
             }

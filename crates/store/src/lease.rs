@@ -1,8 +1,14 @@
-//! Who drives a conversation.
+//! The lease of a session (one writer at a time) and the append lock of its log.
 //!
-//! A lease is an OS lock on a file that is never renamed or unlinked: it ends with its process and
-//! is never stolen by age. What stands in the file says who holds it, for the error text only;
-//! nobody decides by it.
+//! Both are OS locks on files that are never renamed or unlinked: they end with the process that
+//! holds them and are never stolen by age, because a suspended laptop is not a dead process. A
+//! lease is held while a writer is open; an append lock only for one append, so that other
+//! processes can add titles or tags in between.
+//!
+//! The content of a lease's file names its holder, for error messages only; no decision depends on
+//! it. The file of the append lock has a second use: it remembers which log is durable under its
+//! name ([`NamedLog`]), which saves the next writer the sync of all folders above. It is a hint
+//! that may be lost or outdated: readers compare it with the file.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,33 +20,34 @@ use crate::disk::durable::{self, make_folders};
 use crate::disk::{Disk, DiskFile, LockMode, OpenMode};
 use crate::locks::{Owner, holder, try_every, write_owner};
 
-/// How long to wait for what somebody else holds.
+/// How long to wait for a lock that another process holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wait {
-    /// Not at all.
+    /// Fails immediately.
     #[default]
     No,
-    /// At most this long.
+    /// Waits at most this long.
     For(Duration),
-    /// As long as it takes.
+    /// Waits until the lock is free.
     Forever,
 }
 
-/// Between two tries to take a lease: the first pause, and the longest.
+/// The first pause between two attempts to take a lease, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(10));
 
-/// The same for an append lock, which is held for a few writes only.
+/// As [`PAUSES`], for an append lock, which is held for a few writes only.
 pub(crate) const SHORT_PAUSES: (Duration, Duration) =
     (Duration::from_micros(100), Duration::from_millis(1));
 
-/// The lock of a lease while it is held. Dropping it gives it up.
+/// The held lock of a lease. Dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct LeaseLock {
     _file: Box<dyn DiskFile>,
 }
 
 impl LeaseLock {
-    /// Takes the lock of that name in `folder`, which is made if it is not there.
+    /// Takes the lock with that name in `folder`, which is made if it is missing. `what` names the
+    /// session in the error.
     pub(crate) fn take(
         disk: &Arc<dyn Disk>,
         folder: &Path,
@@ -62,7 +69,8 @@ impl LeaseLock {
     }
 }
 
-/// A lock that is taken for the time of one append: anybody may add what does not move the leaf.
+/// A lock that is held for one append. Processes without the lease take it too, for entries that do
+/// not move the leaf.
 #[derive(Debug)]
 pub(crate) struct AppendLock {
     path: PathBuf,
@@ -70,13 +78,13 @@ pub(crate) struct AppendLock {
     open: Mutex<Option<Box<dyn DiskFile>>>,
 }
 
-/// An append lock that is held. Dropping it gives it up; [`AppendLock::release`] also keeps its
-/// file for the next time.
+/// A held append lock. Dropping it releases the lock; [`AppendLock::release`] also keeps its file
+/// open for the next append.
 #[derive(Debug)]
 pub(crate) struct AppendGuard(Box<dyn DiskFile>);
 
 impl AppendLock {
-    /// The append lock of that name.
+    /// Returns the append lock with that name in `folder`.
     pub(crate) fn new(folder: &Path, name: &str) -> Self {
         AppendLock {
             path: append_lock_path(folder, name),
@@ -84,8 +92,8 @@ impl AppendLock {
         }
     }
 
-    /// The log of which the lock file says that it is durable under its name. None where there
-    /// is no lock file yet.
+    /// Returns the log that the lock file notes as durable under its name; `None` if there is no
+    /// lock file yet.
     pub(crate) fn remembered(&self, disk: &dyn Disk) -> Option<NamedLog> {
         let kept = self
             .open
@@ -96,17 +104,17 @@ impl AppendLock {
             .map_or_else(|| disk.open(&self.path, OpenMode::ExistingLock), Ok)
             .ok()?;
         let mut record = [0; LONGEST_RECORD];
-        // In one read: a record that is longer is none of ours.
+        // One read is enough: a longer record was not written by this code.
         let read = file.read_at(&mut record, 0);
         self.keep(file);
         NamedLog::read(record.get(..read.ok()?)?)
     }
 
     /// Notes that a log is durable under its name, so that the next writer need not sync the
-    /// folders that lead to it.
+    /// folders above it.
     ///
-    /// Called only after they were synced, so it may itself be lost: then they
-    /// are synced once more.
+    /// Called only after these were synced. The note itself is not synced: if it is lost, they are
+    /// synced once more.
     pub(crate) fn remember(&self, disk: &dyn Disk, log: &NamedLog) {
         let record = log.to_bytes();
         if record.len() < LONGEST_RECORD
@@ -118,12 +126,12 @@ impl AppendLock {
         }
     }
 
-    /// The path of the failed-sync marker of the log.
+    /// Returns the path of the log's failed-sync marker.
     pub(crate) fn failed_sync_marker(&self) -> PathBuf {
         self.path.with_extension(FAILED_SYNC)
     }
 
-    /// Takes it, waiting at most ten seconds: nobody needs it longer than a few writes.
+    /// Takes the lock. Waits at most ten seconds: every holder needs it for a few writes only.
     pub(crate) fn hold(&self, disk: &dyn Disk) -> Result<AppendGuard> {
         let file = self.file(disk)?;
         let fault = |error| Error::io(self.path.display(), "lock", error);
@@ -141,8 +149,9 @@ impl AppendLock {
         }
     }
 
-    /// Gives it up.
+    /// Releases the lock and keeps its file open.
     pub(crate) fn release(&self, held: AppendGuard) {
+        // Unlocked explicitly, because keeping the file open keeps the lock.
         if held.0.unlock().is_ok() {
             self.keep(held.0);
         }
@@ -162,20 +171,20 @@ impl AppendLock {
     }
 }
 
-/// The longest record of a log's name that is looked at.
+/// The longest record of a log's name that is read, in bytes.
 const LONGEST_RECORD: usize = 1024;
 
 /// A log that is durable under its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamedLog {
-    /// Which file it is.
+    /// Device and inode of the file.
     pub(crate) identity: (u64, u64),
     pub(crate) key: String,
 }
 
 impl NamedLog {
-    /// Device, inode, a word that is no longer used, and the key, which may hold
-    /// anything but a line end.
+    /// Parses a record: device, inode, an unused word, and the key, which may contain anything but
+    /// a newline.
     fn read(record: &[u8]) -> Option<NamedLog> {
         let mut words = std::str::from_utf8(record)
             .ok()?
@@ -204,24 +213,25 @@ pub(crate) fn append_lock_path(folder: &Path, name: &str) -> PathBuf {
     side_files(folder, name, "append-lock")
 }
 
-/// How the name of a failed-sync marker ends.
+/// File extension of the failed-sync marker.
 const FAILED_SYNC: &str = "doubt";
 
-/// How a second name ended that earlier versions gave a log for a moment, and left behind
-/// if they were killed.
+/// File extension of a hard link that earlier versions made for a moment, and left behind if they
+/// were killed.
 const TRIAL: &str = "name";
 
-/// Files next to the lock of that name that may be hard links to the log: earlier
-/// versions marked logs so.
+/// Returns files next to the lock that may be hard links to the log: earlier versions marked logs
+/// so.
 pub(crate) fn old_hard_links(folder: &Path, name: &str) -> [PathBuf; 2] {
     [FAILED_SYNC, TRIAL].map(|ending| side_files(folder, name, ending))
 }
 
-/// The longest part of a lock's name that comes from its session.
+/// The longest part of a lock's file name that comes from the session, in bytes.
 const LONGEST_NAME: usize = 200;
 
 fn side_files(folder: &Path, name: &str, ending: &str) -> PathBuf {
-    // Ids may hold what a file name may not; a lock must only be the same for the same session.
+    // Ids may contain characters that a file name may not. Two sessions may then share a lock,
+    // which only makes them wait; the same session must always get the same one.
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let file = if name.len() <= LONGEST_NAME && name.bytes().all(is_safe) {
         [name, ending].join(".")
@@ -240,6 +250,7 @@ fn side_files(folder: &Path, name: &str, ending: &str) -> PathBuf {
 fn open_lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn DiskFile>> {
     let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     let mut opened = disk.open(path, OpenMode::ExistingLock);
+    // The common case first: the file and its folder exist.
     if opened.as_ref().is_err_and(is_missing) {
         opened = disk.open(path, OpenMode::Lock);
     }

@@ -1,49 +1,49 @@
-//! What agents leave behind in their stores: files of sessions that are gone, and locks that
-//! nobody holds any more.
+//! Finds what agents leave behind in their stores: files of deleted sessions, and abandoned locks.
 //!
-//! Looking changes nothing. [`Runner::clear_leftovers`] moves the files into the vault, from where
-//! `undo` takes them back, and breaks the locks in the agent's own way.
+//! Finding changes nothing. [`Runner::clear_leftovers`] moves the files into the vault, from where
+//! `undo` restores them, and breaks the locks in the agent's own way.
 
 use std::collections::{BTreeSet, HashSet};
 
 use boswell_dialect::{LockSpec, Orphan, Plan, Planned, Precondition, Step, StoreRequest};
 use boswell_model::{Error, Problem, ProblemKind, Result, SessionRef};
 
+use crate::Store;
 use crate::backend::BackendFiles;
 use crate::blobs::BlobId;
 use crate::disk::Disk;
 use crate::locks::{Abandoned, abandoned};
+use crate::operations::{Executed, is_secret};
 use crate::runner::Runner;
 use crate::vault::Reason;
-use crate::{Executed, Store, is_secret};
 
-/// A lock that nobody holds any more.
+/// An abandoned lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaleLock {
-    /// Key of the folder.
+    /// Key of the lock's folder.
     pub key: String,
-    /// Why nobody can hold it.
+    /// Why the lock is abandoned.
     pub why: Abandoned,
 }
 
-/// What was left behind in a store.
+/// What agents left behind in a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leftovers {
-    /// Files of sessions that are gone.
+    /// Files of sessions that do not exist any more.
     pub orphans: Vec<Orphan>,
-    /// Those that are told and left alone, and why.
+    /// Files that are reported but left alone, and why.
     pub left_alone: Vec<(Orphan, &'static str)>,
-    /// Locks, in the order in which the agent takes them.
+    /// Abandoned locks, in the order in which the agent takes them.
     pub locks: Vec<StaleLock>,
 }
 
 impl Leftovers {
-    /// Whether there are none.
+    /// Returns whether nothing was left behind.
     pub fn is_empty(&self) -> bool {
         self.orphans.is_empty() && self.left_alone.is_empty() && self.locks.is_empty()
     }
 
-    /// Each as a problem of the store: key and problem.
+    /// Returns each leftover as a problem of the store: key and problem.
     pub fn problems(&self) -> Vec<(String, Problem)> {
         let orphans = self
             .orphans
@@ -74,7 +74,7 @@ impl Leftovers {
         );
         let mut plan = Plan::new("clean", title);
         for orphan in &self.orphans {
-            // Whoever still writes a transcript has not gone.
+            // A transcript that is still written belongs to a live session.
             let logs = orphan.files.iter().filter(|key| key.ends_with(".jsonl"));
             plan.preconditions
                 .extend(logs.map(|key| Precondition::NotLive { key: key.clone() }));
@@ -122,7 +122,7 @@ impl StaleLock {
 }
 
 impl Store {
-    /// What was left behind here.
+    /// Finds what agents left behind in this store.
     pub fn leftovers(&self) -> Result<Leftovers> {
         // Files of an excluded session are not left behind.
         let listing = self.whole().list()?;
@@ -141,7 +141,7 @@ impl Store {
             )?;
             found.locks.extend(why.map(|why| StaleLock { key, why }));
         }
-        // An index that cannot be read may know of sessions that we do not see.
+        // An unreadable index may list sessions that are not visible otherwise.
         let unsure = |(_, problem): &(String, Problem)| {
             matches!(problem.kind, ProblemKind::NotJson | ProblemKind::Unreadable)
         };
@@ -154,7 +154,7 @@ impl Store {
             .map(|it| it.session)
             .collect();
         for orphan in side_files.orphans(&files, &listing.sessions)? {
-            // An agent that has just begun makes these before its log.
+            // An agent that has just started makes these before its log.
             if orphan
                 .session
                 .as_ref()
@@ -170,8 +170,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Blobs of the agent that are named by none of these. Those of boswell's own are not spoken
-    /// of: the vault may need them.
+    /// Returns the agent's blobs that `named` does not contain. Boswell's own blobs are not
+    /// considered: the vault may need them.
     pub fn unnamed_blobs(&self, named: &BTreeSet<BlobId>) -> Result<Vec<(BlobId, u64)>> {
         match self.blobs().filter(|_| !self.dialect().facts().is_own) {
             Some(blobs) => blobs.unreferenced(named),
@@ -179,7 +179,7 @@ impl Store {
         }
     }
 
-    /// What clearing the store would do. Takes no lock.
+    /// Plans what clearing the store would do. Takes no lock.
     pub fn plan_clearing(&self) -> Result<(Leftovers, Planned)> {
         let found = self.leftovers()?;
         let mut plan = found.plan();
@@ -187,7 +187,8 @@ impl Store {
         Ok((found, Planned::of(plan)))
     }
 
-    /// Taking a lock that nobody holds breaks it; letting go removes it.
+    /// Returns the locks to take for clearing. Taking an abandoned lock breaks it, and releasing it
+    /// removes it.
     fn locks_to_clear(&self, found: &Leftovers) -> Vec<LockSpec> {
         let mut locks: Vec<LockSpec> = found
             .locks
@@ -197,7 +198,7 @@ impl Store {
             })
             .collect();
         if !found.orphans.is_empty() {
-            // Nobody may begin a session while its files are looked at.
+            // No session may begin while its files are examined.
             let edits = self.dialect().powers().edits;
             let of_index =
                 edits.map_or_else(Vec::new, |edits| edits.store_locks(&StoreRequest::Index));
@@ -213,7 +214,7 @@ impl Store {
     /// Why an orphan is not touched, if it is not.
     fn why_alone(&self, disk: &dyn Disk, orphan: &Orphan) -> Result<Option<&'static str>> {
         let name = |key: &str| key.rsplit('/').next().unwrap_or(key).to_owned();
-        // A lock holds nothing that anybody could learn.
+        // A lock file contains no secret.
         if orphan
             .files
             .iter()
@@ -240,8 +241,8 @@ fn is_for(lock: &LockSpec, folder: &str) -> bool {
 }
 
 impl Runner {
-    /// Moves what was left behind in a store into the vault, and breaks locks that nobody holds.
-    /// Says what there was.
+    /// Moves what was left behind in a store into the vault, and breaks abandoned locks. Returns
+    /// what there was.
     pub fn clear_leftovers(&self, store: &Store) -> Result<(Leftovers, Executed)> {
         let session = SessionRef::new(store.dialect().name(), "*");
         let (found, planned) = store.plan_clearing()?;

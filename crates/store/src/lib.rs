@@ -12,10 +12,9 @@
 //! ticket.wait()?; // now it is acknowledged
 //! writer.branch(&asked.entry)?; // goes back to the question
 //! writer.append(Draft::assistant("the lock file is stale"))?;
-//! let session = writer.session()?; // a snapshot
-//! let context = session.context(session.tip()?)?; // what a model would be sent
-//! assert_eq!(context.items.len(), 2);
-//! writer.close(Outcome::Completed)
+//! let messages = writer.session()?.messages()?; // what a model would be sent
+//! assert_eq!(messages.len(), 2);
+//! writer.finish(Outcome::Completed)
 //! # }
 //! ```
 //!
@@ -49,29 +48,29 @@
 //!
 //! # Where things are
 //!
-//! * Stores: [`Store`] is a dialect on a [`Backend`]; [`Stores`] is every store of a machine at
-//!   once, with ids resolved across them. [`Summary`] is what a list shows, [`check()`] what is
-//!   wrong with a session.
-//! * Writing: [`SessionWriter`], its [`Receipt`]s and [`Ticket`]s, [`Expect`] and
-//!   [`Wait`]; [`Store::switch`] goes from one session to another. With the feature
-//!   `tokio` there is `AsyncWriter`.
-//! * Reading on: [`Follower`] hands out entries as others write them; [`SessionCache`]
-//!   keeps what was used last.
+//! Five types are enough for an agent: a [`Home`] is its folder, a [`Store`] the sessions in it, a
+//! [`SessionWriter`] appends [`Draft`]s, and a [`Session`] is what was written, read back with
+//! [`Session::messages`] and [`Session::entries`]. The other names at the root are what these take
+//! and return.
+//!
+//! * [`store`]: all stores of a machine at once, ids resolved across them, lists, summaries.
+//! * [`session`]: entries, what a [`Follower`] hands out, a cache, switching between sessions.
+//! * [`writer`]: where a draft goes, and the writer for tokio (feature `tokio`).
 //! * For the agent: [`checkpoint`] (files before an edit), [`memory`] (pages of a project),
-//!   [`prompts`] (what was asked), [`blobs`] and [`attachments`] (large things), [`launch`] (new,
-//!   resumed or forked), [`breadcrumb`] (which session a terminal was used for).
-//! * Keeping order: [`Notes`] say what a format cannot hold, the [`Vault`] keeps copies, a
-//!   [`Runner`] changes several files as one [`Operation`] that can be undone, [`locks`] are those
-//!   that other agents know.
-//! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that fails;
-//!   [`IdSource`] is time ([`Clock`]) and randomness; a [`LogBackend`] is where lines land when
-//!   they do not land in files.
+//!   [`prompts`] (what was asked), [`blobs`] and [`attachments`] (large things), [`breadcrumb`]
+//!   (which session a terminal was used for).
+//! * [`operations`] change several files as one operation that can be undone; the [`vault`] keeps
+//!   copies, [`repair`] checks and repairs, [`notes`] say what a format cannot hold, [`links`] join
+//!   sessions of one conversation, [`locks`] are those that other agents know.
+//! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that fails,
+//!   [`system_ids`] time and randomness, [`backend`] where lines land when they do not land in
+//!   files.
 
 mod agent_activity;
 #[cfg(feature = "tokio")]
 mod async_writer;
 pub mod attachments;
-mod backend;
+pub mod backend;
 pub mod blobs;
 pub mod breadcrumb;
 mod check;
@@ -83,81 +82,42 @@ pub mod disk;
 mod exclusion;
 mod execute;
 mod follow;
+mod home;
 mod import;
 mod journal;
 mod keep_policy;
 mod lease;
 mod leftovers;
-mod links;
+pub mod links;
 pub mod locks;
 pub mod memory;
+mod message_part;
 mod native_store;
-mod notes;
+pub mod notes;
 mod open_writer;
-mod operations;
+pub mod operations;
 pub mod prompts;
-mod repair;
+pub mod repair;
 mod resolve;
 mod runner;
-mod session;
+pub mod session;
 mod session_cache;
 mod sha256;
-mod store;
+pub mod store;
 mod summary;
 mod switch;
-mod system_ids;
-mod vault;
-mod writer;
+pub mod system_ids;
+pub mod vault;
+pub mod writer;
 
-#[cfg(feature = "tokio")]
-pub use async_writer::{AsyncTicket, AsyncWriter, Reply};
-pub use attachments::Attachments;
-pub use backend::{
-    AppendError, AppendResult, Lease, LogAppender, LogBackend, LogClaim, LogName, OpenLog, SyncWork,
-};
-pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader, is_packed};
-pub use blobs::{BlobId, Blobs};
-pub use check::{Report, check, hurt, repair_of};
-pub use checkout::main_checkout;
-pub use checkpoint::Checkpoints;
-pub use exclusion::Exclusion;
-pub use execute::Executed;
-pub use follow::{Follower, NewEntry, News};
-pub use import::{ImportLimits, Imported, LeftBehind};
-pub use journal::{DamagedLine, LineChange};
-pub use keep_policy::{KeepRun, KeepWhich, is_secret};
+pub use follow::Follower;
+pub use home::Home;
 pub use lease::Wait;
-pub use leftovers::{Leftovers, StaleLock};
-pub use links::{Conversation, Drift, LinkGraph, LinkTable, LinkedElsewhere, drift};
-pub use locks::Owner;
-pub use memory::Memories;
-pub use notes::{Note, NoteKind, Notes, SessionNotes};
-pub use operations::{
-    CopyChange, LateLines, ListedOperation, Purging, RestoredCleanup, Scrubbed, Scrubbing,
-};
-pub use prompts::Prompts;
-pub use repair::{LateTable, RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
-pub use resolve::{Resolved, Selector, Side};
-pub use runner::{FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher};
-pub use session::{Entry, RenderedMessage, Session};
-pub use session_cache::SessionCache;
-pub use sha256::{Digest, Hasher};
-pub use store::{
-    Listing, Partly, Store, StoreId, StoreLocation, StoredSession, Stores, Summaries, unlisted,
-};
-pub use summary::Summary;
-pub use switch::{Cursor, Switched};
-pub use system_ids::SystemIds;
-pub use vault::{
-    ChunkedCopies, ChunkedCopy, Expired, Keeping, Purged, Reason, Retention, Vault, VaultRecord,
-};
+pub use session::Session;
+pub use store::Store;
 pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 
-pub use boswell_dialect::launch;
-pub use boswell_dialect::{
-    Answer, Body, Clock, Draft, IdSource, NewSession, Parent, Part, Visibility,
-};
-
-pub use boswell_dialect as dialect;
+pub use boswell_dialect::{AssistantMessage, Body, ChatMessage, Draft, NewSession, Part, Role};
+// Sessions are answered in the words of the model: entries, kinds, views, JSON.
 pub use boswell_model as model;
-pub use boswell_model::{Error, ErrorKind, Result, SessionRef};
+pub use boswell_model::{Error, ErrorKind, Result};

@@ -1,15 +1,16 @@
 //! Joins sessions of different stores that are one conversation.
 //!
-//! MyAgents keeps its own rows beside the transcript of the engine it drives, and clinvoker keeps
-//! only a document about a transcript that its backend writes. A list shows such a conversation
-//! once, with both places.
+//! MyAgents stores its own rows in addition to the transcript of the engine that it drives, and
+//! clinvoker stores only a document about a transcript that its backend writes. A list shows such a
+//! conversation once, with both places.
 
 use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::{Depth, SessionLocation};
 use boswell_model::{Framing, Instant, Problem, ProblemKind, Result, SessionMeta};
 
-use crate::{Session, StoreId, Stores, Summary};
+use crate::Session;
+use crate::store::{StoreId, Stores, Summary};
 
 /// A conversation: the session that a list shows, and those that are the same
 /// conversation elsewhere.
@@ -19,24 +20,24 @@ pub struct Conversation {
     pub front: (StoreId, Summary),
     /// The same conversation in other stores.
     pub linked: Vec<(StoreId, Summary)>,
-    /// Links whose other side is nowhere to be found: dialect and id.
+    /// Links whose other side does not exist: dialect and id.
     pub dangling: Vec<(&'static str, String)>,
 }
 
 impl Conversation {
-    /// The session that is shown, then the others.
+    /// Iterates over the session that is shown, then the others.
     pub fn sides(&self) -> impl Iterator<Item = &Summary> {
         std::iter::once(&self.front)
             .chain(&self.linked)
             .map(|(_, summary)| summary)
     }
 
-    /// When something last happened in any of its places.
+    /// Returns the time of the last activity in any of the stores.
     pub fn last_active(&self) -> Option<Instant> {
         self.sides().filter_map(Summary::last_active).max()
     }
 
-    /// The folders that its places name.
+    /// Returns the project folders that the sessions name.
     pub fn projects(&self) -> impl Iterator<Item = &str> {
         self.sides().filter_map(|side| side.meta.project.as_deref())
     }
@@ -103,9 +104,9 @@ pub struct LinkGraph {
 }
 
 impl LinkGraph {
-    /// Looks for the sessions that others name: `links` has those that do, in the order of the
-    /// list. `names` hands over every session of the list: its place, dialect, id, and what
-    /// its log calls itself.
+    /// Finds the sessions that others name: `links` has those that do, in the order of the list.
+    /// `names` passes every session of the list: its index, dialect, id, and the id that its log
+    /// contains.
     pub fn of(
         links: Vec<(usize, Vec<LinkedElsewhere>)>,
         names: impl FnOnce(&mut dyn FnMut(usize, &str, &str, Option<&str>)),
@@ -162,20 +163,20 @@ impl LinkGraph {
 /// engine when it answered.
 const APART: i64 = 10 * 60 * 1000;
 
-/// In what two sides of one conversation do not agree.
+/// A property in which two sides of one conversation differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Drift {
-    /// How often the user asked.
+    /// Number of prompts.
     Turns(u64, u64),
-    /// When something last happened.
+    /// Time of the last activity.
     LastActive(Instant, Instant),
-    /// Tokens that the model wrote.
+    /// Number of tokens that the model wrote.
     Tokens(u64, u64),
 }
 
 impl Drift {
-    /// Its name in output.
+    /// Returns the name of the property in output.
     pub fn word(self) -> &'static str {
         match self {
             Drift::Turns(..) => "turns",
@@ -198,7 +199,7 @@ impl Drift {
     }
 }
 
-/// What is compared of a side; what is unknown is not.
+/// The compared properties of a side; unknown ones are not compared.
 #[derive(Debug, Clone, Copy, Default)]
 struct Side {
     turns: Option<u64>,
@@ -232,7 +233,7 @@ impl Side {
         {
             found.push(Drift::LastActive(a, b));
         }
-        // Programs round and count a last message differently; a hundredth is not worth a word.
+        // Programs round and count a last message differently; one percent is not reported.
         if let Some((a, b)) = self
             .output
             .zip(other.output)
@@ -244,23 +245,24 @@ impl Side {
     }
 }
 
-/// In what two sides of a conversation do not agree, as far as listing them tells.
+/// Returns the properties in which two sides of a conversation differ, as far as a listing shows
+/// them.
 pub fn drift(front: &Summary, other: &Summary) -> Vec<Drift> {
     let side = |it: &Summary| Side::of(&it.meta, &it.location, it.complete);
     side(front).drift(side(other))
 }
 
-/// Where every session is, by dialect and id: for looking up many links.
+/// A table of all sessions by dialect and id, for looking up many links.
 #[derive(Debug)]
 pub struct LinkTable {
     by_ref: HashMap<(String, String), (StoreId, SessionLocation)>,
 }
 
 impl Stores {
-    /// A table of every session.
+    /// Makes a table of all sessions.
     pub fn link_table(&self) -> LinkTable {
         let mut by_ref = HashMap::new();
-        // A transcript of an excluded project is there all the same.
+        // A transcript of an excluded project exists too.
         for held in self.whole().held().0 {
             if let Some(store) = self.get(held.store) {
                 let name = (store.dialect().name().to_owned(), held.location.id.clone());
@@ -270,9 +272,9 @@ impl Stores {
         LinkTable { by_ref }
     }
 
-    /// Where a session agrees with its transcript in another store, and whether that is there at
-    /// all. A transcript of a dialect of which no store is in the set is not spoken of, unless
-    /// `whole` says that there is no other.
+    /// Compares a session with its transcript in another store, and reports a missing transcript. A
+    /// transcript of a dialect that has no store in the set is not reported, unless `whole` is set:
+    /// then there is no other store.
     pub fn check_links(
         &self,
         table: &LinkTable,

@@ -1,7 +1,7 @@
-//! Notes: what the user or boswell says of a session that its own format cannot hold.
+//! Notes: facts about a session that its own format has no place for.
 //!
-//! `notes.jsonl` is only ever added to; what holds of a session is what its lines, read in
-//! order, come down to.
+//! `notes.jsonl` is append-only; the current facts of a session result from applying its lines in
+//! order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,65 +16,65 @@ use crate::journal::{self, DamagedLine, LineAction, LineChange};
 use crate::locks::{Locks, Wait};
 use crate::vault::{names_one, session_ref};
 
-/// One thing said of a session.
+/// One fact about a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// The session.
+    /// The session that the note is about.
     pub session: SessionRef,
-    /// When it was said.
+    /// When the note was made.
     pub at: Instant,
-    /// What was said.
+    /// The content of the note.
     pub kind: NoteKind,
 }
 
-/// What a note says.
+/// The content of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
-    /// It has this tag.
+    /// Adds this tag.
     Tag(String),
-    /// It has this tag no longer.
+    /// Removes this tag.
     Untag(String),
-    /// Its status, with a message where that is an error.
+    /// Sets the status, with a message if it is an error.
     Status {
         /// `active`, `paused`, `completed` or `error`.
         status: String,
-        /// What went wrong.
+        /// Error message.
         message: Option<String>,
     },
-    /// What an entry is called; none takes the name away.
+    /// Sets the label of an entry; `None` removes it.
     Label {
         /// The entry.
         entry: String,
-        /// Its name.
+        /// New label of the entry.
         label: Option<String>,
     },
-    /// What it was about.
+    /// Sets the summary.
     Summary(String),
-    /// What it is called; none takes the title away.
+    /// Sets the title; `None` removes it.
     Title(Option<String>),
-    /// It was repaired into the session of this id, in the same store.
+    /// Records that the session was repaired into the session with this id, in the same store.
     RepairedAs(String),
-    /// What it could be called, as long as neither its log nor the user gives it a title.
+    /// Proposes a title, for as long as neither the log nor the user sets one.
     Proposed(String),
 }
 
-/// What the notes of a session come down to.
+/// The current facts about a session, from its notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionNotes {
-    /// Its tags, in the order in which they were given.
+    /// Tags, in the order in which they were added.
     pub tags: Vec<String>,
-    /// Its status and the message that goes with it.
+    /// Status, with its message.
     pub status: Option<(String, Option<String>)>,
-    /// Names of entries.
+    /// Labels by entry id.
     pub labels: BTreeMap<String, String>,
-    /// What it was about.
+    /// Summary of the session.
     pub summary: Option<String>,
-    /// What it is called.
+    /// Title of the session.
     pub title: Option<String>,
-    /// Id of the session that it was repaired into.
+    /// Id of the session that this one was repaired into.
     pub repaired_as: Option<String>,
-    /// What it could be called, for want of a title.
+    /// Proposed title, if there is no other.
     pub proposed: Option<String>,
     /// When the last note was made.
     pub at: Option<Instant>,
@@ -124,9 +124,9 @@ impl Notes {
         Ok(())
     }
 
-    /// Removes every note of these sessions, and of those that are one conversation with them what
-    /// boswell made of the text: summaries and proposed titles. A line that cannot be read goes if
-    /// it names one of the sessions. `unique` names a temporary file.
+    /// Removes every note of these sessions, and the summaries and proposed titles that boswell
+    /// made for sessions of the same conversations. An unreadable line is removed if it names one
+    /// of the sessions. `unique` names a temporary file.
     pub fn forget(
         &mut self,
         sessions: &[SessionRef],
@@ -155,8 +155,8 @@ impl Notes {
         Ok(gone)
     }
 
-    /// Writes lines again as `change` says, which is asked with the session of each; none where a
-    /// line cannot be read. `unique` names a temporary file.
+    /// Rewrites lines with the result of `change`, which gets the session of each line, or `None`
+    /// if the line cannot be read. `unique` names a temporary file.
     pub(crate) fn rewrite(&mut self, change: LineChange<'_>, unique: &str) -> Result<usize> {
         let _lock = self
             .locks
@@ -168,7 +168,7 @@ impl Notes {
         })
     }
 
-    /// What the notes of a session come down to.
+    /// Returns the current facts about a session.
     pub fn of(&self, session: &SessionRef) -> SessionNotes {
         let mut folded = SessionNotes::default();
         self.notes
@@ -178,7 +178,7 @@ impl Notes {
         folded
     }
 
-    /// Every session that has notes, with what they come down to.
+    /// Returns every session that has notes, with its current facts.
     pub fn all(&self) -> BTreeMap<SessionRef, SessionNotes> {
         let mut all: BTreeMap<SessionRef, SessionNotes> = BTreeMap::new();
         for note in &self.notes {
@@ -187,12 +187,12 @@ impl Notes {
         all
     }
 
-    /// Every note, oldest first.
+    /// Returns all notes, oldest first.
     pub fn list(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Lines that could not be read.
+    /// Returns the lines that could not be read.
     pub fn damaged(&self) -> &[DamagedLine] {
         &self.damaged
     }

@@ -11,8 +11,8 @@ use crate::lease::Wait;
 use crate::native_store::{split_key, uuid_v7_time};
 use crate::writer::{SessionWriter, WriterParts};
 
-/// A log as it is handed to a writer: its key, the key that it gets with the first answer,
-/// whether we just made it.
+/// A log for a writer: its key, the key that it gets with the first answer, and whether it was just
+/// created.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) key: String,
@@ -26,8 +26,8 @@ impl Store {
         self.on_log(id, |session, mut opened| {
             let (id, lease) = (&session.id, self.lease(session, wait)?);
             if opened.visible.is_some() {
-                // Looked up again: who held the lease before may have made the log
-                // visible while we waited.
+                // Looked up again: the previous holder of the lease may have published the log
+                // while this process waited.
                 opened = self.looked_up(id)?.1;
             }
             self.wait_until_idle(id, &opened.key, wait)?;
@@ -35,10 +35,10 @@ impl Store {
         })
     }
 
-    /// Opens a session for one who adds only what does not move the leaf, and needs no lease.
+    /// Opens a session for entries that do not move the leaf, which needs no lease.
     pub(crate) fn annotator(&self, id: &str) -> Result<SessionWriter> {
         let open = || self.on_log(id, |session, opened| self.writer_on(session, opened, None));
-        // Its driver may make the log visible between our look and our opening it.
+        // The driver may publish the log between the lookup and the open.
         open().or_else(|error| {
             if error.is_not_found() {
                 open()
@@ -48,7 +48,8 @@ impl Store {
         })
     }
 
-    /// Opens a log where it was last written; if it is not there any more, where its name is found.
+    /// Opens a log under the key where it was last written; if it is not there any more, searches
+    /// for it by name.
     fn on_log(
         &self,
         id: &str,
@@ -66,8 +67,8 @@ impl Store {
         open(&named(&whole), opened)
     }
 
-    /// The log that was last written in a session, where it was then: its name need not be looked
-    /// for among those of all others.
+    /// Returns the log of a session under the key where it was last written, which saves the search
+    /// in the store.
     fn remembered(&self, session: &SessionRef) -> Option<Opened> {
         uuid_v7_time(&session.id).filter(|_| self.dialect().facts().is_own)?;
         let key = self.writing().ok()?.logs.remembered(session)?;
@@ -117,7 +118,7 @@ impl Store {
                     },
                 ))
             }
-            // It may have become visible between the two looks.
+            // It may have been published between the two lookups.
             None => in_sight(self.find(id)),
         }
     }
@@ -160,9 +161,9 @@ impl Store {
         })
     }
 
-    /// The key of a log that is not visible yet.
+    /// Returns the key of a log that is still hidden.
     pub(crate) fn pending(&self, id: &str) -> Result<Option<String>> {
-        // The stamp holds no `_`, an id may.
+        // The timestamp contains no `_`, an id may.
         let is_it = |name: &str| {
             let bare = name
                 .strip_prefix('.')

@@ -1,4 +1,4 @@
-//! Finds the session that a person means.
+//! Resolves what a user typed (an id, a prefix, a path, `@last`) to a session.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use boswell_dialect::{SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
+use crate::Store;
 use crate::links::{Conversation, join};
-use crate::{Store, StoreId, StoredSession, Stores, Summary};
+use crate::store::{StoreId, StoredSession, Stores, Summary};
 
-/// What a person typed for a session.
+/// A session as the user named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
     /// `DIALECT:ID`, the id possibly a prefix.
@@ -18,14 +19,14 @@ pub enum Selector {
     Prefix(String),
     /// A path of a session file.
     Path(PathBuf),
-    /// `@last`: what `continue` would take.
+    /// `@last`: the session that `continue` would use.
     Last,
     /// `@here`: the most recent one of this project.
     Here,
 }
 
 impl Selector {
-    /// Reads what was typed. Nothing is looked up.
+    /// Parses what was typed. Nothing is looked up.
     pub fn parse(text: &str) -> Result<Selector> {
         match text {
             "" => {
@@ -63,13 +64,13 @@ impl Selector {
         Ok(Selector::Prefix(text.to_owned()))
     }
 
-    /// Chooses what `@last` or `@here` means: the conversation of `cwd` that was active last, and
-    /// for `@last` that of any folder where `cwd` has none.
+    /// Chooses the conversation for `@last` or `@here`: the most recently active one of `cwd`, and
+    /// for `@last` of any folder if `cwd` has none.
     ///
-    /// A candidate is whatever the caller knows a conversation by, when it was last active, and the
-    /// folders of its sides: a front program may not know the folder that its engine ran in. Hidden
-    /// ones are not handed over. Of several that were active at the same time the last one counts.
-    /// Every candidate is looked at once.
+    /// A candidate consists of the caller's own key for a conversation, the time of its last
+    /// activity, and the folders of its sides: a front program may not know the folder that its
+    /// engine ran in. The caller leaves out hidden ones. Among equal times the last candidate wins.
+    /// Each candidate is examined once.
     pub fn most_recent<'p, K, F: IntoIterator<Item = &'p str>>(
         &self,
         cwd: &Path,
@@ -107,8 +108,8 @@ impl Selector {
     }
 }
 
-/// Which folders are the working folder, links followed; many sessions share one, and
-/// each is looked up once.
+/// Compares folders with the working folder, links resolved. Many sessions share a folder, so
+/// results are cached.
 struct Folders<'p, 'c> {
     cwd: &'c Path,
     canonical: Option<PathBuf>,
@@ -127,36 +128,35 @@ impl<'p> Folders<'p, '_> {
     }
 }
 
-/// Which side of a conversation that is kept in two places is meant, where what was
-/// typed names no store.
+/// Which side of a conversation in two stores is meant, if the user named no store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side<'a> {
-    /// The one that holds more: for reading, and for what names an entry that was read.
+    /// The side with more content: for reading, and for requests that name an entry that was read.
     Fuller,
-    /// That of the program which the user talks to: it holds what is said about the conversation.
+    /// The side of the program that the user talks to: it has the facts about the conversation.
     Front,
-    /// That of this dialect.
+    /// The side of this dialect.
     Of(&'a str),
 }
 
-/// A session that was found, with the store that holds it.
+/// A resolved session.
 #[derive(Debug, Clone)]
 pub struct Resolved {
-    /// Its store.
+    /// The store that contains the session.
     pub store: Store,
-    /// Where it is there.
+    /// The location of the session in that store.
     pub location: SessionLocation,
 }
 
 impl Stores {
     /// Conversations of all stores: what is linked is one.
-    pub fn conversations(&self) -> (Vec<Conversation>, crate::Summaries) {
+    pub fn conversations(&self) -> (Vec<Conversation>, crate::store::Summaries) {
         let mut all = self.summaries();
         let sessions = std::mem::take(&mut all.sessions);
         (self.joined(sessions), all)
     }
 
-    /// Joins sessions that were looked at already: what is linked is one conversation.
+    /// Joins linked sessions, whose summaries were read already, to conversations.
     pub fn joined(&self, sessions: Vec<(StoreId, Summary)>) -> Vec<Conversation> {
         self.joined_at(sessions)
             .into_iter()
@@ -164,7 +164,7 @@ impl Stores {
             .collect()
     }
 
-    /// As [`joined`](Stores::joined), each with the place of its front among the sessions.
+    /// As [`joined`](Stores::joined), each with the index of its front among the sessions.
     pub fn joined_at(&self, sessions: Vec<(StoreId, Summary)>) -> Vec<(usize, Conversation)> {
         join(sessions, |store, summary| self.links_of(store, summary))
     }
@@ -181,15 +181,14 @@ impl Stores {
             .collect()
     }
 
-    /// Finds the session that is meant; of linked ones that side.
+    /// Resolves a selector; `side` decides among linked sessions.
     pub fn resolve(&self, selector: &Selector, cwd: &Path, side: Side<'_>) -> Result<Resolved> {
         match selector {
             Selector::Path(path) => self
                 .at_path(path)
                 .map(|(store, location)| Resolved { store, location }),
             Selector::Ref(dialect, id) => match self.by_prefix(id, Some(dialect), Side::Fuller) {
-                // A ref that is whole names a session of an excluded project too; the
-                // beginning of one does not.
+                // A complete reference may name a session of an excluded project, a prefix may not.
                 Err(error) if error.is_not_found() => {
                     self.excluded_by_ref(dialect, id).ok_or(error)
                 }
@@ -231,11 +230,11 @@ impl Stores {
             found = matching(&candidates, |location| starts_with(&location.id, prefix));
         }
         if found.is_empty() {
-            // xcsh also takes the beginning of a file's name, which starts with the time.
+            // xcsh also accepts the beginning of a file's name, which starts with the time.
             found = matching(&candidates, |location| named(location, prefix));
         }
         if found.is_empty() {
-            // The name of a file need not hold the id that the session states of itself.
+            // A file name need not contain the id that the log contains.
             candidates.retain(|(store, location)| self.states_id(*store, location, prefix));
             found = candidates;
         }
@@ -247,7 +246,7 @@ impl Stores {
         self.one_of(found, prefix, side)
     }
 
-    /// The sessions of a dialect, or of all; and the stores of it that could not be listed.
+    /// Returns the sessions of a dialect, or of all; and its stores that could not be listed.
     fn candidates(&self, dialect: Option<&str>) -> (Vec<Candidate>, Vec<(StoreId, Error)>) {
         let is_asked = |store: StoreId| match (dialect, self.get(store)) {
             (None, _) => true,
@@ -320,7 +319,8 @@ impl Stores {
         }
     }
 
-    /// The side of a conversation that is meant. `find` looks for a session by dialect and id.
+    /// Returns the side of a conversation that is meant. `find` looks up a session by dialect and
+    /// id.
     pub fn side_of(
         &self,
         conversation: Conversation,
@@ -332,8 +332,8 @@ impl Stores {
             return self.resolved(front.0, front.1.location);
         }
         let mut sides: Vec<(StoreId, Summary)> = std::iter::once(front).chain(linked).collect();
-        // Both sides may have been found by one prefix, or only one of them: then the other is
-        // looked up by its link.
+        // One prefix may have found both sides or only one of them; then the other is looked up by
+        // its link.
         let missing: Vec<_> = sides
             .iter()
             .flat_map(|(store, summary)| self.links_of(*store, summary))
@@ -397,7 +397,7 @@ impl Stores {
     }
 }
 
-/// A session that may be the one that is meant.
+/// A session that matches what was typed.
 type Candidate = (StoreId, SessionLocation);
 
 fn matching(candidates: &[Candidate], is_it: impl Fn(&SessionLocation) -> bool) -> Vec<Candidate> {
@@ -405,15 +405,15 @@ fn matching(candidates: &[Candidate], is_it: impl Fn(&SessionLocation) -> bool) 
     found.cloned().collect()
 }
 
-/// Whether an id begins with what was typed. Agents write ids in lower case; people
-/// paste them as they come.
+/// Returns whether an id begins with what was typed, ignoring case: agents write ids in lower case,
+/// people paste them in any.
 fn starts_with(id: &str, prefix: &str) -> bool {
     id.get(..prefix.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// Whether the name of a session's file begins with what was typed, or what follows the
-/// last underscore in it.
+/// Returns whether the name of a session's file, or the part behind its last underscore, begins
+/// with what was typed.
 fn named(location: &SessionLocation, prefix: &str) -> bool {
     let name = location
         .key
@@ -426,7 +426,7 @@ fn named(location: &SessionLocation, prefix: &str) -> bool {
             .is_some_and(|(_, id)| starts_with(id, prefix))
 }
 
-/// Whether two paths are the same folder, links followed where they exist.
+/// Returns whether two paths are the same folder, with links resolved where they exist.
 pub(crate) fn same_folder(a: &Path, b: &Path) -> bool {
     a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

@@ -1,6 +1,9 @@
 //! A session that was read: a snapshot that does not change under you.
 
 mod blob_refs;
+mod entries;
+mod messages;
+mod records;
 
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -8,8 +11,8 @@ use std::sync::Mutex;
 use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, ToolLink};
 use boswell_model::json::{Object, Scanned};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Log, Message, Payloads, Result,
-    Revision, SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
+    Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Log, Message, Result, Revision,
+    SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
@@ -18,11 +21,34 @@ use crate::context_reader::{self, EnoughRead};
 
 use blob_refs::BlobRefs;
 pub(crate) use blob_refs::LookFor;
+pub use entries::Entries;
+use records::Records;
+
+pub use crate::follow::{NewEntry, News};
+pub use crate::session_cache::SessionCache;
+pub use crate::switch::{Cursor, Switched};
 
 /// A document larger than this is not read into memory as a whole.
 const LARGEST_DOCUMENT: u64 = 1 << 30;
 
 /// A snapshot of one session: its heads in memory, the bytes of any record on demand.
+///
+/// ```
+/// use boswell_store::{Draft, NewSession, Role, Store};
+///
+/// # fn main() -> boswell_store::Result<()> {
+/// let writer = Store::in_memory()?.create(NewSession::in_project("/proj/demo"))?;
+/// writer.append(Draft::user("why is the build red?"))?;
+/// let session = writer.session()?;
+/// writer.append(Draft::assistant("a test is flaky"))?; // the snapshot does not change
+/// let messages = session.messages()?;
+/// assert_eq!(messages.len(), 1);
+/// assert_eq!(messages[0].role, Role::User);
+/// let last = session.entries().next_back().transpose()?; // read from the end
+/// assert_eq!(last.and_then(|entry| entry.view).map(|view| view.text()), Some(messages[0].text()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Session {
     dialect: &'static dyn Dialect,
@@ -48,6 +74,10 @@ type Scratch = Mutex<Vec<Scanned>>;
 /// An entry with what a person reads of it.
 #[derive(Debug)]
 pub struct Entry {
+    /// How it is named: its id, else `#line`.
+    pub id: String,
+    /// What kind of entry it is.
+    pub kind: EntryKind,
     /// Its place.
     pub slot: Slot,
     /// Its bytes.
@@ -378,7 +408,13 @@ impl Session {
     pub fn entry(&self, slot: Slot) -> Result<Entry> {
         let bytes = self.view().payload(slot)?.into_owned();
         let view = self.view_of(&self.whole(Cow::Borrowed(&bytes)));
-        Ok(Entry { slot, bytes, view })
+        Ok(Entry {
+            id: self.log().label(slot).into_owned(),
+            kind: self.log().kind(slot),
+            slot,
+            bytes,
+            view,
+        })
     }
 
     /// Every byte of the log, in order, handed over in pieces.
@@ -451,25 +487,4 @@ fn feed(
     }
     reader.document(&object.read(0, end)?);
     Ok(end)
-}
-
-/// The records of an open log. The lock is held for one read at a time.
-#[derive(Debug)]
-struct Records(Mutex<Option<Box<dyn ObjectReader>>>);
-
-impl Records {
-    fn with<T>(&self, ask: impl FnOnce(&dyn ObjectReader) -> Result<T>) -> Result<Option<T>> {
-        let guard = self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        guard.as_deref().map(ask).transpose()
-    }
-}
-
-impl Payloads for Records {
-    fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
-        self.with(|object| object.read(at, len))
-            .map(|bytes| Cow::Owned(bytes.unwrap_or_default()))
-    }
 }

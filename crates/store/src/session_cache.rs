@@ -1,7 +1,7 @@
-//! The sessions that were used last, kept in memory.
+//! [`SessionCache`]: a cache of the sessions that were used last.
 //!
-//! A snapshot is handed out again while its log is the same file with the same length and time. The
-//! answer never depends on the cache: dropping it costs time and nothing else.
+//! A snapshot is returned again while its log is the same file with the same length and time.
+//! Results never depend on the cache: clearing it costs only time.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -10,16 +10,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use boswell_dialect::{Depth, SessionLocation};
 use boswell_model::{Framing, Instant, Result};
 
-use crate::{ObjectReader, Session, Store};
+use crate::backend::ObjectReader;
+use crate::{Session, Store};
 
-/// How much of the end of a log is compared before it counts as grown.
+/// How many bytes at the end of a log are compared before it counts as grown.
 const WINDOW: u64 = 64;
 
-/// Keeps snapshots of the sessions that were used last. May be shared by threads.
+/// An LRU cache of session snapshots. May be shared by threads.
 #[derive(Debug)]
 pub struct SessionCache {
     most: usize,
-    /// Used last is first.
+    /// The most recently used session is first.
     kept: Mutex<VecDeque<CachedSession>>,
 }
 
@@ -35,7 +36,7 @@ struct CachedSession {
     session: Arc<Session>,
 }
 
-/// What tells whether a log is the one that was read.
+/// Identity, length and time by which a changed log is recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FileState {
     identity: Option<(u64, u64)>,
@@ -44,7 +45,7 @@ struct FileState {
 }
 
 impl SessionCache {
-    /// Keeps at most that many sessions.
+    /// Makes a cache of at most `most` sessions.
     pub fn new(most: usize) -> SessionCache {
         SessionCache {
             most,
@@ -52,23 +53,22 @@ impl SessionCache {
         }
     }
 
-    /// How many sessions it holds.
+    /// Returns the number of cached sessions.
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Whether it holds none.
+    /// Returns whether the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Forgets everything.
+    /// Removes all sessions from the cache.
     pub fn clear(&self) {
         self.lock().clear();
     }
 
-    /// The session as it is now: the snapshot that is kept if its log did not
-    /// change, else a new one.
+    /// Returns the current session: the cached snapshot if its log has not changed, else a new one.
     pub fn session(&self, store: &Store, id: &str) -> Result<Arc<Session>> {
         let before = self.take(store, id);
         if let Some(before) = before
@@ -97,7 +97,7 @@ impl SessionCache {
     fn keep(&self, now: CachedSession) -> Arc<Session> {
         let session = Arc::clone(&now.session);
         let mut kept = self.lock();
-        // Another thread may have kept it meanwhile.
+        // Another thread may have cached it meanwhile.
         kept.retain(|it| (it.dialect, &it.root, &it.id) != (now.dialect, &now.root, &now.id));
         kept.push_front(now);
         kept.truncate(self.most);
@@ -111,8 +111,8 @@ impl SessionCache {
 
 impl CachedSession {
     fn read(store: &Store, key: String, location: &SessionLocation) -> Result<CachedSession> {
-        // The state is taken before the log is read: what is added in between makes it read
-        // again, never too little.
+        // The state is taken before the log is read: lines that are added in between cause one read
+        // too many, never one too few.
         let object = store.backend().open(&key)?;
         let state = FileState::of(store, &key, object.as_ref())?;
         let session = Arc::new(store.read(location, Depth::Facts)?);
@@ -140,7 +140,7 @@ impl CachedSession {
         })
     }
 
-    /// What it is now; none if it must be looked for and read as a whole.
+    /// Returns the session brought up to date; `None` if it must be looked up and read as a whole.
     fn refreshed(self, store: &Store) -> Result<Option<CachedSession>> {
         let object = match store.backend().open(&self.key) {
             Err(error) if error.is_not_found() => return Ok(None),
@@ -163,11 +163,11 @@ impl CachedSession {
         CachedSession::new(store, self.key, state, session, object.as_ref()).map(Some)
     }
 
-    /// Whether what was read is still the beginning of the log, so that its end is
-    /// all that must be read.
+    /// Returns whether the cached part is still the beginning of the log, so that only its end must
+    /// be read.
     ///
-    /// Other agents keep files beside their logs that may have changed too, so theirs
-    /// are read as a whole.
+    /// Other agents have side files that may have changed too, so their sessions are read as a
+    /// whole.
     fn has_only_grown(
         &self,
         store: &Store,

@@ -8,27 +8,27 @@ use sha2::{Digest as _, Sha256};
 
 use crate::disk::{Disk, DiskFile, OpenMode, read_full};
 
-/// How much of a file is in memory at once.
+/// How many bytes of a file are in memory while it is hashed.
 pub(crate) const CHUNK: usize = 1 << 20;
 
-/// A SHA-256.
+/// A SHA-256 digest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Of bytes.
+    /// Returns the digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         let mut hasher = Hasher::default();
         hasher.add(bytes);
         hasher.finish()
     }
 
-    /// Its bytes.
+    /// Returns the 32 bytes of the digest.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// From 64 lower-case hex digits.
+    /// Parses 64 lower-case hex digits.
     pub fn parse(hex: &str) -> Option<Self> {
         let hex = hex.as_bytes();
         if hex.len() != 64 {
@@ -58,7 +58,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// A digest in the making.
+/// Computes a digest incrementally.
 #[derive(Debug, Clone, Default)]
 pub struct Hasher {
     sha: Sha256,
@@ -66,18 +66,18 @@ pub struct Hasher {
 }
 
 impl Hasher {
-    /// Adds bytes.
+    /// Adds bytes to the digest.
     pub fn add(&mut self, bytes: &[u8]) {
         self.sha.update(bytes);
         self.len += bytes.len() as u64;
     }
 
-    /// The digest of all that was added.
+    /// Returns the digest of all bytes that were added.
     pub fn finish(&self) -> Digest {
         Digest(self.sha.clone().finalize().into())
     }
 
-    /// How many bytes were added.
+    /// Returns how many bytes were added.
     #[expect(
         clippy::len_without_is_empty,
         reason = "a digest of nothing is a digest"
@@ -87,7 +87,7 @@ impl Hasher {
     }
 }
 
-/// Hands over a file from `from` up to `to` or its end, chunk by chunk.
+/// Passes the bytes of a file from `from` up to `to`, or its end, to the sink chunk by chunk.
 pub(crate) fn chunks(
     file: &dyn DiskFile,
     from: u64,
@@ -108,7 +108,7 @@ pub(crate) fn chunks(
     Ok(())
 }
 
-/// The hash of the first `limit` bytes of a file, or of all that it has.
+/// Hashes the first `limit` bytes of a file, or all of it if it is shorter.
 pub(crate) fn hash_file(disk: &dyn Disk, path: &Path, limit: u64) -> Result<Hasher> {
     let fault = |error| Error::io(path.display(), "read", error);
     let file = disk.open(path, OpenMode::Read).map_err(fault)?;

@@ -10,12 +10,11 @@ use boswell_dialect::{
 };
 use boswell_model::{Error, ErrorKind, Result, SessionRef, Slot};
 
+use crate::Session;
 use crate::backend::{Backend, BackendFiles, FsBackend, FsLogs, LogBackend, with_sessions_of_rows};
 use crate::blobs::{Blobs, Habit};
 use crate::disk::{Disk, RealDisk};
-use crate::exclusion::Exclusion;
 use crate::session::LookFor;
-use crate::{Session, Summary};
 
 mod find;
 mod list;
@@ -24,10 +23,30 @@ mod set;
 pub use list::{Listing, Partly, unlisted};
 pub use set::{StoreId, StoreLocation, StoredSession, Stores, Summaries};
 
+pub use crate::checkout::main_checkout;
+pub use crate::exclusion::Exclusion;
+pub use crate::resolve::{Resolved, Selector, Side};
+pub use crate::summary::Summary;
+pub use boswell_dialect::launch;
+
 /// The largest output of a tool that is read back.
 const LARGEST_OUTPUT: u64 = 256 << 20;
 
 /// What you open and list: the sessions of one agent in one place.
+///
+/// ```
+/// use boswell_store::{Draft, NewSession, Store};
+///
+/// # fn main() -> boswell_store::Result<()> {
+/// let store = Store::in_memory()?;
+/// let writer = store.create(NewSession::in_project("/proj/demo").with_id("first"))?;
+/// writer.append(Draft::user("hello"))?;
+/// writer.release()?;
+/// assert_eq!(store.list()?.sessions.len(), 1);
+/// assert_eq!(store.session("first")?.messages()?.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Store {
     dialect: &'static dyn Dialect,
@@ -276,7 +295,7 @@ impl Store {
         Ok(Session::read(self.dialect, self.backend(), location, depth)?.with_blobs(self.blobs()))
     }
 
-    /// Reads a session as deep as [`check`](crate::check) asks, in one pass.
+    /// Reads a session as deep as [`check`](crate::repair::check) asks, in one pass.
     pub fn read_to_check(&self, location: &SessionLocation) -> Result<Session> {
         let blobs = self.blobs();
         let look_for = if blobs.is_some() {

@@ -1,4 +1,4 @@
-//! A session as a list shows it.
+//! [`Summary`]: what a list shows about a session.
 
 use std::borrow::Cow;
 
@@ -7,34 +7,35 @@ use boswell_model::{Framing, Instant, Log, Payloads, Result, SessionMeta, Sessio
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 
-/// How much of each end of a large log a listing looks at: as much as the agents' own pickers do.
+/// How many bytes of each end of a large log are read for a list: as many as the agents' own
+/// pickers read.
 const WINDOW: u64 = 64 << 10;
 
-/// What a list shows of a session, gathered from the ends of its log and the files beside it.
+/// What a list shows about a session, gathered from the ends of its log and its side files.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    /// Which session.
+    /// The reference of the session.
     pub reference: SessionRef,
-    /// Where a listing found it.
+    /// Where the listing found the session.
     pub location: SessionLocation,
-    /// Path of its log.
+    /// Path of the session's log.
     pub path: Option<String>,
-    /// What is known of it. Boxed, because lists move thousands of summaries about.
+    /// Metadata of the session. Boxed, because lists move thousands of summaries.
     pub meta: Box<SessionMeta>,
     /// Whether the whole log was read: only then counts are known.
     pub complete: bool,
-    /// Records seen, the header aside; all of them if `complete`.
+    /// Number of records that were read, without the header; all of them if `complete`.
     pub records: u64,
-    /// Entry that the conversation stands at, where the whole log was read.
+    /// The leaf, if the whole log was read.
     pub leaf: Option<String>,
     /// Whether a message or something else of a conversation was seen.
     pub conversation: bool,
-    /// How many stretches of the log are no records, as far as it was read.
+    /// Number of gaps (bytes that are not records), as far as the log was read.
     pub gaps: u64,
 }
 
 impl Summary {
-    /// Looks at a session: the whole log if it is small, else its two ends.
+    /// Reads a summary: from the whole log if it is small, else from its two ends.
     pub(crate) fn peek(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
@@ -73,17 +74,17 @@ impl Summary {
         })
     }
 
-    /// How many records of a log are not its header.
+    /// Returns the number of records of a log, without the header.
     pub fn records_of(log: &Log) -> u64 {
         (log.heads.len() - usize::from(crate::session::header(log).is_some())) as u64
     }
 
-    /// When something last happened: what the log says, else when the file changed.
+    /// Returns the time of the last activity: from the log, else the modification time of the file.
     pub fn last_active(&self) -> Option<Instant> {
         self.meta.last_active.or(self.location.modified)
     }
 
-    /// How the session is called: title, else summary, else first prompt, else its short id.
+    /// Returns a name for the session: title, else summary, else first prompt, else its short id.
     pub fn name(&self) -> String {
         let meta = &self.meta;
         [&meta.title, &meta.summary, &meta.first_prompt]
@@ -94,7 +95,7 @@ impl Summary {
             .unwrap_or_else(|| self.reference.id.chars().take(8).collect())
     }
 
-    /// Why lists leave it out unless asked.
+    /// Returns why lists leave the session out by default; `None` if they do not.
     pub fn hidden(&self) -> Option<&'static str> {
         self.location.hidden.or(self.meta.hidden).or((self.complete
             && self.location.row.is_none()
@@ -112,16 +113,16 @@ impl Summary {
         )
     }
 
-    /// Whether a log holds nothing that anybody would look for: bookkeeping alone is no
-    /// conversation, unless somebody gave it a name. `talk` is whether there is one or the other.
+    /// Returns whether a log contains nothing that a user would look for: bookkeeping alone is not
+    /// a conversation, unless it has a title. `talk` is whether it has a conversation or a title.
     pub fn holds_nothing(dialect: &str, framing: Framing, records: bool, talk: bool) -> bool {
-        // One of our own was made by somebody who will want to find it.
+        // A session of boswell's own was made on purpose, and its user will look for it.
         !facts_of(dialect).is_some_and(|facts| facts.is_own)
             && (!records || (framing == Framing::Lines && !talk))
     }
 }
 
-/// The leaf of a log that was read as a whole.
+/// Returns the leaf of a log that was read as a whole.
 fn leaf_of(
     dialect: &dyn Dialect,
     read: &ReadSession,
@@ -135,7 +136,7 @@ fn leaf_of(
         .map(|slot| read.log.label(slot).into_owned())
 }
 
-/// Records of a log that is open.
+/// The records of an open log.
 pub(crate) struct Open<'o>(pub(crate) &'o dyn ObjectReader);
 
 impl Payloads for Open<'_> {

@@ -1,38 +1,38 @@
-//! Goes from one session to another.
+//! Switches a driver from one session to another.
 //!
-//! The new session is opened and read before the old one is let go, so a switch that fails changes
-//! nothing: the old writer still writes. After it, the old session is durable and its lease free;
-//! its status stays as it was.
+//! The new session is opened and read before the old one is released, so a switch that fails
+//! changes nothing: the old writer still writes. Afterwards the old session is durable and its
+//! lease is free; its status stays as it was.
 
 use boswell_model::{EntryKind, Result, Revision};
 
-use crate::launch::{Launch, SessionId};
-use crate::{Outcome, Session, SessionWriter, Store, Wait};
+use crate::store::launch::{Launch, SessionId};
+use crate::{Session, SessionWriter, Store, Wait};
 
 /// A session that was switched to.
 #[derive(Debug)]
 pub struct Switched {
-    /// Writes to it.
+    /// The writer of the new session.
     pub writer: SessionWriter,
-    /// What is stored of it.
+    /// The stored content of the new session.
     pub session: Session,
-    /// Where incremental saves go on.
+    /// The position from which incremental saves continue.
     pub cursor: Cursor,
 }
 
-/// How much of a session is stored: what an agent holds beyond it is not saved yet.
+/// How much of a session is stored: what an agent has beyond it is not saved yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     /// The revision, for [`Expect::Revision`](crate::Expect::Revision).
     pub revision: Revision,
-    /// How many entries, the header aside.
+    /// Number of entries, without the header.
     pub entries: u64,
-    /// The entry that the conversation stands at.
+    /// The leaf of the session.
     pub leaf: Option<String>,
 }
 
 impl Cursor {
-    /// The end of a snapshot.
+    /// Returns the end of a snapshot.
     pub fn of(session: &Session) -> Result<Cursor> {
         let log = session.log();
         let entries = log
@@ -50,7 +50,7 @@ impl Cursor {
 }
 
 impl Switched {
-    /// How an agent is started on it.
+    /// Returns how an agent is started on the session.
     pub fn launch(&self) -> Result<Launch> {
         Ok(Launch::Resume {
             id: SessionId::parse(&self.writer.reference().id)?,
@@ -65,7 +65,7 @@ impl Store {
     /// before. Switching to the session that `old` writes to loads it again and closes nothing.
     pub fn switch(&self, old: &SessionWriter, to: &str, wait: Wait) -> Result<Switched> {
         old.flush()?;
-        // Asking for a lease that `old` itself holds would wait forever.
+        // Waiting for a lease that `old` itself holds would never end.
         let same = old.reference().id == to && old.path().starts_with(self.root());
         let writer = if same {
             old.clone()
@@ -75,7 +75,7 @@ impl Store {
         let session = writer.session()?;
         let cursor = Cursor::of(&session)?;
         if !same {
-            old.clone().close(Outcome::Open)?;
+            old.clone().release()?;
         }
         Ok(Switched {
             writer,

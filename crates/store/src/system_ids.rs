@@ -1,4 +1,4 @@
-//! The system's clock and random numbers.
+//! [`SystemIds`]: the system's clock and random numbers as an id source.
 
 #![expect(
     clippy::disallowed_methods,
@@ -8,10 +8,11 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use boswell_dialect::{Clock, IdSource};
+pub use boswell_dialect::{Clock, IdSource};
 use boswell_model::Instant;
 
-/// The clock of the machine, and keys of the standard library's hasher, which the system seeds.
+/// The clock of the machine, and the keys of the standard library's hasher, which the system seeds,
+/// as random numbers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemIds;
 

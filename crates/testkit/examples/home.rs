@@ -5,5 +5,5 @@ fn main() {
     let Some(root) = std::env::args().nth(1) else {
         return;
     };
-    boswell_testkit::home::Home::build(std::path::Path::new(&root), 1);
+    boswell_testkit::home::TestHome::build(std::path::Path::new(&root), 1);
 }

@@ -86,7 +86,7 @@ impl ClaudeClient {
             .expect("the client ends")
     }
 
-    /// The same, without waiting.
+    /// As above, without waiting.
     pub fn start_saying(&self, place: &ClientHome<'_>, prompt: &str, more: &[&str]) -> Child {
         self.start(place, &words_to_say(prompt, more))
     }

@@ -1,4 +1,4 @@
-//! A clock that only moves when told to, and the date texts that the agents write.
+//! A clock that only moves when a test advances it, and the date texts that the agents write.
 
 /// 2026-10-05T08:00:00.000Z: when generated sessions begin unless told otherwise.
 pub const MORNING: i64 = 1_791_187_200_000;

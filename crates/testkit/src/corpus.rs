@@ -1,4 +1,4 @@
-//! Where the real files are: folders named by the environment, absent on most machines.
+//! The corpus of real files: folders named by the environment, absent on most machines.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests have no command line, so their folders come from the environment"
@@ -77,7 +77,7 @@ const OTHER_TEXT: [&str; 5] = [".md", ".sql", ".tsv", ".yaml", ".zstd"];
 /// Why a file holds neither lines of JSON nor one JSON document, if it is known not to: by its
 /// first bytes, else by its ending.
 ///
-/// Whatever is not known for sure counts as lines, so that a damaged log is never passed over.
+/// A file of unknown form counts as lines, so that a damaged log is never passed over.
 pub fn not_lines(path: &Path, bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"SQLite format 3\0") {
         return Some("an SQLite database");

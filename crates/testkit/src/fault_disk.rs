@@ -1,10 +1,10 @@
 //! A disk around another disk that does less than it is asked, and keeps a tally.
 //!
-//! Reads and appends may be short or interrupted, as the system's may; whoever loops as one must
-//! notices nothing. The tally says for each path what was read, written and synced, so that a test
-//! can prove that only the tail of a log was read or that an append cost one sync. It can also fail
-//! one sync, chosen by its number. It never crashes and loses nothing: that is the task of
-//! [`crate::crash_disk`], which may be the disk inside.
+//! Reads and appends may be short or interrupted, as the system's may; a caller that retries as it
+//! must notices nothing. The tally records for each path what was read, written and synced, so that
+//! a test can prove that only the tail of a log was read or that an append cost one sync. It can
+//! also fail one sync, chosen by its number. It never crashes and loses nothing: that is the task
+//! of [`crate::crash_disk`], which may be the disk inside.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -225,8 +225,8 @@ impl Hook for Tally {
 
 #[cfg(test)]
 mod tests {
+    use boswell_store::backend::{Backend, FsBackend};
     use boswell_store::disk::durable::{append_lines, put, read};
-    use boswell_store::{Backend, FsBackend};
 
     use super::*;
     use crate::crash_disk::CrashDisk;

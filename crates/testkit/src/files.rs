@@ -70,7 +70,7 @@ impl FileList {
     }
 }
 
-/// A session that a generator made: its main file and all that lies beside it.
+/// A session that a generator made: its main file and its side files.
 #[derive(Clone, Debug)]
 pub struct Made {
     /// The session's own id.

@@ -1,4 +1,4 @@
-//! A disk around another disk that asks a [`Hook`] before every call and tells it
+//! A disk around another disk that asks a [`Hook`] before every call and informs it
 //! the outcome afterwards.
 //!
 //! Every test disk that counts, delays, fails or intrudes is such a hook, so that only this file

@@ -32,7 +32,7 @@ impl JsonlLines {
         self.count
     }
 
-    /// Says whether there is no line yet.
+    /// Returns whether there is no line yet.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -7,15 +7,17 @@
 //!
 //! * [`make`] builds session files of each dialect; [`home`] plants all of them below one folder.
 //! * [`damage`] breaks a log in one named way and keeps every other byte.
-//! * [`crash_disk`] is a disk in memory that forgets what nobody synced; [`fault_disk`] one that
-//!   does less than it is asked, and counts; [`hooked_disk`] asks a hook of the test before every
-//!   call; [`oracle`] knows what was acknowledged; [`ids`] gives time and ids from a seed.
+//! * [`crash_disk`] is a disk in memory that loses data which was not synced; [`fault_disk`] one
+//!   that does less than it is asked, and counts; [`hooked_disk`] asks a hook of the test before
+//!   every call; [`oracle`] knows what was acknowledged; [`ids`] gives time and ids from a seed.
 //! * [`credential`] makes keys and passwords of every kind, and texts around them.
 //! * `faults` injects faults into the real program with a preloaded C shim.
-//! * [`peer`] is a program of another agent that works beside ours.
+//! * [`peer`] is a program of another agent that works concurrently with ours.
 //! * [`rows`] is a backend whose positions are no byte offsets and whose leases run out;
-//!   [`conformance`] is what every backend must do, those of strangers too.
-//! * [`fuzz`] holds the functions that must return whatever bytes they get.
+//!   [`memory_rows`] is a database that is only read; [`conformance`] is what every backend, every
+//!   source of rows and every dialect must do, those of strangers too.
+//! * [`toys`] are four small agents, one for each way in which agents keep their sessions.
+//! * [`fuzz`] contains the functions that must return for any bytes.
 //! * [`snapshot`] proves that reading never writes.
 //! * [`bench_corpus`] writes large corpora with known markers.
 //! * [`claude_client`] runs the real client, if the environment names one; [`scripted_model`] is
@@ -59,6 +61,6 @@ pub mod snapshot;
 pub mod toys;
 
 pub use files::{Batch, FileList, FileSpec, Made};
-pub use home::{Home, Planted};
+pub use home::{Planted, TestHome};
 pub use rng::Rng;
 pub use snapshot::TreeSnapshot;

@@ -1,10 +1,10 @@
-//! A database in memory, and a backend that keeps databases beside files.
+//! A database in memory, and a backend that keeps databases next to files.
 
 use std::collections::BTreeMap;
 
 use boswell_dialect::{Cell, Column, FileInfo, RowKey, RowSelect, RowSource, RowStamp};
 use boswell_model::Result;
-use boswell_store::{Backend, MemoryBackend, ObjectReader};
+use boswell_store::backend::{Backend, MemoryBackend, ObjectReader};
 
 /// A value of a row that is kept.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Knows what was acknowledged, and says whether a log that was opened again holds it.
+//! Records acknowledged entries, and checks whether a reopened log contains them.
 //!
 //! It reads logs in its own simple way, one JSON object a line, so that it does not share a fault
 //! with what it judges.
@@ -20,7 +20,7 @@ pub enum Survives {
 #[derive(Clone, Debug)]
 pub struct Oracle {
     key: &'static str,
-    /// Entries handed in, acknowledged or not: id, and the line as it must stand,
+    /// Entries handed in, acknowledged or not: id, and the line as it must be written,
     /// where that is known.
     attempted: BTreeMap<String, Option<Vec<u8>>>,
     acknowledged: Vec<(String, Survives)>,

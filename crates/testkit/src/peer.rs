@@ -1,4 +1,4 @@
-//! Programs of other agents' kind that tests run beside ours.
+//! Programs that act as another agent and that tests run concurrently with ours.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What people and agents say in generated sessions: short, in English and Chinese, with the
+//! Phrases of users and agents in generated sessions: short, in English and Chinese, with the
 //! awkward characters in it.
 
 use crate::rng::Rng;

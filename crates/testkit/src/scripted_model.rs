@@ -1,4 +1,4 @@
-//! A model that says what a script tells it to: the Messages API on this machine's own
+//! A model that answers from a script: the Messages API on this machine's own
 //! loopback, for real clients.
 //!
 //! It answers as streams or at once, whichever it is asked for, and keeps every request. What it

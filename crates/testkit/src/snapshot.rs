@@ -24,10 +24,10 @@ pub enum NodeKind {
     Other,
 }
 
-/// What is known about one path.
+/// Facts of one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is, and its content.
+    /// Type and contents.
     pub kind: NodeKind,
     /// Length in bytes, as the system says it; 0 for folders, whose length is the
     /// file system's affair.

@@ -48,7 +48,7 @@ pub(crate) fn gigabyte_native_session(data: &Path) -> Outcome<(PathBuf, u64)> {
     Ok((file, needed.parse()?))
 }
 
-/// Where the line of an entry begins that stands at most 16 MB before a position.
+/// Returns the start of the line of an entry at most 16 MB before a position.
 fn start_of_entry(file: &Path, id: &str, before: u64) -> Outcome<u64> {
     let mut opened = File::open(file)?;
     let mut at = opened.seek(SeekFrom::Start(before.saturating_sub(16 << 20)))?;

@@ -1,12 +1,10 @@
-//! How often the disk is told to sync: once per durable append, and for nothing else.
+//! Counts calls of `fsync`: once per durable append, and for nothing else.
 
 use std::sync::Arc;
 
 use boswell_store::model::json::Json;
-use boswell_store::{
-    Body, Draft, Durability, Expect, NewSession, Outcome as Ending, Result, Store, SystemIds,
-    Ticket, Wait,
-};
+use boswell_store::system_ids::SystemIds;
+use boswell_store::{Body, Draft, Durability, Expect, NewSession, Result, Store, Ticket, Wait};
 
 use super::counting_disk::SyncCount;
 use super::group::Group;
@@ -78,11 +76,11 @@ impl Group for Fsyncs {
                 store.annotate(&id, label()).map(drop)
             })?,
         ];
-        writer.close(Ending::Open)?;
+        writer.release()?;
         rows.push(count("open, append, close", 1, &|| {
             let writer = store.writer(&id, Wait::No)?;
             writer.append(Draft::user("x"))?;
-            writer.close(Ending::Open)
+            writer.release()
         })?);
         Ok(rows)
     }

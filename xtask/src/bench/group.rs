@@ -1,4 +1,4 @@
-//! What a bench group is, and which there are.
+//! Bench groups: the type and the list.
 
 use super::append::{AppendDurable, AppendOpen, AppendOs, AppendShared};
 use super::check_1gb::Check1Gb;

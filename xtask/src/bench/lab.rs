@@ -205,7 +205,7 @@ impl Lab {
         self.memory_within(case, ours, file, MEMORY_ALLOWANCE)
     }
 
-    /// The same with another allowance.
+    /// As above, with another allowance.
     pub(crate) fn memory_within(
         &self,
         case: &str,

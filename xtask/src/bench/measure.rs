@@ -57,7 +57,7 @@ impl Job {
         status.success() || self.may_find_nothing && status.code() == Some(1)
     }
 
-    /// What it prints.
+    /// Runs the command and returns its output.
     pub(crate) fn output(&self) -> Outcome<String> {
         self.reset()?;
         let output = self

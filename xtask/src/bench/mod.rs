@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: what boswell costs, next to the least that the same work could cost.
 //!
-//! Machines are shared and noisy, so a figure only counts beside its baseline from the same run:
+//! Machines are shared and noisy, so a figure only counts next to its baseline from the same run:
 //! cases alternate, each is repeated, CPU seconds are compared instead of wall time (but for syncs,
 //! which are waiting), and the middle value is taken. Groups live in files of their own and are
 //! listed in `group`; each owns one part of `docs/BENCHMARKS.md`.

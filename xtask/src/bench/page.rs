@@ -1,4 +1,4 @@
-//! `docs/BENCHMARKS.md`: each group owns what stands between its two markers; all
+//! `docs/BENCHMARKS.md`: each group owns the text between its two markers; all
 //! other text is a person's.
 
 use std::path::Path;

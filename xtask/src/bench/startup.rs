@@ -1,4 +1,4 @@
-//! What it costs to start the program and have it answer something that needs no session.
+//! Measures what it costs to start the program and have it answer something that needs no session.
 
 use super::group::Group;
 use super::lab::Lab;

@@ -84,7 +84,7 @@ pub(super) fn old() -> Outcome<PathBuf> {
     Ok(script)
 }
 
-/// A program that cannot say its version is no client.
+/// A program that cannot report its version is not a client.
 fn starts(mut command: Command) -> Outcome {
     workspace::must_succeed(
         command

@@ -1,4 +1,4 @@
-//! The folder that is handed out, as an archive with its checksum and an installer beside it.
+//! The folder that is handed out, as an archive with its checksum and an installer.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,10 +47,10 @@ pub(super) fn gather(binary: &Path, folder: &Path) -> Outcome {
     Ok(())
 }
 
-/// Packs the folder `name` below `dist`, and lays checksum and installer beside the archive.
+/// Packs the folder `name` below `dist`, and writes checksum and installer next to the archive.
 pub(super) fn pack(dist: &Path, name: &str) -> Outcome<Packed> {
     let archive = dist.join(format!("{name}.tar.gz"));
-    // The same tree gives the same archive, whoever packs it and when.
+    // The same tree gives the same archive, independently of user and time.
     let mut tar = Command::new("tar");
     tar.args([
         "--sort=name",

@@ -1,4 +1,4 @@
-//! The parent process: one worker per target, and what it says when a worker does not come back.
+//! The parent process: one worker per target, and its report when a worker does not return.
 
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};

@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz`: smoke fuzzing on a stable toolchain.
 //!
-//! A blind mutator over real and hand-made inputs. It is no replacement for a coverage-guided
+//! A blind mutator over real and hand-made inputs. It is not a replacement for a coverage-guided
 //! fuzzer, but it needs nothing but cargo, runs in CI within seconds, and the same seed gives the
 //! same inputs in the same order.
 //!

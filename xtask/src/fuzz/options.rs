@@ -1,4 +1,4 @@
-//! What `cargo xtask fuzz` was asked to do.
+//! Options of `cargo xtask fuzz`.
 
 use std::path::PathBuf;
 

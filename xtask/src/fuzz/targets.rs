@@ -1,4 +1,4 @@
-//! The functions that must not panic, whatever bytes they get. They live in the testkit, so that
+//! The functions that must not panic, for any bytes. They live in the testkit, so that
 //! `fuzz/` runs the same ones.
 
 use crate::Outcome;

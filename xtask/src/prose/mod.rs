@@ -28,7 +28,7 @@ const EXEMPT: [&str; 4] = [
     // Written by the test `the_tour_runs_every_command_and_its_page_shows_what_they_answer`.
     "docs/tour.md",
     // Memory files of an agent, as `boswell demo` makes them.
-    "crates/cli/src/demo/home",
+    "crates/app/src/demo/home",
     // Files of a user, which no build may change.
     "crates/cli/tests/golden/home/tree",
 ];

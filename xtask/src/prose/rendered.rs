@@ -1,4 +1,4 @@
-//! What a page renders to, without regard to where its lines end.
+//! The rendered text of a page, independent of its line breaks.
 
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 
@@ -74,7 +74,7 @@ fn described(event: &Event<'_>) -> String {
     }
 }
 
-/// Runs of spaces and line breaks as one space, or as nothing beside wide characters.
+/// Runs of spaces and line breaks as one space, or as nothing next to wide characters.
 pub(super) fn folded(text: &str) -> String {
     let mut folded = String::new();
     let mut characters = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! Where a sentence ends, and how good a place for a line break the end of a word is.
+//! Finds the ends of sentences, and rates the places for a line break.
 
 use super::width;
 use super::words::{Gap, Word};

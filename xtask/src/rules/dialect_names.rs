@@ -22,9 +22,14 @@ const NAMES: [&str; 9] = [
 
 /// Who may not compare. The demo plants files of certain agents.
 fn is_held(file: &Path) -> bool {
-    let crates = ["crates/store/src", "crates/find/src", "crates/cli/src"];
+    let crates = [
+        "crates/store/src",
+        "crates/find/src",
+        "crates/app/src",
+        "crates/cli/src",
+    ];
     crates.iter().any(|folder| file.starts_with(folder))
-        && !file.starts_with("crates/cli/src/demo")
+        && !file.starts_with("crates/app/src/demo")
         && !sources::is_test(file)
 }
 

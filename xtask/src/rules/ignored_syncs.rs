@@ -1,5 +1,5 @@
 //! Acknowledged means durable: the error of a call that makes something durable is handed on, or
-//! the comment right above says why it is not.
+//! the comment right above explains why it is not.
 
 use crate::sources;
 

@@ -1,4 +1,4 @@
-//! No file may name the folder on somebody's machine in which it was written.
+//! No file may contain the path of a folder on a developer's machine.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::sources;
 use crate::workspace;
 
 /// The folder around the checkout; the checkout itself where the folder around it is one that texts
-/// name anyway: a temporary folder, somebody's home, the root.
+/// name anyway: a temporary folder, a home folder, the root.
 fn telltale(root: &Path) -> String {
     let parent = root.parent().unwrap_or(root);
     let is_common = match parent.components().count() {

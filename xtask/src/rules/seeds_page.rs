@@ -53,7 +53,7 @@ fn digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What stands in backticks and looks like the name of a test; flags and paths do not.
+/// Text in backticks that looks like the name of a test; flags and paths do not.
 pub(super) fn test_names(proof: &str) -> Vec<&str> {
     let quoted = proof.split('`').skip(1).step_by(2);
     quoted

@@ -1,5 +1,5 @@
 //! A toy agent is one folder of at most 250 lines: what an agent needs that is only read, and one
-//! or two powers. A toy that outgrows it says that the contract did.
+//! or two powers. A toy that outgrows it shows that the contract did.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the store costs those who embed it: few crates, and no C.
+//! Limits the dependencies of the store for programs that embed it: few crates, and no C.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What `cargo xtask soak faults` was asked to do.
+//! Options of `cargo xtask soak faults`.
 
 use boswell_testkit::faults::{FaultKind, InjectedFault};
 

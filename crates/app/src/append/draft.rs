@@ -1,4 +1,4 @@
-//! Entries that are not written yet: from a line of input, or from what the user says.
+//! Entries that are not written yet: from a line of input, or from a prompt of the user.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ pub fn draft_of_line(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
     Ok(Some(draft))
 }
 
-/// What the user says, with files.
+/// A prompt of the user, with files.
 pub fn draft_of_user(text: &str, files: &[AttachedFile]) -> Draft {
     let text = Part::Text(text.to_owned());
     let images = files.iter().map(|file| Part::Image {
@@ -64,12 +64,12 @@ pub fn draft_of_user(text: &str, files: &[AttachedFile]) -> Draft {
     Draft::new(Body::User(std::iter::once(text).chain(images).collect()))
 }
 
-/// A picture or file that goes with what the user says.
+/// A picture or file that is part of a prompt.
 #[derive(Debug, Clone)]
 pub struct AttachedFile {
-    /// What it is, such as `image/png`.
+    /// Media type, such as `image/png`.
     pub mime: String,
-    /// Its content.
+    /// Bytes of the content.
     pub bytes: Vec<u8>,
 }
 
@@ -78,7 +78,7 @@ impl AttachedFile {
     ///
     /// # Errors
     ///
-    /// NotFound if there is none, else what the disk says.
+    /// NotFound if there is none, else an error of the disk.
     pub fn read(path: &Path) -> Result<AttachedFile> {
         let bytes = durable::read(&RealDisk, path)?.ok_or_else(|| {
             Error::new(
@@ -109,7 +109,7 @@ fn mime_of(path: &Path) -> &'static str {
     }
 }
 
-/// What the user says in a draft.
+/// The prompt text of a draft.
 pub(super) fn prompt(draft: &Draft) -> Option<String> {
     let Body::User(parts) = &draft.body else {
         return None;

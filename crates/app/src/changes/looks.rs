@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use boswell_model::{Revision, SessionRef};
-use boswell_store::{StoreId, StoredSession};
+use boswell_store::store::{StoreId, StoredSession};
 
 use super::{Change, SessionChange};
 use crate::RequestContext;
@@ -35,7 +35,7 @@ struct State {
     forgotten: u64,
 }
 
-/// A session of a store. The key of the log tells sessions apart that have one id.
+/// A session of a store. The key of the log distinguishes sessions with the same id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Place {
     root: String,
@@ -84,7 +84,7 @@ impl Looks {
         state.last = Some((Stopwatch::start(), watch.elapsed()));
     }
 
-    /// What changed after a look; none if that is no longer remembered.
+    /// Returns what changed after a poll; `None` if that poll is no longer remembered.
     pub(crate) fn since(&self, number: u64) -> Option<Vec<Change>> {
         let state = self.state();
         (number >= state.forgotten).then(|| {

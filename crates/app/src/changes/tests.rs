@@ -2,7 +2,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use boswell_dialect::by_name;
-use boswell_store::{FsBackend, Store, Stores};
+use boswell_store::Store;
+use boswell_store::backend::FsBackend;
+use boswell_store::store::Stores;
 use boswell_testkit::disk;
 
 use super::*;

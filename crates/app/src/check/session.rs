@@ -1,4 +1,4 @@
-//! What a check finds out about one session, and about many at once.
+//! Checks one session, or many in parallel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,22 +6,25 @@ use std::sync::mpsc;
 
 use boswell_dialect::{SessionLocation, SideKind};
 use boswell_model::{Error, Problem, ProblemKind, Repair, Result, shell_quote};
-use boswell_store::{BlobId, LateTable, LinkTable, Session, Store, check, hurt, repair_of};
+use boswell_store::blobs::BlobId;
+use boswell_store::links::LinkTable;
+use boswell_store::repair::{LateTable, check, hurt, repair_of};
+use boswell_store::{Session, Store};
 
 use super::store::REBUILD_INDEX;
 use super::{Target, UncheckedPlace};
 use crate::RequestContext;
 
-/// A session that was looked at.
+/// A session that was examined.
 #[derive(Debug)]
 pub struct CheckedSession {
     /// DIALECT:ID.
     pub reference: String,
-    /// Its log.
+    /// The log of the session.
     pub path: Option<String>,
     /// Whether it is in the vault.
     pub archived: bool,
-    /// What is wrong with it; nothing if it is clean.
+    /// Problems of the session; empty if there are none.
     pub findings: Vec<Finding>,
     /// Readers that lose something to any of them, the oldest first.
     pub hurts: Vec<&'static str>,
@@ -38,7 +41,7 @@ pub struct Finding {
     pub problem: Problem,
     /// The entry that it is about.
     pub entry: Option<String>,
-    /// How it can be repaired.
+    /// Available repairs.
     pub repair: Repair,
     /// Readers that lose something to it.
     pub hurts: Vec<&'static str>,
@@ -206,7 +209,7 @@ fn hurts(session: &Session, findings: &[Finding]) -> Vec<&'static str> {
         .collect()
 }
 
-/// Files beside an archived log whose copies are gone or damaged. Transcripts of subagents are
+/// Side files of an archived log whose copies are gone or damaged. Transcripts of subagents are
 /// looked at as sessions.
 fn lost_copies(store: &Store, location: &SessionLocation) -> Result<Vec<Problem>> {
     if store.archived().is_none() || location.owner.is_some() {
@@ -265,8 +268,8 @@ pub(super) fn in_parallel(
     })
 }
 
-/// Hands over what comes in any order by its numbers. The receiver is dropped at the end, so that
-/// workers which still wait for room in the channel give up.
+/// Passes on results that arrive in any order, sorted by their numbers. The receiver is dropped at
+/// the end, so that workers which still wait for room in the channel give up.
 fn in_order(
     receiver: mpsc::Receiver<(usize, Looked)>,
     sink: &mut dyn FnMut(Looked) -> Result<bool>,

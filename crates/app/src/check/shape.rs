@@ -1,4 +1,4 @@
-//! What a check hands out to programs.
+//! The JSON output of a check.
 
 use boswell_model::Problem;
 use boswell_model::json::Json;
@@ -35,7 +35,7 @@ shape! {
         next: Option<String>,
     }
 
-    /// Something that is not wrong yet: `lost_soon`.
+    /// From `check`: something that is not wrong yet (`lost_soon`).
     WarningShape: "warning" {
         /// the session, where it is about one
         session: Option<String>,

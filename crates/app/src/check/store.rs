@@ -1,11 +1,14 @@
-//! What a check finds out about stores as a whole: indexes, leftovers, locks, sessions that
+//! Checks stores as a whole: indexes, leftovers, locks, sessions that
 //! their agent will delete.
 
 use std::collections::BTreeSet;
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Error, Problem, ProblemKind};
-use boswell_store::{BlobId, Leftovers, Listing, Store, StoreId};
+use boswell_store::Store;
+use boswell_store::blobs::BlobId;
+use boswell_store::operations::Leftovers;
+use boswell_store::store::{Listing, StoreId};
 
 use crate::RequestContext;
 use crate::sessions::expiry::Fates;
@@ -19,9 +22,9 @@ const KEEP: &str = "keep copies of them with `boswell keep on`";
 /// What was found about one store.
 #[derive(Debug)]
 pub struct CheckedStore {
-    /// Its dialect.
+    /// Dialect of the store.
     pub dialect: &'static str,
-    /// Its folder.
+    /// Folder of the store.
     pub root: String,
     /// What was found, at least one thing.
     pub findings: Vec<StoreFinding>,
@@ -34,7 +37,7 @@ pub struct StoreFinding {
     pub session: Option<String>,
     /// The file or folder.
     pub path: String,
-    /// What it is.
+    /// Kind of the finding.
     pub problem: Problem,
     /// What can be done, in one clause, with a command in backticks.
     pub advice: Option<String>,
@@ -84,7 +87,7 @@ impl CheckedStore {
     }
 
     /// What is wrong with boswell's own folder: changes that were begun and neither
-    /// finished nor taken back.
+    /// finished nor undone.
     pub(super) fn of_home(cx: &RequestContext, store: &Store) -> CheckedStore {
         let mut found = Finder::new(store);
         match cx.reading_runner().and_then(|runner| runner.interrupted()) {
@@ -174,7 +177,7 @@ impl<'s> Finder<'s> {
         }
     }
 
-    /// A part of the store cannot be looked at; the rest is reported all the same.
+    /// A part of the store cannot be read; the rest is reported all the same.
     fn unreadable(&mut self, error: &Error) {
         let problem = Problem::of_file(ProblemKind::Unreadable, error.to_string());
         self.add("", problem, None);

@@ -1,8 +1,9 @@
-//! What a check hands out, and when it ends.
+//! The output of a check, and when it ends.
 
 use boswell_dialect::by_name;
 use boswell_model::Error;
-use boswell_store::{Store, Stores};
+use boswell_store::Store;
+use boswell_store::store::Stores;
 use boswell_testkit::disk;
 
 use super::{CheckEvent, CheckRequest, CheckSummary, CheckVerdict};

@@ -1,7 +1,8 @@
-//! What agents left behind: files of sessions that are gone, and locks that no process holds.
+//! Leftovers of agents: files of sessions that are gone, and locks that no process holds.
 
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Executed, Leftovers, Store};
+use boswell_store::Store;
+use boswell_store::operations::{Executed, Leftovers};
 
 use super::CleanOperation;
 use crate::planned_change::{self, PlanStep};
@@ -10,7 +11,7 @@ use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
 
 shape! {
-    /// A lock that was or would be broken.
+    /// From `clean`: a lock that was or would be broken.
     LockStep: "step" {
         /// what was or would be done
         done: &'static str,
@@ -19,7 +20,7 @@ shape! {
     }
 }
 
-/// What is handed out, store by store.
+/// The result of one store.
 #[derive(Debug)]
 pub enum LeftoverEvent {
     /// Files would be moved into the vault.
@@ -35,7 +36,7 @@ pub enum LeftoverEvent {
 pub struct LeftoverPlan {
     /// The plan for people, a line each: its title, locks, preconditions and steps.
     pub text: String,
-    /// Its steps.
+    /// Steps of the plan.
     pub steps: Vec<PlanStep>,
 }
 
@@ -61,15 +62,15 @@ pub struct LeftoverSummary {
     pub operations: Vec<String>,
 }
 
-/// Is handed each event.
+/// Receives each event.
 pub type LeftoverSink<'s> = &'s mut dyn FnMut(LeftoverEvent) -> Result<()>;
 
 impl App {
-    /// Hands out what is left in the stores of a dialect. Nothing is written.
+    /// Lists what is left in the stores of a dialect. Nothing is written.
     ///
     /// # Errors
     ///
-    /// Invalid if there is no such dialect, and what `sink` fails with.
+    /// Invalid if there is no such dialect, and every error of `sink`.
     pub fn plan_clean_leftovers(
         &self,
         dialect: &str,

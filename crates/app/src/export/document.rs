@@ -5,7 +5,9 @@
 use boswell_find::SecretCount;
 use boswell_model::json::Json;
 use boswell_model::{Result, SessionRef};
-use boswell_store::{Hasher, Resolved, Session};
+use boswell_store::Session;
+use boswell_store::store::Resolved;
+use boswell_store::vault::Hasher;
 
 use super::Redactor;
 use super::output::ExportOutput;
@@ -117,7 +119,7 @@ fn up_to(list: &str, object: Json) -> String {
     format!("{head},\"{list}\":[")
 }
 
-/// What a document says of the secrets that it leaves out and of those that it contains.
+/// The remark of a document about secrets that it leaves out and that it contains.
 fn secrets(removed: &SecretCount, left: &SecretCount) -> ExportedSecrets {
     let kinds = left.kinds();
     ExportedSecrets {

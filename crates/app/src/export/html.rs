@@ -21,7 +21,7 @@ const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp
 /// Writes the page.
 pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     let title = text(&transcript.label(name));
-    // Only our own script runs, whatever should get past the escapes; and nothing is
+    // Only our own script runs, even if markup gets past the escapes; and nothing is
     // fetched from anywhere.
     let script = base64::encode(&sha256(SCRIPT));
     out.line(&format!(
@@ -42,7 +42,7 @@ pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<
 }
 
 fn sha256(text: &str) -> [u8; 32] {
-    *boswell_store::Digest::of(text.as_bytes()).as_bytes()
+    *boswell_store::vault::Digest::of(text.as_bytes()).as_bytes()
 }
 
 fn text(plain: &str) -> String {

@@ -1,4 +1,4 @@
-//! Where an export goes.
+//! The destination of an export.
 
 use boswell_model::Result;
 

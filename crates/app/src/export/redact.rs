@@ -1,10 +1,10 @@
-//! Keys that an agent keeps in its own log, which are not handed on unless asked.
+//! Keys that an agent keeps in its own log, which are not exported unless requested.
 
 use boswell_find::SecretCount;
 use boswell_model::{EntryKind, Result};
 use boswell_store::Session;
 
-/// A stretch of a log that nobody else should see, and what stands in its place.
+/// A part of a log that must be hidden, and its replacement.
 #[derive(Debug)]
 struct Stretch {
     at: u64,
@@ -57,7 +57,7 @@ impl Redactor {
         count
     }
 
-    /// Hands over the log in pieces, with what stands in the place of what is hidden.
+    /// Calls the sink with the log in pieces, hidden parts replaced.
     pub(super) fn export(
         &self,
         session: &Session,

@@ -1,7 +1,7 @@
 //! Markdown that models and people write, made harmless.
 //!
-//! A reader of the page must not run, load or follow what a session says: markup in it becomes
-//! text, pictures from elsewhere become links, and links go only where browsers go safely.
+//! A reader of the page must not run, load or follow the contents of a session: markup in it
+//! becomes text, pictures from elsewhere become links, and links go only where browsers go safely.
 //!
 //! A text is parsed (`piece.rs`) and written again from what the parser saw (`markdown.rs`,
 //! `html.rs`), never copied. So each text is closed in itself: no fence, list, definition or tag of

@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use boswell_dialect::{Depth, SideKind};
 use boswell_find::{SecretCount, Secrets};
 use boswell_model::{EntryKind, Flags, Result, Slot, View};
-use boswell_store::{Resolved, Session};
+use boswell_store::Session;
+use boswell_store::store::Resolved;
 
 use crate::text::{escape, one_line};
 
@@ -30,16 +31,16 @@ pub(super) struct Transcript {
     count: RefCell<SecretCount>,
 }
 
-/// A stretch of conversation.
+/// A section of the page: a branch of the session or of a subagent.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// What it is, for its heading.
+    /// Title of the section.
     pub(super) title: String,
     /// Which of the subagents it is of; none for the session itself.
     pub(super) subagent: Option<usize>,
     /// The entry of the current branch that it leaves from.
     pub(super) from: Option<Slot>,
-    /// Its entries.
+    /// Entries of the section.
     pub(super) slots: Vec<Slot>,
 }
 
@@ -117,7 +118,7 @@ impl Transcript {
             .filter(|view| !view.hidden && (!view.blocks.is_empty() || view.remark.is_some())))
     }
 
-    /// A text as it may stand on a page: cut, harmless, without secrets.
+    /// A text as it may be shown on a page: cut, harmless, without secrets.
     pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut end = text.len().min(LONGEST);
         while !text.is_char_boundary(end) {

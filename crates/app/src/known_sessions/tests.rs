@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_dialect::by_name;
 use boswell_model::SessionRef;
-use boswell_store::{FsBackend, Store, Stores};
+use boswell_store::Store;
+use boswell_store::backend::FsBackend;
+use boswell_store::store::Stores;
 use boswell_testkit::disk;
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 use boswell_testkit::rng::Rng;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use boswell_model::{Error, ErrorKind, Instant, SessionRef};
-use boswell_store::Conversation;
+use boswell_store::links::Conversation;
 
 use crate::sessions::list::{Sort, last_active, messages};
 
@@ -41,7 +41,7 @@ pub(crate) fn key_of(conversation: &Conversation, by: Sort) -> Key {
 }
 
 /// What to ask with for what comes after a conversation.
-pub fn cursor_of(conversation: &Conversation, by: Sort) -> String {
+pub(crate) fn cursor_of(conversation: &Conversation, by: Sort) -> String {
     let reference = &conversation.front.1.reference;
     match key_of(conversation, by) {
         Key::Time(Reverse(Some(time))) => format!("{reference}@{}", time.to_rfc3339()),

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Framing, Result, SessionMeta, SessionRef};
-use boswell_store::{Conversation, StoreId, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{StoreId, Summary};
 
 use crate::RequestContext;
 use crate::agent_history;
@@ -12,7 +13,7 @@ use crate::sessions::index::{Create, SessionIndex};
 
 /// Every ghost: sessions that the catalog saw once, and those of which only an agent's
 /// prompt history speaks.
-pub fn all(cx: &RequestContext, here: &[Conversation]) -> Result<Vec<Conversation>> {
+pub(crate) fn all(cx: &RequestContext, here: &[Conversation]) -> Result<Vec<Conversation>> {
     let mut known: HashSet<SessionRef> = HashSet::new();
     for conversation in here {
         for side in crate::sessions::list::sides(conversation) {

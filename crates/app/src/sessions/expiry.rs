@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Instant, Result};
-use boswell_store::{ChunkedCopies, Store, StoreId};
+use boswell_store::Store;
+use boswell_store::store::StoreId;
+use boswell_store::vault::ChunkedCopies;
 
 use crate::RequestContext;
 
@@ -14,14 +16,14 @@ pub const AHEAD: i64 = 7;
 
 /// What is known about the future of every session.
 #[derive(Debug, Default)]
-pub struct Fates {
+pub(crate) struct Fates {
     kept: ChunkedCopies,
     days: HashMap<StoreId, u64>,
 }
 
 impl Fates {
     /// Reads what is kept, and how long each agent keeps sessions.
-    pub fn read(cx: &RequestContext) -> Result<Fates> {
+    pub(crate) fn read(cx: &RequestContext) -> Result<Fates> {
         let kept = match &cx.home {
             Some(home) if home.join("vault/kept.jsonl").is_file() => {
                 cx.reading_runner()?.vault().kept()?
@@ -38,14 +40,19 @@ impl Fates {
     }
 
     /// Whether a copy of the session as it stands is kept; none where sessions are not kept at all.
-    pub fn is_kept(&self, id: StoreId, store: &Store, location: &SessionLocation) -> Option<bool> {
+    pub(crate) fn is_kept(
+        &self,
+        id: StoreId,
+        store: &Store,
+        location: &SessionLocation,
+    ) -> Option<bool> {
         self.days
             .contains_key(&id)
             .then(|| self.kept.has(store, location))
     }
 
     /// When its agent deletes the session, if it is not used before.
-    pub fn expires(&self, id: StoreId, location: &SessionLocation) -> Option<Instant> {
+    pub(crate) fn expires(&self, id: StoreId, location: &SessionLocation) -> Option<Instant> {
         let days = i64::try_from(*self.days.get(&id)?).ok()?;
         let at = location
             .modified?
@@ -55,13 +62,18 @@ impl Fates {
     }
 
     /// In how many days that is; none left if it is due.
-    pub fn days_left(&self, id: StoreId, location: &SessionLocation, now: Instant) -> Option<i64> {
+    pub(crate) fn days_left(
+        &self,
+        id: StoreId,
+        location: &SessionLocation,
+        now: Instant,
+    ) -> Option<i64> {
         let left = (self.expires(id, location)?.millis() - now.millis()).max(0);
         Some((left + DAY - 1) / DAY)
     }
 
     /// Sessions that their agent deletes soon and of which no copy is kept.
-    pub fn lost_soon<'l>(
+    pub(crate) fn lost_soon<'l>(
         &self,
         id: StoreId,
         store: &Store,

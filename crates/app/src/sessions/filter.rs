@@ -6,7 +6,8 @@ use std::path::Path;
 
 use boswell_find::{ConversationSide, FilterKeys};
 use boswell_model::{Instant, Result};
-use boswell_store::{Conversation, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::Summary;
 
 use crate::RequestContext;
 use crate::time;
@@ -35,7 +36,7 @@ pub struct SessionFilter {
 }
 
 /// What a session is chosen by, time aside.
-pub struct Side<'s> {
+pub(crate) struct Side<'s> {
     dialect: &'s str,
     agent: Option<&'s str>,
     project: Option<&'s str>,
@@ -46,7 +47,7 @@ pub struct Side<'s> {
 }
 
 impl<'s> Side<'s> {
-    pub fn of(summary: &'s Summary) -> Side<'s> {
+    pub(crate) fn of(summary: &'s Summary) -> Side<'s> {
         let meta = &summary.meta;
         Side {
             dialect: &summary.reference.dialect,
@@ -60,7 +61,7 @@ impl<'s> Side<'s> {
     }
 
     /// Of a conversation of the catalog, with how it stands now.
-    pub fn known(side: &'s ConversationSide, status: Option<&'s str>) -> Side<'s> {
+    pub(crate) fn known(side: &'s ConversationSide, status: Option<&'s str>) -> Side<'s> {
         Side {
             dialect: &side.reference.dialect,
             agent: side.agent.as_deref(),
@@ -73,7 +74,7 @@ impl<'s> Side<'s> {
     }
 
     /// Of a session of which nothing but its log says anything.
-    pub fn alone(dialect: &'s str, filter_keys: &'s FilterKeys) -> Side<'s> {
+    pub(crate) fn alone(dialect: &'s str, filter_keys: &'s FilterKeys) -> Side<'s> {
         Side {
             dialect,
             agent: filter_keys.agent.as_deref(),
@@ -87,17 +88,17 @@ impl<'s> Side<'s> {
 }
 
 /// A filter with its folder and times worked out.
-pub struct Filter<'a> {
+pub(crate) struct Filter<'a> {
     args: &'a SessionFilter,
     project: Option<String>,
     /// Whether a folder is part of the project, as far as it was asked: many sessions share one.
     folders: RefCell<HashMap<String, bool>>,
-    pub since: Option<Instant>,
-    pub until: Option<Instant>,
+    pub(crate) since: Option<Instant>,
+    pub(crate) until: Option<Instant>,
 }
 
 impl<'a> Filter<'a> {
-    pub fn new(cx: &RequestContext, args: &'a SessionFilter) -> Result<Filter<'a>> {
+    pub(crate) fn new(cx: &RequestContext, args: &'a SessionFilter) -> Result<Filter<'a>> {
         let time =
             |text: &Option<String>| text.as_deref().map(|t| time::parse(t, cx.now)).transpose();
         let project = match (&args.project, args.here) {
@@ -116,7 +117,7 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether no session is left out for what it is, time aside.
-    pub fn takes_all(&self) -> bool {
+    pub(crate) fn takes_all(&self) -> bool {
         let SessionFilter {
             agent,
             status,
@@ -132,12 +133,12 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether no session is left out.
-    pub fn takes_everything(&self) -> bool {
+    pub(crate) fn takes_everything(&self) -> bool {
         self.takes_all() && self.since.is_none() && self.until.is_none()
     }
 
     /// Whether the time at which something happened is one that is asked for.
-    pub fn takes_time(&self, at: Option<Instant>) -> bool {
+    pub(crate) fn takes_time(&self, at: Option<Instant>) -> bool {
         self.since
             .is_none_or(|since| at.is_some_and(|at| at >= since))
             && self
@@ -146,12 +147,12 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether how a session stands counts, which its log alone does not tell.
-    pub fn asks_status(&self) -> bool {
+    pub(crate) fn asks_status(&self) -> bool {
         self.args.status.is_some()
     }
 
     /// Whether a session is one of those asked for, time aside.
-    pub fn takes_side(&self, side: &Side<'_>) -> bool {
+    pub(crate) fn takes_side(&self, side: &Side<'_>) -> bool {
         let args = self.args;
         let is = |want: &Option<String>, have: Option<&str>| {
             want.as_deref().is_none_or(|want| have == Some(want))
@@ -184,14 +185,14 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether a conversation is one of those asked for.
-    pub fn takes(&self, conversation: &Conversation) -> bool {
+    pub(crate) fn takes(&self, conversation: &Conversation) -> bool {
         self.takes_time(crate::sessions::list::last_active(conversation))
             && crate::sessions::list::sides(conversation)
                 .any(|side| self.takes_side(&Side::of(side)))
     }
 
     /// Whether a prompt that stands in no session that is still there is asked for.
-    pub fn takes_prompt(&self, agent: &str, project: Option<&str>) -> bool {
+    pub(crate) fn takes_prompt(&self, agent: &str, project: Option<&str>) -> bool {
         let args = self.args;
         let of_sessions = args.status.is_some()
             || args.branch.is_some()
@@ -206,7 +207,7 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether memory of a project, filed under that key by an agent, is asked for.
-    pub fn takes_memory(&self, dialect: &str, project_key: &str) -> bool {
+    pub(crate) fn takes_memory(&self, dialect: &str, project_key: &str) -> bool {
         let args = self.args;
         let of_sessions = args.status.is_some()
             || args.branch.is_some()

@@ -10,12 +10,13 @@ use std::time::Duration;
 use boswell_find::{By, Catalog, CatalogRow, Index, ReadLogs, Tally, WantedRows};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{RealDisk, Sleep, durable};
-use boswell_store::{Conversation, StoreId, Summaries, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{StoreId, Summaries, Summary};
 
 use crate::RequestContext;
 use crate::exclusion_purge;
 use crate::system::{until, workers};
-pub use conversations::LogsRead;
+pub(crate) use conversations::LogsRead;
 pub(crate) use conversations::join;
 #[cfg(test)]
 pub(crate) use conversations::row;
@@ -25,27 +26,27 @@ const LISTING: Duration = Duration::from_millis(300);
 
 /// Whether boswell's folder is made where it is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Create {
+pub(crate) enum Create {
     Yes,
     No,
 }
 
 /// Says whether a conversation is meant, by the places of its sides.
-pub type IsMeant<'c> = Box<dyn Fn(&[usize]) -> bool + 'c>;
+pub(crate) type IsMeant<'c> = Box<dyn Fn(&[usize]) -> bool + 'c>;
 /// Finds out which conversations are meant.
 type Choose<'c> = &'c dyn Fn(&mut SessionIndex) -> Result<IsMeant<'c>>;
 
 /// Every session, as the catalog has it.
 #[derive(Debug)]
-pub struct SessionIndex {
+pub(crate) struct SessionIndex {
     catalog: Catalog,
-    pub entries: Vec<CatalogRow>,
+    pub(crate) entries: Vec<CatalogRow>,
     /// Stores that could be listed.
     listed: Vec<StoreId>,
     store_errors: Vec<(StoreId, Error)>,
     session_errors: Vec<(usize, Error)>,
     /// Why nothing is kept for the next time.
-    pub unkept: Option<Error>,
+    pub(crate) unkept: Option<Error>,
     index: PathBuf,
     /// Whether sessions of stores that were not named may be missing.
     stores_are_named: bool,
@@ -54,7 +55,7 @@ pub struct SessionIndex {
 
 impl SessionIndex {
     /// Opens the catalog, in memory where none can be kept, and looks at every log.
-    pub fn create(cx: &RequestContext) -> Result<SessionIndex> {
+    pub(crate) fn create(cx: &RequestContext) -> Result<SessionIndex> {
         let opened = SessionIndex::open(cx, Create::Yes)?;
         opened.ok_or_else(|| {
             let what = "the catalog was neither opened nor refused";
@@ -64,7 +65,7 @@ impl SessionIndex {
 
     /// Opens the catalog and looks at every log. Without [`Create::Yes`] none where there is no
     /// place for a catalog.
-    pub fn open(cx: &RequestContext, create: Create) -> Result<Option<SessionIndex>> {
+    pub(crate) fn open(cx: &RequestContext, create: Create) -> Result<Option<SessionIndex>> {
         let (catalog, mut unkept) = match kept_catalog(cx, create) {
             Ok(Some(catalog)) => (catalog, None),
             Ok(None) => return Ok(None),
@@ -96,7 +97,7 @@ impl SessionIndex {
     }
 
     /// Reads what is not known well enough, until time is up, and loads what is known.
-    pub fn fill(
+    pub(crate) fn fill(
         &mut self,
         cx: &RequestContext,
         wanted: WantedRows,
@@ -113,7 +114,7 @@ impl SessionIndex {
     }
 
     /// The same without loading.
-    pub fn read(
+    pub(crate) fn read(
         &mut self,
         cx: &RequestContext,
         wanted: WantedRows,
@@ -145,7 +146,12 @@ impl SessionIndex {
 
     /// The sums over the conversations that are meant. `choose` says which, by the places of their
     /// sides among the entries; it is asked again if the catalog has to be rebuilt.
-    pub fn tally(&mut self, cx: &RequestContext, by: By, choose: Choose<'_>) -> Result<Tally> {
+    pub(crate) fn tally(
+        &mut self,
+        cx: &RequestContext,
+        by: By,
+        choose: Choose<'_>,
+    ) -> Result<Tally> {
         let meant = choose(self)?;
         match self.catalog.tally(&cx.stores, &self.entries, by, &meant) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
@@ -168,14 +174,14 @@ impl SessionIndex {
 
     /// Reads what a list needs of every session; counts of large logs that there is no time
     /// to read are left out.
-    pub fn read_for_list(&mut self, cx: &RequestContext) -> Result<()> {
+    pub(crate) fn read_for_list(&mut self, cx: &RequestContext) -> Result<()> {
         self.read(cx, WantedRows::Whole, &until(LISTING))?;
         self.read(cx, WantedRows::Ends, &|| true)?;
         Ok(())
     }
 
     /// How many sessions could be read.
-    pub fn readable(&self) -> usize {
+    pub(crate) fn readable(&self) -> usize {
         let failed: HashSet<usize> = self
             .session_errors
             .iter()
@@ -185,7 +191,7 @@ impl SessionIndex {
     }
 
     /// Loads what is known of all sessions, where many of them are going to be shown.
-    pub fn load_many(&mut self, wanted: usize) -> Result<()> {
+    pub(crate) fn load_many(&mut self, wanted: usize) -> Result<()> {
         // A look for one row costs as much as passing by some thirty.
         if wanted > self.entries.len() / 32 {
             match self.catalog.load_all(&mut self.entries) {
@@ -198,7 +204,7 @@ impl SessionIndex {
     }
 
     /// What is known of one session; none of one that could not be read.
-    pub fn summary(
+    pub(crate) fn summary(
         &mut self,
         cx: &RequestContext,
         index: usize,
@@ -239,7 +245,10 @@ impl SessionIndex {
 
     /// Conversations as a list shows them; counts of large logs that there was no time
     /// to read are left out.
-    pub fn conversations(&mut self, cx: &RequestContext) -> Result<(Vec<Conversation>, Summaries)> {
+    pub(crate) fn conversations(
+        &mut self,
+        cx: &RequestContext,
+    ) -> Result<(Vec<Conversation>, Summaries)> {
         self.read_for_list(cx)?;
         self.fill(cx, WantedRows::Ends, &|| true)?;
         let sessions = self
@@ -253,7 +262,7 @@ impl SessionIndex {
 
     /// What is known of each session, with its place among the entries. Those that could not
     /// be read are left out.
-    pub fn summaries(&mut self, cx: &RequestContext) -> Vec<(usize, StoreId, Summary)> {
+    pub(crate) fn summaries(&mut self, cx: &RequestContext) -> Vec<(usize, StoreId, Summary)> {
         let mut out = Vec::with_capacity(self.entries.len());
         self.each_summary(cx, &mut |index, store, summary| {
             out.push((index, store, summary))
@@ -262,7 +271,7 @@ impl SessionIndex {
     }
 
     /// The same one by one.
-    pub fn each_summary(
+    pub(crate) fn each_summary(
         &mut self,
         cx: &RequestContext,
         sink: &mut dyn FnMut(usize, StoreId, Summary),
@@ -286,13 +295,13 @@ impl SessionIndex {
     }
 
     /// Notes why nothing was kept, and what could not be looked at.
-    pub fn note_rest(&mut self, cx: &RequestContext) {
+    pub(crate) fn note_rest(&mut self, cx: &RequestContext) {
         say_unkept(cx, self.unkept.as_ref());
         crate::list::warn_about(cx, self.rest());
     }
 
     /// What could not be looked at.
-    pub fn rest(&mut self) -> Summaries {
+    pub(crate) fn rest(&mut self) -> Summaries {
         let mut rest = Summaries {
             store_errors: std::mem::take(&mut self.store_errors),
             ..Summaries::default()
@@ -310,13 +319,13 @@ impl SessionIndex {
     }
 
     /// The catalog, for questions about usage.
-    pub fn catalog(&self) -> &Catalog {
+    pub(crate) fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
     /// Drops the rows. Freeing each on its own takes longer than many a list, so a process that
     /// ends soon leaves them to the operating system.
-    pub fn leave(mut self) {
+    pub(crate) fn leave(mut self) {
         if self.exits_soon {
             std::mem::forget(std::mem::take(&mut self.entries));
         }
@@ -356,7 +365,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Forgets sessions in catalog and index, where there are any. `is_gone` is asked with the session
 /// and the key of its log, `is_own_path` with the path of a file.
-pub fn forget(
+pub(crate) fn forget(
     home: &Path,
     is_gone: &dyn Fn(&SessionRef, &str) -> bool,
     is_own_path: &dyn Fn(&str, &str) -> bool,
@@ -386,7 +395,7 @@ fn patiently(act: &dyn Fn() -> Result<()>) -> Result<()> {
 }
 
 /// Says once why the next answer will take as long as this one.
-pub fn say_unkept(cx: &RequestContext, unkept: Option<&Error>) {
+pub(crate) fn say_unkept(cx: &RequestContext, unkept: Option<&Error>) {
     if let Some(error) = unkept {
         cx.remark(format!(
             "answered by reading every log, without catalog and index: {error}"

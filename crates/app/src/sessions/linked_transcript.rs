@@ -2,12 +2,12 @@
 
 use boswell_dialect::{Capability, Depth, Support};
 use boswell_model::{Result, SessionRef};
-use boswell_store::{Resolved, Selector, Side};
+use boswell_store::store::{Resolved, Selector, Side};
 
 use crate::RequestContext;
 
 /// What following a link came to.
-pub enum LinkedTranscript {
+pub(crate) enum LinkedTranscript {
     /// The session speaks for itself, or `--side` chose it.
     Own,
     /// It is kept here.
@@ -17,7 +17,7 @@ pub enum LinkedTranscript {
 }
 
 /// Where the conversation of a session is kept, if the session itself is only about it.
-pub fn of(cx: &RequestContext, found: &Resolved) -> Result<LinkedTranscript> {
+pub(crate) fn of(cx: &RequestContext, found: &Resolved) -> Result<LinkedTranscript> {
     let dialect = found.store.dialect();
     if cx.side.is_some() || dialect.facts().capabilities.support(Capability::Context) != Support::No
     {
@@ -41,7 +41,7 @@ pub fn of(cx: &RequestContext, found: &Resolved) -> Result<LinkedTranscript> {
 
 /// The session to read: its transcript where it is only about one. Says which one it went to,
 /// or that there is none.
-pub fn followed(cx: &RequestContext, found: Resolved) -> Result<Resolved> {
+pub(crate) fn followed(cx: &RequestContext, found: Resolved) -> Result<Resolved> {
     let (title, id) = (
         found.store.dialect().facts().title,
         found.location.id.clone(),
@@ -63,7 +63,7 @@ pub fn followed(cx: &RequestContext, found: Resolved) -> Result<Resolved> {
 }
 
 /// The sentence about a transcript that is not there.
-pub fn gone(id: &str, other: &SessionRef) -> String {
+pub(crate) fn gone(id: &str, other: &SessionRef) -> String {
     let other = other.to_string();
     format!(
         "the transcript {} of session {id} is not there: resume will start empty",

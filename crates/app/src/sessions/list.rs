@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use boswell_find::{CatalogRow, SortKeys};
 use boswell_model::{Framing, Instant, Result, SessionRef};
-use boswell_store::{Conversation, StoreId, Summaries, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{StoreId, Summaries, Summary};
 
 use crate::RequestContext;
 use crate::sessions::cursor::{Key, key_of, parse_cursor, wrong_cursor};
@@ -19,7 +20,7 @@ use crate::sessions::notes_overlay::NotesOverlay;
 
 /// How much has to be known of every session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub(crate) enum Look {
     /// What orders them, and whether they are hidden.
     Keys,
     /// Everything that they can be chosen by.
@@ -28,6 +29,7 @@ pub enum Look {
     DeletedSessions,
 }
 
+/// What a list is ordered by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
     /// Last active first
@@ -50,7 +52,7 @@ enum Row {
 }
 
 /// The sessions of a list.
-pub struct SessionList<'m> {
+pub(crate) struct SessionList<'m> {
     cx: &'m RequestContext,
     session_index: Option<SessionIndex>,
     rows: Vec<Row>,
@@ -59,7 +61,7 @@ pub struct SessionList<'m> {
 
 impl<'m> SessionList<'m> {
     /// Every session.
-    pub fn open(cx: &'m RequestContext, look: Look) -> Result<SessionList<'m>> {
+    pub(crate) fn open(cx: &'m RequestContext, look: Look) -> Result<SessionList<'m>> {
         let mut session_index = SessionIndex::open(cx, Create::No)?;
         if let Some(here) = session_index.as_mut().filter(|_| look == Look::Keys) {
             let rows = from_sort_keys(cx, here)?;
@@ -93,24 +95,29 @@ impl<'m> SessionList<'m> {
     }
 
     /// What could not be looked at.
-    pub fn take_rest(&mut self) -> Summaries {
+    pub(crate) fn take_rest(&mut self) -> Summaries {
         std::mem::take(&mut self.rest)
     }
 
     /// How many sessions there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Leaves out those that lists do not show unless asked.
-    pub fn without_hidden(&mut self) {
+    pub(crate) fn without_hidden(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.retain(|row| !self.is_hidden(row));
         self.rows = rows;
     }
 
     /// Leaves out what was last active at another time than asked for.
-    pub fn active(&mut self, takes: impl Fn(Option<Instant>) -> bool) {
+    pub(crate) fn active(&mut self, takes: impl Fn(Option<Instant>) -> bool) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.retain(|row| takes(self.last_active(row)));
         self.rows = rows;
@@ -118,7 +125,7 @@ impl<'m> SessionList<'m> {
 
     /// Leaves out conversations that are not asked for. Of sessions that are known by their sort
     /// keys only, `takes_side` decides by what their log says.
-    pub fn retain(
+    pub(crate) fn retain(
         &mut self,
         takes: impl Fn(&Conversation) -> bool,
         takes_side: impl Fn(&Side<'_>) -> bool,
@@ -137,14 +144,14 @@ impl<'m> SessionList<'m> {
     }
 
     /// Writes down what changed of what lists show.
-    pub fn keep_conversations(&mut self) {
+    pub(crate) fn keep_conversations(&mut self) {
         if let Some(session_index) = &mut self.session_index {
             session_index.keep_conversations(self.cx, LogsRead::AsTheyAre);
         }
     }
 
     /// Ends with the process.
-    pub fn leave(self) {
+    pub(crate) fn leave(self) {
         if let Some(index) = self.session_index {
             index.leave();
         }
@@ -152,7 +159,7 @@ impl<'m> SessionList<'m> {
 
     /// Puts them in order. Ids break ties, so that the order never depends on how a
     /// folder happens to be read.
-    pub fn sort(&mut self, by: Sort) {
+    pub(crate) fn sort(&mut self, by: Sort) {
         let mut keyed: Vec<(Key, Row)> = std::mem::take(&mut self.rows)
             .into_iter()
             .map(|r| (self.key(&r, by), r))
@@ -167,7 +174,7 @@ impl<'m> SessionList<'m> {
     /// Leaves out what an earlier page showed. A cursor holds what the order goes by beside the
     /// ref: a session that was appended to meanwhile has moved up, and what comes behind its old
     /// place must not begin there.
-    pub fn skip_to(&mut self, by: Sort, cursor: &str) -> Result<()> {
+    pub(crate) fn skip_to(&mut self, by: Sort, cursor: &str) -> Result<()> {
         let place = match parse_cursor(by, cursor) {
             Some((session, key)) => {
                 let at = (key, (session.dialect.as_str(), session.id.as_str()));
@@ -195,7 +202,7 @@ impl<'m> SessionList<'m> {
     }
 
     /// The conversations of a page.
-    pub fn page(&mut self, offset: usize, limit: usize) -> Result<Vec<Conversation>> {
+    pub(crate) fn page(&mut self, offset: usize, limit: usize) -> Result<Vec<Conversation>> {
         let mut page = Vec::new();
         if let Some(session_index) = &mut self.session_index {
             session_index.load_many(self.rows.len().saturating_sub(offset).min(limit))?;
@@ -311,16 +318,16 @@ fn from_sort_keys(cx: &RequestContext, session_index: &mut SessionIndex) -> Resu
 }
 
 /// Sessions by how closely they must be looked at, by their places among the entries.
-pub struct Sorted {
+pub(crate) struct Sorted {
     /// Of these the sort keys suffice.
-    pub far: Vec<usize>,
+    pub(crate) far: Vec<usize>,
     /// Sides of conversations that are kept in several places, because only a summary can join
     /// them, and what notes or side files speak of. Those that cannot be read are left out.
-    pub near: BTreeMap<usize, (StoreId, Summary)>,
+    pub(crate) near: BTreeMap<usize, (StoreId, Summary)>,
 }
 
 impl Sorted {
-    pub fn of(
+    pub(crate) fn of(
         cx: &RequestContext,
         session_index: &mut SessionIndex,
         noted: &NotesOverlay,
@@ -367,7 +374,7 @@ impl Sorted {
 }
 
 /// Whether lists leave out a session of which only the sort keys are known.
-pub fn is_hidden(dialect: &str, entry: &CatalogRow, sort_keys: &SortKeys) -> bool {
+pub(crate) fn is_hidden(dialect: &str, entry: &CatalogRow, sort_keys: &SortKeys) -> bool {
     let location = &entry.location;
     let is_empty = || {
         let (records, talk) = (
@@ -397,16 +404,16 @@ fn read_rows(
 }
 
 /// When something last happened in any place of the conversation.
-pub fn last_active(conversation: &Conversation) -> Option<Instant> {
+pub(crate) fn last_active(conversation: &Conversation) -> Option<Instant> {
     conversation.last_active()
 }
 
-pub fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summary> {
+pub(crate) fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summary> {
     conversation.sides()
 }
 
 /// The messages of a session, where they were counted.
-pub fn messages(summary: &Summary) -> Option<u64> {
+pub(crate) fn messages(summary: &Summary) -> Option<u64> {
     // A document speaks of a conversation that is kept elsewhere; that it holds no
     // message says nothing.
     let counted = summary.complete
@@ -418,7 +425,7 @@ pub fn messages(summary: &Summary) -> Option<u64> {
 }
 
 /// Whether a text occurs in what a side is called and asked.
-pub fn matches(side: &Summary, text: &str) -> bool {
+pub(crate) fn matches(side: &Summary, text: &str) -> bool {
     let meta = &side.meta;
     let texts = [
         &meta.title,

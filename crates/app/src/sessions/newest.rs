@@ -3,14 +3,15 @@
 //!
 //! Where there is no catalog (no home yet, `--read-only`, a catalog that cannot be used) the
 //! answer is the same, and costs a look into every log:
-//! [`Stores::resolve`](boswell_store::Stores::resolve). Notes are not asked: they rename
+//! [`Stores::resolve`](boswell_store::store::Stores::resolve). Notes are not asked: they rename
 //! sessions, and move none.
 
 use std::collections::BTreeMap;
 
 use boswell_find::{CatalogRow, WantedRows};
 use boswell_model::{Instant, Result};
-use boswell_store::{Conversation, Resolved, Selector, Side};
+use boswell_store::links::Conversation;
+use boswell_store::store::{Resolved, Selector, Side};
 
 use crate::RequestContext;
 use crate::sessions::index::{Create, SessionIndex};
@@ -18,13 +19,13 @@ use crate::sessions::list::{Sorted, is_hidden};
 use crate::sessions::notes_overlay::NotesOverlay;
 
 /// The conversation that was meant, and the catalog that knows the others.
-pub struct Newest {
+pub(crate) struct Newest {
     session_index: SessionIndex,
     conversation: Conversation,
 }
 
 /// What `@last` or `@here` means. None for other selectors, and where the catalog is of no use.
-pub fn in_catalog(cx: &RequestContext, selector: &Selector) -> Option<Result<Newest>> {
+pub(crate) fn in_catalog(cx: &RequestContext, selector: &Selector) -> Option<Result<Newest>> {
     if !matches!(selector, Selector::Last | Selector::Here) {
         return None;
     }
@@ -121,7 +122,7 @@ fn alone(cx: &RequestContext, entry: &CatalogRow) -> Option<Option<Instant>> {
 
 impl Newest {
     /// The side of it that is meant.
-    pub fn side(self, cx: &RequestContext, side: Side<'_>) -> Result<Resolved> {
+    pub(crate) fn side(self, cx: &RequestContext, side: Side<'_>) -> Result<Resolved> {
         let Newest {
             session_index,
             mut conversation,

@@ -3,17 +3,19 @@
 use std::collections::{BTreeMap, HashMap};
 
 use boswell_model::{Result, SessionMeta, SessionRef};
-use boswell_store::{Digest, SessionNotes, Summary};
+use boswell_store::notes::SessionNotes;
+use boswell_store::store::Summary;
+use boswell_store::vault::Digest;
 
 use crate::RequestContext;
 
 /// Notes by the session that they speak of.
 #[derive(Debug, Default)]
-pub struct NotesOverlay(BTreeMap<SessionRef, SessionNotes>);
+pub(crate) struct NotesOverlay(BTreeMap<SessionRef, SessionNotes>);
 
 impl NotesOverlay {
     /// All notes there are.
-    pub fn read(cx: &RequestContext) -> Result<NotesOverlay> {
+    pub(crate) fn read(cx: &RequestContext) -> Result<NotesOverlay> {
         let is_there = cx
             .home
             .as_ref()
@@ -26,19 +28,19 @@ impl NotesOverlay {
     }
 
     /// Whether any note speaks of a session.
-    pub fn speaks_of(&self, dialect: &str, id: &str) -> bool {
+    pub(crate) fn speaks_of(&self, dialect: &str, id: &str) -> bool {
         !self.0.is_empty() && self.0.contains_key(&SessionRef::new(dialect, id))
     }
 
     /// Whether a note says how a session stands.
-    pub fn has_status(&self, session: &SessionRef) -> bool {
+    pub(crate) fn has_status(&self, session: &SessionRef) -> bool {
         self.0
             .get(session)
             .is_some_and(|notes| notes.status.is_some())
     }
 
     /// By session a number that changes with what is noted of it.
-    pub fn sums(&self) -> HashMap<SessionRef, i64> {
+    pub(crate) fn sums(&self) -> HashMap<SessionRef, i64> {
         let sum = |notes: &SessionNotes| sum_of(&format!("{notes:?}"));
         (self.0.iter())
             .map(|(session, notes)| (session.clone(), sum(notes)))
@@ -46,7 +48,7 @@ impl NotesOverlay {
     }
 
     /// Adds what they say.
-    pub fn add_to<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) {
+    pub(crate) fn add_to<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) {
         for summary in summaries.take_while(|_| !self.0.is_empty()) {
             if let Some(notes) = self.0.get(&summary.reference) {
                 overlay(&mut summary.meta, notes);

@@ -1,65 +1,85 @@
-//! Every shape that stands on a line of its own.
+//! All shapes that are written as a line of their own.
 
+use super::{EntryShape, ErrorShape, Page, SessionShape, Shape as _, ShapeDefinition};
+use crate::acknowledgement::{NoteShape, ReceiptShape};
+use crate::archive::ArchiveStep;
 use crate::attachments::AttachmentShape;
+use crate::check::{DamageShape, WarningShape};
+use crate::clean::{CleanOperation, CleanStep, LockStep, VaultStep};
 use crate::context::{ContextShape, MessageShape};
+use crate::delete::{DeleteStep, SessionOp};
+use crate::demo::DemoShape;
+use crate::doctor::ReportShape;
 use crate::export::ExportShape;
+use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
+use crate::import::ImportStep;
 use crate::index::IndexShape;
+use crate::keep::{KeepShape, KeepStep, KeptShape};
+use crate::memory::{MemoryChanged, MemoryHit, MemoryProblemShape, MemoryShape};
+use crate::operations::LoggedOperation;
+use crate::planned_change::{OperationShape, PlanStep};
 use crate::projects::ProjectShape;
 use crate::prompts::PromptShape;
+use crate::purge::PurgeOp;
+use crate::repair::{LossShape, RepairOperation, RepairStepShape};
 use crate::resume::ResumeLine;
+use crate::rewind::RewoundShape;
+use crate::scrub::{ScrubCopiesStep, ScrubFileStep, ScrubbedStep};
 use crate::search::HitShape;
 use crate::secrets::SecretShape;
+use crate::settings::SettingShape;
 use crate::stats::StatShape;
+use crate::store_change::{ChangeStep, StoreChangeOp};
 use crate::stores::{PairsShape, StoreShape};
-
-use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
+use crate::summarize::SummaryShape;
 use crate::tree::NodeShape;
 
-use super::{EntryShape, Page, SessionShape, Shape as _, ShapeDefinition};
+macro_rules! definitions {
+    ($($shape:ident)*) => {
+        vec![$($shape::definition()),*]
+    };
+}
 
-/// Every shape that stands on a line of its own, in the order of the documentation. A shape that is
-/// not listed here is not documented: a test compares the list with the source.
+/// Every shape that is written as a line of its own, in the order of the documentation. A shape
+/// that is not listed here is not documented: a test compares the list with the source.
 pub fn all() -> Vec<ShapeDefinition> {
-    vec![
-        SessionShape::definition(),
-        Page::definition(),
-        HitShape::definition(),
-        PromptShape::definition(),
-        StatShape::definition(),
-        IndexShape::definition(),
-        StoreShape::definition(),
-        PairsShape::definition(),
-        ProjectShape::definition(),
-        ResumeLine::definition(),
-        SecretShape::definition(),
-        EntryShape::definition(),
-        NodeShape::definition(),
-        ContextShape::definition(),
-        MessageShape::definition(),
-        AttachmentShape::definition(),
-        crate::acknowledgement::ReceiptShape::definition(),
-        crate::rewind::RewoundShape::definition(),
-        crate::acknowledgement::NoteShape::definition(),
-        crate::summarize::SummaryShape::definition(),
-        crate::planned_change::PlanStep::definition(),
-        crate::planned_change::OperationShape::definition(),
-        TouchedFile::definition(),
-        FormerFile::definition(),
-        FileDifference::definition(),
-        CheckpointFile::definition(),
-        RestoreStep::definition(),
-        ExportShape::definition(),
-        crate::check::DamageShape::definition(),
-        crate::check::WarningShape::definition(),
-        crate::repair::RepairStepShape::definition(),
-        crate::repair::LossShape::definition(),
-        crate::repair::RepairOperation::definition(),
-        crate::operations::LoggedOperation::definition(),
-        crate::clean::CleanStep::definition(),
-        crate::clean::VaultStep::definition(),
-        crate::clean::LockStep::definition(),
-        crate::clean::CleanOperation::definition(),
-        crate::doctor::ReportShape::definition(),
-        crate::settings::SettingShape::definition(),
+    let mut all = found();
+    all.extend(read());
+    all.extend(changed());
+    all.extend(kept());
+    all
+}
+
+/// What is where.
+fn found() -> Vec<ShapeDefinition> {
+    definitions![
+        SessionShape Page HitShape PromptShape StatShape IndexShape StoreShape PairsShape
+        ProjectShape SecretShape
+    ]
+}
+
+/// What a session says.
+fn read() -> Vec<ShapeDefinition> {
+    definitions![
+        EntryShape NodeShape ContextShape MessageShape AttachmentShape CheckpointFile TouchedFile
+        FormerFile FileDifference SummaryShape ExportShape ResumeLine
+    ]
+}
+
+/// What was or would be changed.
+fn changed() -> Vec<ShapeDefinition> {
+    definitions![
+        DamageShape WarningShape LossShape ReceiptShape RewoundShape NoteShape PlanStep
+        RepairStepShape RestoreStep DeleteStep ArchiveStep ImportStep ChangeStep CleanStep VaultStep
+        LockStep ScrubFileStep ScrubCopiesStep ScrubbedStep KeepStep OperationShape LoggedOperation
+        RepairOperation SessionOp StoreChangeOp PurgeOp CleanOperation
+    ]
+}
+
+/// What boswell keeps, and what it is.
+fn kept() -> Vec<ShapeDefinition> {
+    definitions![
+        KeepShape KeptShape MemoryShape MemoryChanged MemoryHit MemoryProblemShape ReportShape
+        SettingShape DemoShape ErrorShape
     ]
 }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use boswell_model::json::Json;
 use boswell_model::{Block, EntryKind, Flags, Instant, MediaSource, SessionRef, Slot, View};
-use boswell_store::{NewEntry, Session};
+use boswell_store::Session;
+use boswell_store::session::NewEntry;
 
 use super::{Maybe, TokensShape, shape};
 
@@ -105,7 +106,7 @@ fn block(block: &Block) -> Json {
     }
 }
 
-/// What the `entry` shape needs to know beside the record itself.
+/// What the `entry` shape needs besides the record itself.
 #[derive(Debug)]
 pub struct EntryPlace {
     /// Whether it is on the current branch.

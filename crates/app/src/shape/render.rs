@@ -5,25 +5,43 @@ use std::fmt::Write as _;
 
 use boswell_model::json::Json;
 
-use super::{Field, Schema, ShapeDefinition};
+use super::{Schema, ShapeDefinition, ShapeField};
 
-/// A table for each shape, for `docs/cli.md`.
+/// A heading for each type and a table for each shape of it, for `docs/cli.md`.
 pub fn markdown(shapes: &[ShapeDefinition]) -> String {
     let mut out = String::new();
+    let mut written: Vec<&str> = Vec::new();
     for shape in shapes {
-        let word = shape.word.unwrap_or(shape.name);
-        let _ = write!(out, "### `{word}`\n\n{}\n\n", sentence(shape.doc));
-        out.push_str("| member | type | meaning |\n|---|---|---|\n");
-        for field in &shape.fields {
-            row(field, "", &mut out);
+        let word = type_of(shape);
+        // Shapes that share a type follow each other under one heading, at the place of the first.
+        if written.contains(&word) {
+            continue;
         }
-        out.push('\n');
+        written.push(word);
+        let _ = write!(out, "### `{word}`\n\n");
+        for shape in shapes.iter().filter(|shape| type_of(shape) == word) {
+            table(shape, &mut out);
+        }
     }
     out
 }
 
+/// The value of `type`; of a part its name.
+fn type_of(shape: &ShapeDefinition) -> &'static str {
+    shape.word.unwrap_or(shape.name)
+}
+
+fn table(shape: &ShapeDefinition, out: &mut String) {
+    let _ = write!(out, "{}\n\n", sentence(shape.doc));
+    out.push_str("| member | type | meaning |\n|---|---|---|\n");
+    for field in &shape.fields {
+        row(field, "", out);
+    }
+    out.push('\n');
+}
+
 /// A row for a member, and below it one for each member of an object inside it.
-fn row(field: &Field, path: &str, out: &mut String) {
+fn row(field: &ShapeField, path: &str, out: &mut String) {
     let name = format!("{path}{}", field.name);
     let _ = writeln!(
         out,
@@ -58,9 +76,17 @@ fn type_words(schema: &Schema) -> String {
         Schema::Any => "any".to_owned(),
         Schema::Nullable(inner) => format!("{} or null", type_words(inner)),
         Schema::Optional(inner) => format!("{}, may be absent", type_words(inner)),
-        Schema::List(inner) => format!("list of {}", type_words(inner)),
-        Schema::Map(inner) => format!("object of {}", type_words(inner)),
+        Schema::List(inner) => format!("list of {}", element_words(inner)),
+        Schema::Map(inner) => format!("object of {}", element_words(inner)),
         Schema::Object(_) => "object".to_owned(),
+    }
+}
+
+/// In brackets where it could be read as a part of what is around it.
+fn element_words(schema: &Schema) -> String {
+    match schema {
+        Schema::Nullable(_) => format!("({})", type_words(schema)),
+        _ => type_words(schema),
     }
 }
 
@@ -68,6 +94,47 @@ fn type_words(schema: &Schema) -> String {
 fn sentence(doc: &[&str]) -> String {
     let lines: Vec<&str> = doc.iter().map(|line| line.trim()).collect();
     lines.join(" ").replace('|', "\\|")
+}
+
+/// Width of a line of [`pretty`] that holds a whole value.
+const WIDTH: usize = 100;
+
+/// JSON for people and for comparing versions: a value on one line if it fits, else its members or
+/// elements on lines of their own.
+pub fn pretty(value: &Json) -> String {
+    let mut out = String::new();
+    write_pretty(value, 0, &mut out);
+    out.push('\n');
+    out
+}
+
+fn write_pretty(value: &Json, depth: usize, out: &mut String) {
+    let flat = value.to_string();
+    let column = out.len() - out.rfind('\n').map_or(0, |at| at + 1);
+    let parts: Vec<(Option<&str>, &Json)> = match value {
+        Json::Object(members) => {
+            let named = members
+                .iter()
+                .map(|(key, member)| (Some(key.as_str()), member));
+            named.collect()
+        }
+        Json::Array(items) => items.iter().map(|item| (None, item)).collect(),
+        _ => Vec::new(),
+    };
+    if parts.is_empty() || column + flat.len() < WIDTH {
+        out.push_str(&flat);
+        return;
+    }
+    out.push_str(&flat[..1]);
+    for (number, (key, part)) in parts.into_iter().enumerate() {
+        out.push_str(if number == 0 { "\n" } else { ",\n" });
+        out.push_str(&"  ".repeat(depth + 1));
+        if let Some(key) = key {
+            let _ = write!(out, "{}: ", Json::from(key));
+        }
+        write_pretty(part, depth + 1, out);
+    }
+    let _ = write!(out, "\n{}{}", "  ".repeat(depth), &flat[flat.len() - 1..]);
 }
 
 /// The JSON Schema (2020-12) of a line of `--json`.
@@ -130,15 +197,32 @@ fn of(schema: &Schema, definitions: &mut BTreeMap<&'static str, Json>) -> Json {
         Schema::Bool => typed("boolean"),
         Schema::Any => Json::object(),
         Schema::Optional(inner) => of(inner, definitions),
-        Schema::Nullable(inner) => {
-            let either = vec![of(inner, definitions), typed("null")];
-            Json::object().with("anyOf", either)
-        }
+        Schema::Nullable(inner) => or_null(of(inner, definitions)),
         Schema::List(inner) => typed("array").with("items", of(inner, definitions)),
         Schema::Map(inner) => typed("object").with("additionalProperties", of(inner, definitions)),
         Schema::Object(shape) => {
             define(shape, definitions);
             reference(shape)
+        }
+    }
+}
+
+/// Also accepts `null`: by a second type where there is one already, which readers find easier.
+fn or_null(schema: Json) -> Json {
+    let Json::Object(mut members) = schema else {
+        return schema;
+    };
+    match members.first_mut() {
+        Some((key, word)) if key == "type" => {
+            let either = vec![std::mem::replace(word, Json::Null), "null".into()];
+            *word = Json::Array(either);
+            Json::Object(members)
+        }
+        // Any value: `null` too.
+        None => Json::Object(members),
+        Some(_) => {
+            let null = Json::object().with("type", "null");
+            Json::object().with("anyOf", vec![Json::Object(members), null])
         }
     }
 }

@@ -37,12 +37,12 @@ pub struct ShapeDefinition {
     /// What it is, a line each.
     pub doc: &'static [&'static str],
     /// Its members, after `v` and `type`.
-    pub fields: Vec<Field>,
+    pub fields: Vec<ShapeField>,
 }
 
 /// One member of a shape.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Field {
+pub struct ShapeField {
     /// Its name in the JSON object.
     pub name: &'static str,
     /// What it means, a line each; nothing where its name says it.

@@ -1,9 +1,11 @@
 //! A session as lists show it.
 
 use boswell_model::{Framing, Instant, Usage};
-use boswell_store::{Conversation, Store, Summary, drift};
+use boswell_store::Store;
+use boswell_store::links::{Conversation, drift};
+use boswell_store::store::Summary;
 
-use super::{Map, shape};
+use super::{Map, Maybe, shape};
 use crate::sessions::expiry::Fates;
 use crate::sessions::list::messages;
 use crate::{RequestContext, resume};
@@ -105,6 +107,28 @@ shape! {
         hidden: Option<&'static str>,
         /// how it is taken up again with its agent
         resume: Option<ResumeShape>,
+        /// of `import`: side files of the source that came along
+        brought: Maybe<Vec<ImportedFile>>,
+        /// of `import`: side files of the source that did not
+        left: Maybe<Vec<LeftFile>>,
+    }
+
+    /// A side file that was imported with its session.
+    ImportedFile {
+        /// what it holds
+        kind: &'static str,
+        /// where it was
+        path: String,
+    }
+
+    /// A side file that was not imported with its session.
+    LeftFile {
+        /// what it holds
+        kind: &'static str,
+        /// where it is
+        path: String,
+        /// the reason
+        why: String,
     }
 
     /// Tokens of a message or of several.
@@ -236,6 +260,8 @@ pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
         attachments: None,
         hidden: summary.hidden(),
         resume: None,
+        brought: Maybe::Absent,
+        left: Maybe::Absent,
     }
 }
 
@@ -250,7 +276,7 @@ pub(crate) fn usage_of(summary: &Summary) -> Usage {
 }
 
 /// A conversation, with its other places, how it is taken up again and when it goes.
-pub fn conversation(
+pub(crate) fn conversation(
     cx: &RequestContext,
     conversation: &Conversation,
     fates: &Fates,

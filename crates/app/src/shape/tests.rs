@@ -1,3 +1,5 @@
+#![expect(unreachable_pub, reason = "the macro makes public structs")]
+
 use super::*;
 
 shape! {
@@ -67,5 +69,56 @@ fn documentation_and_schema_come_from_the_same_definition() {
     assert_eq!(
         schema["$defs"]["Part"]["properties"]["at"]["format"],
         "date-time"
+    );
+    assert_eq!(
+        thing["properties"]["count"]["type"],
+        serde_json::json!(["integer", "null"])
+    );
+}
+
+#[test]
+fn shapes_of_one_type_share_a_heading() {
+    let other = ShapeDefinition {
+        name: "OtherThing",
+        doc: &["Another thing."],
+        ..Thing::definition()
+    };
+    let page = markdown(&[Thing::definition(), Part::definition(), other]);
+    assert_eq!(page.matches("### `thing`").count(), 1, "{page}");
+    let place = |text: &str| page.find(text).unwrap();
+    assert!(place("A thing of") < place("Another thing."), "{page}");
+    assert!(place("Another thing.") < place("### `Part`"), "{page}");
+}
+
+#[test]
+fn a_list_of_what_may_be_null_is_not_a_list_that_may_be() {
+    let words = |schema: Schema| {
+        let field = ShapeField {
+            name: "it",
+            doc: &[],
+            schema,
+        };
+        let shape = ShapeDefinition {
+            fields: vec![field],
+            ..Part::definition()
+        };
+        markdown(&[shape])
+    };
+    assert!(words(<Option<Vec<u64>>>::schema()).contains("| list of integer or null |"));
+    assert!(words(<Vec<Option<u64>>>::schema()).contains("| list of (integer or null) |"));
+}
+
+#[test]
+fn long_values_are_broken_into_lines_and_short_ones_are_not() {
+    let long = "x".repeat(100);
+    let value = Json::object()
+        .with("short", vec![Json::Int(1), Json::Int(2)])
+        .with("long", vec![Json::from(long.as_str())])
+        .with("none", Vec::<Json>::new());
+    assert_eq!(
+        pretty(&value),
+        format!(
+            "{{\n  \"short\": [1,2],\n  \"long\": [\n    \"{long}\"\n  ],\n  \"none\": []\n}}\n"
+        )
     );
 }

@@ -1,7 +1,7 @@
 //! A program of the user's that sums up: text on its standard input, a title and sentences on
 //! its standard output.
 //!
-//! It is started as it is named, without a shell: what a session says is never a command.
+//! It is started as it is named, without a shell: the text of a session is never a command.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -17,7 +17,7 @@ use crate::system::until;
 
 /// What a program is handed at most.
 const INPUT: usize = 64 << 10;
-/// What it may answer at most.
+/// Maximum length of its answer.
 const OUTPUT: usize = 16 << 10;
 /// How often it is looked whether it has ended.
 const TICK: Duration = Duration::from_millis(20);
@@ -81,7 +81,7 @@ impl ExternalProgram {
             return Err(self.fault("has no streams"));
         };
         // A program that does not read its input must not hold us up, and one that
-        // ends early is no error.
+        // ends early is not an error.
         std::thread::spawn(move || stdin.write_all(text.as_bytes()));
         let (send, receive) = channel();
         std::thread::spawn(move || {

@@ -7,9 +7,10 @@ use boswell_dialect::Depth;
 use boswell_find::{SecretCount, Secrets};
 use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Flags, Result, View};
-use boswell_store::{Resolved, Session};
+use boswell_store::Session;
+use boswell_store::store::Resolved;
 
-/// No more of a text than this is looked at: summaries are short, and logs may hold anything.
+/// No more of a text than this is examined: summaries are short, and logs may hold anything.
 const LONGEST: usize = 4_000;
 /// So many prompts, answers, files and commands are kept.
 const MOST: usize = 200;
@@ -136,7 +137,7 @@ impl SummaryInput {
     }
 }
 
-/// Tools that change what they name. Names differ by agent; these words stand in all of them.
+/// Tools that change what they name. Names differ by agent; all of them contain these words.
 fn changes_files(tool: &str) -> bool {
     let tool = tool.to_lowercase();
     ["edit", "write", "patch", "create", "replace"]

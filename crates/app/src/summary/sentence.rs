@@ -1,6 +1,6 @@
 //! Sentences and words, of languages with and without spaces.
 
-/// The sentences of a text, without what is no prose: fences of code, headings' marks, bullets.
+/// The sentences of a text, without what is not prose: fences of code, headings' marks, bullets.
 pub(super) fn sentences(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut in_code = false;

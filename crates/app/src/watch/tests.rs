@@ -1,4 +1,4 @@
-//! What a watch hands over, look by look, without a clock and without a process.
+//! The events of a watch, poll by poll, without a clock and without a process.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use boswell_dialect::{Depth, by_name};
 use boswell_model::Instant;
 use boswell_model::json::Json;
-use boswell_store::{FsBackend, Store, Stores};
+use boswell_store::Store;
+use boswell_store::backend::FsBackend;
+use boswell_store::store::Stores;
 use boswell_testkit::disk;
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 use super::Watch;
-use crate::json_shape::entry;
-use crate::shape::{EntryPlace, Shape as _};
+use crate::shape::{EntryParts, EntryPlace, Shape as _};
 use crate::text::json_line;
 use crate::watch::LineNumbers;
 use crate::{App, RequestContext};
 
-/// Counts bytes that are read, and lets listings fail while it is told to.
+/// Counts bytes that are read, and fails listings while the switch is set.
 #[derive(Debug, Default)]
 struct Eyes {
     read: AtomicU64,
@@ -67,7 +68,7 @@ impl World {
         let home = Some(temp.path().join("boswell"));
         let app = App::of_test(stores, home, temp.path().to_path_buf());
         let mut cx = app.request().unwrap();
-        // Whatever is written was written after the start.
+        // Everything here is written after the start.
         cx.now = Instant::from_millis(0);
         World {
             temp,
@@ -237,7 +238,7 @@ fn one_line_more_in_a_long_log_costs_less_than_a_megabyte_of_reading() {
 /// The objects of a look, by session and id.
 fn objects(watch: &mut Watch) -> BTreeMap<String, String> {
     let mut seen = BTreeMap::new();
-    let mut sink = |it: &crate::json_shape::EntryParts<'_>| {
+    let mut sink = |it: &EntryParts<'_>| {
         let object = it.shape(false).object();
         seen.insert(text(&object, "id"), json_line(&object));
         Ok(())
@@ -295,7 +296,11 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
                 on_branch: true,
                 leaf: leaf == Some(slot),
             };
-            let object = entry(&session, slot, &it.bytes, it.view.as_ref(), &place, false);
+            let reference = session.reference();
+            let view = it.view.as_ref();
+            let parts =
+                EntryParts::of_slot(&session, &reference, slot, &it.bytes, view, &place).unwrap();
+            let object = parts.shape(false).object();
             whole.insert(text(&object, "id"), json_line(&object));
         }
     }
@@ -304,7 +309,7 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
         ["#3", "#4", "a", "b", "first"]
     );
     for (id, object) in seen {
-        // Claude's entries have ids, so nobody counted the lines of a log that was there before.
+        // Claude's entries have ids, so the lines of a log were not counted that was there before.
         let expected = whole[&id].replace("\"line\":2,", "\"line\":null,").replace(
             "\"line\":3,",
             if id == "#3" {

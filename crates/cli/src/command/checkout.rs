@@ -1,4 +1,4 @@
-//! `checkout`: files as they stood at an entry.
+//! `checkout`: restores files as they were at an entry.
 
 use std::process::ExitCode;
 

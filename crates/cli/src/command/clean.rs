@@ -9,14 +9,12 @@ use boswell_app::shape::Shape as _;
 use boswell_model::Result;
 use clap::Args;
 
-// Commands that are not yet converted look for it here.
-pub(crate) use super::would::would;
 use crate::app::App;
 use crate::error_report::say;
 use crate::output::Output;
+use crate::plan_lines::way_back;
 use crate::terminal::{cut, one_line};
 use crate::time;
-use crate::way_back::way_back;
 
 /// Delete sessions that were not used for long; shows what it would do unless --apply
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `continue`: takes up the last conversation.
+//! `continue`: resumes the last conversation.
 
 use std::process::ExitCode;
 

@@ -2,17 +2,16 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Capability, Depth, EditRequest};
-use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Outcome, Resolved, Runner, Selector, SessionWriter, Side, Wait};
+use boswell_app::delete::{DeleteRequest, RemovedSession, RestoreRequest, RestoredSession};
+use boswell_app::shape::Shape as _;
+use boswell_model::{Result, SessionRef};
 use clap::Args;
 
-use super::{planned_change, purge};
+use super::purge;
 use crate::app::App;
-use crate::json_shape;
+use crate::error_report::say;
 use crate::output::Output;
-use crate::terminal::one_line;
+use crate::plan_lines;
 
 /// Delete sessions; the vault keeps a copy unless --purge
 #[derive(Debug, Args)]
@@ -57,218 +56,77 @@ pub(crate) fn run(app: &App, args: &DeleteArgs) -> Result<ExitCode> {
         };
         return purge::run(app, &args.sessions, wanted);
     }
-    let found = args
-        .sessions
-        .iter()
-        .map(|session| {
-            if args.dry_run {
-                app.resolve_front(session)
-            } else {
-                app.resolve_front_for_writing(session)
-            }
-        })
-        .collect::<Result<Vec<Resolved>>>()?;
-    found
-        .iter()
-        .try_for_each(|it| app.refuse_archived(&it.store))?;
+    let request = DeleteRequest {
+        sessions: args.sessions.clone(),
+    };
     let mut out = Output::paged(app);
-    for it in &found {
-        let staying = transcripts(app, it, &found);
-        if !args.dry_run {
-            remove_session(app, it, &mut out)?;
-        } else if it.store.dialect().powers().plans(Capability::Delete) {
-            let store = app.planning(it.store.clone());
-            planned_change::show(&store.plan(&it.location, &EditRequest::Delete)?, &mut out)?;
-        } else {
-            for key in &files_of(it)? {
-                step(&mut out, "would remove", &it.store.backend().describe(key))?;
-            }
-        }
-        for other in staying.iter().filter(|_| !app.quiet) {
-            crate::error_report::say(&format!(
-                "its transcript {other} stays, because its agent resumes and counts by it; `boswell delete {}` removes it too",
-                other.to_argument()
-            ));
-        }
-    }
-    out.finish()?;
+    let done = if args.dry_run {
+        app.requests.plan_delete(&request, &mut |plan| {
+            plan_lines::removal(&mut out, plan.removal)?;
+            say_staying(app, &plan.staying);
+            Ok(())
+        })
+    } else {
+        app.requests.delete(&request, &mut |deleted| {
+            let staying = deleted.staying.clone();
+            report(deleted, &mut out)?;
+            say_staying(app, &staying);
+            Ok(())
+        })
+    };
+    let printed = out.finish();
+    app.shown(done)?;
+    printed?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Transcripts of the same conversation in other stores that this command does not delete.
-fn transcripts(app: &App, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef> {
-    // What cannot be read says nothing of others, and can be deleted all the same.
-    let Ok(session) = it.store.read(&it.location, Depth::Facts) else {
-        return Vec::new();
-    };
-    let links = session
-        .dialect()
-        .linked_sessions(session.meta(), &it.location.id)
-        .into_iter();
-    let there = links.filter_map(|link| {
-        let selector = Selector::Ref(link.dialect.to_owned(), link.id);
-        let other = app
-            .stores
-            .resolve(&selector, &app.env.cwd, Side::Fuller)
-            .ok()?;
-        Some(SessionRef::new(
-            other.store.dialect().name(),
-            &other.location.id,
-        ))
-    });
-    let is_deleted = |other: &SessionRef| {
-        deleted
-            .iter()
-            .any(|it| it.store.dialect().name() == other.dialect && it.location.id == other.id)
-    };
-    there.filter(|other| !is_deleted(other)).collect()
-}
-
-/// Removes a session in the way of its dialect; the vault keeps a copy. Gives the operation's id.
-pub(super) fn take_away(app: &App, found: &Resolved) -> Result<String> {
-    if found.store.dialect().powers().plans(Capability::Delete) {
-        return Ok(planned_change::execute(app, found, &EditRequest::Delete)?
-            .operation
-            .id);
-    }
-    let reference = SessionRef::new(found.store.dialect().name(), &found.location.id);
-    let keys = files_of(found)?;
-    let writer = hold(found)?;
-    let operation = app
-        .runner()?
-        .delete(found.store.root(), &keys, &reference)?;
-    if let Some(writer) = writer {
-        // Nothing is written by this: only the lease is given up.
-        let _ = writer.close(Outcome::Open);
-    }
-    Ok(operation.id)
-}
-
-/// The same, acknowledged.
-pub(crate) fn remove_session(app: &App, found: &Resolved, out: &mut Output) -> Result<()> {
-    let reference = SessionRef::new(found.store.dialect().name(), &found.location.id);
-    let operation = take_away(app, found)?;
-    if out.json {
-        return out.object(&json_shape::op(&operation, "delete", &reference));
-    }
-    out.line(&format!(
-        "{reference} is in the vault; `boswell restore {}` puts it back",
-        reference.to_argument()
-    ))
-}
-
-/// Whether sessions of that dialect can be removed at all.
-pub(crate) fn can_remove(found: &Resolved) -> Result<()> {
-    if found.store.dialect().powers().plans(Capability::Delete) {
-        Ok(())
-    } else {
-        files_of(found).map(|_| ())
-    }
-}
-
-/// Every file of a session: its log, and what lies beside it.
-pub(super) fn files_of(found: &Resolved) -> Result<Vec<String>> {
-    let facts = found.store.dialect().facts();
-    if !facts.log_is_session {
-        return Err(boswell_dialect::unsupported(
-            facts.name,
-            "be deleted yet",
-            "delete it with its own agent",
+fn say_staying(app: &App, transcripts: &[SessionRef]) {
+    for other in transcripts.iter().filter(|_| !app.quiet) {
+        say(&format!(
+            "its transcript {other} stays, because its agent resumes and counts by it; `boswell delete {}` removes it too",
+            other.to_argument()
         ));
     }
-    let mut keys: Vec<String> = found.location.key.iter().cloned().collect();
-    keys.extend(
-        found
-            .store
-            .side_files(&found.location)?
-            .into_iter()
-            .map(|file| file.key),
-    );
-    Ok(keys)
 }
 
-/// Takes the lease of a session: whoever drives the conversation must not find its log gone.
-pub(super) fn hold(found: &Resolved) -> Result<Option<SessionWriter>> {
-    match found.store.writer(&found.location.id, Wait::No) {
-        Ok(writer) => Ok(Some(writer)),
-        Err(error) if error.kind() == ErrorKind::Busy => Err(error),
-        // A log that cannot be appended to can be removed all the same.
-        Err(_) => Ok(None),
-    }
-}
-
-pub(super) fn step(out: &mut Output, done: &str, path: &str) -> Result<()> {
+/// Acknowledges a session that was deleted.
+pub(crate) fn report(deleted: RemovedSession, out: &mut Output) -> Result<()> {
     if out.json {
-        return out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "step")
-                .with("done", done)
-                .with("path", path),
-        );
+        return out.object(&deleted.op.object());
     }
-    out.line(&format!("{done} {}", one_line(path)))
+    let session = &deleted.session;
+    out.line(&format!(
+        "{session} is in the vault; `boswell restore {}` puts it back",
+        session.to_argument()
+    ))
 }
 
 /// Runs `restore`.
 pub(crate) fn restore(app: &App, args: &RestoreArgs) -> Result<ExitCode> {
-    app.may_write()?;
-    let runner = app.runner()?;
+    let request = RestoreRequest {
+        refs: args.refs.clone(),
+    };
     let mut out = Output::paged(app);
-    for name in &args.refs {
-        let reference = deleted(&runner, name)?;
-        let restored = runner.restore(&reference)?;
-        let operation = restored.operation;
-        if out.json {
-            out.object(&json_shape::op(&operation.id, "restore", &reference))?;
-        } else {
-            out.line(&format!("{reference} is back"))?;
-        }
-        if restored.renewed > 0 && !app.quiet {
-            crate::error_report::say(&format!(
-                "{} files have the time of now: by their own, their agent would soon delete them again",
-                restored.renewed
-            ));
-        }
-    }
-    out.finish()?;
+    let done = app
+        .requests
+        .restore(&request, &mut |restored| put_back(app, restored, &mut out));
+    let printed = out.finish();
+    app.shown(done)?;
+    printed?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The deleted session that is meant: the vault knows its ref.
-pub(super) fn deleted(runner: &Runner, name: &str) -> Result<SessionRef> {
-    let (records, _) = runner.vault().list()?;
-    let mut refs: Vec<SessionRef> = records.into_iter().map(|record| record.session).collect();
-    refs.extend(
-        runner
-            .vault()
-            .kept()?
-            .files()
-            .map(|file| file.session.clone()),
-    );
-    refs.sort();
-    refs.dedup();
-    let fits = |reference: &SessionRef| {
-        reference.to_string().starts_with(name) || reference.id.starts_with(name)
-    };
-    let mut found = refs.into_iter().filter(fits);
-    match (found.next(), found.next()) {
-        (Some(reference), None) => Ok(reference),
-        (None, _) => Err(Error::new(
-            ErrorKind::NotFound,
-            format!("the vault holds no session `{}`", name.escape_debug()),
-        )
-        .hinting(
-            "see what was deleted with `boswell ops`, and what is kept with `boswell keep status`",
-        )),
-        (Some(a), Some(b)) => Err(Error::new(
-            ErrorKind::Invalid,
-            format!(
-                "`{}` fits several sessions in the vault",
-                name.escape_debug()
-            ),
-        )
-        .because(format!("{a}, {b}…"))
-        .hinting("give more of the id")),
+fn put_back(app: &App, restored: RestoredSession, out: &mut Output) -> Result<()> {
+    if out.json {
+        out.object(&restored.op.object())?;
+    } else {
+        out.line(&format!("{} is back", restored.session))?;
     }
+    if restored.renewed > 0 && !app.quiet {
+        say(&format!(
+            "{} files have the time of now: by their own, their agent would soon delete them again",
+            restored.renewed
+        ));
+    }
+    Ok(())
 }

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{IdSource, SystemIds};
+use boswell_app::demo::{DemoRequest, DemoShape};
+use boswell_app::shape::Shape as _;
+use boswell_model::Result;
 use clap::Args;
 
-use crate::app::{App, is_new_or_empty, program};
-use crate::demo::{DemoLayout, TOUR};
+use crate::app::{App, program};
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
 
@@ -29,63 +28,33 @@ pub(crate) struct DemoArgs {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &DemoArgs) -> Result<ExitCode> {
-    app.may_write()?;
-    let root = match &args.folder {
-        Some(folder) => app.env.cwd.join(folder),
-        None => app.env.tmp.join(format!(
-            "boswell-demo-{}",
-            SystemIds.hex16().get(..8).unwrap_or("0")
-        )),
+    let request = DemoRequest {
+        folder: args.folder.clone(),
+        program: program()?,
     };
-    if !is_new_or_empty(&root)? {
-        return Err(Error::new(
-            ErrorKind::Invalid,
-            format!("`{}` is no empty folder", root.display()),
-        )
-        .because("a demo is made where nothing is yet")
-        .hinting("name another folder, or none for a new temporary one"));
-    }
-    let place = DemoLayout::at(root);
-    place.build(&program()?)?;
+    let demo = app.shown(app.requests.demo(&request))?;
     let mut out = Output::paged(app);
     if out.json {
-        out.object(&shape(&place))?;
+        out.object(&demo.object())?;
     } else {
-        print(&place, &mut out)?;
+        print(&demo, &mut out)?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn shape(place: &DemoLayout) -> Json {
-    let commands: Vec<Json> = TOUR
-        .iter()
-        .map(|(typed, what)| Json::object().with("command", *typed).with("shows", *what))
-        .collect();
-    Json::object()
-        .with("v", 1)
-        .with("type", "demo")
-        .with("path", place.root().display().to_string())
-        .with("script", place.script().display().to_string())
-        .with("options", place.options())
-        .with("commands", commands)
-}
-
-fn print(place: &DemoLayout, out: &mut Output) -> Result<()> {
-    out.line(&format!(
-        "a home to try is in {}",
-        one_line(&place.root().display().to_string())
-    ))?;
+fn print(demo: &DemoShape, out: &mut Output) -> Result<()> {
+    out.line(&format!("a home to try is in {}", one_line(&demo.path)))?;
     out.line("")?;
     out.line("Type this, then the commands below:")?;
-    let script = boswell_model::shell_quote(&place.script().display().to_string());
+    let script = boswell_model::shell_quote(&demo.script);
     out.line(&out.paint(Style::Strong, &format!("  alias try={script}")))?;
     out.line("")?;
-    for (typed, what) in TOUR {
+    for it in &demo.commands {
         out.line(&format!(
             "  {} {}",
-            fit(&format!("try {typed}"), 36),
-            out.paint(Style::Faint, &format!("# {what}"))
+            fit(&format!("try {}", it.command), 36),
+            out.paint(Style::Faint, &format!("# {}", it.shows))
         ))?;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Which sessions are meant: options that `list`, `search` and `stats` share.
 
-use boswell_app::sessions::filter::SessionFilter;
+use boswell_app::list::SessionFilter;
 use clap::Args;
 
 /// Options that leave sessions out.

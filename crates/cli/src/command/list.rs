@@ -2,10 +2,9 @@
 
 use std::process::ExitCode;
 
+use boswell_app::list::SessionFilter;
+use boswell_app::list::Sort;
 use boswell_app::list::{ListRequest, SessionPage, SessionRow};
-use boswell_app::sessions::filter::SessionFilter;
-use boswell_app::sessions::list::Sort;
-pub(crate) use boswell_app::sessions::list::{last_active, sides};
 use boswell_app::shape::Shape as _;
 use boswell_model::Result;
 use clap::{Args, ValueEnum};
@@ -114,7 +113,7 @@ fn table(app: &App, page: &SessionPage, out: &mut Output) -> Result<()> {
         .max()
         .unwrap_or(6)
         .clamp(5, 18);
-    // What is left is shared by folder and name, and each keeps enough to be told from others.
+    // What is left is shared by folder and name, and each keeps enough to be distinguished.
     let rest = app
         .width
         .saturating_sub(id_width + 2 + agent_width + 2 + 10 + 2 + 5 + 2 + 2)
@@ -134,9 +133,11 @@ fn table(app: &App, page: &SessionPage, out: &mut Output) -> Result<()> {
     for row in &page.rows {
         let conversation = &row.conversation;
         let summary = &conversation.front.1;
-        let active = last_active(conversation)
+        let active = conversation
+            .last_active()
             .map_or_else(|| "-".to_owned(), |at| time::ago(at, page.page.as_of));
-        let count = sides(conversation)
+        let count = conversation
+            .sides()
             .filter(|s| s.complete && s.location.key.is_some())
             .map(|s| s.meta.messages)
             .max();

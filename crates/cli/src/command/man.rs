@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use boswell_app::system::{make_folders, new_file};
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::disk::{RealDisk, durable};
 use clap::Args;
 
-use crate::app::{App, new_file};
+use crate::app::App;
 use crate::output::Output;
 
 /// Print the manual page, or write one for every command into a folder
@@ -28,7 +28,7 @@ pub(crate) struct ManArgs {
 pub(crate) fn run(app: &App, args: &ManArgs) -> Result<ExitCode> {
     let program = crate::parse::whole();
     if let Some(folder) = &args.output {
-        durable::make_folders(&RealDisk, folder)?;
+        make_folders(folder)?;
         for command in program
             .get_subcommands()
             .filter(|it| !it.is_hide_set())

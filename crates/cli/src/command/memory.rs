@@ -2,27 +2,19 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use boswell_dialect::MemoryFile;
-use boswell_model::json::Json;
+use boswell_app::memory::{
+    MemoryChange, MemoryChangeRequest, MemoryFound, MemoryHit, MemoryProblemShape, MemoryRequest,
+    MemoryScope, MemorySearchRequest, MemoryShape,
+};
+use boswell_app::shape::{Maybe, Shape as _};
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::disk::RealDisk;
-use boswell_store::memory::{self, Page};
-use boswell_store::{IdSource, Memories, Store, SystemIds};
 use clap::Args;
 
-use super::{memory_change, memory_check};
 use crate::app::App;
-use crate::git_repository;
+use crate::error_report;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
-
-/// How many lines of the index page agents load at the start of a session.
-const LOADED_LINES: usize = 200;
-
-/// The largest memory file that is shown.
-const LARGEST: u64 = 16 << 20;
 
 /// Show, search, check and change what agents remember of a project
 #[derive(Debug, Args)]
@@ -43,77 +35,107 @@ pub(crate) struct MemoryArgs {
     dialect: String,
 }
 
-pub(crate) enum Action<'a> {
+enum Action<'a> {
+    Read(Question<'a>),
+    Change(&'a str, MemoryChange),
+}
+
+enum Question<'a> {
     List,
     Show,
     Search(&'a str),
     Check,
-    Add(&'a str, &'a str),
-    Edit(&'a str, &'a str),
-    Remove(&'a str),
 }
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &MemoryArgs) -> Result<ExitCode> {
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
     let (project, action) = parse(&words)?;
-    let folder = match args.project.as_deref().or(project) {
-        Some("all") => None,
-        Some(project) => Some(app.env.cwd.join(project)),
-        None => Some(app.env.cwd.clone()),
+    let scope = match args.project.as_deref().or(project) {
+        Some("all") => MemoryScope::EveryProject,
+        Some(project) => MemoryScope::Project(PathBuf::from(project)),
+        None => MemoryScope::CurrentFolder,
     };
-    let folder = folder.map(|f| f.canonicalize().unwrap_or(f));
-    if let Action::Add(..) | Action::Edit(..) | Action::Remove(_) = action {
-        return memory_change::run(app, folder, &args.dialect, &action);
+    match action {
+        Action::Read(question) => read(app, scope, &question),
+        Action::Change(page, change) => {
+            let request = MemoryChangeRequest {
+                scope,
+                dialect: args.dialect.clone(),
+                page: page.to_owned(),
+                change,
+            };
+            change_page(app, &request)
+        }
     }
+}
+
+fn read(app: &App, scope: MemoryScope, question: &Question<'_>) -> Result<ExitCode> {
     let mut out = Output::paged(app);
-    let mut left_out = Vec::new();
-    let shown = match action {
-        Action::Check => memory_check::run(app, folder.as_deref(), &mut out, &mut left_out)?,
-        _ => {
-            agents_pages(app, folder.as_ref(), &action, &mut out, &mut left_out)?
-                + own_pages(app, folder.as_ref(), &action, &mut out)?
+    let found = match question {
+        Question::Check => app
+            .requests
+            .check_memory(&scope, &mut |problem| show_problem(problem, &mut out)),
+        Question::Search(text) => {
+            let text = (*text).to_owned();
+            let request = MemorySearchRequest { scope, text };
+            app.requests
+                .search_memory(&request, &mut |hit| show_hit(hit, &mut out))
+        }
+        Question::List | Question::Show => {
+            let with_text = matches!(question, Question::Show);
+            let request = MemoryRequest { scope, with_text };
+            app.requests
+                .memory(&request, &mut |page| show_page(page, &mut out))
         }
     };
+    let found = app.shown(found)?;
     out.finish()?;
-    if shown > 0 || !left_out.is_empty() {
-        return Ok(crate::error_report::left_out(app, &left_out));
+    if found.found > 0 || !found.left_out.is_empty() {
+        return Ok(error_report::left_out(app, &found.left_out));
     }
+    let is_check = matches!(question, Question::Check);
     if !app.quiet {
-        let place = folder.map_or_else(
-            || "any project".to_owned(),
-            |f| format!("`{}`", f.display()),
-        );
-        let what = if matches!(action, Action::Check) {
-            "nothing is wrong with the memory of"
-        } else {
-            "nothing like that is remembered of"
-        };
-        crate::error_report::warn(
-            &Error::new(ErrorKind::NotFound, format!("{what} {place}"))
-                .hinting("see all of it with `boswell memory all`"),
-        );
+        warn_of_nothing(&found, is_check);
     }
-    Ok(if matches!(action, Action::Check) {
-        ExitCode::SUCCESS
+    Ok(ExitCode::from(u8::from(!is_check)))
+}
+
+fn warn_of_nothing(found: &MemoryFound, is_check: bool) {
+    let place = found.project.as_ref().map_or_else(
+        || "any project".to_owned(),
+        |folder| format!("`{}`", folder.display()),
+    );
+    let what = if is_check {
+        "nothing is wrong with the memory of"
     } else {
-        ExitCode::from(1)
-    })
+        "nothing like that is remembered of"
+    };
+    error_report::warn(
+        &Error::new(ErrorKind::NotFound, format!("{what} {place}"))
+            .hinting("see all of it with `boswell memory all`"),
+    );
 }
 
 fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
     Ok(match words {
-        [] => (None, Action::List),
-        ["show"] => (None, Action::Show),
-        ["check"] => (None, Action::Check),
-        ["search", text] => (None, Action::Search(text)),
-        ["add", page, text] => (None, Action::Add(page, text)),
-        ["edit", page, text] => (None, Action::Edit(page, text)),
-        ["rm", page] => (None, Action::Remove(page)),
-        [project] => (Some(project), Action::List),
-        [project, "show"] | ["show", project] => (Some(project), Action::Show),
-        [project, "check"] | ["check", project] => (Some(project), Action::Check),
-        [project, "search", text] => (Some(project), Action::Search(text)),
+        [] => (None, Action::Read(Question::List)),
+        ["show"] => (None, Action::Read(Question::Show)),
+        ["check"] => (None, Action::Read(Question::Check)),
+        ["search", text] => (None, Action::Read(Question::Search(text))),
+        ["add", page, text] => (
+            None,
+            Action::Change(page, MemoryChange::Add((*text).to_owned())),
+        ),
+        ["edit", page, text] => (
+            None,
+            Action::Change(page, MemoryChange::Edit((*text).to_owned())),
+        ),
+        ["rm", page] => (None, Action::Change(page, MemoryChange::Remove)),
+        [project] => (Some(project), Action::Read(Question::List)),
+        [project, "show"] | ["show", project] => (Some(project), Action::Read(Question::Show)),
+        [project, "check"] | ["check", project] => (Some(project), Action::Read(Question::Check)),
+        [project, "search", text] => (Some(project), Action::Read(Question::Search(text))),
         _ => {
             return Err(Error::new(ErrorKind::Invalid, format!("memory cannot `{}`", words.join(" ").escape_debug()))
                 .hinting("write `boswell memory [PROJECT] [show|search TEXT|check]`, or `boswell memory add|edit PAGE TEXT`, `rm PAGE`"));
@@ -121,184 +143,77 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
     })
 }
 
-/// Memory files of agents. How many were shown.
-fn agents_pages(
-    app: &App,
-    folder: Option<&PathBuf>,
-    action: &Action<'_>,
-    out: &mut Output,
-    left_out: &mut Vec<Error>,
-) -> Result<usize> {
-    let keys = folder.map(|folder| git_repository::keys(folder));
-    let mut shown = 0;
-    for (_, store) in app.stores.iter() {
-        for file in pages(store, left_out) {
-            if keys
-                .as_ref()
-                .is_none_or(|keys| keys.contains(&file.project_key))
-            {
-                match agents_page(store, &file, action, out) {
-                    Ok(count) => shown += count,
-                    Err(error) if out.gone() => return Err(error),
-                    Err(error) => left_out.push(error),
-                }
+/// Carries out a change of one page.
+fn change_page(app: &App, request: &MemoryChangeRequest) -> Result<ExitCode> {
+    let changed = app.shown(app.requests.change_memory(request))?;
+    let mut out = Output::paged(app);
+    if out.json {
+        out.object(&changed.object())?;
+    } else {
+        out.line(&escape(&changed.path))?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a page, with its text if it has come along. Whether to go on.
+fn show_page(page: MemoryShape, out: &mut Output) -> Result<bool> {
+    if out.json {
+        out.object(&page.object())?;
+        return Ok(!out.gone());
+    }
+    let MemoryShape {
+        lines,
+        loaded_lines,
+        ..
+    } = page;
+    let note = if page.index {
+        format!("{loaded_lines} of {lines} lines loaded at start")
+    } else {
+        format!("{lines} lines, read on demand")
+    };
+    out.line(&format!(
+        "{}  {}  {}",
+        out.paint(Style::Strong, &fit(page.dialect, 8)),
+        escape(&page.path),
+        out.paint(Style::Faint, &note)
+    ))?;
+    if let Maybe::Given(text) = &page.text {
+        for (number, line) in text.lines().enumerate() {
+            if page.index && number == loaded_lines {
+                out.line(&out.paint(Style::Warning, "  ── from here on nothing is loaded ──"))?;
             }
+            out.line(&format!("  {}", escape(line)))?;
         }
+        out.line("")?;
     }
-    Ok(shown)
+    Ok(!out.gone())
 }
 
-/// Memory files of one store. What cannot be listed is left out and told.
-pub(super) fn pages(store: &Store, left_out: &mut Vec<Error>) -> Vec<MemoryFile> {
-    match store.memory() {
-        Ok((files, skipped)) => {
-            left_out.extend(skipped.into_iter().map(|(_, error)| error));
-            files
-        }
-        Err(error) => {
-            left_out.push(error);
-            Vec::new()
-        }
-    }
-}
-
-fn agents_page(
-    store: &Store,
-    file: &MemoryFile,
-    action: &Action<'_>,
-    out: &mut Output,
-) -> Result<usize> {
-    let bytes = store.file(&file.key, LARGEST)?.unwrap_or_default();
-    let shown = Shown {
-        dialect: store.dialect().name(),
-        project: &file.project_key,
-        path: store.backend().describe(&file.key),
-        is_index: file.is_index,
-        text: &String::from_utf8_lossy(&bytes),
-    };
-    shown.print(action, out)
-}
-
-/// Boswell's own pages of a project. How many were shown.
-fn own_pages(
-    app: &App,
-    folder: Option<&PathBuf>,
-    action: &Action<'_>,
-    out: &mut Output,
-) -> Result<usize> {
-    let (Some(home), Some(folder)) = (&app.home, folder) else {
-        return Ok(0);
-    };
-    let memories = Memories::new(Arc::new(RealDisk), home, &SystemIds.hex16());
-    let project = folder.display().to_string();
-    if !app.shows(Some(&project)) {
-        return Ok(0);
-    }
-    let memory = memories.load(&project)?;
-    let mut shown = 0;
-    for Page { name, text, .. } in &memory.pages {
-        let path = memories.folder(&project).join(name).display().to_string();
-        let page = Shown {
-            dialect: "boswell",
-            project: &project,
-            path,
-            is_index: name == memory::INDEX,
-            text,
-        };
-        shown += page.print(action, out)?;
-    }
-    Ok(shown)
-}
-
-struct Shown<'a> {
-    dialect: &'a str,
-    project: &'a str,
-    path: String,
-    is_index: bool,
-    text: &'a str,
-}
-
-impl Shown<'_> {
-    /// Prints the page, or the lines of it that were asked for; gives 1 if it was shown.
-    fn print(&self, action: &Action<'_>, out: &mut Output) -> Result<usize> {
-        if let Action::Search(query) = action {
-            return self.matches(query, out);
-        }
-        let lines = self.text.lines().count();
-        let loaded = if self.is_index {
-            lines.min(LOADED_LINES)
-        } else {
-            0
-        };
-        let whole = matches!(action, Action::Show);
-        if out.json {
-            let shape = Json::object()
-                .with("v", 1)
-                .with("type", "memory")
-                .with("dialect", self.dialect)
-                .with("project_key", self.project)
-                .with("path", &self.path)
-                .with("index", self.is_index)
-                .with("bytes", self.text.len())
-                .with("lines", lines)
-                .with("loaded_lines", loaded)
-                .with_some("text", whole.then_some(self.text));
-            out.object(&shape)?;
-            return Ok(1);
-        }
-        let note = if self.is_index {
-            format!("{loaded} of {lines} lines loaded at start")
-        } else {
-            format!("{lines} lines, read on demand")
-        };
+fn show_hit(hit: MemoryHit, out: &mut Output) -> Result<bool> {
+    if out.json {
+        out.object(&hit.object())?;
+    } else {
         out.line(&format!(
-            "{}  {}  {}",
-            out.paint(Style::Strong, &fit(self.dialect, 8)),
-            escape(&self.path),
-            out.paint(Style::Faint, &note)
+            "{}:{}: {}",
+            escape(&hit.path),
+            hit.line,
+            one_line(&hit.text)
         ))?;
-        if whole {
-            for (number, line) in self.text.lines().enumerate() {
-                if self.is_index && number == LOADED_LINES {
-                    out.line(&out.paint(Style::Warning, "  ── from here on nothing is loaded ──"))?;
-                }
-                out.line(&format!("  {}", escape(line)))?;
-            }
-            out.line("")?;
-        }
-        Ok(1)
     }
+    Ok(!out.gone())
+}
 
-    fn matches(&self, query: &str, out: &mut Output) -> Result<usize> {
-        let wanted = query.to_lowercase();
-        let mut found = 0;
-        for (number, line) in self
-            .text
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| line.to_lowercase().contains(&wanted))
-        {
-            found = 1;
-            if out.json {
-                let shape = Json::object()
-                    .with("v", 1)
-                    .with("type", "memory_hit")
-                    .with("dialect", self.dialect);
-                out.object(
-                    &shape
-                        .with("path", &self.path)
-                        .with("line", number + 1)
-                        .with("text", line),
-                )?;
-            } else {
-                out.line(&format!(
-                    "{}:{}: {}",
-                    escape(&self.path),
-                    number + 1,
-                    one_line(line)
-                ))?;
-            }
-        }
-        Ok(found)
+fn show_problem(problem: MemoryProblemShape, out: &mut Output) -> Result<bool> {
+    if out.json {
+        out.object(&problem.object())?;
+    } else {
+        out.line(&format!(
+            "{} {}: {}",
+            problem.dialect,
+            one_line(&problem.project_key),
+            one_line(&problem.detail)
+        ))?;
     }
+    Ok(!out.gone())
 }

@@ -26,13 +26,10 @@ pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod memory;
-pub(crate) mod memory_change;
-pub(crate) mod memory_check;
 pub(crate) mod migrate;
 pub(crate) mod move_project;
 pub(crate) mod new;
 pub(crate) mod ops;
-pub(crate) mod planned_change;
 pub(crate) mod projects;
 pub(crate) mod prompts;
 pub(crate) mod purge;
@@ -41,19 +38,16 @@ pub(crate) mod repair;
 pub(crate) mod resume;
 pub(crate) mod rewind;
 pub(crate) mod scrub;
-mod scrub_plan;
 pub(crate) mod search;
 pub(crate) mod secrets;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod status;
-pub(crate) mod store_change;
 pub(crate) mod stores;
 pub(crate) mod summarize;
 pub(crate) mod tag;
 pub(crate) mod tree;
 pub(crate) mod watch;
-mod would;
 
 use std::process::ExitCode;
 
@@ -117,7 +111,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Move(args)) => move_project::run(&app, args),
         Some(Command::Keep(args)) => keep::run(&app, args),
     };
-    app.show(app.take_notices());
     if !matches!(args.command, Some(Command::Offer(_))) {
         app.show(app.requests.unfinished_purges());
     }
@@ -136,8 +129,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         keep::afterwards(&app);
     }
     if !matches!(args.command, Some(Command::Check(_) | Command::Offer(_))) {
-        // Of commands that work with the stores of the command line itself.
-        app.remember_outside_links();
         app.show(app.requests.take_outside_links().into_iter().collect());
     }
     done

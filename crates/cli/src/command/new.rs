@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use boswell_app::new_session::NewSessionRequest;
-pub(crate) use boswell_app::new_session::store_for;
 use boswell_app::shape::Shape as _;
 use boswell_model::Result;
 use clap::Args;

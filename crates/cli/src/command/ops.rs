@@ -11,8 +11,6 @@ use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
 use crate::time;
-// Commands that are not yet converted look for it here.
-pub(crate) use crate::way_back::way_back;
 
 /// List changes that boswell made in stores, and what `undo` can take back
 #[derive(Debug, Args)]

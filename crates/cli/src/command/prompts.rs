@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use boswell_app::Cancel;
+use boswell_app::list::SessionFilter;
 use boswell_app::prompts::{PromptShape, PromptsRequest};
-use boswell_app::sessions::filter::SessionFilter;
 use boswell_app::shape::Shape as _;
 use boswell_model::Result;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! `repair`: mends what `check` found.
+//! `repair`: repairs what `check` found.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `rewind`: stand as before a prompt.
+//! `rewind`: returns conversation and files to the state before a prompt.
 
 use std::process::ExitCode;
 

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::process::ExitCode;
 
 use boswell_app::Cancel;
+use boswell_app::list::SessionFilter;
 use boswell_app::search::{Found, HitShape, Order, QueryForm, SearchRequest, Suggestions};
-use boswell_app::sessions::filter::SessionFilter;
 use boswell_app::shape::Shape as _;
 use boswell_model::{Result, shell_option, shell_quote};
 use clap::{Args, ValueEnum};

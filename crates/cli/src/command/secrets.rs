@@ -1,12 +1,12 @@
-//! `secrets`: keys and passwords that sessions hold.
+//! `secrets`: lists keys and passwords that sessions contain.
 
 use std::process::ExitCode;
 
 use boswell_app::Cancel;
+use boswell_app::scrub::ScrubScope;
 use boswell_app::secrets::{SecretShape, SecretsRequest, SecretsStep};
 use boswell_app::shape::Shape as _;
-use boswell_find::Secrets;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::Result;
 use clap::Args;
 
 use crate::app::App;
@@ -43,7 +43,13 @@ pub(crate) struct SecretsArgs {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
     if args.scrub {
-        return scrub(app, args);
+        let scope = if args.all {
+            ScrubScope::All
+        } else {
+            ScrubScope::Named(args.sessions.clone())
+        };
+        let apply = args.apply;
+        return super::scrub::run(app, super::scrub::Wanted { scope, apply });
     }
     let request = SecretsRequest {
         sessions: args.sessions.clone(),
@@ -92,23 +98,4 @@ fn line(secret: &SecretShape) -> String {
         fit(&one_line(&secret.shown), 20),
         one_line(&secret.entry)
     )
-}
-
-fn scrub(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
-    let secrets = Secrets::new()?;
-    if !args.all && args.sessions.is_empty() {
-        return Err(Error::new(
-            ErrorKind::Invalid,
-            "no session is named whose secrets are to be replaced",
-        )
-        .hinting(
-            "name sessions, or replace them everywhere with `boswell secrets --scrub --all`",
-        ));
-    }
-    // Subagents go with the session that they belong to.
-    let owners = boswell_app::secrets::sessions(app, &args.sessions)?
-        .into_iter()
-        .filter(|it| !args.all || it.location.owner.is_none())
-        .collect();
-    super::scrub::run(app, &secrets, owners, args.all, args.apply)
 }

@@ -1,10 +1,10 @@
-//! `stats`: what was said, done and paid for.
+//! `stats`: statistics of messages, tool calls, tokens and cost.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use boswell_app::Cancel;
-use boswell_app::sessions::filter::SessionFilter;
+use boswell_app::list::SessionFilter;
 use boswell_app::shape::Shape as _;
 use boswell_app::stats::{By, StatShape, StatsRequest};
 use boswell_model::Result;

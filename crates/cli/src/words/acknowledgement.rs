@@ -1,4 +1,4 @@
-//! What writing commands answer.
+//! The output of commands that write.
 
 use std::process::ExitCode;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use boswell_testkit::disk::{read, write};
-use boswell_testkit::{Home, Planted};
+use boswell_testkit::{Planted, TestHome};
 
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ fn plant(bench: &Bench) -> PathBuf {
 }
 
 /// Puts beside sessions what their agent keeps there; gives what must go and come back with them.
-fn plant_side_files(home: &Home, dialect: &str, chosen: &[&Planted]) -> Vec<PathBuf> {
+fn plant_side_files(home: &TestHome, dialect: &str, chosen: &[&Planted]) -> Vec<PathBuf> {
     let mut planted = Vec::new();
     for session in chosen {
         let side_files = session.path.with_extension("");
@@ -244,7 +244,7 @@ fn a_pinned_session_stays_until_it_is_unpinned() {
 #[test]
 fn a_session_that_its_agent_calls_a_favourite_stays_whichever_side_is_old() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 7);
+    let home = TestHome::build(&bench.home(), 7);
     let index = home.folder("myagents").unwrap().join("sessions.json");
     let (front, link) = home
         .of("myagents")
@@ -275,7 +275,7 @@ fn a_session_that_its_agent_calls_a_favourite_stays_whichever_side_is_old() {
 #[test]
 fn a_session_comes_back_into_an_index_that_its_app_wrote_to_meanwhile() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 7);
+    let home = TestHome::build(&bench.home(), 7);
     let index = home.folder("myagents").unwrap().join("sessions.json");
     let rows = || -> Vec<Value> { serde_json::from_slice(&read(&index)).unwrap() };
     let before = rows();
@@ -298,7 +298,7 @@ fn a_session_comes_back_into_an_index_that_its_app_wrote_to_meanwhile() {
 #[test]
 fn a_codex_session_that_somebody_writes_is_not_archived_and_titles_written_meanwhile_stay() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 7);
+    let home = TestHome::build(&bench.home(), 7);
     let root = home.folder("codex").unwrap();
     let chosen: Vec<_> = home.of("codex").filter(|it| !it.hidden).take(2).collect();
     plant_side_files(&home, "codex", &chosen);

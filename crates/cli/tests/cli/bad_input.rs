@@ -6,7 +6,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 use boswell_testkit::make::pi;
-use boswell_testkit::{Home, disk};
+use boswell_testkit::{TestHome, disk};
 
 use crate::bench::{BOSWELL, Bench, finish};
 
@@ -61,7 +61,7 @@ fn ids_that_no_agent_gives_are_refused_with_a_hint() {
 #[test]
 fn an_unknown_session_is_an_error_with_a_hint() {
     let bench = Bench::new();
-    Home::build(&bench.home(), 31);
+    TestHome::build(&bench.home(), 31);
     for name in [
         "zzzz",
         "pi:zzzz",
@@ -131,7 +131,7 @@ fn a_beginning_that_fits_several_sessions_lists_their_refs() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let bench = Bench::new();
-    Home::build(&bench.home(), 32);
+    TestHome::build(&bench.home(), 32);
     let path = bench.plant("deep.jsonl", &pi::deep(pi::PiFlavour::Pi, 20_000, 3));
     let path = path.to_str().unwrap();
     for args in [
@@ -266,4 +266,42 @@ fn with_nothing_found_the_places_that_were_looked_at_are_named() {
         .says("hint:");
     bench.run(["check"]).ends(0);
     bench.run(["projects"]).ends(0);
+}
+
+#[test]
+fn a_format_that_is_not_known_is_never_shown_as_an_empty_conversation() {
+    let bench = Bench::new();
+    let document = "{\n  \"messages\": [\n    {\"who\": \"me\", \"said\": \"hello\"}\n  ]\n}\n";
+    for (name, bytes) in [
+        ("other.json", document),
+        ("line.json", r#"{"messages":[{"who":"me","said":"hello"}]}"#),
+        ("list.json", r#"[{"who":"me"},{"who":"you"}]"#),
+        (
+            "lines.jsonl",
+            "{\"type\":\"odd\",\"said\":\"hello\"}\n{\"type\":\"odder\"}\n",
+        ),
+        ("text.jsonl", "hello\nworld\n"),
+    ] {
+        let path = bench.cwd().join(name);
+        disk::write(&path, bytes.as_bytes());
+        let path = path.to_str().unwrap();
+        for more in [&[][..], &["--tools", "full"], &["--json"]] {
+            let ran = bench.run([&["show", path], more].concat()).ends(4);
+            assert!(
+                ran.stderr.contains("is not known"),
+                "{name} {more:?} {ran:?}"
+            );
+        }
+    }
+    // Its records can be seen all the same.
+    let lines = bench.cwd().join("lines.jsonl");
+    let lines = lines.to_str().unwrap();
+    bench
+        .run(["show", lines, "--records"])
+        .ends(0)
+        .says("hello");
+    // A file without a byte is an empty session, not an unknown format.
+    let empty = bench.cwd().join("empty.jsonl");
+    disk::write(&empty, b"");
+    bench.run(["show", empty.to_str().unwrap()]).ends(0);
 }

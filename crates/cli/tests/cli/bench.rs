@@ -202,6 +202,7 @@ impl Ran {
                 serde_json::from_str(line).unwrap_or_else(|e| panic!("{e} in {line}: {self:?}"));
             assert_eq!(value["v"], 1, "{line}");
             assert!(value["type"].is_string(), "{line}");
+            crate::contract::assert_follows(&value);
             value
         };
         text.lines().map(parse).collect()

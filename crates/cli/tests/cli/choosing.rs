@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use boswell_testkit::Home;
+use boswell_testkit::TestHome;
 use serde_json::Value;
 
 use crate::bench::Bench;
@@ -13,7 +13,7 @@ use crate::bench::Bench;
 fn planted() -> Bench {
     let bench = Bench::new();
     let work = bench.cwd();
-    Home::build_for(&bench.home(), work.to_str().unwrap(), 51);
+    TestHome::build_for(&bench.home(), work.to_str().unwrap(), 51);
     for dialect in ["codex", "claude", "pi"] {
         let rows = rows(&bench, &["--agent", dialect]);
         bench

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_testkit::{Home, TreeSnapshot, disk};
+use boswell_testkit::{TestHome, TreeSnapshot, disk};
 use serde_json::Value;
 
 use crate::bench::{Bench, Ran};
@@ -197,7 +197,7 @@ fn every_command_of_the_printed_tour_works() {
 #[test]
 fn the_script_of_a_demo_sees_its_own_stores_and_no_others() {
     let bench = Bench::new();
-    Home::build(&bench.home(), 3);
+    TestHome::build(&bench.home(), 3);
     let before = TreeSnapshot::take(&bench.home());
     let root = bench.cwd().join("it's a 演示");
     bench.run(["demo", root.to_str().unwrap()]).ends(0);

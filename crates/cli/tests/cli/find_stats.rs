@@ -447,3 +447,58 @@ fn completions_offer_commands_and_live_sessions() {
     );
     assert_eq!(bench.run(&["completions", "tcsh"]).code, 2);
 }
+
+#[test]
+fn a_file_outside_of_any_store_is_counted_as_the_same_file_inside_of_one() {
+    let bench = planted();
+    let log = logs(&bench)
+        .into_iter()
+        .filter(|log| !log.to_string_lossy().contains("subagents"))
+        .max_by_key(|log| disk::read(log).len())
+        .unwrap();
+    let asked = |path: &str, by: &[&str]| -> Vec<Value> {
+        let ran = bench.run(&[&["stats", path, "--json"], by].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let lines = ran.stdout.lines();
+        lines.map(|it| serde_json::from_str(it).unwrap()).collect()
+    };
+    // A copy outside of the store, in a store of nothing else: what it shares with forks counts.
+    let alone = Bench::new();
+    let inside = alone
+        .claude()
+        .join("projects/p")
+        .join(log.file_name().unwrap());
+    disk::write(&inside, &disk::read(&log));
+    let listed = alone.run(&["stats", "--json"]);
+    let listed: Value = serde_json::from_str(listed.stdout.trim()).unwrap();
+    let outside = bench.cwd().join(log.file_name().unwrap());
+    disk::write(&outside, &disk::read(&log));
+    let outside = outside.to_str().unwrap();
+    for by in ["day", "project", "agent", "model"] {
+        let rows = asked(outside, &["--by", by]);
+        assert!(!rows.is_empty(), "{by}");
+        let spent: u64 = rows.iter().map(|row| tokens(row).1).sum();
+        assert_eq!(spent, tokens(&listed).1, "{by}");
+    }
+    let total = asked(outside, &[]).remove(0);
+    assert!(total["messages"].as_u64().unwrap() > 0, "{total}");
+    assert_eq!(total["messages"], listed["messages"]);
+    assert_eq!(
+        (&total["sessions"], &total["complete"]),
+        (&1.into(), &true.into())
+    );
+}
+
+#[test]
+fn a_file_of_an_unknown_format_has_no_sums_instead_of_zeros() {
+    let bench = Bench::new();
+    let file = bench.cwd().join("other.json");
+    disk::write(&file, br#"{"messages":[{"who":"me","said":"hello"}]}"#);
+    let ran = bench.run(&["stats", file.to_str().unwrap(), "--json"]);
+    assert_eq!(ran.code, 4, "{} {}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.is_empty() && ran.stderr.contains("is not known"),
+        "{}",
+        ran.stderr
+    );
+}

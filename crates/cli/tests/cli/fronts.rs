@@ -5,7 +5,7 @@ mod clinvoker;
 mod transcripts;
 
 use boswell_testkit::disk;
-use boswell_testkit::home::Home;
+use boswell_testkit::home::TestHome;
 use boswell_testkit::make::oas;
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ fn every_promised_command_works_on_an_open_agent_sdk_folder_whatever_its_index()
 #[test]
 fn secrets_in_stored_options_are_never_shown_copied_or_exported_unasked() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 4);
+    let home = TestHome::build(&bench.home(), 4);
     let fresh = home
         .of("oas")
         .find(|planted| String::from_utf8_lossy(&disk::read(&planted.path)).contains(oas::SECRET));

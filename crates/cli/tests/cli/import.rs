@@ -1,6 +1,6 @@
 //! Import: what others wrote, in boswell's own store, saying the same.
 
-use boswell_testkit::Home;
+use boswell_testkit::TestHome;
 use boswell_testkit::disk::{read, write};
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ fn import(bench: &Bench, path: &std::path::Path) -> String {
 #[test]
 fn sessions_of_every_dialect_say_the_same_once_they_are_imported() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 11);
+    let home = TestHome::build(&bench.home(), 11);
     let mut differ = Vec::new();
     for dialect in ["claude", "pi", "omp", "xcsh", "myagents", "oas", "codex"] {
         for planted in home.of(dialect).filter(|it| !it.hidden).take(4) {
@@ -85,7 +85,7 @@ fn sessions_of_every_dialect_say_the_same_once_they_are_imported() {
 #[test]
 fn a_file_is_imported_once_unless_asked_again_and_a_document_comes_like_its_session() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 12);
+    let home = TestHome::build(&bench.home(), 12);
     let log = home.of("claude").next().unwrap().path.clone();
     let first = import(&bench, &log);
     bench

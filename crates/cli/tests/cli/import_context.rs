@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use boswell_testkit::disk::read;
-use boswell_testkit::{Home, bench_corpus, corpus};
+use boswell_testkit::{TestHome, bench_corpus, corpus};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -326,7 +326,7 @@ fn ask_pi(package: &Path, questions: &[String]) -> Vec<String> {
 #[test]
 fn an_import_sends_what_its_source_sends_in_every_dialect() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 11);
+    let home = TestHome::build(&bench.home(), 11);
     for dialect in ["claude", "pi", "omp", "xcsh", "myagents", "oas", "codex"] {
         let files: Vec<PathBuf> = home.of(dialect).map(|it| it.path.clone()).collect();
         assert!(compare(&bench, &files) > 3, "{dialect}");

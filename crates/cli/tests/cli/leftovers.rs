@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_testkit::corpus;
 use boswell_testkit::disk::{list, read, set_modified, write};
-use boswell_testkit::home::Home;
+use boswell_testkit::home::TestHome;
 use boswell_testkit::snapshot::TreeSnapshot;
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ fn with_orphans(bench: &Bench) -> PathBuf {
 #[test]
 fn a_sound_home_of_every_agent_has_nothing_left_behind() {
     let bench = Bench::new();
-    Home::build(&bench.home(), 7);
+    TestHome::build(&bench.home(), 7);
     // Its sessions are of long ago.
     bench.plant(".claude/settings.json", br#"{"cleanupPeriodDays":36500}"#);
     let lines = bench.run(["check", "--json"]).lines();

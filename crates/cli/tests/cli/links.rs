@@ -1,6 +1,6 @@
 //! One conversation in two stores is one row.
 
-use boswell_testkit::{Home, Planted};
+use boswell_testkit::{Planted, TestHome};
 use serde_json::Value;
 
 use crate::bench::Bench;
@@ -20,7 +20,7 @@ fn refs_of(row: &Value) -> Vec<String> {
 /// A home, its rows in `list --json --hidden`, and the planted pairs: front, other side.
 fn linked() -> (Bench, Vec<Value>, Vec<(Planted, Planted)>) {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 7);
+    let home = TestHome::build(&bench.home(), 7);
     let rows = bench
         .run(["list", "--json", "--hidden"])
         .ends(0)
@@ -82,7 +82,7 @@ fn once_with_both_places(rows: &[Value], front: &Planted, other: &Planted) {
 #[test]
 fn every_planted_session_is_in_exactly_one_row() {
     let (bench, rows, _) = linked();
-    let home = Home::build(&bench.home(), 7);
+    let home = TestHome::build(&bench.home(), 7);
     for planted in &home.planted {
         let wanted = reference(planted);
         let count = rows

@@ -3,7 +3,7 @@
 mod filters;
 mod pages;
 
-use boswell_testkit::Home;
+use boswell_testkit::TestHome;
 use serde_json::Value;
 
 use crate::bench::Bench;
@@ -58,10 +58,10 @@ const SESSION: &[&str] = &[
     "resume",
 ];
 
-fn home(seed: u64) -> (Bench, Home) {
+fn home(seed: u64) -> (Bench, TestHome) {
     let bench = Bench::new();
     let work = bench.cwd();
-    let home = Home::build_for(&bench.home(), work.to_str().unwrap(), seed);
+    let home = TestHome::build_for(&bench.home(), work.to_str().unwrap(), seed);
     home.projects
         .iter()
         .for_each(|project| boswell_testkit::disk::make_dir(project.as_ref()));

@@ -1,6 +1,6 @@
 //! What reaches the terminal: nothing hostile, everything aligned, every line of JSON valid.
 
-use boswell_testkit::{Home, disk};
+use boswell_testkit::{TestHome, disk};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
@@ -252,7 +252,7 @@ fn white_space_between_the_tokens_of_a_record_does_not_break_json_lines() {
 #[test]
 fn every_session_of_a_home_gives_valid_json_lines_in_every_command() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 51);
+    let home = TestHome::build(&bench.home(), 51);
     let mut seen = std::collections::BTreeMap::<&str, usize>::new();
     for planted in home.planted.iter().filter(|planted| planted.path.is_file()) {
         let taken = seen.entry(planted.dialect).or_default();
@@ -279,7 +279,7 @@ fn every_session_of_a_home_gives_valid_json_lines_in_every_command() {
 #[test]
 fn columns_of_a_list_stand_below_each_other_whatever_the_script() {
     let bench = Bench::new();
-    Home::build(&bench.home(), 52);
+    TestHome::build(&bench.home(), 52);
     for columns in ["80", "100", "160"] {
         let mut command = bench.command(["list", "--hidden"]);
         command.env("COLUMNS", columns);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use boswell_testkit::Home;
+use boswell_testkit::TestHome;
 use boswell_testkit::disk::{read, write};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
@@ -25,7 +25,7 @@ const QUESTIONS: [&[&str]; 3] = [
 impl Packed {
     fn new() -> Packed {
         let bench = Bench::new();
-        let home = Home::build(&bench.home(), 7);
+        let home = TestHome::build(&bench.home(), 7);
         let planted = home.of("codex").find(|it| !it.hidden).unwrap();
         let session = format!("codex:{}", planted.id);
         let (plain, path) = (

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use boswell_testkit::disk::{list, make_dir, read, write};
-use boswell_testkit::home::Home;
+use boswell_testkit::home::TestHome;
 
 use crate::bench::{Bench, Ran};
 
@@ -113,7 +113,7 @@ fn assert_silent(ran: &Ran) {
 #[test]
 fn what_planted_links_lead_to_comes_out_of_no_store_by_any_command() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 7);
+    let home = TestHome::build(&bench.home(), 7);
     let outside = outside_of(&bench);
     let stores = [
         &home.claude,

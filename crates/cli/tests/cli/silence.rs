@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use boswell_testkit::{Home, Planted, TreeSnapshot, disk};
+use boswell_testkit::{Planted, TestHome, TreeSnapshot, disk};
 
 use crate::bench::Bench;
 
 /// Things in the place of sessions that must not be opened, in the folders of every dialect.
 #[cfg(unix)]
-fn plant_traps(home: &Home) {
+fn plant_traps(home: &TestHome) {
     let folders = [
         home.claude.join("projects/-home-dev-proj-demo"),
         home.pi.join("sessions/--home-dev-proj-demo--"),
@@ -104,7 +104,7 @@ const OF_A_SESSION: &[&[&str]] = &[
     &["resume", "--print"],
 ];
 
-fn chosen(home: &Home) -> Vec<&Planted> {
+fn chosen(home: &TestHome) -> Vec<&Planted> {
     let of = |dialect| {
         home.of(dialect)
             .filter(|planted| planted.path.is_file())
@@ -129,7 +129,7 @@ fn chosen(home: &Home) -> Vec<&Planted> {
 #[test]
 fn no_reading_command_changes_a_byte_a_time_or_an_inode() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 11);
+    let home = TestHome::build(&bench.home(), 11);
     plant_traps(&home);
     let has_history = home.omp.join("history.db").is_file();
     if !has_history {
@@ -178,7 +178,7 @@ fn no_reading_command_changes_a_byte_a_time_or_an_inode() {
 #[test]
 fn attachments_are_written_only_where_asked() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 12);
+    let home = TestHome::build(&bench.home(), 12);
     let images = home
         .of("pi")
         .find(|planted| planted.note == "Images")

@@ -325,7 +325,7 @@ fn what_an_agent_has_no_place_for_is_kept_as_a_note() {
 #[test]
 fn deleting_everything_derived_changes_no_answer() {
     let bench = Bench::new();
-    let home = boswell_testkit::home::Home::build(&bench.home(), 3);
+    let home = boswell_testkit::home::TestHome::build(&bench.home(), 3);
     let session = new(&bench);
     bench
         .run(["append", &session, "--user", "会话恢复 needle"])

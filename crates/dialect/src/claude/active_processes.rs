@@ -1,7 +1,7 @@
 //! The registry of running clients: `sessions/<pid>.json`.
 //!
-//! The file of a client that was killed stays behind, so a process counts as live only if its start
-//! time agrees too. The `.key` files beside it hold a secret of that process and are never read.
+//! The file of a killed client remains, so a process counts as active only if its start time
+//! matches too. The `.key` files next to it contain a secret of that process and are never read.
 
 use boswell_model::Result;
 use boswell_model::json::Raw;

@@ -1,5 +1,4 @@
-//! What the model saw of an attachment: the text that was recorded with it is
-//! sent again as it stands.
+//! The text of attachments in a context: the client sends the recorded text again unchanged.
 
 use boswell_model::json::{Object, Raw};
 

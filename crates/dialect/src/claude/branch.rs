@@ -1,4 +1,4 @@
-//! The entries of a branch in reading order, also those that the model no longer sees.
+//! The entries of a branch in reading order, including those that the model no longer sees.
 
 use std::collections::HashSet;
 

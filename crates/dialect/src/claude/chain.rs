@@ -1,9 +1,10 @@
-//! The chain as the newest client links it, which is more forgiving than the file.
+//! The chain of messages as the newest client links it, which tolerates more damage than the tree.
 //!
-//! The tree of a session tells the truth: a parent that is missing makes a root. The client bridges
-//! such a gap to the line before, drops all but the last of lines with one id, does not see records
-//! that stand behind another record or behind garbage on their line, and moves the messages that a
-//! compaction kept behind its summary. Tip and context follow it.
+//! The tree of a session shows what the file contains: an entry whose parent is missing is a root.
+//! The client repairs more: it links such an entry to the line before it, keeps only the last of
+//! several lines with one id, ignores records that follow another record or garbage on their line,
+//! and moves the messages that a compaction kept behind its summary. Tip and context are computed
+//! on this chain.
 
 use std::collections::HashSet;
 
@@ -13,7 +14,7 @@ use super::compaction::PreservedSegment;
 
 const NONE: u32 = u32::MAX;
 
-/// Whether the client sees the line as a part of its chain at all.
+/// Whether the client keeps the line in its chain: only the first record of a clean line counts.
 pub(super) fn counts(head: &Head) -> bool {
     head.flags.has(Flags::CHAIN) && head.nth == 0 && !head.flags.has(Flags::SALVAGED)
 }
@@ -26,24 +27,26 @@ pub(super) fn is_message(kind: EntryKind) -> bool {
     )
 }
 
-/// Links between the lines that count.
+/// The links between the lines that the client keeps.
 #[derive(Debug)]
 pub(super) struct Chain<'a> {
     log: &'a Log,
-    /// The line that counts for each name; of several the last.
+    /// For each symbol the line with that id; of several lines the last.
     place: Vec<u32>,
+    /// For each line whether the client can reach it.
     alive: Vec<bool>,
+    /// The parent of each line.
     up: Vec<u32>,
-    /// The nearest line before each that counts and is of the main chain.
+    /// The nearest line of the main chain before each line.
     before: Vec<u32>,
-    /// Whether all lines are of a side chain, as in a subagent's transcript: then they
-    /// are the conversation.
+    /// Whether all lines belong to a side chain, as in a subagent's transcript: then they are the
+    /// conversation.
     side: bool,
 }
 
 impl<'a> Chain<'a> {
-    /// Links the lines; those before a compaction that kept messages are out of reach,
-    /// but for the kept ones.
+    /// Links the lines. If a compaction kept messages, the lines before it are out of reach, except
+    /// for the kept ones.
     pub(super) fn of(log: &'a Log, kept: Option<&PreservedSegment>) -> Self {
         let count = log.heads.len();
         let side = !log
@@ -63,10 +66,12 @@ impl<'a> Chain<'a> {
         if let Some(kept) = kept {
             chain.move_kept(kept);
         }
+        // Last, so that cycles which the steps before may close are cut too.
         chain.break_circles();
         chain
     }
 
+    /// Decides which lines are reachable, and finds the line before each.
     fn choose(&mut self, kept: Option<&PreservedSegment>) {
         let keeps: HashSet<Slot> = kept.iter().flat_map(|k| k.slots.iter().copied()).collect();
         let is_reached =
@@ -84,8 +89,8 @@ impl<'a> Chain<'a> {
             if let Some(alive) = self.alive.get_mut(line.index()) {
                 *alive = true;
             }
-            // A line that is written again says something else, but others go on from
-            // where it stood first.
+            // A line that is written again has new content, but other lines continue from its first
+            // position.
             let is_new = seen
                 .get_mut(id.index())
                 .is_some_and(|seen| !std::mem::replace(seen, true));
@@ -95,6 +100,7 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// Links each line to its parent: the named one, else the line before it.
     fn link(&mut self, kept: Option<&PreservedSegment>) {
         let tail = kept
             .and_then(|k| k.slots.last())
@@ -109,7 +115,7 @@ impl<'a> Chain<'a> {
             let named = self.line(parent);
             let up = match named {
                 Some(parent) if self.is_alive(parent) => parent.0,
-                // It hangs below something that the compaction left out.
+                // Its parent was left out by the compaction.
                 Some(_) => tail,
                 None if self.is_main(head) => {
                     self.before.get(slot.index()).copied().unwrap_or(NONE)
@@ -120,6 +126,8 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// Moves the kept messages behind the anchor, and the anchor's children behind the kept
+    /// messages.
     fn move_kept(&mut self, kept: &PreservedSegment) {
         let (Some(first), Some(last)) = (kept.slots.first(), kept.slots.last()) else {
             return;
@@ -144,8 +152,8 @@ impl<'a> Chain<'a> {
         set(&mut self.up, *first, anchor.map_or(NONE, |slot| slot.0));
     }
 
-    /// Opens every circle at its first line, which then hangs below the line before, like
-    /// one without a parent.
+    /// Cuts every cycle at its first line, which then follows the line before it, like a line
+    /// without a parent.
     fn break_circles(&mut self) {
         let circles = |up: &[u32]| Tree::circles(up.iter().map(|up| some(Some(up))));
         let found = circles(&self.up);
@@ -156,13 +164,13 @@ impl<'a> Chain<'a> {
             let before = self.bridge(slot).map_or(NONE, |slot| slot.0);
             set(&mut self.up, slot, before);
         }
-        // The line before may itself hang below the circle.
+        // The line before may itself be a descendant of the cycle.
         for slot in circles(&self.up) {
             set(&mut self.up, slot, NONE);
         }
     }
 
-    /// The line that counts for an id.
+    /// Returns the line that counts for an id.
     pub(super) fn line(&self, id: Symbol) -> Option<Slot> {
         some(self.place.get(id.index()))
     }
@@ -172,7 +180,7 @@ impl<'a> Chain<'a> {
         self.alive.get(slot.index()).copied().unwrap_or(false)
     }
 
-    /// The lines of the conversation in file order. News of progress is left out.
+    /// Iterates over the lines of the conversation in file order, without progress lines.
     pub(super) fn in_order(&self) -> impl DoubleEndedIterator<Item = Slot> + '_ {
         let is_said = |slot: &Slot, head: &Head| {
             self.is_alive(*slot) && self.is_main(head) && head.kind != EntryKind::Progress
@@ -183,25 +191,25 @@ impl<'a> Chain<'a> {
             .map(|(slot, _)| slot)
     }
 
-    /// Whether the line is of the conversation itself, not of a side chain.
+    /// Whether the line belongs to the conversation itself, not to a side chain.
     pub(super) fn is_main(&self, head: &Head) -> bool {
         self.side || !head.flags.has(Flags::SIDECHAIN)
     }
 
-    /// The parent of a line.
+    /// Returns the parent of a line.
     pub(super) fn parent(&self, slot: Slot) -> Option<Slot> {
         some(self.up.get(slot.index()))
     }
 
-    /// The line of the main chain before this one, where the client goes on when
-    /// a link leads nowhere.
+    /// Returns the line of the main chain before this one, from which the client continues when a
+    /// parent is missing.
     pub(super) fn bridge(&self, slot: Slot) -> Option<Slot> {
         self.log.head(slot).filter(|head| self.is_main(head))?;
         some(self.before.get(slot.index()))
     }
 
-    /// For every line whether another one of the conversation hangs below it. News of progress can
-    /// link others, but the client does not keep it, so by itself it is nothing.
+    /// Returns for every line whether it has a child in the conversation. Progress lines can link
+    /// others, but the client does not keep them, so they do not count themselves.
     pub(super) fn has_child(&self) -> Vec<bool> {
         let mut out = vec![false; self.up.len()];
         for slot in self.in_order() {
@@ -209,6 +217,7 @@ impl<'a> Chain<'a> {
                 if let Some(mark) = out.get_mut(above.index()) {
                     *mark = true;
                 }
+                // A progress line passes the mark on: it links its child to its own parent.
                 if self.log.kind(above) != EntryKind::Progress {
                     break;
                 }
@@ -217,28 +226,28 @@ impl<'a> Chain<'a> {
         out
     }
 
-    /// From the line up to its root, the line first.
+    /// Iterates from the line up to its root, starting with the line itself.
     pub(super) fn ancestors(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
         std::iter::successors((slot.index() < self.up.len()).then_some(slot), |slot| {
             self.parent(*slot)
         })
     }
 
-    /// From the root down to the line.
+    /// Returns the path from the root down to the line.
     pub(super) fn path(&self, tip: Slot) -> Vec<Slot> {
         let mut path: Vec<Slot> = self.ancestors(tip).collect();
         path.reverse();
         path
     }
 
-    /// The nearest message at or above a line.
+    /// Returns the nearest message among the line and its ancestors.
     pub(super) fn message(&self, slot: Slot) -> Option<Slot> {
         self.ancestors(slot)
             .find(|slot| is_message(self.log.kind(*slot)))
     }
 }
 
-/// The line that counts for each name; of several the last.
+/// Returns for each symbol the line with that id; of several lines the last.
 pub(super) fn places(log: &Log) -> Vec<u32> {
     let mut place = vec![NONE; log.names.len()];
     for (slot, head) in log.entries().filter(|(_, h)| counts(h)) {
@@ -255,7 +264,7 @@ fn set(list: &mut [u32], slot: Slot, value: u32) {
     }
 }
 
-/// The line at a place, if there is one.
+/// Converts a stored index to a slot; `NONE` becomes `None`.
 pub(super) fn some(slot: Option<&u32>) -> Option<Slot> {
     slot.filter(|s| **s != NONE).map(|s| Slot(*s))
 }

@@ -1,4 +1,4 @@
-//! Branches that hold messages and that the client will not show again.
+//! Finds lost branches: branches with messages that the client will not show again.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -81,11 +81,11 @@ fn is_said(view: &SessionView<'_>, slot: Slot) -> bool {
     is_message(view.log.kind(slot)) && !flags.has(Flags::HIDDEN) && !flags.has(Flags::ERROR)
 }
 
-/// Whether the user went back and asked anew: then the branch had ended when the
-/// current one left it.
+/// Whether the user went back and asked again: then the branch had ended when the current one left
+/// it.
 ///
-/// Two clients on one session write in turns instead, and a file whose links are gone
-/// has answers for roots.
+/// Two clients on one session write alternately instead, and a file without links has assistant
+/// messages as roots.
 fn was_left(
     view: &SessionView<'_>,
     last: Option<Slot>,

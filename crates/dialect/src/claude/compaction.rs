@@ -1,4 +1,4 @@
-//! What a compaction keeps of the messages before it.
+//! Which messages before a compaction stay in the context.
 
 use boswell_model::json::Raw;
 use boswell_model::{Flags, Log, Result, SessionView, Slot, Symbol};

@@ -1,9 +1,8 @@
-//! What the newest client would send for a tip.
+//! The context for a tip: what the newest client would send.
 //!
-//! Items keep the order of the chain, one for each line of the user and one for each API
-//! message of the model. On the wire the client also joins neighbouring lines of the user
-//! and moves attachments to the edges of that message; that packing adds and removes nothing
-//! and is left out here.
+//! Items have the order of the chain, one per line of the user and one per API message of the
+//! model. In a request the client also merges adjacent lines of the user and moves attachments to
+//! the edges of the merged message; this changes no content and is left out here.
 
 use std::collections::HashSet;
 
@@ -20,7 +19,7 @@ use super::pairing::{
 };
 use super::{attachment, compaction, parallel_calls, tip};
 
-/// The context for a tip.
+/// Computes the context for a tip.
 pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     let mut context = Context {
         tip,
@@ -63,8 +62,8 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     Ok(context)
 }
 
-/// The chain in which `slot` can be reached: the client's own, else the one that held
-/// while `slot` was the tip.
+/// Returns the chain in which `slot` can be reached: the client's own, else the one that was in
+/// force while `slot` was the tip.
 fn chain_for<'a>(view: &SessionView<'a>, slot: Slot) -> Result<Chain<'a>> {
     let current = tip::chain_of(view)?;
     if current.is_alive(slot) {
@@ -82,7 +81,8 @@ fn chain_for<'a>(view: &SessionView<'a>, slot: Slot) -> Result<Chain<'a>> {
     Ok(Chain::of(view.log, kept.as_ref()))
 }
 
-/// The path to an entry; one that the client does not see hangs below the nearest one that it does.
+/// Returns the path to an entry. An entry that the client does not see follows the nearest ancestor
+/// that it does.
 fn path_to(view: &SessionView<'_>, chain: &Chain<'_>, slot: Slot) -> Vec<Slot> {
     let mut unseen: Vec<Slot> = view
         .tree
@@ -96,10 +96,10 @@ fn path_to(view: &SessionView<'_>, chain: &Chain<'_>, slot: Slot) -> Vec<Slot> {
     path
 }
 
-/// The line as the model would get it; none if it would not.
+/// Returns the line as the model would get it; `None` if it is not sent.
 fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
     let voice = match head.kind {
-        // Errors of the API are shown to the user only.
+        // API errors are shown to the user only.
         EntryKind::Assistant if !head.flags.has(Flags::ERROR) => Voice::Assistant,
         EntryKind::User | EntryKind::ToolResult => Voice::User,
         EntryKind::System if object.get("subtype").is_some_and(|s| s.is("local_command")) => {
@@ -136,8 +136,8 @@ fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
     })
 }
 
-/// Whether a content holds more than calls and results, and whether that is nothing but
-/// thinking and blanks.
+/// Whether a content contains more than calls and results, and whether that is only thinking and
+/// blank text.
 fn weigh(content: Raw<'_>) -> (bool, bool) {
     if content.kind() == RawKind::String {
         return (
@@ -167,8 +167,8 @@ fn weigh(content: Raw<'_>) -> (bool, bool) {
     (speaks, is_idle)
 }
 
-/// Thinking is signed for the model that thought it: after a change of model, that of
-/// the others is not sent.
+/// Drops lines that are only thinking of other models: it is signed for the model that wrote it,
+/// and is not sent after a change of model.
 fn drop_foreign_thinking(lines: &mut [Line], model: Option<&str>) {
     for line in lines
         .iter_mut()
@@ -178,13 +178,13 @@ fn drop_foreign_thinking(lines: &mut [Line], model: Option<&str>) {
     }
 }
 
-/// The model that an answer states; answers of the client's own making have none.
+/// Returns the model of an assistant message; messages that the client itself wrote have none.
 fn model(object: &Object<'_>) -> Option<String> {
     let model = object.get("message")?.get("model")?.text()?;
     (!model.is_empty() && model != "<synthetic>").then(|| model.into_owned())
 }
 
-/// An answer that holds only thinking or blank text is not sent.
+/// Drops assistant messages that contain only thinking or blank text.
 fn drop_idle(lines: &mut [Line]) {
     let busy: HashSet<_> = lines
         .iter()
@@ -215,8 +215,8 @@ fn items(lines: &[Line], gaps: &Gaps, is_cut: bool) -> Vec<ContextItem> {
     {
         if line.voice != Voice::Assistant {
             if line.voice == Voice::User && line.results.is_empty() {
-                // The user spoke: a later line of the same API message would be
-                // a message of its own.
+                // A message of the user was between: a later line of the same API message becomes a
+                // message of its own.
                 answer = answer.map(|(at, _)| (at, None));
             }
             run.push(line);
@@ -275,8 +275,8 @@ fn answer_item(line: &Line) -> ContextItem {
     ContextItem::with_form(line.slot, form)
 }
 
-/// Results that the client makes up for the calls of a line; its own results follow, so that
-/// they can be told apart.
+/// Returns the results that the client invents for the calls of a line. The recorded results follow
+/// separately, so that the two can be distinguished.
 fn unanswered(lines: &[Line], line: &Line, text: &str) -> ContextItem {
     let form = ContextForm::Made {
         role: "user",
@@ -288,8 +288,8 @@ fn unanswered(lines: &[Line], line: &Line, text: &str) -> ContextItem {
     item
 }
 
-/// Takes over what the user said between two answers. Results without a call go, unless
-/// nothing else is left.
+/// Adds the user's messages between two assistant messages. Results without a call are dropped,
+/// unless nothing else is left.
 fn flush(out: &mut Vec<ContextItem>, run: &mut Vec<&Line>, is_cut: bool) {
     let is_first = out.is_empty();
     let speaks = run
@@ -338,7 +338,7 @@ fn note_settings(object: &Object<'_>, head: &Head, settings: &mut Settings) {
     }
 }
 
-/// Settings that stand outside the chain: the last line of each kind counts.
+/// Adds settings that are stored outside the chain: the last line of each kind counts.
 fn global_settings(view: &SessionView<'_>, settings: &mut Settings) -> Result<()> {
     let last = |word: &str| {
         let name = view.log.names.find(word)?;

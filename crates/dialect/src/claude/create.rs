@@ -1,4 +1,4 @@
-//! A new session in the folder of its project.
+//! Creates a session in the folder of its project.
 
 use boswell_model::{Error, ErrorKind, Result};
 

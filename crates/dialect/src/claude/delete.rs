@@ -1,4 +1,4 @@
-//! Removes a session with everything that the client keeps for it.
+//! Deletes a session with all files that the client stores for it.
 
 use boswell_model::Result;
 use boswell_model::json::Raw;
@@ -64,8 +64,8 @@ pub(super) fn is_shared(key: &str) -> bool {
     matches!(key.rsplit('/').next(), Some(HISTORY | INDEX))
 }
 
-/// Those that are there. A session whose project was moved may stand in an index of
-/// its old folder still.
+/// Returns the shared files that exist. A session whose project was moved may still be in the index
+/// of its old folder.
 pub(super) fn shared_files(files: &dyn Files) -> Result<Vec<String>> {
     let mut found: Vec<String> = there(files, HISTORY)?.into_iter().collect();
     for project in discover::projects(files)? {
@@ -74,7 +74,7 @@ pub(super) fn shared_files(files: &dyn Files) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// A shared file without what it says of these sessions.
+/// Returns a shared file without the data of these sessions.
 pub(super) fn without(key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
     let speaks = |row: Raw<'_>| {
         let id = row.get("sessionId").and_then(|id| id.text());

@@ -1,4 +1,4 @@
-//! Claude Code's answers to the contract of dialects.
+//! The implementation of [`Dialect`] and its powers for Claude Code.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -199,7 +199,8 @@ impl Append for Claude {
 impl PlanEdits for Claude {
     fn plan_root(&self, root: &Path, request: &StoreRequest) -> PathBuf {
         match (request, root.parent()) {
-            // The table of projects lies beside the folder unless a variable says where both are.
+            // The table of projects is next to the folder, unless a variable sets the place of
+            // both.
             (StoreRequest::Move { .. }, Some(above))
                 if root.file_name().is_some_and(|name| name == ".claude") =>
             {

@@ -1,4 +1,4 @@
-//! Finds sessions by the names of their files.
+//! Discovery of sessions by file names.
 
 use boswell_model::{Framing, Problem, Result};
 
@@ -101,7 +101,7 @@ fn session(info: FileInfo) -> Option<SessionLocation> {
         location.hidden = (location.size == 0).then_some("empty");
         return Some(location);
     }
-    // Version 2.0 kept subagents beside the sessions; whose they are stands only inside.
+    // Version 2.0 stored subagents next to the sessions; only their lines name the parent session.
     is_agent(&info).then(|| subagent(&info, None))
 }
 

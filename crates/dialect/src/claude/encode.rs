@@ -1,8 +1,8 @@
-//! Drafts as lines of the client, and the first lines of a new session.
+//! Encodes drafts as lines of the client, and the first lines of a new session.
 //!
-//! A line has what the client writes itself: its link, whose it is, and the folder, version and
-//! branch that the session named last. An answer is one line whatever it holds; the client, which
-//! writes one for each part, reads both.
+//! A line has the fields that the client writes: its link, its session, and the folder, version and
+//! branch that the session stated last. An assistant message becomes one line with all its parts;
+//! the client writes one line per part and reads both forms.
 
 use boswell_model::json::{Json, Raw, RawKind, insert_member};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionMeta, Usage};
@@ -11,8 +11,8 @@ use super::head::is_chain_word;
 use super::project_key::project_key;
 use crate::uuid::is_uuid;
 use crate::{
-    Answer, Body, Draft, EntryStamp, NewLog, NewSession, Part, SessionFacts, one_object,
-    unsupported,
+    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, Part, SessionFacts, one_object,
+    refuse_unknown_parts, unsupported,
 };
 
 /// The version whose lines we write where a session names none.
@@ -37,6 +37,7 @@ pub(super) fn line(
         )
         .hinting("leave the id out to have one made"));
     }
+    refuse_unknown_parts("claude", &draft.body)?;
     let (word, message) = match &draft.body {
         Body::User(content) => (
             "user",
@@ -83,7 +84,7 @@ fn envelope(line: Json, session: SessionFacts<'_>) -> Json {
         .with("gitBranch", meta.git_branch.as_deref().unwrap_or("HEAD"))
 }
 
-fn assistant(answer: &Answer, id: &str, meta: &SessionMeta) -> Json {
+fn assistant(answer: &AssistantMessage, id: &str, meta: &SessionMeta) -> Json {
     let calls = answer
         .content
         .iter()
@@ -176,6 +177,7 @@ fn part(part: &Part) -> Json {
                 .with("data", base64);
             typed("image").with("source", source)
         }
+        Part::Other(json) => json.clone(),
     }
 }
 
@@ -281,10 +283,10 @@ pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     Ok(())
 }
 
-/// Where a new session goes, and lines that say whose it is and where it is held.
+/// Returns the key of a new session's log, and first lines that state its id and folder.
 ///
-/// The client keeps the folder on lines of the conversation, of which there is none yet: it
-/// stands on the first line.
+/// The client writes the folder on lines of the conversation, and there are none yet, so the first
+/// line states it.
 pub(super) fn new_log(new: &NewSession, id: &str, _now: Instant) -> Result<NewLog> {
     if !is_uuid(id) {
         return Err(Error::new(
@@ -366,9 +368,9 @@ mod tests {
             name: "Bash".into(),
             arguments: Json::Raw(b"{\n\"a\":1}".to_vec()),
         };
-        let answer = written(Body::Assistant(Box::new(Answer {
+        let answer = written(Body::Assistant(Box::new(AssistantMessage {
             content: vec![call],
-            ..Answer::default()
+            ..AssistantMessage::default()
         })))
         .unwrap();
         let content = vec![Part::Text("out".into())];

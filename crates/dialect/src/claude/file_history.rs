@@ -1,4 +1,4 @@
-//! Files as they stood at each prompt, folded from snapshot and delta lines.
+//! File history: the project files at each prompt, computed from snapshot and delta lines.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -96,7 +96,7 @@ impl FileHistory {
         self.order.iter().map(String::as_str)
     }
 
-    /// The tracked files as they stood when the prompt was given; none if it has no snapshot.
+    /// Returns the tracked files at the time of the prompt; `None` if it has no snapshot.
     pub fn at(&self, prompt: &str) -> Option<Vec<TrackedFile>> {
         let prompt = self.prompts.get(prompt)?;
         let mut files = prompt.deltas.clone();
@@ -105,7 +105,7 @@ impl FileHistory {
     }
 }
 
-/// The tracked files of a session as they stood at the prompt that an entry belongs to.
+/// Returns the tracked files of a session at the prompt that an entry belongs to.
 pub(super) fn files_at(
     location: &SessionLocation,
     view: &SessionView<'_>,
@@ -150,7 +150,8 @@ pub(super) fn files_at(
             .filter(|file| is_sound(file))
         {
             known.extend(key(file).map(|key| (file.path.clone(), key)));
-            // A file that was first touched later stood then as it stood before that.
+            // A file that was first tracked later had at this prompt the content from before that
+            // change.
             if begun && !files.contains_key(&file.path) {
                 files.insert(file.path.clone(), key(file));
             }
@@ -167,7 +168,8 @@ pub(super) fn files_at(
     })
 }
 
-/// What an edit left in a file, as its result tells: the path as snapshots name it, and the text.
+/// Returns what an edit wrote to a file, from its result: the path as snapshots name it, and the
+/// text.
 fn left_behind(object: &Object<'_>) -> Option<(String, String)> {
     let result = object.get("toolUseResult")?;
     let text = |key: &str| result.get(key)?.text();

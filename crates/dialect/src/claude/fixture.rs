@@ -1,4 +1,4 @@
-//! Small sessions for tests: three turns, the second with two tools at once.
+//! Small sessions for tests: three turns, the second with two parallel tool calls.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,10 @@
-//! A new session from a branch of another one.
+//! Forks a branch of a session into a new session.
 //!
-//! As the client's `/branch` does it, lines keep their ids and say where they come from; as the SDK
-//! does it, each gets an id of its own. Either way the new log holds one branch and nothing else:
-//! records that shared a line stand on lines of their own, and a parent that was missing is the
-//! line before. What holds for the source alone (its title, tag, settings, file history) stays.
+//! In the style of the client's `/branch`, lines keep their ids and state their origin; in the
+//! style of the SDK, each line gets a new id. In both styles the new log contains one branch and
+//! nothing else: records that shared a line get lines of their own, and a missing parent is
+//! replaced by the line before. Data of the source alone (its title, tag, settings, file history)
+//! is not copied.
 
 use std::collections::{HashMap, HashSet};
 
@@ -58,8 +59,8 @@ pub(super) fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<P
     })
 }
 
-/// Copies that are all called the same cannot be told apart: without a title of its own a fork
-/// says that it is one.
+/// Returns the title of the fork. Copies with equal titles cannot be distinguished, so a fork
+/// without a title of its own is marked as a fork.
 fn title(asked: &PlanInput<'_>, new: &NewSession) -> Result<Option<String>> {
     if let Some(title) = &new.title {
         return metadata::clean_title(title).map(Some);
@@ -79,7 +80,7 @@ fn title(asked: &PlanInput<'_>, new: &NewSession) -> Result<Option<String>> {
         .transpose()
 }
 
-/// Where the client would take up a log of these bytes.
+/// Returns the entry from which the client would continue a log of these bytes.
 fn stands_at(bytes: &[u8], id: &str) -> Option<String> {
     let location = SessionLocation::of(id, Framing::Lines, bytes.len() as u64);
     let read = Reader::read(&Claude, &location, bytes, Depth::Heads);
@@ -96,7 +97,7 @@ struct Fork<'a> {
     style: ForkStyle,
     /// Lines of the branch in the order of the file.
     slots: Vec<Slot>,
-    /// For lines whose parent does not come along: the one that they hang below instead.
+    /// For lines whose parent is not copied: the parent that replaces it.
     bridges: HashMap<Slot, Option<Slot>>,
     /// What each id becomes.
     ids: HashMap<String, String>,
@@ -105,7 +106,7 @@ struct Fork<'a> {
     title_id: String,
 }
 
-/// For lines of a branch whose parent does not come along: the one that they hang below instead.
+/// Returns for lines of a branch whose parent is not copied the parent that replaces it.
 fn bridges(
     view: &SessionView<'_>,
     path: &[Slot],

@@ -1,4 +1,4 @@
-//! The head of a line: which kind it is and how it hangs together with others.
+//! Fills in the head of a line: its kind, id, parent and flags.
 
 use std::borrow::Cow;
 
@@ -110,8 +110,8 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     head.kind = kind(&word, &fields);
     head.flags.set_if(fields.sidechain, Flags::SIDECHAIN);
     head.flags.set_if(fields.summary, Flags::SUMMARY);
-    // The summary of a compaction is kept from the eye in the client's normal screen only because
-    // a line stands for it.
+    // The client's normal screen hides the summary of a compaction only because it shows another
+    // line in its place.
     head.flags.set_if(
         fields.meta || (fields.transcript_only && !fields.summary),
         Flags::HIDDEN,

@@ -1,6 +1,6 @@
-//! Whether the provider would take an image, as far as its first bytes and its size tell.
+//! Checks whether the provider would accept an image, by its first bytes and its size.
 
-/// More than this, as it stands in the request, is refused.
+/// The provider rejects larger images; measured as encoded in the request.
 const LARGEST: usize = 5 << 20;
 /// An image with a longer side is refused.
 const LONGEST_SIDE: u32 = 8_000;
@@ -71,7 +71,7 @@ fn are_digits(bytes: &[u8]) -> bool {
         .all(|block| block.iter().fold(true, |all, byte| all & is_digit(*byte)))
 }
 
-/// The bytes that digits of base64 stand for.
+/// Decodes base64 digits to bytes.
 fn decoded(digits: &[u8]) -> Vec<u8> {
     let value = |digit: u8| match digit {
         b'A'..=b'Z' => digit - b'A',

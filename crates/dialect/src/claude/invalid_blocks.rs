@@ -1,7 +1,8 @@
-//! Blocks that the provider takes in no request: one of them, and the session can never go on.
+//! Finds blocks that the provider rejects in every request: with one of them a session can never
+//! continue.
 //!
-//! The newest client leaves out blank texts by itself, but for those inside of results; broken
-//! images it sends again and again.
+//! The newest client itself omits blank texts, except inside tool results; it sends broken images
+//! again in every request.
 
 use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Flags, Problem, ProblemKind, Result, SessionView, Slot};
@@ -14,7 +15,7 @@ use super::{repair, tip};
 pub(super) enum InvalidBlock {
     /// Nothing is said in it.
     Blank,
-    /// The same inside of a result.
+    /// A blank text inside a tool result.
     BlankResult,
     /// A thought of Claude's that has lost its signature. Other models sign nothing.
     Unsigned,
@@ -34,7 +35,7 @@ impl InvalidBlock {
     }
 }
 
-/// The members of a block that tell whether it is refused.
+/// The members of a block that decide whether it is rejected.
 #[derive(Debug, Default)]
 pub(super) struct Block<'a> {
     pub(super) word: Option<Raw<'a>>,
@@ -45,7 +46,7 @@ pub(super) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Takes a member that tells something.
+    /// Records a member if it matters for the decision.
     pub(super) fn take(&mut self, key: &[u8], value: Raw<'a>) {
         let place = match key {
             b"type" => &mut self.word,
@@ -108,7 +109,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// What is wrong with an image that stands in the record. Read in one go: it may be long.
+/// Returns what is wrong with an image inside a record. Read in one pass, because it may be long.
 fn image_in(source: Raw<'_>) -> Option<Flaw> {
     let (mut how, mut kind, mut data) = (None, None, None);
     for (key, value) in source.members() {

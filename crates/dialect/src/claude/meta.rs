@@ -1,4 +1,4 @@
-//! What the lines of a session say about it as a whole.
+//! Collects the metadata of a session from its lines.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Interner, Said, SessionMeta, Usage};
@@ -86,7 +86,7 @@ fn user(object: &Object<'_>, head: &Head, meta: &mut SessionMeta) {
     match prompt::said(object) {
         prompt::Said::Prompt(text) => {
             meta.turns += 1;
-            // A command stands in as the first prompt only until there is a real one.
+            // A command counts as the first prompt only until there is a real prompt.
             if meta.last_prompt.is_none() {
                 meta.first_prompt = None;
             }
@@ -169,8 +169,8 @@ fn system(object: &Object<'_>, meta: &mut SessionMeta) {
     }
 }
 
-/// The user's title wins over one that the client made, wherever in the file they stand; of each
-/// the last one counts.
+/// Sets the title. The user's title has priority over a generated one, regardless of their
+/// positions in the file; of each kind the last one counts.
 fn title(object: &Object<'_>, names: &Interner, meta: &mut SessionMeta) {
     let given = |title: Option<std::borrow::Cow<'_, str>>| {
         title.filter(|t| !t.is_empty()).map(|t| t.into_owned())

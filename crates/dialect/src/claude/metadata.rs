@@ -1,4 +1,4 @@
-//! Titles and tags: lines that count until the next of their kind.
+//! Title and tag lines: each is valid until the next line of its kind.
 
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, Unseen, unseen};
@@ -17,7 +17,7 @@ pub(super) fn title(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
     Ok(Planned::of(plan))
 }
 
-/// The file beside the log that holds the title.
+/// Writes the side file that contains the title.
 pub(super) fn sidecar(folder: &str, title: &str) -> Step {
     Step::put(
         format!("{folder}/custom-title.json"),

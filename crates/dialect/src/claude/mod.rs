@@ -1,8 +1,8 @@
-//! Claude Code: a chain log per session in a folder per project.
+//! Claude Code: one log per session, whose lines are linked by parent, in one folder per project.
 //!
-//! What is said here about "the client" was measured on Claude Code 2.1.325 as a black box: a file
-//! was put into its store, resumed, and the request that reached the model was read. Where older
-//! versions differ, the newest one counts.
+//! Statements about "the client" were measured on Claude Code 2.1.325 as a black box: a file was
+//! put into its store and resumed, and the request that reached the model was read. Where versions
+//! differ, the newest one is followed.
 
 mod attachment;
 mod branch;

@@ -1,9 +1,9 @@
-//! A project folder was moved: what the client files under its path follows.
+//! Updates the store after a project folder was moved.
 //!
-//! The client finds sessions by the folder that their project's path is turned into, and memory
-//! likewise; its prompt history and its table of projects name the path itself. Those change. What
-//! the lines of a log say about where they were written is history and stays; one line at its end
-//! says where the session is now, in the client's own words, so that readers see it.
+//! The client finds sessions and memory by a folder name that it derives from the project's path;
+//! its prompt history and its table of projects contain the path itself. These are changed. The
+//! paths in the lines of a log are history and stay; one new line at its end, in the client's own
+//! format, states the new folder, so that readers find it.
 
 use boswell_model::json::{Json, Member, Object, Raw, scan_object, set_member, write_string};
 use boswell_model::{Error, ErrorKind, Result};
@@ -135,9 +135,9 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// Where a session is held after the move; none if it stays. A folder holds sessions of every
-    /// path that its name could stand for, so what the log says decides; where nothing that it says
-    /// fits the folder, the folder does.
+    /// Returns the project of a session after the move; `None` if it does not change. One folder
+    /// contains the sessions of every path that maps to its name, so the log decides; if no path in
+    /// the log maps to the folder, the folder decides.
     fn place(&self, folder: &str, log: &FileInfo) -> Result<Option<String>> {
         let said = said(self.files, log)?;
         let own = said
@@ -315,7 +315,7 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// The client's table of projects, where trust and permissions stand.
+    /// Changes the client's table of projects, which contains trust and permissions.
     fn table(&mut self, key: &str) -> Result<()> {
         let Some(bytes) = self.files.read_whole(key, LIMIT)? else {
             return Ok(());

@@ -1,8 +1,8 @@
-//! `sessions-index.json` written anew from the logs.
+//! Rebuilds `sessions-index.json` from the logs.
 //!
-//! Versions around 2.1.17 list sessions from it and no version keeps it true; later ones neither
-//! write nor read it. So an index that is there is corrected, and none is made. Members that we do
-//! not know stay, in the index and in its entries.
+//! Versions around 2.1.17 list sessions from this index, but no version keeps it up to date; later
+//! versions neither write nor read it. So an existing index is corrected, and a missing one is not
+//! created. Unknown members stay, in the index and in its entries.
 
 use std::collections::BTreeMap;
 
@@ -121,7 +121,7 @@ fn corrected(
     if let Some(changed) = whole.and_then(|_| set_member(old, &["entries"], &list).ok()) {
         return Ok(changed);
     }
-    // What stood there was no index: it is in the vault by the time this is written.
+    // The old file was not an index: a copy is in the vault by the time this is written.
     let mut original = Vec::new();
     Json::from(folder).write(&mut original);
     Ok([
@@ -160,8 +160,8 @@ fn meta_of(files: &dyn Files, log: &FileInfo, id: &str) -> Result<SessionMeta> {
     Ok(meta)
 }
 
-/// The entry of a session, with what stood in it before; and the folder that the
-/// session was held in.
+/// Returns the entry of a session, with the members of its old entry, and the project folder of the
+/// session.
 fn entry(
     files: &dyn Files,
     log: &FileInfo,

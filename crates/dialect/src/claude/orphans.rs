@@ -1,5 +1,5 @@
-//! Side files of sessions that are gone: sweeps of some versions left them, and so does whoever
-//! removes a log by hand.
+//! Finds side files of sessions that do not exist any more: some versions left them when they
+//! deleted sessions, and so does a user who removes a log by hand.
 
 use std::collections::HashSet;
 

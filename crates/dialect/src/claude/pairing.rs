@@ -1,4 +1,4 @@
-//! Which calls were answered, and what the client sends where they were not.
+//! Pairs tool calls with results, and computes what the client sends for calls without a result.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,71 +7,71 @@ use boswell_model::{Flags, Interner, Slot, Symbol, ToolLink};
 
 use super::invalid_blocks::{Block, is_of_claude};
 
-/// Sent for a call of the last answer that has no result.
+/// Sent for a call of the last assistant message that has no result.
 pub(super) const INTERRUPTED: &str = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
 /// Sent for a call that has no result while another call of the same line has one.
 pub(super) const MISSING: &str = "[Tool result missing due to internal error]";
-/// Sent for the first message when it held nothing but results without a call.
+/// Sent for the first message if it contained only results without a call.
 pub(super) const ORPHANED: &str = "[Orphaned tool result removed due to conversation resume]";
-/// Sent for any other message of the user that is left with nothing.
+/// Sent for any other user message that has no content left.
 pub(super) const NO_CONTENT: &str = "(no content)";
-/// Sent for an answer that held nothing but calls whose id was used before.
+/// Sent for an assistant message that contained only calls whose ids were used before.
 pub(super) const TOOL_USE_INTERRUPTED: &str = "[Tool use interrupted]";
-/// Sent as the model's answer where the session ended before one was recorded.
+/// Sent as the assistant message if the session ended before one was recorded.
 pub(super) const NO_RESPONSE: &str = "No response requested.";
 
-/// Who speaks in a line of the context.
+/// The role of a line in the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Voice {
     Assistant,
     User,
-    /// An attachment, sent under this role.
+    /// An attachment, sent with this role.
     Attached(&'static str),
 }
 
-/// A line on its way into the context.
+/// A line while the context is computed.
 #[derive(Debug)]
 pub(super) struct Line {
     pub slot: Slot,
     pub voice: Voice,
     pub group: Option<Symbol>,
     pub calls: Vec<String>,
-    /// Whether all its calls are of tools that the provider runs: those are never waited for.
+    /// Whether all its calls are of tools that the provider runs: the client never waits for those.
     pub is_provided: bool,
     pub results: Vec<String>,
-    /// Whether it holds more than calls and results.
+    /// Whether it contains more than calls and results.
     pub speaks: bool,
-    /// Whether what it holds is only thinking or blank text.
+    /// Whether that content is only thinking or blank text.
     pub is_idle: bool,
     pub is_summary: bool,
-    /// The model whose thinking it is, for lines that hold nothing else.
+    /// The model of the thinking, for lines that contain nothing else.
     pub thinker: Option<String>,
     pub fate: CallOutcome,
 }
 
-/// What becomes of a line.
+/// The decision about a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallOutcome {
-    /// Sent.
+    /// The line is sent.
     Sent,
-    /// Not sent.
+    /// The line is not sent.
     Dropped,
-    /// Nothing of it can be sent, but it may be all that its message has.
+    /// No content of the line can be sent, but it may be the only line of its message.
     Void,
 }
 
-/// Ids of the calls that a line makes, also of tools that the provider runs.
+/// Returns the ids of the calls in a line, including those of tools that the provider runs.
 pub(super) fn calls_of(object: &Object<'_>) -> Vec<String> {
     ids(object, is_call, "id")
 }
 
-/// Whether a line calls a tool that the client itself has to run.
+/// Whether a line contains a call of a tool that the client itself runs.
 pub(super) fn calls_client(object: &Object<'_>) -> bool {
     !ids(object, |word| word == "tool_use", "id").is_empty()
 }
 
-/// Ids of the calls that a line answers. Tools of the provider are answered inside the same
-/// message, by blocks of their own.
+/// Returns the ids of the calls that a line answers. Tools of the provider are answered inside the
+/// same message, by blocks of their own.
 pub(super) fn results_of(object: &Object<'_>) -> Vec<String> {
     ids(object, is_result, "tool_use_id")
 }
@@ -92,8 +92,8 @@ fn ids(object: &Object<'_>, is_wanted: impl Fn(&str) -> bool, key: &str) -> Vec<
         .collect()
 }
 
-/// Calls and answers of a line. This runs for every message of a file that is checked: each
-/// part is looked at once.
+/// Returns the calls and results of a line. Runs for every message of a file that is checked, so
+/// each part is examined once.
 pub(super) fn pairs(
     object: &Object<'_>,
     names: &mut Interner,
@@ -135,17 +135,17 @@ fn is_result(word: &str) -> bool {
     word == "tool_result" || word.ends_with("_tool_result")
 }
 
-/// What has to be sent beyond the lines themselves.
+/// What must be sent in addition to the lines.
 #[derive(Debug, Default)]
 pub(super) struct Gaps {
-    /// Lines of the last answer with calls that were never answered.
+    /// Indexes of lines of the last assistant message with calls that were never answered.
     pub interrupted: Vec<usize>,
-    /// Lines before with a call that was never answered beside one that was.
+    /// Indexes of earlier lines with both a call that was answered and one that never was.
     pub missing: Vec<usize>,
 }
 
-/// Settles the fate of every line with calls or results. `open_end` says whether the last answer
-/// may still be waiting.
+/// Decides about every line with calls or results. `open_end` is whether the last assistant message
+/// may still wait for results.
 pub(super) fn pair(lines: &mut [Line], open_end: bool) -> Gaps {
     let answered = lines
         .iter()
@@ -170,11 +170,11 @@ pub(super) fn pair(lines: &mut [Line], open_end: bool) -> Gaps {
     ledger.gaps
 }
 
-/// What is known of calls while the lines go by.
+/// The state of calls during the pass over the lines.
 struct CallPairs {
     /// Calls that have a result anywhere.
     answered: HashSet<String>,
-    /// Calls made so far, and whether their result has come up.
+    /// Calls so far, and whether their result was already found.
     calls: HashMap<String, bool>,
     gaps: Gaps,
 }
@@ -189,7 +189,7 @@ impl CallPairs {
         if open > 0 && is_last && !line.is_provided {
             self.gaps.interrupted.push(index);
         } else if open == line.calls.len() {
-            // The client gives up the whole line, also a text that stands in it.
+            // The client drops the whole line, including any text in it.
             line.fate = CallOutcome::Dropped;
             return;
         } else if open > 0 {
@@ -203,7 +203,7 @@ impl CallPairs {
         }
     }
 
-    /// The first result of a call counts, and none that comes before its call.
+    /// The first result of a call counts; a result before its call does not.
     fn settle_results(&mut self, line: &mut Line) {
         let mut counts = false;
         for id in &line.results {
@@ -217,7 +217,7 @@ impl CallPairs {
     }
 }
 
-/// Where the last answer begins, if nothing but its results and attachments follow it.
+/// Returns where the last assistant message begins, if only its results and attachments follow it.
 fn last_answer(lines: &[Line]) -> Option<(usize, Option<Symbol>)> {
     let end = lines
         .iter()

@@ -1,8 +1,8 @@
-//! Puts back the calls and results that a chain of single parents leaves out.
+//! Restores the parallel tool calls and results that a path of single parents leaves out.
 //!
-//! An answer with several tool calls is written as one line a call, each the child of the one
-//! before, and each result is the child of its own call. The next message follows only one of the
-//! results, so the others are off its path.
+//! A message with several tool calls is written as one line per call, each the child of the line
+//! before, and each result is the child of its own call. The next message is the child of only one
+//! of the results, so the others are not on its path.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -11,7 +11,7 @@ use boswell_model::{EntryKind, Flags, Interner, Log, Result, SessionView, Slot, 
 use super::chain::Chain;
 use super::pairing::pairs;
 
-/// The path with the other lines of its API messages, and all their results, in place.
+/// Returns the path with the other lines of its API messages, and all their results, inserted.
 pub(super) fn put_back(
     view: &SessionView<'_>,
     chain: &Chain<'_>,
@@ -48,8 +48,8 @@ pub(super) fn put_back(
 struct Missing {
     lines: HashMap<Symbol, Vec<Slot>>,
     results: HashMap<Symbol, Vec<Slot>>,
-    /// Results whose parent is no line of an answer on the path: they may belong to one
-    /// by the id of the call.
+    /// Results whose parent is not a line of a message on the path: they may belong to one by the
+    /// id of the call.
     strays: Vec<Slot>,
 }
 
@@ -129,8 +129,7 @@ impl Missing {
         Ok(())
     }
 
-    /// Lines and results stand in the order in which they came, but no result before the
-    /// last line of its answer.
+    /// Inserts lines and results in file order, but no result before the last line of its message.
     fn insert(mut self, log: &Log, anchors: &HashMap<Symbol, Slot>, path: &[Slot]) -> Vec<Slot> {
         let when = |slot: &Slot| (log.head(*slot).and_then(|head| head.time), *slot);
         let sorted = |mut slots: Vec<Slot>| {
@@ -164,8 +163,8 @@ impl Missing {
     }
 }
 
-/// Calls and answers of lines: those that were gathered while the log was read, else those that
-/// the line itself tells.
+/// The tool calls and results of lines: those collected while the log was read, else read from the
+/// line itself.
 struct Said<'v, 'a> {
     view: &'v SessionView<'a>,
     names: Interner,
@@ -200,7 +199,7 @@ impl Said<'_, '_> {
     }
 }
 
-/// Moves entries from the front as long as they are due.
+/// Moves entries from the front of the queue as long as they are due.
 fn take(from: &mut VecDeque<Slot>, to: &mut Vec<Slot>, is_due: impl Fn(&Slot) -> bool) {
     while from.front().is_some_and(&is_due) {
         to.extend(from.pop_front());

@@ -1,4 +1,4 @@
-//! What has to happen in the client's files for an intention to come true.
+//! Plans for edit requests on the client's files.
 
 use boswell_model::{Error, ErrorKind, Result};
 
@@ -47,7 +47,7 @@ pub(super) fn log_key(location: &SessionLocation) -> Result<&str> {
     })
 }
 
-/// The folder beside a log.
+/// Returns the key of the side folder of a log.
 pub(super) fn side_folder(key: &str) -> String {
     key.strip_suffix(".jsonl").unwrap_or(key).to_owned()
 }

@@ -1,13 +1,13 @@
-//! The name of the folder that a project's sessions are kept in.
+//! The name of the folder that contains a project's sessions.
 
 /// Keys longer than this many UTF-16 units are cut and end with a hash of the whole path.
 pub const LONGEST: usize = 200;
 
-/// The folder name for a project at `path`, which must be the real path: links
-/// resolved, not normalised.
+/// Returns the folder name for a project at `path`, which must be the real path: links resolved,
+/// not normalised.
 ///
-/// Every UTF-16 unit outside `[A-Za-z0-9]` becomes a dash, so different paths share a key and a key
-/// is never decoded: where a session was held stands in its lines.
+/// Every UTF-16 unit outside `[A-Za-z0-9]` becomes a dash, so different paths share a key, and a
+/// key is never decoded: the lines of a session contain its path.
 pub fn project_key(path: &str) -> String {
     let mut key: String = path
         .encode_utf16()

@@ -1,4 +1,4 @@
-//! What counts as a prompt: of the lines of type `user` many were written by the client itself.
+//! Decides which `user` lines are prompts: many of them are written by the client itself.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Whether a file was written by Claude Code, or by a program that writes the same lines.
+//! Recognises files of Claude Code, and of programs that write the same lines.
 
 use boswell_model::json::{Object, Raw, RawKind};
 
@@ -79,7 +79,8 @@ fn is_qwen(object: &Object<'_>) -> bool {
             .is_some_and(|message| is_result || has_parts(message))
 }
 
-/// A bookkeeping line with the member that goes with its type: the word alone could be anybody's.
+/// Whether the object is a bookkeeping line with the member that belongs to its type; the type word
+/// alone could come from another program.
 fn is_meta(word: &str, object: &Object<'_>) -> bool {
     let has = |key: &str| object.get(key).is_some();
     match word {

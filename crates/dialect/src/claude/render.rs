@@ -1,4 +1,4 @@
-//! Messages of a context in the shape of the Messages API.
+//! Renders the messages of a context in the format of the Messages API.
 
 use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{ContextForm, ContextItem, Message};

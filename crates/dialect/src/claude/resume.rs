@@ -1,21 +1,21 @@
-//! The client's own command that takes a session up again.
+//! The client's own command that resumes a session.
 
 use boswell_model::SessionMeta;
 
 use crate::uuid::is_uuid;
 use crate::{Permissions, ResumeCommand, SessionLocation};
 
-/// How each version is told to resume: from that version on, the words before the id.
+/// The resume command by version: from that version on, the arguments before the id.
 pub const RESUME_COMMANDS: &[(&str, &[&str])] = &[("1.0", &["claude", "--resume"])];
 
 /// Ways of asking for permission that can be named on the command line.
 const MODES: [&str; 5] = ["default", "acceptEdits", "plan", "dontAsk", "auto"];
 
-/// The command for a session in the folder that it was held in.
+/// Returns the command for a session, to be run in its project folder.
 ///
-/// What the session says reaches the command line only as a checked id and as one of the words
-/// above. A session that ran without permission checks does not do so again unasked: the client is
-/// told to ask, whatever it finds in the log.
+/// Data from the session reaches the command line only as a validated id and as one of the words
+/// above. A session that ran without permission checks does not do so again unless the user asks
+/// for it: the client is started with permission prompts, regardless of the log.
 pub(super) fn resume(
     meta: &SessionMeta,
     location: &SessionLocation,

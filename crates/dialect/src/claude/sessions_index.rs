@@ -1,4 +1,4 @@
-//! `sessions-index.json`: a hint that some versions wrote and none keeps true.
+//! Reads `sessions-index.json`, a hint that some versions wrote and no version keeps up to date.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Where the conversation stands, said so that the newest client follows: a `last-prompt` line that
-//! names its leaf explicitly.
+//! Moves the leaf in a way that the newest client follows: with a `last-prompt` line that names the
+//! leaf explicitly.
 
 use boswell_model::json::Json;
 use boswell_model::{
@@ -18,7 +18,7 @@ pub(super) fn stand(asked: &PlanInput<'_>, at: Tip) -> Result<Planned> {
     say(asked, at, "branch")
 }
 
-/// The session stands as before a prompt.
+/// Plans a rewind to before a prompt.
 pub(super) fn rewind(asked: &PlanInput<'_>, prompt: Tip) -> Result<Planned> {
     let Tip::At(slot) = prompt else {
         return say(asked, Tip::Root, "rewind");
@@ -66,7 +66,7 @@ pub(super) fn leaf_line(leaf: Option<&str>, id: &str) -> Vec<u8> {
     line
 }
 
-/// The entry that a new one hangs below: where the client stands, or one that it can stand at.
+/// Returns the parent of a new entry: the client's tip, or a given entry that can be a leaf.
 pub(super) fn parent_of_new(view: &SessionView<'_>, parent: &Parent) -> Result<Option<String>> {
     let slot = match parent {
         Parent::Root => None,
@@ -91,7 +91,7 @@ pub(super) fn parent_of_new(view: &SessionView<'_>, parent: &Parent) -> Result<O
     Ok(slot.map(|slot| view.log.label(slot).into_owned()))
 }
 
-/// Only lines that the client keeps in its chain can be stood at.
+/// Checks that the client keeps the line in its chain; only such a line can be a leaf.
 fn reachable(asked: &PlanInput<'_>, slot: Slot) -> Result<()> {
     stands(
         &asked.view,

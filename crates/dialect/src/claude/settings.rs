@@ -1,8 +1,8 @@
-//! `settings.json`: how long the client keeps sessions, and the hook that tells
-//! boswell that one has ended.
+//! `settings.json`: the retention period of sessions, and the hook that notifies boswell when a
+//! session ends.
 //!
-//! The file is the user's own. A hook is added and taken out as one stretch of bytes, so that all
-//! else stays as it was.
+//! The file belongs to the user. A hook is added and removed as one range of bytes, so that
+//! everything else stays unchanged.
 
 use boswell_model::json::{Json, Member, Raw, RawKind, scan_object};
 use boswell_model::{Error, ErrorKind, Result};
@@ -11,7 +11,7 @@ use crate::Files;
 
 /// Key of the settings below the client's folder.
 pub const SETTINGS: &str = "settings.json";
-/// Days after which the client deletes sessions, unless it is told otherwise.
+/// Days after which the client deletes sessions by default.
 const DEFAULT_DAYS: u64 = 30;
 const LIMIT: u64 = 16 << 20;
 
@@ -32,7 +32,7 @@ pub(super) fn deletes_after(files: &dyn Files) -> Result<u64> {
 pub struct Hooked {
     /// The whole file.
     pub bytes: Vec<u8>,
-    /// What was put in, as it stands in the file; empty if the hook was there already.
+    /// The bytes that were inserted; empty if the hook was there already.
     pub inserted: Vec<u8>,
 }
 
@@ -125,7 +125,7 @@ pub fn remove_hook(settings: &[u8], command: &str, inserted: &[u8]) -> Option<Ve
     Some([settings.get(..from)?, settings.get(to..)?].concat())
 }
 
-/// Whether the hook stands in the settings.
+/// Whether the settings contain the hook.
 pub fn has_hook(settings: &[u8], command: &str) -> bool {
     let groups = Raw::parse(settings)
         .ok()

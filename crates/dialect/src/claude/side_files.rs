@@ -1,4 +1,4 @@
-//! Files that belong to a session beside its log, and the memory of projects.
+//! The side files of a session, and the memory files of projects.
 
 use boswell_model::json::Raw;
 use boswell_model::{Result, SessionMeta};
@@ -53,7 +53,7 @@ fn member<T>(
     Ok(Raw::parse(&bytes).ok().and_then(ask))
 }
 
-/// Every file beside the log.
+/// Returns all side files of a session.
 pub(super) fn list(files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
     let Some(folder) = folder(location) else {
         return Ok(Vec::new());
@@ -83,7 +83,7 @@ pub(super) fn list(files: &dyn Files, location: &SessionLocation) -> Result<Vec<
     Ok(out)
 }
 
-/// The folder beside the log: its name without the ending.
+/// Returns the side folder: the key of the log without its extension.
 fn folder(location: &SessionLocation) -> Option<String> {
     location
         .key

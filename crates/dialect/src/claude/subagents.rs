@@ -1,4 +1,4 @@
-//! Which call started which subagent.
+//! Finds the tool call that started each subagent.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use crate::{FileInfo, Files, SessionLocation, Subagent};
 
 const LIMIT: u64 = 1 << 20;
 
-/// The subagents of a session, nested ones too, each with the call that started it as
-/// far as that is told.
+/// Returns the subagents of a session, including nested ones, each with the call that started it if
+/// that is recorded.
 ///
-/// Today's versions write a file beside the subagent's log that names the call; older ones name the
-/// subagent in the result.
+/// Current versions write a side file of the subagent's log that names the call; older ones name
+/// the subagent in the result.
 pub(super) fn of(
     files: &dyn Files,
     location: &SessionLocation,
@@ -45,7 +45,7 @@ pub(super) fn of(
             }
         }
     }
-    // Version 2.0 kept them beside the sessions.
+    // Version 2.0 stored them next to the sessions.
     let project = stem.rsplit_once('/').map_or("", |(project, _)| project);
     for info in files.list(project)? {
         if let Some(id) = agent_id(&info).filter(|id| calls.contains_key(*id)) {
@@ -63,7 +63,7 @@ fn agent_id(info: &FileInfo) -> Option<&str> {
         .filter(|id| !id.is_empty())
 }
 
-/// What a result tells: the subagent that it comes from, and the call.
+/// Returns the subagent that a result comes from, and the id of the call.
 fn told(object: &Object<'_>) -> Option<(String, String)> {
     let agent = object
         .get("toolUseResult")?

@@ -1,14 +1,14 @@
-//! What a message says, found in one walk over its content.
+//! The searchable text of a message, found in one pass over its content.
 //!
-//! Says the same as the blocks of a view. Where a view puts text together or takes it from
-//! elsewhere (several texts in one result, output that stands beside the message), there is no
-//! answer here, and the view tells.
+//! Gives the same text as the blocks of a view. Where a view combines texts or takes them from
+//! another place (several texts in one result, output that is stored outside the message), the
+//! result here is `None` and the view is built.
 
 use boswell_model::json::{Object, Raw, RawKind, Str};
 
 use crate::TextPiece;
 
-/// The text of a prompt, an answer or results; none where only the view tells.
+/// Returns the text of a prompt, an assistant message or results; `None` if a view is needed.
 pub(super) fn text_pieces<'a>(object: &Object<'a>) -> Option<Vec<TextPiece<'a>>> {
     let word = object.get("type")?;
     if !(word.is("user") || word.is("assistant")) {
@@ -30,8 +30,7 @@ pub(super) fn text_pieces<'a>(object: &Object<'a>) -> Option<Vec<TextPiece<'a>>>
     (!out.is_empty()).then_some(out)
 }
 
-/// What a block says: nothing for images. The outer none is for blocks of which
-/// only the view tells.
+/// Returns the text of a block; `Some(None)` for images, and `None` for blocks that need a view.
 fn one(block: Raw<'_>) -> Option<Option<TextPiece<'_>>> {
     if let Some(text) = block.string() {
         return Some(Some(TextPiece::Text(text)));

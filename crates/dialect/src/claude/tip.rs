@@ -1,11 +1,11 @@
-//! Where the conversation stands when the newest client takes it up again.
+//! The tip from which the newest client continues when it resumes a session.
 
 use boswell_model::{EntryKind, Flags, Log, Result, SessionView, Slot, Tip};
 
 use super::chain::{Chain, is_message};
 use super::compaction;
 
-/// The chain that the client builds from the whole file.
+/// Builds the client's chain from the whole file.
 pub(super) fn chain_of<'a>(view: &SessionView<'a>) -> Result<Chain<'a>> {
     let kept = match compaction::last_boundary(view.log) {
         Some(boundary) => compaction::kept(view, boundary)?,
@@ -14,7 +14,7 @@ pub(super) fn chain_of<'a>(view: &SessionView<'a>) -> Result<Chain<'a>> {
     Ok(Chain::of(view.log, kept.as_ref()))
 }
 
-/// The tip: what was stated last and explicitly, else the end of the branch that was written last.
+/// Returns the tip: the last explicit statement, else the end of the branch that was written last.
 pub(super) fn tip(view: &SessionView<'_>) -> Result<Tip> {
     let chain = chain_of(view)?;
     if let Some(tip) = stated(view, &chain)? {
@@ -23,9 +23,10 @@ pub(super) fn tip(view: &SessionView<'_>) -> Result<Tip> {
     Ok(last_written(view.log, &chain).map_or(Tip::Root, Tip::At))
 }
 
-/// The leaf that a `last-prompt` line states explicitly, if nothing was said after it.
+/// Returns the leaf that a `last-prompt` line states explicitly, if no message follows it.
 ///
-/// An explicit null is a reset. A leaf that is not there, also the all-zero one, is no statement.
+/// An explicit null is a reset. A leaf that does not exist, such as the all-zero one, does not
+/// count.
 fn stated(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Option<Tip>> {
     for (slot, head) in view.log.entries().rev() {
         if chain.is_alive(slot) && chain.is_main(head) {
@@ -52,7 +53,7 @@ fn stated(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Option<Tip>> {
     Ok(None)
 }
 
-/// The childless line that comes last in the file, if a message stands at or above it.
+/// Returns the last line of the file without children, if it or an ancestor is a message.
 fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
     let has_child = chain.has_child();
     let childless = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
@@ -61,7 +62,7 @@ fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
         .rev()
         .filter(childless)
         .find(|slot| chain.message(*slot).is_some());
-    // A file without messages stands at its last line.
+    // In a file without messages the tip is the last line.
     end.or_else(|| {
         chain
             .in_order()
@@ -71,8 +72,8 @@ fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
     .or(chain.in_order().next_back())
 }
 
-/// The message that the user means: the nearest one at or above the tip that the
-/// client shows, else any.
+/// Returns the message that the user sees as current: the nearest visible one among the tip and its
+/// ancestors, else any.
 pub(super) fn leaf(view: &SessionView<'_>, tip: Tip) -> Option<Slot> {
     let path = chain_of(view).ok()?.path(tip.slot()?);
     let said = |slot: &&Slot| is_message(view.log.kind(**slot));

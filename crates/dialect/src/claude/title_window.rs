@@ -1,7 +1,7 @@
-//! Whether the client still finds the title that the user gave a session.
+//! Checks whether the client still finds the title that the user gave a session.
 //!
-//! It looks into 64 KiB at either end of the log, and writes titles again and again so that they
-//! stay there. One that was killed, or another program, may not have.
+//! The client reads 64 KiB at either end of the log, and writes the title again regularly so that
+//! it stays there. A client that was killed, or another program, may not have done so.
 
 use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Result, SessionView, Slot};

@@ -1,4 +1,4 @@
-//! What a person reads of a line.
+//! The readable view of a line.
 
 use std::borrow::Cow;
 
@@ -262,7 +262,7 @@ fn compaction(object: &Object<'_>) -> String {
     line
 }
 
-/// One line about a record that is no message.
+/// Returns a one-line description of a record that is not a message.
 fn remark(word: &str, object: &Object<'_>) -> String {
     let text = |key: &str| object.text(key).unwrap_or_default();
     match word {

@@ -1,18 +1,19 @@
-//! The dialect itself: each question handed to the file that knows.
+//! The implementation of [`Dialect`] and its powers for clinvoker.
 
 use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Head, Instant, Interner, Message,
-    Result, SessionMeta, SessionView, Slot, Tip, View, shell_quote,
+    Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Head, Interner, Message, Problem,
+    ProblemKind, Result, SessionMeta, SessionView, Slot, Tip, View, shell_quote,
 };
 
 use crate::DialectFacts;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, IdSource,
-    LinkKind, LockSpec, Match, Permissions, PlanEdits, PlanInput, Planned, Powers, ResumeCommand,
-    Runtime, Sample, SessionLink, SessionLocation, SharedFiles, StoreRequest, Support,
+    LinkKind, LockSpec, Match, Permissions, PlanEdits, PlanInput, Planned, Powers, Repairer,
+    ResumeCommand, Runtime, Sample, SessionLink, SessionLocation, SharedFiles, StoreRequest,
+    Support,
 };
 
 use super::{document, id, index, layout, plan};
@@ -83,10 +84,7 @@ impl Dialect for Clinvoker {
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         head.kind = EntryKind::Meta;
         head.word = names.intern("session");
-        head.time = object
-            .text("created_at")
-            .and_then(|t| Instant::parse(&t))
-            .map(Into::into);
+        head.time = document::created(object).map(Into::into);
     }
 
     fn collect_meta(
@@ -110,7 +108,9 @@ impl Dialect for Clinvoker {
 
     fn context(&self, view: &SessionView<'_>, _tip: Tip) -> Result<Context> {
         let id = view
-            .with_object(Slot(0), |o| o.text("id").map(|id| id.into_owned()))?
+            .with_object(Slot(0), |o| {
+                document::text(o, "id").map(|id| id.into_owned())
+            })?
             .flatten();
         let session = id.filter(|id| id::is_valid(id)).map_or_else(
             || "S".to_owned(),
@@ -141,6 +141,7 @@ impl Dialect for Clinvoker {
             edits: Some(self),
             shared_files: Some(self),
             runtime: Some(self),
+            repair: Some(self),
             ..Powers::default()
         }
     }
@@ -172,6 +173,26 @@ impl PlanEdits for Clinvoker {
         id_source: &dyn IdSource,
     ) -> Result<Planned> {
         plan::of_store(files, request, id_source)
+    }
+}
+
+impl Repairer for Clinvoker {
+    fn check(
+        &self,
+        view: &SessionView<'_>,
+        _meta: &SessionMeta,
+        problems: &mut Vec<Problem>,
+    ) -> Result<()> {
+        for slot in view.log.slots() {
+            let refused = view.with_object(slot, |object| document::refused(object))?;
+            if let Some(key) = refused.flatten() {
+                let detail = format!(
+                    "`{key}` is not of the type that clinvoker reads, so clinvoker skips this session"
+                );
+                problems.push(Problem::of_file(ProblemKind::BadHeader, detail));
+            }
+        }
+        Ok(())
     }
 }
 

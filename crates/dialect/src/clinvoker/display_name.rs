@@ -1,4 +1,4 @@
-//! What clinvoker calls a session in its lists.
+//! The name of a session in clinvoker's lists.
 
 /// Code points up to which a prompt is shown whole.
 const WHOLE: usize = 50;

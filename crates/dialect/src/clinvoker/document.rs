@@ -1,31 +1,81 @@
-//! A session's document: all that clinvoker knows of it.
+//! The document of a session: all its metadata.
 
-use boswell_model::json::{Object, Raw};
+use std::borrow::Cow;
+
+use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{Instant, SessionMeta, Usage, View};
 
 use super::display_name::display_name;
+use super::go_json::{self, member};
 
 /// Whether an object has the keys of a document.
 pub(crate) fn is_document(object: &Object<'_>) -> bool {
     ["id", "backend", "created_at", "last_used"]
         .iter()
-        .all(|key| object.get(key).is_some_and(|v| v.string().is_some()))
+        .all(|key| member(object.raw(), key).is_some_and(|v| v.string().is_some()))
+}
+
+/// A member's text.
+pub(crate) fn text<'a>(object: &Object<'a>, key: &str) -> Option<Cow<'a, str>> {
+    member(object.raw(), key)?.text()
+}
+
+/// When the session was made. Go writes the zero time for "never"; that is unknown.
+pub(crate) fn created(object: &Object<'_>) -> Option<Instant> {
+    time(object, "created_at")
+}
+
+fn time(object: &Object<'_>, key: &str) -> Option<Instant> {
+    Instant::parse(&text(object, key)?)
+}
+
+/// The first member whose type is not that of clinvoker's field. Go's decoder refuses the whole
+/// document for it, so clinvoker does not list the session.
+pub(crate) fn refused(object: &Object<'_>) -> Option<&'static str> {
+    let is = |key: &str, fits: &dyn Fn(Raw<'_>) -> bool| {
+        let mut members = object.raw().members();
+        members.all(|(name, value)| {
+            !go_json::is_key(&name.to_text(), key) || value.is_null() || fits(value)
+        })
+    };
+    let is_text = |value: Raw<'_>| value.kind() == RawKind::String;
+    let texts = [
+        "id",
+        "backend",
+        "created_at",
+        "last_used",
+        "working_dir",
+        "backend_session_id",
+        "model",
+        "initial_prompt",
+        "status",
+        "title",
+        "parent_id",
+        "error_message",
+    ];
+    let bad_text = texts.into_iter().find(|key| !is(key, &is_text));
+    let others: [(&str, &dyn Fn(Raw<'_>) -> bool); 4] = [
+        ("turn_count", &|it| it.i64().is_some()),
+        ("token_usage", &|it| it.kind() == RawKind::Object),
+        ("tags", &|it| it.kind() == RawKind::Array),
+        ("metadata", &|it| it.kind() == RawKind::Object),
+    ];
+    let bad_other = || others.into_iter().find(|(key, fits)| !is(key, fits));
+    bad_text.or_else(|| bad_other().map(|(key, _)| key))
 }
 
 /// Takes every fact of the document.
 pub(crate) fn collect_meta(object: &Object<'_>, meta: &mut SessionMeta) {
     let text = |key: &str| {
-        object
-            .text(key)
+        text(object, key)
             .filter(|t| !t.is_empty())
             .map(|t| t.into_owned())
     };
-    // Go writes the zero time for "never"; that is unknown.
-    let time = |key: &str| object.text(key).and_then(|t| Instant::parse(&t));
     meta.id = text("id");
     meta.agent = text("backend");
-    meta.created = time("created_at");
-    meta.last_active = time("last_used");
+    meta.created = created(object);
+    // A session that was never used was active when it was made.
+    meta.last_active = time(object, "last_used").or(meta.created);
     // The value of a flag, not the folder it ran in, and therefore often empty.
     meta.project = text("working_dir");
     meta.title = text("title");
@@ -42,11 +92,11 @@ pub(crate) fn collect_meta(object: &Object<'_>, meta: &mut SessionMeta) {
     if let Some(id) = text("backend_session_id") {
         meta.external_ids.insert("backend".to_owned(), id);
     }
-    meta.tags = object.get("tags").map_or_else(Vec::new, |tags| {
+    meta.tags = member(object.raw(), "tags").map_or_else(Vec::new, |tags| {
         let texts = tags.items().filter_map(|tag| tag.text());
         texts.map(Into::into).collect()
     });
-    if let Some(metadata) = object.get("metadata") {
+    if let Some(metadata) = member(object.raw(), "metadata") {
         fold_metadata(metadata, meta);
     }
     fold_error(text("error_message"), meta);
@@ -78,12 +128,13 @@ fn fold_error(message: Option<String>, meta: &mut SessionMeta) {
 
 fn fold_counts(object: &Object<'_>, meta: &mut SessionMeta) {
     // Go leaves out a zero, so absent is none here, not unknown.
-    let turns = object.get("turn_count").map_or(Some(0), |n| n.u64());
+    // A count that is not a number is unknown: clinvoker does not read such a document.
+    let turns = member(object.raw(), "turn_count").map_or(Some(0), |n| n.u64());
     meta.stated.turns = turns;
-    let Some(stated) = object.get("token_usage") else {
+    let Some(stated) = member(object.raw(), "token_usage") else {
         return;
     };
-    let count = |key: &str| stated.get(key).and_then(|n| n.u64());
+    let count = |key: &str| member(stated, key).and_then(|n| n.u64());
     let usage = Usage {
         input: count("input_tokens"),
         output: count("output_tokens"),
@@ -91,8 +142,7 @@ fn fold_counts(object: &Object<'_>, meta: &mut SessionMeta) {
         reasoning: count("reasoning_tokens"),
         ..Usage::default()
     };
-    // Every session is born with zeros; where turns passed and they are still
-    // there, nobody counted.
+    // Every session is created with zeros; if there are turns and still zeros, nothing was counted.
     let uncounted =
         turns.is_some_and(|n| n > 0) && usage.input == Some(0) && usage.output == Some(0);
     if !uncounted {
@@ -102,7 +152,7 @@ fn fold_counts(object: &Object<'_>, meta: &mut SessionMeta) {
 
 /// What a person reads of a document: the prompt, and a line about the rest.
 pub(crate) fn view(object: &Object<'_>) -> View {
-    let text = |key: &str| object.text(key).unwrap_or_default();
+    let text = |key: &str| text(object, key).unwrap_or_default();
     let prompt = text("initial_prompt");
     let mut view = if prompt.is_empty() {
         View::default()
@@ -122,9 +172,54 @@ pub(crate) fn view(object: &Object<'_>) -> View {
         remark.push_str(&format!(" ({error})"));
     }
     view.remark = Some(remark);
-    view.model = object
-        .text("model")
-        .filter(|m| !m.is_empty())
-        .map(|m| m.into_owned());
+    view.model = Some(text("model").into_owned()).filter(|model| !model.is_empty());
     view
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::json::scan_object;
+
+    use super::*;
+
+    fn with<T>(json: &str, look: impl FnOnce(&Object<'_>) -> T) -> T {
+        let mut members = Vec::new();
+        scan_object(json.as_bytes(), &mut members).unwrap();
+        look(&Object::new(json.as_bytes(), &members))
+    }
+
+    fn facts(json: &str) -> SessionMeta {
+        let mut meta = SessionMeta::default();
+        with(json, |object| collect_meta(object, &mut meta));
+        meta
+    }
+
+    #[test]
+    fn keys_in_any_case_are_read_as_go_reads_them() {
+        let json = r#"{"ID":"a","Backend":"codex","CREATED_AT":"2026-01-31T10:00:00Z","Last_Used":"2026-01-31T11:00:00Z","Title":"Mine","Turn_Count":2,"Token_Usage":{"Input_Tokens":3,"output_tokens":4}}"#;
+        assert!(with(json, is_document));
+        let meta = facts(json);
+        assert_eq!(meta.title.as_deref(), Some("Mine"));
+        assert_eq!(meta.agent.as_deref(), Some("codex"));
+        assert_eq!(meta.stated.turns, Some(2));
+        assert_eq!(meta.stated.usage.input, Some(3));
+        assert_eq!(with(json, refused), None);
+        let shown = with(json, view);
+        assert_eq!(
+            shown.remark.as_deref(),
+            Some("codex session `Mine`: no status")
+        );
+    }
+
+    #[test]
+    fn a_count_that_is_text_is_unknown_and_a_session_that_was_never_used_began() {
+        let json = r#"{"id":"a","backend":"codex","created_at":"2026-01-31T10:00:00Z","last_used":"0001-01-01T00:00:00Z","turn_count":"3","token_usage":{"input_tokens":5,"output_tokens":6}}"#;
+        let meta = facts(json);
+        assert_eq!(meta.stated.turns, None);
+        assert_eq!(meta.stated.usage.input, Some(5));
+        assert_eq!(meta.last_active, Instant::parse("2026-01-31T10:00:00Z"));
+        assert_eq!(with(json, refused), Some("turn_count"));
+        assert_eq!(with(r#"{"Title":7}"#, refused), Some("title"));
+        assert_eq!(with(r#"{"tags":null,"later":{}}"#, refused), None);
+    }
 }

@@ -1,7 +1,6 @@
-//! Changes members of a document and leaves every other byte as it is: unknown fields,
-//! times as found, layout.
+//! Changes members of a document and keeps every other byte: unknown fields, times, layout.
 
-use boswell_model::json::{Member, Object, Raw, scan_object};
+use boswell_model::json::{Member, Raw, Str, scan_object};
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::go_json;
@@ -26,7 +25,7 @@ const ORDER: [&str; 16] = [
     "metadata",
 ];
 
-/// What stands before each member of a document that is made anew.
+/// The white space before each member of a newly written document.
 pub(crate) const LAYOUT: &[u8] = b"\n  ";
 
 /// A document that is being changed.
@@ -38,8 +37,8 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    /// Takes the bytes of a document. What is no JSON object cannot be changed
-    /// without losing what it is.
+    /// Takes the bytes of a document. Fails if it is not a JSON object, because a change would lose
+    /// its contents.
     pub(crate) fn of(bytes: &[u8]) -> Result<Edit> {
         let damaged = |why: String| {
             Error::new(
@@ -82,7 +81,7 @@ impl Edit {
 
     /// A member's value.
     pub(crate) fn get(&self, key: &str) -> Option<Raw<'_>> {
-        Raw::trusted(&self.object).get(key)
+        go_json::member(Raw::trusted(&self.object), key)
     }
 
     /// White space before the first member: how the document is laid out.
@@ -111,11 +110,18 @@ impl Edit {
         }
     }
 
-    /// Takes a member out.
+    /// Takes a member out, in whatever case its key is written: clinvoker would read it.
     pub(crate) fn remove(&mut self, key: &str) {
-        // It was scanned before, so it scans again.
-        if let Ok(without) = boswell_model::json::remove_member(&self.object, key) {
-            self.object = without;
+        let members = Raw::trusted(&self.object).members();
+        let names: Vec<String> = members
+            .map(|(name, _)| name.to_text().into_owned())
+            .filter(|name| go_json::is_key(name, key))
+            .collect();
+        for name in names {
+            // It was scanned before, so it scans again.
+            if let Ok(without) = boswell_model::json::remove_member(&self.object, &name) {
+                self.object = without;
+            }
         }
     }
 
@@ -151,9 +157,8 @@ impl Edit {
     }
 
     fn is(&self, member: &Member, key: &str) -> bool {
-        Object::new(&self.object, std::slice::from_ref(member))
-            .get(key)
-            .is_some()
+        let name = self.object.get(member.key_start..member.key_end);
+        name.is_some_and(|name| go_json::is_key(&Str::trusted(name).to_text(), key))
     }
 
     fn members(&self) -> Vec<Member> {
@@ -210,6 +215,19 @@ mod tests {
         let mut empty = Edit::of(b" {}").unwrap();
         empty.set_text("title", "x");
         assert_eq!(empty.bytes(), br#" {"title":"x"}"#);
+    }
+
+    #[test]
+    fn keys_in_another_case_are_changed_where_they_are() {
+        let mut edit = Edit::of(br#"{"ID":"a","Title":"old","TAGS":["x"]}"#).unwrap();
+        assert!(edit.get("title").is_some_and(|title| title.is("old")));
+        edit.set_text("title", "new");
+        edit.remove("tags");
+        edit.set_text("backend", "codex");
+        assert_eq!(
+            edit.bytes(),
+            br#"{"ID":"a","backend":"codex","Title":"new"}"#
+        );
     }
 
     #[test]

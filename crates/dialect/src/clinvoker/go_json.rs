@@ -1,13 +1,35 @@
-//! New JSON as Go's encoder prints it.
+//! Prints new JSON as Go's encoder does.
 //!
-//! clinvoker reads any JSON, so this is for people who compare files: what we add looks like
-//! what stands around it.
+//! clinvoker reads any JSON; this is for users who compare files: new values look like the existing
+//! ones.
 
 use boswell_model::Instant;
-use boswell_model::json::Json;
+use boswell_model::json::{Json, Raw};
 
 /// What Go writes for a time that never was.
 pub(crate) const NEVER: &str = "0001-01-01T00:00:00Z";
+
+/// A member of an object as Go's decoder finds it: keys in any case, the last one that is not null.
+pub(crate) fn member<'a>(object: Raw<'a>, key: &str) -> Option<Raw<'a>> {
+    let values = object
+        .members()
+        .filter(|(name, _)| is_key(&name.to_text(), key));
+    values
+        .map(|(_, value)| value)
+        .filter(|it| !it.is_null())
+        .last()
+}
+
+/// Whether Go's decoder takes a name for the key of a field. Two letters beyond ASCII fold to ASCII
+/// ones.
+pub(crate) fn is_key(name: &str, key: &str) -> bool {
+    let fold = |letter: char| match letter {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        letter => letter.to_ascii_lowercase(),
+    };
+    name.chars().map(fold).eq(key.chars().map(fold))
+}
 
 /// A string token. Go escapes what browsers misread as markup, and the two line separators.
 pub(crate) fn string(text: &str) -> Vec<u8> {
@@ -39,6 +61,22 @@ pub(crate) fn time(at: Instant) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn members_are_found_in_any_case_and_the_last_that_says_something_counts() {
+        let find = |json: &str| {
+            let raw = Raw::parse(json.as_bytes()).unwrap();
+            member(raw, "last_used")
+                .map(|value| String::from_utf8_lossy(value.bytes()).into_owned())
+        };
+        assert_eq!(find(r#"{"Last_Used":1}"#).as_deref(), Some("1"));
+        assert_eq!(
+            find(r#"{"last_used":1,"LAST_USED":2,"last_used":null}"#).as_deref(),
+            Some("2")
+        );
+        assert_eq!(find("{\"laſt_uſed\":3}").as_deref(), Some("3"));
+        assert_eq!(find(r#"{"lastused":1,"LastUsed":2}"#), None);
+    }
 
     #[test]
     fn strings_and_times_look_as_go_prints_them() {

@@ -2,11 +2,11 @@
 
 use boswell_model::{Unseen, unseen};
 
-/// Whether `id` can be a session: what clinvoker's own check accepts, less what is no session or
-/// looks like an option.
+/// Whether `id` can be a session: clinvoker's own check, without ids that are not sessions or look
+/// like an option.
 ///
-/// Its check looks at the form only for lengths 16 and 32, so `index` passes and
-/// names the index file.
+/// That check examines the form only for lengths 16 and 32, so `index` passes and names the index
+/// file.
 pub fn is_valid(id: &str) -> bool {
     let checked = matches!(id.len(), 16 | 32);
     !id.is_empty()
@@ -20,7 +20,7 @@ pub fn is_valid(id: &str) -> bool {
         && (!checked || is_hex(id))
 }
 
-/// Whether `prefix` may stand for a session: hex digits of any number.
+/// Whether `prefix` can abbreviate a session id: any number of hex digits.
 pub fn is_prefix(prefix: &str) -> bool {
     !prefix.is_empty() && is_hex(prefix)
 }

@@ -1,9 +1,7 @@
-//! `sessions/index.json`: a cache that the documents are compared with, and that is
-//! written anew from them.
+//! `sessions/index.json`: a cache that is compared with the documents and rebuilt from them.
 //!
-//! clinvoker itself persists an index that it has not loaded, so rows go missing. We never
-//! do: what stands there is loaded, rows that are right keep their bytes, and every document
-//! has a row afterwards.
+//! clinvoker itself writes an index that it has not loaded, so rows are lost. We always load the
+//! existing index: correct rows keep their bytes, and every document has a row afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,62 +13,74 @@ use crate::{Files, Modified, Step};
 use super::row::Row;
 use super::{go_json, layout};
 
-/// Where it stands.
+/// The key of the index.
 pub(crate) const KEY: &str = "sessions/index.json";
 const LIMIT: u64 = 256 << 20;
 /// How many ids a sentence names.
 const NAMED: usize = 5;
 
-/// Says where the index and the documents differ. That there is none is no problem:
-/// clinvoker makes one.
+/// Reports where the index and the documents differ. A missing index is not a problem: clinvoker
+/// creates one.
 pub(crate) fn compare(
     files: &dyn Files,
     documents: &BTreeSet<String>,
     problems: &mut Vec<(String, Problem)>,
 ) {
-    let mut say = |detail: String| {
-        problems.push((
-            KEY.to_owned(),
-            Problem::of_file(ProblemKind::StaleIndex, detail),
-        ))
-    };
+    let mut say =
+        |kind, detail: String| problems.push((KEY.to_owned(), Problem::of_file(kind, detail)));
     let bytes = match files.read_whole(KEY, LIMIT) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return,
-        Err(error) => return say(format!("the index cannot be read: {error}")),
+        Err(error) => {
+            return say(
+                ProblemKind::Unreadable,
+                format!("the index cannot be read: {error}"),
+            );
+        }
     };
     let rows = match rows_of(&bytes) {
         Ok(rows) => rows
             .members()
             .map(|(id, _)| id.to_text().into_owned())
             .collect::<BTreeSet<String>>(),
-        Err(why) => return say(format!("{why}; clinvoker will make it anew")),
+        Err(why) => {
+            return say(
+                ProblemKind::StaleIndex,
+                format!("{why}; clinvoker will make it anew"),
+            );
+        }
     };
     let deleted_sessions: Vec<_> = rows.difference(documents).map(String::as_str).collect();
     if !deleted_sessions.is_empty() {
-        say(format!(
-            "{} rows have no document: {}",
-            deleted_sessions.len(),
-            some(&deleted_sessions)
-        ));
+        say(
+            ProblemKind::StaleIndex,
+            format!(
+                "{} rows have no document: {}",
+                deleted_sessions.len(),
+                some(&deleted_sessions)
+            ),
+        );
     }
     let missing: Vec<_> = documents.difference(&rows).map(String::as_str).collect();
     if !missing.is_empty() {
-        say(format!(
-            "{} documents have no row, so clinvoker does not list them: {}",
-            missing.len(),
-            some(&missing)
-        ));
+        say(
+            ProblemKind::StaleIndex,
+            format!(
+                "{} documents have no row, so clinvoker does not list them: {}",
+                missing.len(),
+                some(&missing)
+            ),
+        );
     }
 }
 
 /// The object of rows, empty where Go would read none.
 fn rows_of(bytes: &[u8]) -> std::result::Result<Raw<'_>, &'static str> {
     let root = Raw::parse(bytes).map_err(|_| "the index is no JSON")?;
-    if root.get("version").and_then(|v| v.i64()) != Some(1) {
+    if go_json::member(root, "version").and_then(|v| v.i64()) != Some(1) {
         return Err("the index is of another version than 1");
     }
-    match root.get("index") {
+    match go_json::member(root, "index") {
         Some(rows) if rows.kind() == RawKind::Object => Ok(rows),
         Some(rows) if !rows.is_null() => Err("the index holds no rows"),
         _ => Ok(Raw::trusted(b"{}")),
@@ -240,7 +250,7 @@ impl<'a> Table<'a> {
         let ids = table.ids();
         let mut seen = BTreeSet::new();
         for (at, id) in ids.iter().enumerate().rev() {
-            // Of doubled ids the last counts; the others are nobody's.
+            // Of duplicate ids the last row counts; the others are ignored.
             if !seen.insert(id.clone()) {
                 table.drop_row(at);
             }

@@ -1,4 +1,4 @@
-//! Where clinvoker keeps its sessions.
+//! The layout of a clinvoker store.
 
 use std::collections::BTreeSet;
 

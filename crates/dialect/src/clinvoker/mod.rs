@@ -1,9 +1,9 @@
 //! clinvoker: one JSON document per session, and an index document.
 //!
-//! It keeps what is known *about* a conversation that a backend (claude, codex, gemini) holds, and
-//! no message of it: the transcript is found through [`links`](crate::Dialect::links). The
-//! documents are the truth. The index is a cache that the program itself overwrites with a single
-//! row now and then, so it is compared and never believed.
+//! It stores the metadata of a conversation that a backend (claude, codex, gemini) runs, and no
+//! messages: the transcript is found through [`links`](crate::Runtime::links). The documents are
+//! authoritative. The index is a cache that the program itself sometimes overwrites with a single
+//! row, so it is compared and never trusted.
 
 mod dialect;
 mod document;

@@ -1,4 +1,5 @@
-//! Intentions turned into changes of a document and of the index, both under clinvoker's own lock.
+//! Plans for edit requests: changes of a document and of the index, both under clinvoker's own
+//! lock.
 
 use std::collections::BTreeMap;
 
@@ -97,8 +98,8 @@ fn edited(
     let mut plan = Plan::new(kind, title);
     let new = edit.bytes();
     if new != bytes {
-        // The whole of it stands for `old`, so that a change by somebody who
-        // takes no lock is noticed.
+        // `old` is the whole file, so that a change by a process that does not use the lock is
+        // noticed.
         plan = plan.step(Step::Edit {
             key,
             at: Some(0),
@@ -155,7 +156,8 @@ fn set_or_remove(edit: &mut Edit, key: &str, text: &str) {
     }
 }
 
-/// Tags that stay keep their bytes; what is no text is not clinvoker's and stays as well.
+/// Sets the tags. Tags that stay keep their bytes; items that are not strings were not written by
+/// clinvoker and stay too.
 fn set_tags(edit: &mut Edit, tags: &[String]) {
     let known = edit
         .get("tags")

@@ -1,4 +1,4 @@
-//! A row of the index: nine fields of a document under the names of Go's struct.
+//! A row of the index: nine fields of a document, with the names of Go's struct.
 
 use boswell_model::json::{Raw, RawKind, set_member};
 
@@ -24,14 +24,15 @@ const FIELDS: [(&str, &str); 8] = [
 pub(crate) struct Row(Vec<(&'static str, Vec<u8>)>);
 
 impl Row {
-    /// The row of a document; none if it is no JSON object, which clinvoker would skip as well.
+    /// Returns the row of a document; `None` if it is not a JSON object, which clinvoker would skip
+    /// too.
     pub(crate) fn of(id: &str, document: &[u8]) -> Option<Row> {
         let document = Raw::parse(document)
             .ok()
             .filter(|raw| raw.kind() == RawKind::Object)?;
         let mut fields = vec![("ID", go_json::string(id))];
         for (name, member) in FIELDS {
-            let value = document.get(member);
+            let value = go_json::member(document, member);
             let token = match name {
                 "Tags" => tags(value),
                 // Times keep their nanoseconds and offset.
@@ -48,15 +49,14 @@ impl Row {
         json_layout::object(&self.0, b"")
     }
 
-    /// The row that stands there with its wrong fields replaced; none if none is wrong.
+    /// Returns the existing row with its wrong fields replaced; `None` if no field is wrong.
     pub(crate) fn fixed(&self, row: &[u8]) -> Option<Vec<u8>> {
         if Raw::trusted(row).kind() != RawKind::Object {
             return Some(self.bytes());
         }
         let mut new = row.to_vec();
         for (name, want) in &self.0 {
-            if !Raw::trusted(&new)
-                .get(name)
+            if !go_json::member(Raw::trusted(&new), name)
                 .is_some_and(|is| same(is, Raw::trusted(want)))
             {
                 new = set_member(&new, &[name], want).unwrap_or_else(|_| self.bytes());

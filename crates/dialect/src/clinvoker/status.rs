@@ -1,4 +1,5 @@
-//! The states of a clinvoker session: those its documents describe, and those its code reaches.
+//! The states of a clinvoker session: those that its documents describe, and those that its code
+//! reaches.
 
 /// A state. Documents may hold other words; they are shown as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,9 +56,9 @@ pub struct Run<'a> {
     pub failure: &'a str,
 }
 
-/// The state after a run, and the message that goes with an error. Whatever the state was before.
+/// Returns the state after a run, and the message for an error. The state before does not matter.
 ///
-/// A good run leaves the message of an earlier failure where it is.
+/// A successful run keeps the message of an earlier failure.
 pub fn after_run(run: Run<'_>) -> (Status, Option<String>) {
     if !run.stated_error.is_empty() {
         return (Status::Error, Some(run.stated_error.to_owned()));

@@ -1,4 +1,4 @@
-//! Which id the agent really uses, as it says itself once it runs.
+//! Confirms which session id the agent really uses, from what it reports after its start.
 
 use boswell_model::{Error, ErrorKind, Result};
 
@@ -29,7 +29,7 @@ impl Confirmation {
         }
     }
 
-    /// A session of which it is known what its agent said.
+    /// Creates the state of a session whose agent has already reported its id.
     pub fn known(own: SessionId, external: SessionId) -> Self {
         Confirmation {
             own,

@@ -1,4 +1,4 @@
-//! Ids that may stand on a command line and in a file name.
+//! Validated ids that are safe as command-line arguments and in file names.
 
 use std::fmt;
 

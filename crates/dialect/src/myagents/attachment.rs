@@ -1,12 +1,13 @@
-//! Files attached to a message: names that must not be trusted.
+//! Attachments of a message, whose names must not be trusted.
 //!
-//! The app joins the path of a row to its attachments folder unchecked, and takes file endings from
-//! a MIME type that the sender chose. We name only what stays inside the folder.
+//! The app joins the path in a row to its attachments folder without a check, and takes file
+//! extensions from a MIME type that the sender chose. We only return keys that stay inside the
+//! folder.
 
 use boswell_model::json::Raw;
 use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
 
-/// The block that stands for one item of an `attachments` array.
+/// Returns the block for one item of an `attachments` array.
 pub(crate) fn block(item: Raw<'_>) -> Block {
     let path = item.get("path").and_then(|p| p.text()).unwrap_or_default();
     let other = |word: &str| Block::Other {

@@ -1,4 +1,4 @@
-//! What a row says: plain text, or blocks encoded as JSON inside the string.
+//! The content of a row: plain text, or blocks encoded as JSON inside the string.
 
 use std::borrow::Cow;
 
@@ -22,8 +22,8 @@ pub(crate) enum Content<'a> {
 
 impl<'a> Content<'a> {
     /// Decodes by the rule of the app's loader: a string that starts with `[` and parses to an
-    /// array is blocks, any other is text. A user who types a JSON array cannot be told from
-    /// blocks; the app cannot either.
+    /// array is blocks, any other is text. A JSON array that a user typed cannot be distinguished
+    /// from blocks, neither here nor in the app.
     pub(crate) fn of(value: Option<Raw<'a>>) -> Self {
         let Some(value) = value.filter(|v| !v.is_null()) else {
             return Content::Absent;
@@ -132,7 +132,7 @@ fn call(tool: Raw<'_>) -> Vec<Block> {
 
 fn call_itself(tool: Raw<'_>) -> Block {
     let text_at = |key: &str| tool.get(key).and_then(|t| t.text()).map(Cow::into_owned);
-    // While the arguments stream in, `input` is empty and the text so far stands in `inputJson`.
+    // While the arguments are streamed, `input` is empty and `inputJson` contains the text so far.
     let input = tool
         .get("input")
         .filter(|input| input.members().next().is_some())

@@ -1,4 +1,4 @@
-//! The dialect itself: each question handed to the file that knows.
+//! The implementation of [`Dialect`] and its powers for MyAgents.
 
 use std::path::{Path, PathBuf};
 
@@ -128,7 +128,7 @@ impl Dialect for MyAgents {
         message::collect_meta(object, head, names, meta);
     }
 
-    /// Rows are a list: each follows the one before it in the file, whatever their ids.
+    /// Rows are a list: each follows the one before it in the file, regardless of ids.
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
         log.slots()
             .map(|slot| slot.0.checked_sub(1).map(Slot))

@@ -1,9 +1,9 @@
-//! New rows of a transcript, in the order of members that the app writes.
+//! Encodes new rows of a transcript, with the member order of the app.
 
 use boswell_model::json::{Json, Raw, RawKind};
 use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
 
-use crate::{Answer, Body, Draft, Part, one_object, unsupported};
+use crate::{AssistantMessage, Body, Draft, Part, one_object, refuse_unknown_parts, unsupported};
 
 use super::{attachment, indent};
 
@@ -31,6 +31,7 @@ pub(crate) struct MessagePosition<'a> {
 
 /// Encodes a draft.
 pub(crate) fn encode(draft: &Draft, place: MessagePosition<'_>) -> Result<Encoded> {
+    refuse_unknown_parts("myagents", &draft.body)?;
     match &draft.body {
         Body::User(parts) => {
             let (attachments, files) = attachments(parts, place)?;
@@ -63,7 +64,7 @@ fn row(place: MessagePosition<'_>, role: &str, content: String) -> Json {
         .with("timestamp", place.at.to_rfc3339())
 }
 
-fn assistant(answer: &Answer, place: MessagePosition<'_>) -> Result<Encoded> {
+fn assistant(answer: &AssistantMessage, place: MessagePosition<'_>) -> Result<Encoded> {
     let said = match &answer.error {
         Some(error) => format!("Error: {error}"),
         None => content(&answer.content),
@@ -84,7 +85,7 @@ fn assistant(answer: &Answer, place: MessagePosition<'_>) -> Result<Encoded> {
     })
 }
 
-fn usage(answer: &Answer) -> Option<Json> {
+fn usage(answer: &AssistantMessage) -> Option<Json> {
     let Usage {
         input,
         output,
@@ -155,7 +156,7 @@ fn block(at: usize, part: &Part) -> Option<Json> {
                 .with("type", "tool_use")
                 .with("tool", tool.with("streamIndex", at))
         }
-        Part::Image { .. } => return None,
+        Part::Image { .. } | Part::Other(_) => return None,
     })
 }
 
@@ -285,10 +286,10 @@ mod tests {
             output: Some(3),
             ..Usage::default()
         };
-        let answer = Answer {
+        let answer = AssistantMessage {
             content: vec![Part::Text("a".into()), call],
             usage,
-            ..Answer::default()
+            ..AssistantMessage::default()
         };
         assert_eq!(
             encoded(&Draft::answer(answer)).unwrap(),

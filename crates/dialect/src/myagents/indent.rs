@@ -1,8 +1,8 @@
-//! White space of JSON as the app prints it, every token as it was.
+//! Changes the white space of JSON to that of the app, and keeps every token.
 //!
-//! The app writes its index with two spaces and its rows without any. Printing through values would
-//! change numbers, doubled keys and lone surrogates of rows that nobody asked to change; here only
-//! the space between tokens moves.
+//! The app writes its index with two spaces of indentation and its rows without any. Printing
+//! through values would change numbers, duplicate keys and lone surrogates of rows that should not
+//! change; here only the space between tokens changes.
 
 /// A valid JSON text as `JSON.stringify(value, null, 2)` spaces it.
 pub(crate) fn pretty(json: &[u8]) -> Vec<u8> {
@@ -36,7 +36,7 @@ pub(crate) fn pretty(json: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A valid JSON text without white space between its tokens: one line, whatever it was.
+/// Returns a valid JSON text without white space between its tokens, thus on one line.
 pub(crate) fn compact(json: &[u8]) -> Vec<u8> {
     Tokens { json, at: 0 }.collect::<Vec<_>>().concat()
 }
@@ -46,7 +46,8 @@ fn line(out: &mut Vec<u8>, depth: usize) {
     out.extend(std::iter::repeat_n(b"  ", depth).flatten());
 }
 
-/// Tokens in order; of a text that is no JSON whatever looks like some.
+/// Iterates over the tokens in order; in a text that is not JSON, over everything that looks like a
+/// token.
 struct Tokens<'a> {
     json: &'a [u8],
     at: usize,

@@ -1,4 +1,4 @@
-//! `sessions.json`: read as the app reads it, and salvaged as the app would when it is damaged.
+//! Reads `sessions.json` as the app reads it, and salvages it as the app would if it is damaged.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::row::SECRET;
 /// Key of the index.
 pub(crate) const MAIN: &str = "sessions.json";
 const TEMP: &str = "sessions.json.tmp";
-/// Far above what a thousand sessions take; a longer file is no index.
+/// Far above the size for a thousand sessions; a larger file is not an index.
 const LIMIT: u64 = 256 << 20;
 
 /// Id and JSON of each row.
@@ -25,6 +25,9 @@ pub(crate) struct Index {
     pub(crate) rows: Rows,
     /// Whether there is an index at all.
     pub(crate) exists: bool,
+    /// Whether its bytes could be read. Of an index that could not, nothing is known: neither that
+    /// it has a row nor that it lacks one.
+    pub(crate) is_readable: bool,
 }
 
 /// Reads the index and says what is wrong with it.
@@ -53,6 +56,7 @@ pub(crate) fn read(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> 
     Ok(Index {
         rows: rows.into_iter().map(without_secret).collect(),
         exists: true,
+        is_readable: true,
     })
 }
 

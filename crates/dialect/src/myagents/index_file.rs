@@ -1,5 +1,4 @@
-//! `sessions.json` on its way back to disk: rows are changed one by one, all
-//! others stay as they are.
+//! Edits `sessions.json`: rows are changed one by one, and all others keep their bytes.
 
 use boswell_model::json::{Json, Raw, remove_member, set_member};
 use boswell_model::{Error, ErrorKind, Instant, Result};
@@ -129,7 +128,7 @@ impl RowEdit {
         }
     }
 
-    /// A row as it stands.
+    /// Returns a row as stored.
     pub(crate) fn raw(&self) -> Raw<'_> {
         Raw::trusted(&self.json)
     }
@@ -165,11 +164,11 @@ fn broken(fault: impl std::fmt::Display) -> Error {
     .hinting("see what is wrong with `boswell check`")
 }
 
-/// Brings the change from `base` to `ours` into what somebody else made of the index meanwhile;
-/// none if one is no index.
+/// Three-way merge: applies the change from `base` to `ours` to the index that another process
+/// wrote meanwhile; `None` if one of them is not an index.
 ///
-/// Row by row, and in a row member by member. What both changed stays as they left
-/// it: they came later.
+/// Merges row by row, and in a row member by member. Where both changed a member, `theirs` wins,
+/// because it is newer.
 pub(crate) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     let (base, ours) = (index::parse(base)?, index::parse(ours)?);
     let mut out = IndexFile {

@@ -1,4 +1,4 @@
-//! Where MyAgents keeps its sessions, and which of two files holds one.
+//! The layout of a MyAgents store, and which of two files contains a session.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ struct Transcripts {
     newer: Option<FileInfo>,
 }
 
-/// How records stand in a file of this name: before 0.1.4 a session was one document.
+/// Returns the framing of a file with this name: before 0.1.4 a session was one document.
 pub(crate) fn framing(key: &str) -> Framing {
     if key.ends_with(".json") {
         Framing::Rows("messages")
@@ -63,7 +63,7 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
     }
     for (session, of_session) in on_disk {
         let location = of_session.locate(files, session, &mut found.problems)?;
-        if let (true, Some(key)) = (index.exists, &location.key) {
+        if let (true, Some(key)) = (index.is_readable, &location.key) {
             let problem = Problem::of_file(
                 ProblemKind::StaleIndex,
                 "the index has no row for this transcript",
@@ -207,7 +207,7 @@ fn is_empty(files: &dyn Files, info: &FileInfo) -> Result<bool> {
     Ok(bytes.iter().all(|b| b.is_ascii_whitespace()))
 }
 
-/// Attachments of a session, and what is left of a move or rewind beside its log.
+/// Returns the attachments of a session, and leftovers of a move or rewind next to its log.
 pub(crate) fn side_files(files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
     if !id::is_valid(&location.id) {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! What MyAgents leaves behind: files of sessions that are gone, and locks.
+//! Finds what MyAgents leaves behind: files of deleted sessions, and locks.
 
 use std::collections::HashSet;
 

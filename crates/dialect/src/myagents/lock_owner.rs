@@ -1,8 +1,8 @@
-//! Who holds a lock folder of MyAgents, and whether it may be taken from them.
+//! Parses the owner of a MyAgents lock folder, and decides whether the lock may be broken.
 //!
-//! The lock is a folder; a file `owner` inside names the process. Node and Rust parts of the app
-//! judge each other by this text, so the grammar is strict: what does not fit it names nobody, and
-//! only age can free such a lock.
+//! The lock is a folder; a file `owner` inside names the process. The Node and Rust parts of the
+//! app judge each other by this text, so the grammar is strict: a text that does not match it names
+//! no owner, and only age can release such a lock.
 
 /// Which part of the app wrote the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub enum OwnerLiveness {
     Unknown,
 }
 
-/// What to do about a lock that somebody holds.
+/// What to do about a lock that is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockVerdict {
     /// Wait for it.
@@ -93,7 +93,7 @@ pub enum LockVerdict {
     Break,
 }
 
-/// After how many milliseconds a lock that names nobody counts as left behind.
+/// The age in milliseconds after which a lock without a valid owner counts as stale.
 pub const STALE_AFTER_MS: i64 = 30_000;
 
 /// Whether a held lock may be broken: at once when its owner is dead, never by age while a

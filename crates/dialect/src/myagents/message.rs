@@ -1,4 +1,4 @@
-//! Rows of a transcript: one message each, or one turn's worth of them.
+//! The rows of a transcript: one message each, or the messages of one turn.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Said, SessionMeta, Usage, View};
@@ -6,8 +6,8 @@ use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Said, SessionMeta
 use super::content::Content;
 use super::{attachment, reminder};
 
-/// Fills in the head of a row. Rows name no parent, and their ids repeat: they hang together
-/// by their order alone.
+/// Fills in the head of a row. Rows have no parents and their ids repeat: only their order links
+/// them.
 pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let role = object.text("role");
     head.kind = match role.as_deref() {

@@ -1,10 +1,10 @@
 //! MyAgents: an index array, and a line log per session.
 //!
-//! Three eras share one skeleton (`sessions.json`, `sessions/<id>.jsonl`, `attachments/<id>/`), and
-//! the newest is a superset of the others. The engine keeps a transcript of its own in Claude's or
-//! Codex's store: see [`links`](crate::Dialect::links). Next to what reading needs, this folder
-//! holds the rules that a writer must follow, each as a pure function: [`id`], [`title`],
-//! [`preview`], [`visibility`], [`rewind_intent`], [`lock_owner`].
+//! Three generations share one layout (`sessions.json`, `sessions/<id>.jsonl`,
+//! `attachments/<id>/`), and the newest is a superset of the others. The engine writes a transcript
+//! of its own in Claude's or Codex's store: see [`links`](crate::Runtime::links). Besides reading,
+//! this folder contains the rules that a writer must follow, each as a pure function: [`id`],
+//! [`title`], [`preview`], [`visibility`], [`rewind_intent`], [`lock_owner`].
 
 mod attachment;
 mod content;

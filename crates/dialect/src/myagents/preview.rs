@@ -1,4 +1,4 @@
-//! The line that MyAgents shows of a session: the beginning of the last thing its user said.
+//! The preview line of a session: the beginning of the last message of its user.
 
 use boswell_model::json::{Raw, RawKind};
 
@@ -47,8 +47,8 @@ fn joined_blocks(content: &str) -> Option<String> {
     Some(texts.filter_map(|b| b.get("text")?.text()).collect())
 }
 
-/// The first `limit` UTF-16 units. A pair that the cut would split is left out whole:
-/// half of one is no text.
+/// Returns the first `limit` UTF-16 units. A surrogate pair that the cut would split is omitted:
+/// half of it is not text.
 pub fn units(text: &str, limit: usize) -> &str {
     let mut used = 0;
     for (at, c) in text.char_indices() {

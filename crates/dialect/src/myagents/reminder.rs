@@ -1,9 +1,9 @@
-//! The envelope `<system-reminder>…</system-reminder>` in front of what a user said.
+//! The envelope `<system-reminder>…</system-reminder>` before the text of a user message.
 //!
-//! The app wraps what it adds to a prompt (a scheduled task, the window the user looks at, output
-//! of a local command) into such envelopes; people are shown what follows them.
+//! The app encloses what it adds to a prompt (a scheduled task, the window in focus, output of a
+//! local command) in such envelopes; users see only the text after them.
 
-/// What stands before and after the leading envelopes of a text.
+/// The parts before and after the leading envelopes of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reminder<'t> {
     /// Name of the first tag inside, such as `CRON_TASK`.
@@ -14,7 +14,7 @@ pub(crate) struct Reminder<'t> {
     pub(crate) visible: &'t str,
 }
 
-/// Output of a command that ran beside the conversation: shown, but nothing that the user asked.
+/// Output of a command that ran outside the conversation: displayed, but not a prompt.
 pub(crate) const LOCAL_COMMAND_OUTPUT: &str = "LOCAL_COMMAND_OUTPUT";
 /// News of another session.
 pub(crate) const SESSION_EVENT: &str = "myagents-session-event";

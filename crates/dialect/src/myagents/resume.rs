@@ -1,4 +1,4 @@
-//! The engine's command that resumes a session, as the newest version of the app would decide it.
+//! The engine's command that resumes a session, as the newest version of the app would choose it.
 
 use boswell_model::{Result, SessionRef};
 

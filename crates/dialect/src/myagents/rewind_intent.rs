@@ -1,8 +1,7 @@
-//! A rewind that MyAgents began: the record of what it was about to change, and what a
-//! crash left to be done.
+//! The intent of a rewind in MyAgents, and what remains to be done after a crash.
 //!
-//! Rewinding changes two files, so the app first writes an intent into the session's row. How many
-//! rows the transcript has tells how far it came.
+//! A rewind changes two files, so the app first writes an intent into the session's row. The number
+//! of rows in the transcript shows how far the rewind got.
 
 use boswell_model::json::{Json, Raw};
 

@@ -1,4 +1,4 @@
-//! A row of `sessions.json`: what the app knows of a session without its transcript.
+//! A row of `sessions.json`: the metadata of a session without its transcript.
 
 use boswell_model::json::Raw;
 use boswell_model::{Instant, SessionMeta, Settings, Usage};
@@ -92,8 +92,8 @@ impl<'a> Row<'a> {
         meta
     }
 
-    /// The title, unless it is what every session is called before anybody names it: then
-    /// its prompt says more.
+    /// Returns the title, unless it is the default of every new session: then the prompt is more
+    /// useful.
     fn title(&self) -> Option<String> {
         let source = self.text("titleSource");
         self.text("title")

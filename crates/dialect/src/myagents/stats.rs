@@ -1,4 +1,4 @@
-//! The sums that a row of the index keeps of its transcript.
+//! The sums over a transcript that its index row contains.
 
 use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{Result, Stated};
@@ -92,8 +92,8 @@ impl Stats {
         }
     }
 
-    /// Writes them into a row; what else stands among its sums stays. Cache tokens are left out
-    /// while there are none.
+    /// Writes the sums into a row and keeps its other members. Cache tokens are omitted while they
+    /// are zero.
     pub(crate) fn write(self, row: &mut RowEdit) -> Result<()> {
         let known = [
             (PROMPTS, self.prompts, true),

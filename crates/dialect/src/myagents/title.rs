@@ -1,4 +1,4 @@
-//! The title that MyAgents gives a session before anybody names it.
+//! The title that MyAgents gives a session before the user sets one.
 
 use super::reminder::{self, is_blank, trim};
 

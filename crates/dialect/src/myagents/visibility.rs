@@ -1,4 +1,4 @@
-//! Which sessions MyAgents leaves out of its history.
+//! Which sessions MyAgents omits from its history.
 
 use boswell_model::json::Raw;
 
@@ -30,8 +30,7 @@ pub fn hidden(row: Raw<'_>, transcript: Transcript) -> Option<&'static str> {
     (transcript == Transcript::Absent && is_draft(row)).then_some("draft")
 }
 
-/// Whether the row was left by a version that wrote it before anything was asked, and nobody
-/// has touched it since.
+/// Whether a version wrote the row before the first prompt, and it was not changed since.
 fn is_draft(row: Raw<'_>) -> bool {
     row.get("transcriptFormat").is_none()
         && is_managed_codex(row)

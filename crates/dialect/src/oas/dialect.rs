@@ -309,18 +309,58 @@ fn settings(view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
     Ok(settings)
 }
 
+/// The parts of a message, and the calls that only `tool_calls` has.
 fn parts(record: &Object<'_>) -> Vec<Json> {
-    match record.get("message").and_then(|m| m.get("content")) {
+    let Some(message) = record.get("message") else {
+        return Vec::new();
+    };
+    let mut parts: Vec<Json> = match message.get("content") {
         Some(content) if content.kind() == RawKind::Array => {
             content.items().map(Json::from).collect()
         }
-        Some(content) => content
+        // A message that only calls has a `content` of null.
+        Some(content) if !content.is_null() => content
             .text()
             .map_or_else(|| vec![Json::from(content)], |text| vec![text_part(text)]),
-        None => Vec::new(),
-    }
+        _ => Vec::new(),
+    };
+    let apart = row::calls_apart(message);
+    parts.extend(apart.iter().map(row::CallApart::to_part));
+    parts
 }
 
 fn text_part(text: Cow<'_, str>) -> Json {
     Json::object().with("type", "text").with("text", text)
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::json::scan_object;
+
+    use super::*;
+
+    #[test]
+    fn calls_that_only_tool_calls_has_are_sent_and_no_call_is_sent_twice() {
+        let record = br#"{"type":"assistant","session_id":"s","message":{"role":"assistant","content":[{"type":"text","text":"look"},{"type":"tool_use","id":"a","name":"Read","input":{}}],"tool_calls":[{"id":"a","type":"function","function":{"name":"Read","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"Grep","arguments":"{\"pattern\":\"x\"}"}},{"id":"c","type":"function","function":{"name":"Bash","arguments":"{\"torn"}}]}}"#;
+        let mut members = Vec::new();
+        scan_object(record, &mut members).unwrap();
+        let object = Object::new(record, &members);
+        let sent = OpenAgentSdk.render(&ContextItem::stored(Slot(0)), &[object]);
+        let parts: Vec<String> = sent.content.iter().map(Json::to_string).collect();
+        assert_eq!(
+            parts,
+            [
+                r#"{"type":"text","text":"look"}"#,
+                r#"{"type":"tool_use","id":"a","name":"Read","input":{}}"#,
+                r#"{"type":"tool_use","id":"b","name":"Grep","input":{"pattern":"x"}}"#,
+                r#"{"type":"tool_use","id":"c","name":"Bash","input":"{\"torn"}"#,
+            ]
+        );
+        let only = br#"{"type":"assistant","session_id":"s","message":{"role":"assistant","content":null,"tool_calls":[{"id":"b","function":{"name":"Grep","arguments":"{}"}}]}}"#;
+        let mut members = Vec::new();
+        scan_object(only, &mut members).unwrap();
+        let object = Object::new(only, &members);
+        let sent = OpenAgentSdk.render(&ContextItem::stored(Slot(0)), &[object]);
+        assert_eq!(sent.content.len(), 1, "{:?}", sent.content);
+    }
 }

@@ -3,7 +3,7 @@
 use boswell_model::json::{Json, Raw, insert_member};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
-use crate::{Answer, Body, Draft, Part, one_object, unsupported};
+use crate::{AssistantMessage, Body, Draft, Part, one_object, unsupported};
 
 /// What every row bears.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ pub(crate) fn row(draft: &Draft, bearing: Bearing<'_>) -> Result<Vec<u8>> {
     .to_bytes())
 }
 
-fn assistant(row: Json, answer: &Answer) -> Result<Json> {
+fn assistant(row: Json, answer: &AssistantMessage) -> Result<Json> {
     let mut content = Vec::new();
     let mut calls = Vec::new();
     for part in &answer.content {
@@ -76,7 +76,9 @@ fn assistant(row: Json, answer: &Answer) -> Result<Json> {
                         .with("function", function),
                 );
             }
-            Part::Thinking { .. } | Part::Image { .. } => return Err(no_place()),
+            Part::Thinking { .. } | Part::Image { .. } | Part::Other(_) => {
+                return Err(no_place());
+            }
         }
     }
     let stop = answer

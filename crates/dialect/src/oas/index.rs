@@ -25,19 +25,21 @@ pub(crate) fn compare(
     problems: &mut Vec<(String, Problem)>,
 ) {
     let key = key(folder);
-    let mut say = |detail: String| {
-        problems.push((
-            key.clone(),
-            Problem::of_file(ProblemKind::StaleIndex, detail),
-        ))
-    };
+    let mut say =
+        |kind, detail: String| problems.push((key.clone(), Problem::of_file(kind, detail)));
     let bytes = match files.read_whole(&key, LIMIT) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return,
-        Err(error) => return say(format!("the index cannot be read: {error}")),
+        Err(error) => {
+            return say(
+                ProblemKind::Unreadable,
+                format!("the index cannot be read: {error}"),
+            );
+        }
     };
     let Some(rows) = rows_of(&bytes) else {
         return say(
+            ProblemKind::StaleIndex,
             "the index is no JSON of its kind; the next save would replace it by one row"
                 .to_owned(),
         );
@@ -45,15 +47,17 @@ pub(crate) fn compare(
     let rows: BTreeSet<String> = rows.items().filter_map(id_of).collect();
     let deleted_sessions = rows.difference(sessions).count();
     if deleted_sessions > 0 {
-        say(format!(
-            "{deleted_sessions} rows have no file; the SDK lists them all the same"
-        ));
+        say(
+            ProblemKind::StaleIndex,
+            format!("{deleted_sessions} rows have no file; the SDK lists them all the same"),
+        );
     }
     let missing = sessions.difference(&rows).count();
     if missing > 0 {
-        say(format!(
-            "{missing} files have no row; the SDK does not list them"
-        ));
+        say(
+            ProblemKind::StaleIndex,
+            format!("{missing} files have no row; the SDK does not list them"),
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{Object, Raw, RawKind};
+use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{
     Block, EntryKind, Flags, Head, Instant, Interner, Said, SessionMeta, Usage, View,
 };
@@ -217,24 +217,60 @@ fn blocks(object: &Object<'_>) -> Vec<Block> {
         Some(content) if !content.is_null() => out.push(Block::Text(any_text(content))),
         _ => {}
     }
-    let twice = |id: &str, known: &[Block]| {
-        known
-            .iter()
-            .any(|b| matches!(b, Block::Call { id: other, .. } if other == id))
-    };
+    let apart = calls_apart(message);
+    out.extend(apart.into_iter().map(|call| Block::Call {
+        id: call.id,
+        name: call.name,
+        input: call.arguments,
+    }));
+    out
+}
+
+/// A call that is in `tool_calls` and not in `content`.
+#[derive(Debug)]
+pub(crate) struct CallApart {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl CallApart {
+    /// The call as a part of `content`. Arguments that are not JSON stay the text that they are.
+    pub(crate) fn to_part(&self) -> Json {
+        let arguments = Raw::parse(self.arguments.as_bytes()).map(Json::from);
+        let input = arguments.unwrap_or_else(|_| Json::from(self.arguments.as_str()));
+        Json::object()
+            .with("type", "tool_use")
+            .with("id", self.id.as_str())
+            .with("name", self.name.as_str())
+            .with("input", input)
+    }
+}
+
+/// The calls of a message that only `tool_calls` has. The SDK writes most calls to both lists and
+/// sends those of either.
+pub(crate) fn calls_apart(message: Raw<'_>) -> Vec<CallApart> {
+    let text = |value: Option<Raw<'_>>| value.map(any_text).unwrap_or_default();
+    let parts = message.get("content");
+    let calls = parts.iter().flat_map(|parts| parts.items());
+    let calls = calls.filter(|part| part.get("type").is_some_and(|word| word.is("tool_use")));
+    let mut known: Vec<String> = calls.map(|call| text(call.get("id"))).collect();
+    let mut apart = Vec::new();
     let second = message.get("tool_calls");
     for call in second.iter().flat_map(|calls| calls.items()) {
-        let text = |path: &[&str]| call.at(path).map(any_text).unwrap_or_default();
-        let id = text(&["id"]);
-        if !twice(&id, &out) {
-            out.push(Block::Call {
-                id,
-                name: text(&["function", "name"]),
-                input: text(&["function", "arguments"]),
-            });
+        let id = text(call.get("id"));
+        // A call without an id is not the same as another one without.
+        if !id.is_empty() && known.contains(&id) {
+            continue;
         }
+        known.push(id.clone());
+        apart.push(CallApart {
+            id,
+            name: text(call.at(&["function", "name"])),
+            arguments: text(call.at(&["function", "arguments"])),
+        });
     }
-    out
+    apart
 }
 
 fn block(item: Raw<'_>) -> Block {

@@ -1,4 +1,4 @@
-//! The parts of messages.
+//! The parts of messages in the pi format.
 
 use boswell_model::json::{Raw, RawKind};
 use boswell_model::{Block, MediaSource};

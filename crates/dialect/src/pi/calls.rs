@@ -1,12 +1,12 @@
-//! Calls and answers that an entry holds, found without making its view.
+//! Finds the tool calls and results of an entry without building its view.
 
 use boswell_model::json::{Object, RawKind};
 use boswell_model::{Interner, ToolLink};
 
 use super::js_values::pick;
 
-/// Hands over the calls of a message, then the call that it answers. The same as
-/// its view would tell.
+/// Passes the calls of a message to `sink`, then the call that it answers: the same links as from
+/// its view.
 pub(super) fn pairs(entry: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) {
     if !entry.get("type").is_some_and(|word| word.is("message")) {
         return;

@@ -1,6 +1,6 @@
-//! Damage that only this family knows.
+//! Finds damage that is specific to this family.
 //!
-//! Branches that lead nowhere are no damage here: every entry stays reachable through the tree.
+//! Abandoned branches are not damage here: every entry stays reachable through the tree.
 
 use boswell_model::json::RawKind;
 use boswell_model::{EntryKind, Head, Problem, ProblemKind, Result, SessionView, Slot};
@@ -37,7 +37,7 @@ fn newer_version(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<
 }
 
 fn bad_header(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()> {
-    // The slot that holds the title, and title changes copied before the header, may stand first.
+    // The title slot, and title changes copied before the header, may precede the header.
     let Some((slot, first)) = view.log.entries().find(|(_, h)| h.kind != EntryKind::Title) else {
         return Ok(());
     };

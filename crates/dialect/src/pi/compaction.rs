@@ -1,4 +1,4 @@
-//! Which entries before a compaction the model still sees.
+//! Which entries before a compaction stay in the context.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Gap, Log, Slot, SpanKind};
@@ -16,7 +16,8 @@ pub(super) fn first_kept(log: &Log, path: &[Slot], compaction: &Object<'_>) -> O
         .position(|s| log.head(*s).is_some_and(|h| h.id == Some(kept)))
 }
 
-/// The same by the index of version 1; `path` is every entry before the compaction.
+/// Returns the kept entries by the index that version 1 stores; `path` is every entry before the
+/// compaction.
 pub(super) fn kept_by_index(log: &Log, path: &[Slot], compaction: &Object<'_>) -> Option<usize> {
     let slot = slot_at(log, array_index(compaction)?)?;
     path.iter().position(|s| *s >= slot)

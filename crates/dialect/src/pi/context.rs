@@ -1,5 +1,5 @@
-//! What a model would be sent: the path to the tip, with the last compaction on it standing
-//! for what came before.
+//! The context for a tip: the path to the tip, with the last compaction on it in place of
+//! everything before.
 
 use boswell_model::json::{Object, RawKind};
 use boswell_model::{
@@ -86,8 +86,8 @@ fn speak(view: &SessionView<'_>, path: &[Slot], items: &mut Vec<ContextItem>) ->
         if head.kind == EntryKind::BranchSummary && view.log.word(*slot) == "branch_summary" {
             item.form = ContextForm::BranchSummary;
         }
-        // Version 3 renamed a role. Whether a message is to be shown under the new name stands in
-        // the header, so that goes along for the few messages that it concerns.
+        // Version 3 renamed a role. The header decides whether the new name applies, so it is
+        // passed along for the few messages concerned.
         if may_be_renamed(view, *slot, head) {
             item.more.extend(old_header(view)?);
         }

@@ -1,4 +1,4 @@
-//! Whether the end of a log says all that a context needs.
+//! Decides whether the end of a log is enough to compute a context.
 
 use boswell_model::{EntryKind, Result, SessionView, Slot, Tip};
 
@@ -8,11 +8,11 @@ use super::link_scheme::{Shape, agent_path, header};
 use super::settings_snapshot::is_restated;
 use crate::ContextCoverage;
 
-/// Looks at a log that holds its first line and everything from some line to its end.
+/// Decides for a log with its first line and everything from some line to its end.
 ///
-/// Everything behind that line was read, so an id that stands there is the last one of its name,
-/// which is the one that counts; what the path from the tip up to some entry is, nothing before
-/// the line can change.
+/// Everything after that line was read, so an id found there is the last one of its name, which is
+/// the one that counts. Nothing before the line can change the path from the tip up to an entry
+/// that was read.
 pub(super) fn context_coverage(
     flavour: Flavour,
     view: &SessionView<'_>,
@@ -61,7 +61,7 @@ fn is_sound(view: &SessionView<'_>) -> Result<bool> {
         .is_some_and(|version| version >= 3.0))
 }
 
-/// Whether the last compaction stands on the path, and what it keeps too.
+/// Whether the last compaction and everything that it keeps are on the path.
 fn all_kept(view: &SessionView<'_>, path: &[Slot]) -> Result<bool> {
     let Some(at) = path
         .iter()

@@ -1,4 +1,4 @@
-//! The family seen through the contract of all dialects.
+//! The implementation of [`Dialect`] and its powers for the pi family.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
-//! Drafts as entries of the pi family.
+//! Encodes drafts as entries of the pi family.
 //!
-//! Our own sessions are written so that pi and xcsh both load them: a model change carries
-//! pi's two fields and xcsh's one, and an answer always has `usage`, without which xcsh
-//! refuses the whole file.
+//! Our own sessions are written so that both pi and xcsh load them: a model change has the two
+//! fields of pi and the one of xcsh, and an assistant message always has `usage`, without which
+//! xcsh rejects the whole file.
 
 use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member, value_end};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionMeta, Usage};
@@ -10,7 +10,10 @@ use memchr::{memchr, memchr2, memmem};
 
 use super::project_folder::folder;
 use super::{Flavour, Pi};
-use crate::{Answer, Body, Draft, EntryStamp, NewLog, NewSession, Part, one_object, unsupported};
+use crate::{
+    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, Part, one_object,
+    refuse_unknown_parts, unsupported,
+};
 
 /// Longest id of an entry that a caller may give.
 const LONGEST_ID: usize = 255;
@@ -39,6 +42,7 @@ pub(super) fn entry(
         )
         .hinting("leave the id out to have one made"));
     }
+    refuse_unknown_parts(dialect.word(), &draft.body)?;
     let title = match &draft.body {
         Body::Native(bytes) => {
             out.extend_from_slice(&native(bytes, settled)?);
@@ -191,8 +195,8 @@ pub(super) fn fast_entry_id(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(id).ok()
 }
 
-/// Version 3 and what a title line cannot say; older ones have no ids to hang an entry below,
-/// newer ones are unknown.
+/// Checks that the log can be appended to: only versions 2 and 3. Entries of version 1 have no ids,
+/// and newer versions are unknown.
 pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     match meta.format_version {
         Some(2 | 3) => Ok(()),
@@ -205,7 +209,7 @@ pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     }
 }
 
-fn assistant(message: &mut Printer<'_>, answer: &Answer, at: Instant) {
+fn assistant(message: &mut Printer<'_>, answer: &AssistantMessage, at: Instant) {
     let calls = answer
         .content
         .iter()
@@ -300,6 +304,8 @@ fn part(printed: &mut Printer<'_>, part: &Part) {
             .with("type", "image")
             .with("data", base64)
             .with("mimeType", mime),
+        // Refused before.
+        Part::Other(_) => printed,
     };
 }
 
@@ -326,7 +332,7 @@ fn native(bytes: &[u8], settled: EntryStamp<'_>) -> Result<Vec<u8>> {
         print_object(&mut nothing, |printed| usage(printed, &Usage::default()));
         record = set_member(&record, &["message", "usage"], &nothing).map_err(not_an_object)?;
     }
-    // A record that was typed over several lines must stand on one.
+    // A record that the caller formatted over several lines must be on one line.
     Ok(on_one_line(record))
 }
 

@@ -1,4 +1,4 @@
-//! What is always true of pi and of the programs that share its format.
+//! The facts of pi and of the programs that share its format.
 
 use super::flavour::Flavour;
 use super::repair::READERS;
@@ -37,9 +37,9 @@ macro_rules! table {
 }
 
 const PI_CAN: &[(Capability, Support)] = table!(Native, Note, Native);
-/// Their title stands in the first line of the file, so a new one means a new file.
+/// Their title is in the first line of the file, so a new title needs a new file.
 const HEIRS_CAN: &[(Capability, Support)] = table!(Rewrites, Note, Native);
-/// Boswell is no agent: there is nothing that could take its conversations up again.
+/// Boswell is not an agent: no program could resume its conversations.
 const OWN_CAN: &[(Capability, Support)] = table!(Native, Native, No);
 
 /// The prompt history of xcsh and oh-my-pi.

@@ -1,4 +1,4 @@
-//! The programs of the family, and their names.
+//! The flavours: the programs of the family, and their names.
 
 /// Which program of the family writes a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

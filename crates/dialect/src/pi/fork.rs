@@ -1,8 +1,8 @@
-//! A new session from another one: a branch of it, or all of it.
+//! Forks a session: one branch of it, or all of it.
 //!
-//! Records come along byte for byte, older versions migrated first. What holds only for the session
-//! they stand in stays behind: labels, which are made anew for entries that come along, its status,
-//! and statements of where its conversation stands.
+//! Records are copied byte for byte, after older versions were migrated. Records that are about the
+//! source session only are not copied: labels (written again for the entries that are copied), its
+//! status, and statements of its leaf.
 
 use std::collections::HashMap;
 
@@ -196,15 +196,14 @@ struct Branch {
     last: Option<String>,
     /// Entries since the last one that came along, which do not.
     left_behind: Vec<String>,
-    /// For each entry of the branch the one that stands in its place: itself, or the next
-    /// one that came along.
+    /// For each entry of the branch its replacement: itself, or the next entry that was copied.
     now: HashMap<String, String>,
 }
 
 impl Branch {
     fn take(&mut self, id: String, mut record: Vec<u8>) -> Result<()> {
         if !self.left_behind.is_empty() {
-            // What hung below an entry that stays behind hangs below what that one hung below.
+            // Children of an entry that is not copied become children of that entry's parent.
             record = set(&record, "parentId", self.last.as_deref())?;
         }
         for left in self.left_behind.drain(..) {
@@ -237,14 +236,14 @@ fn set(record: &[u8], key: &str, value: Option<&str>) -> Result<Vec<u8>> {
     })
 }
 
-/// Whether a record says how the session that it stands in ended.
+/// Whether a record states how its session ended.
 fn is_status(record: &[u8]) -> bool {
     Raw::trusted(record)
         .get("customType")
         .is_some_and(|kind| kind.is("boswell.status"))
 }
 
-/// Whether a record only says where the conversation stands.
+/// Whether a record only states the leaf.
 fn is_leaf(record: &[u8]) -> bool {
     Raw::trusted(record)
         .get("customType")

@@ -1,4 +1,4 @@
-//! What is kept of each record: its place in the tree and what kind of entry it is.
+//! Fills in the head of a record: its kind, id, parent and flags.
 
 use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Symbol};
@@ -21,9 +21,9 @@ pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         .text("timestamp")
         .and_then(|t| Instant::parse(&t))
         .map(Into::into);
-    // Header and title slot are no entries. Their ids must not be found as parents: files of
-    // other tools name the session's id as the parent of the first entry, which for pi is a
-    // parent that does not exist.
+    // Header and title slot are not entries. Their ids must not be found as parents: files of other
+    // tools name the session's id as the parent of the first entry, which for pi is a parent that
+    // does not exist.
     if head.kind == EntryKind::Header || is_slot(word) {
         return;
     }
@@ -140,8 +140,8 @@ fn message_kind(message: Raw<'_>, flags: &mut Flags) -> EntryKind {
     }
 }
 
-/// The version as JavaScript would compare it: absent and `null` are 1; what is no number is none,
-/// and compares as neither old nor new.
+/// Returns the version as JavaScript would compare it: 1 if it is missing or `null`; `None` if it
+/// is not a number, which compares as neither old nor new.
 pub(super) fn version_of(header: &Object<'_>) -> Option<f64> {
     match header.get("version") {
         None => Some(1.0),

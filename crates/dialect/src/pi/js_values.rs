@@ -1,4 +1,4 @@
-//! Questions about JSON values that JavaScript answers in its own way.
+//! JSON values with JavaScript semantics, where these differ from the obvious ones.
 
 use boswell_model::Instant;
 use boswell_model::json::{Json, Raw, RawKind};
@@ -15,8 +15,8 @@ pub(super) fn truthy(value: Option<Raw<'_>>) -> bool {
     }
 }
 
-/// The milliseconds of `new Date(value).getTime()` as they would be printed: what
-/// is no date is `null`.
+/// Returns `new Date(value).getTime()` as JavaScript would print it; `null` if the value is not a
+/// date.
 pub(super) fn date_millis(value: Option<Raw<'_>>) -> Json {
     let Some(value) = value else {
         return Json::Null;

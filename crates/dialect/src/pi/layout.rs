@@ -1,4 +1,4 @@
-//! How session files lie below a root.
+//! The layout of session files below a root.
 
 use boswell_model::{Framing, Result, Unseen, unseen};
 
@@ -20,7 +20,7 @@ pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
     {
         return Ok(found);
     }
-    // Boswell's own folder before its first session: its journals are no logs.
+    // Boswell's own folder before its first session: its journals are not logs.
     let is_journal =
         |info: &FileInfo| matches!(info.name(), "ops.jsonl" | "notes.jsonl" | "prompts.jsonl");
     let has_locks = listing
@@ -87,10 +87,10 @@ pub(super) fn resolve_key(files: &dyn Files, key: String) -> Result<String> {
     })
 }
 
-/// Takes the logs of a listing, and the subagents' logs from the artifact folders beside them.
+/// Collects the logs of a listing, and the subagents' logs from the artifact folders next to them.
 ///
-/// An artifact folder may outlive its log. In a project's folder nothing else is a folder; beside
-/// the projects themselves only one that has its log is taken for artifacts.
+/// An artifact folder may outlive its log. In a project's folder every folder contains artifacts;
+/// next to the projects only a folder with a log of the same name does.
 fn sessions(
     files: &dyn Files,
     listing: &[FileInfo],
@@ -135,8 +135,8 @@ pub(super) fn subagents(
     Ok(())
 }
 
-/// What stands in a folder, without dot files: the programs leave temporary
-/// copies under such names.
+/// Returns the contents of a folder without dot files: the programs use such names for temporary
+/// copies.
 pub(super) fn visible(files: &dyn Files, folder: &str) -> Result<Vec<FileInfo>> {
     let mut listing = files.list(folder)?;
     listing.retain(|info| !info.name().starts_with('.'));

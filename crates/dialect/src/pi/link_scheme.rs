@@ -1,15 +1,15 @@
-//! How the entries of a file hang together, which depends on its version.
+//! How the entries of a file are linked, which depends on its version.
 
 use boswell_model::{EntryKind, Flags, Head, Log, SessionView, Slot, Tip};
 
 use super::head::FIRST_VERSION;
 
-/// How the entries of a file hang together.
+/// How the entries of a file are linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Entries name their parents.
     Tree,
-    /// Version 1: each entry follows the one before it, whatever ids it may bear.
+    /// Version 1: each entry follows the one before it, regardless of ids.
     Line,
     /// A version with parents, but no entry has a parent field. pi makes such files when it forks
     /// one of version 1, and other tools do too. People are shown the line that it was; pi itself
@@ -46,8 +46,8 @@ pub(super) fn is_entry(head: &Head) -> bool {
 /// The parent of every entry.
 pub(super) fn link(log: &Log) -> Vec<Option<Slot>> {
     if Shape::of(log) == Shape::Tree {
-        // A line that stands there twice is normal (a rename and an append that raced); as in pi's
-        // map of entries, the last one with an id is the one that others hang from.
+        // The same line twice is normal (a rename and an append that raced). As in pi's map of
+        // entries, the last entry with an id is the parent.
         let by_id = log.by_id();
         return log
             .heads
@@ -67,8 +67,7 @@ pub(super) fn link(log: &Log) -> Vec<Option<Slot>> {
     up
 }
 
-/// Where the conversation stands: at the last entry of the file, whatever it is and
-/// whichever branch it is on.
+/// Returns the tip: the last entry of the file, regardless of its type and branch.
 pub(super) fn tip(view: &SessionView<'_>) -> Tip {
     view.log
         .entries()

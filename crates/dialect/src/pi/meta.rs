@@ -1,4 +1,4 @@
-//! What the records of a session say about it as a whole.
+//! Collects the metadata of a session from its records.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Head, Instant, Interner, Said, SessionMeta, Usage};
@@ -19,8 +19,8 @@ pub(super) fn collect_meta(
     let word = head.word.map_or("", |w| names.text(w)).to_owned();
     meta.count(&word);
     if head.kind == EntryKind::Header {
-        // A second header is left by a writer that began anew on an existing file; the
-        // first one describes it.
+        // A second header comes from a writer that started again on an existing file; the first one
+        // describes the session.
         if meta.kinds.get("session") == Some(&1) {
             header(object, head, meta);
         }
@@ -67,7 +67,7 @@ fn header(object: &Object<'_>, head: &Head, meta: &mut SessionMeta) {
     meta.format_version = version_of(object)
         .filter(|v| *v >= 0.0 && v.is_finite())
         .map(|v| v as u64);
-    // A title slot stands before the header and is newer, even where it is empty.
+    // A title slot precedes the header and is newer, even if it is empty.
     if meta.title.is_none() && !has_slot(meta) {
         title(object, "titleSource", meta);
     }
@@ -162,10 +162,9 @@ fn set_or_clear(
     };
 }
 
-/// Whether no line before bore the same id: a line that stands there twice is one message.
+/// Whether no earlier line has the same id: a line that occurs twice is one message.
 ///
-/// The table of names remembers it, under a name that no id can have in practice: the id
-/// with a NUL behind it.
+/// The interner remembers it under a name that no id has in practice: the id followed by a NUL.
 fn is_first_of_its_id(head: &Head, names: &mut Interner) -> bool {
     let Some(id) = head.id else { return true };
     let seen = format!("{}\0", names.text(id));
@@ -236,8 +235,8 @@ fn answer(message: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut Sessio
     }
 }
 
-/// A session was last active when somebody last spoke, as in pi's own list: labels and
-/// settings do not count.
+/// Updates the time of last activity, which as in pi's own list is that of the last message: labels
+/// and settings do not count.
 fn active(timestamp: Option<Raw<'_>>, head: &Head, meta: &mut SessionMeta) {
     let stated = timestamp
         .and_then(|t| t.i64())

@@ -1,8 +1,8 @@
-//! Brings versions 1 and 2 to version 3, record by record: every other byte of the file stays.
+//! Migrates versions 1 and 2 to version 3, record by record: every other byte of the file stays.
 //!
 //! Version 1 has no ids and no parents, and its compactions count entries; version 2 calls custom
-//! messages hook messages. Files of version 3 without any parent, which pi makes when it forks one
-//! of version 1, are mended the same way.
+//! messages hook messages. Files of version 3 without any parent, which pi writes when it forks a
+//! file of version 1, are repaired in the same way.
 
 use std::collections::HashSet;
 
@@ -168,7 +168,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
             key: key.clone(),
             was,
         })
-        // When it was last used is the file's time for xcsh, and a new format is no use.
+        // For xcsh the file's time is the time of last use, and a migration is not a use.
         .step(Step::Put {
             key: key.clone(),
             bytes,

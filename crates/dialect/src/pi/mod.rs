@@ -1,9 +1,9 @@
 //! The pi family (pi, oh-my-pi, xcsh, and boswell itself): an entry tree in JSON Lines.
 //!
-//! One line is a header of type `session`, all others are entries that name their parent; where the
-//! conversation stands is the last line of the file, whatever it is. Four programs write this with
-//! small differences, the flavours of [`Pi`]. The page `docs/dialects/pi.md` says what is read and
-//! where boswell differs from the programs on purpose.
+//! One line is a header of type `session`, all others are entries that name their parent; the tip
+//! is the last entry of the file, regardless of its type. Four programs write this format with
+//! small differences, the flavours of [`Pi`]. The page `docs/dialects/pi.md` describes what is read
+//! and where boswell differs from the programs on purpose.
 
 mod block;
 mod calls;

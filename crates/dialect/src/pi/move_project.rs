@@ -1,5 +1,5 @@
-//! A project folder was moved: its sessions move to the folder that its new path is named by, and
-//! say where they are now.
+//! Updates the store after a project folder was moved: sessions move to the folder for the new
+//! path, and their headers state it.
 
 use boswell_model::json::{Json, Raw, set_member};
 use boswell_model::{Error, ErrorKind, Result};
@@ -202,7 +202,7 @@ fn new_key(key: &str, was: &str, now: &str) -> Option<String> {
     (new != key).then_some(new)
 }
 
-/// The header of a log, and where it stands.
+/// The header of a log, and its position.
 struct Header {
     at: u64,
     bytes: Vec<u8>,

@@ -1,11 +1,11 @@
-//! One line about entries that are no messages.
+//! One-line descriptions of entries that are not messages.
 
 use boswell_model::json::Object;
 
 use super::js_values::{filled, json_text};
 use super::settings::changed_model;
 
-/// What a person is told about an entry of type `word`.
+/// Returns the description of an entry of type `word`.
 pub(super) fn remark(word: &str, entry: &Object<'_>) -> String {
     let text = |key: &str| entry.text(key).unwrap_or_default().into_owned();
     match word {

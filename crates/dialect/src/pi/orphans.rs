@@ -1,4 +1,4 @@
-//! Artifacts of sessions that are gone.
+//! Finds artifacts of sessions that do not exist any more.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Ve
     let mut orphans = Vec::new();
     for project in projects(files)? {
         for info in files.list(&project)? {
-            // Names that say nothing of a session are somebody else's.
+            // A folder whose name contains no session id does not belong to this program.
             if let Some(session) = artifacts_of(&info).filter(|_| !logs.contains(info.name())) {
                 orphans.extend(Orphan::folder(
                     files,

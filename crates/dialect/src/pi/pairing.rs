@@ -1,9 +1,9 @@
-//! Calls and their answers, as a provider wants them: every call is followed by exactly
-//! one answer, at once.
+//! Pairs tool calls with results as providers require it: every call is followed immediately by
+//! exactly one result.
 //!
-//! A log may hold a call without an answer (the agent died), an answer that comes later (somebody
-//! spoke in between) or one without a call (its call was left behind). Storage stays as it is; this
-//! is about what is sent.
+//! A log may contain a call without a result (the agent was killed), a result that comes later
+//! (after another message), or a result without a call (the call is not in the context). The log
+//! does not change; this is only about the messages that are sent.
 
 use std::collections::HashMap;
 
@@ -97,8 +97,8 @@ fn calls(message: &Message) -> Vec<(String, String)> {
     calls
 }
 
-/// An answer to a call that was never answered, in the words of the agent. It has the time of its
-/// call, because the context of a session must not depend on when somebody looks.
+/// Returns a result for a call that was never answered, with the agent's own text. It has the time
+/// of its call, because the context of a session must not depend on the current time.
 fn interrupted(flavour: Flavour, asked: &Message, call: &str, tool: &str) -> ProviderMessage {
     let said = if flavour.is_heir() {
         "Tool execution was interrupted (session recovery)."

@@ -1,7 +1,7 @@
-//! What is wanted of a session, as plans.
+//! Plans for edit requests that touch more than the end of one file.
 //!
-//! Whatever can be said by appending is appended by the session's writer: entries, labels, the
-//! leaf, pi's titles. Here is what touches more than the end of one file.
+//! Everything that can be expressed by appending (entries, labels, the leaf, pi's titles) is
+//! appended by the session's writer instead.
 
 use boswell_model::Result;
 
@@ -20,8 +20,8 @@ pub(super) fn plans(flavour: Flavour, operation: Capability) -> bool {
     }
 }
 
-/// Locks for it. A title that stands in the header means a new file, so whoever drives the
-/// conversation must not be at it: their writer would be left with the old one.
+/// Returns the locks for a request. A title in the header needs a new file, so no writer may be
+/// active: it would keep writing to the old one.
 pub(super) fn locks(pi: Pi, location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
     let own = request.own_locks(pi.word(), &location.id);
     if matches!(request, EditRequest::Title(_)) && plans(pi.flavour(), Capability::Title) {

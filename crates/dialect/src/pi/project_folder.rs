@@ -1,4 +1,5 @@
-//! How the programs name the folder of a project. Every way is lossy; none is ever decoded.
+//! How the programs name the folder of a project. Every scheme loses information; no name is ever
+//! decoded.
 
 use super::Flavour;
 use crate::Surroundings;
@@ -20,9 +21,9 @@ pub(super) fn folder(flavour: Flavour, project: &str, around: &Surroundings) -> 
     }
 }
 
-/// The folder of a project that moves: named the way in which the folder that it leaves was named.
+/// Returns the folder for a moved project, named by the same scheme as its old folder.
 ///
-/// Where home is stands nowhere in a store, but a name that leaves it out says where it ends.
+/// A store does not record the home folder, but a name that omits it shows where it ends.
 pub(super) fn folder_after(leaving: &str, was: &str, project: &str) -> String {
     let of = |name: fn(&str) -> String| {
         ancestors(was)
@@ -49,7 +50,7 @@ pub(super) fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     if rest.is_empty() {
         return Some("");
     }
-    // xcsh takes whatever begins with two dots for a way out.
+    // xcsh treats every path that begins with two dots as outside.
     rest.strip_prefix(['/', '\\'])
         .filter(|rest| !rest.starts_with(".."))
         .map(|rest| rest.trim_end_matches('/'))

@@ -1,9 +1,9 @@
-//! The messages of a context on their way to a provider, which knows of users, developers,
-//! answers and results only.
+//! Converts the messages of a context for a provider, which knows only user, developer, assistant
+//! and tool result messages.
 //!
-//! What the agent alone knows becomes something that the user says, what was kept from the model
-//! stays away, every call is followed by its answer, and where the agent does so, neighbouring
-//! words of the user become one message. Storage stays as it is.
+//! Messages that only the agent knows become user messages, messages that are hidden from the model
+//! are omitted, every call is followed by its result, and, if the agent does so, adjacent user
+//! messages are merged. The log does not change.
 
 use boswell_model::Message;
 use boswell_model::json::{Json, Raw, RawKind};
@@ -101,8 +101,8 @@ fn user(flavour: Flavour, native: Raw<'_>, content: Vec<Json>, by: Option<Json>)
     }
 }
 
-/// A message with the name of whoever is behind it; of a result whose output was removed, what
-/// is left as one text.
+/// Adds the name of the author to a message; for a result whose output was removed, returns the
+/// rest as one text.
 fn attributed(mut message: Message, native: Raw<'_>) -> Message {
     let mut made = Json::from(native);
     if message.role == "toolResult" && native.get("prunedAt").is_some() {
@@ -135,7 +135,7 @@ fn left_of(result: Raw<'_>) -> String {
     }
 }
 
-/// An object with one member changed where it stands, or added at the end.
+/// Returns an object with one member replaced in place, or added at the end.
 fn replaced(object: &Json, key: &str, value: Json) -> Json {
     let bytes = object.to_bytes();
     let raw = Raw::trusted(&bytes);

@@ -1,9 +1,9 @@
-//! Words for what only the agent knows (commands, mentioned files, summaries),
-//! as a model reads them.
+//! The text that a model gets for messages that only the agent knows (commands, mentioned files,
+//! summaries).
 //!
-//! The sentence with which each agent leads up to a summary is its own and changes with its
-//! releases; here a summary stands in its tags alone. So do the notices that xcsh makes of the
-//! `meta` of a command: what was cut is shown by `show`.
+//! The sentence with which each agent introduces a summary is specific to it and changes with its
+//! releases; here a summary is only enclosed in its tags. The same holds for the notices that xcsh
+//! derives from the `meta` of a command: `show` displays what was cut.
 
 use boswell_model::json::{Json, Raw, RawKind};
 

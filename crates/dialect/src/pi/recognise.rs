@@ -1,4 +1,4 @@
-//! Whose session a file given by path is.
+//! Recognises which program of the family wrote a file.
 
 use boswell_model::json::{Object, RawKind};
 

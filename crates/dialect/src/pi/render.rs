@@ -1,4 +1,4 @@
-//! Messages of a context in the family's own shape.
+//! Renders the messages of a context in the family's own format.
 
 use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{ContextForm, ContextItem, Message};

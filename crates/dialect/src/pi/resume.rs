@@ -1,4 +1,4 @@
-//! The command that takes a conversation up again.
+//! The command that resumes a conversation.
 
 use boswell_model::SessionMeta;
 
@@ -25,7 +25,7 @@ pub(super) fn resume(
         Flavour::Xcsh => ("xcsh", "--resume"),
         Flavour::Boswell => return None,
     };
-    // A subagent's transcript is no conversation that its agent would take up with a person.
+    // A subagent's transcript is not a conversation that its agent would resume with a user.
     if location.hidden == Some("subagent") {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Where each program of the family keeps its sessions.
+//! The folders in which each program of the family stores its sessions.
 
 use std::path::{Path, PathBuf};
 

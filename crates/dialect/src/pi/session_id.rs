@@ -1,5 +1,5 @@
-//! Ids as the programs give them. Readers take any text; new ids look like those
-//! of their neighbours.
+//! Session ids in the forms of the programs. Readers accept any text; new ids look like the
+//! existing ones.
 
 use std::collections::HashSet;
 
@@ -19,8 +19,8 @@ pub(super) fn session_id(flavour: Flavour, id_source: &dyn IdSource) -> String {
     }
 }
 
-/// When an id that was made here was made: the name of the log says the same, so that one can be
-/// told from the other.
+/// Returns the creation time in an id that was created here. The name of the log contains the same
+/// time, so each can be derived from the other.
 pub(super) fn born(id: &str) -> Option<Instant> {
     let millis = id.get(..13)?.replace('-', "");
     let is_v7 = id.len() == 36 && id.as_bytes().get(14) == Some(&b'7') && millis.len() == 12;

@@ -1,4 +1,4 @@
-//! The title of a session whose program keeps it in the header: oh-my-pi and xcsh.
+//! Sets the title of a session whose program stores it in the header: oh-my-pi and xcsh.
 
 use boswell_model::json::{Json, Raw, set_member};
 use boswell_model::{Error, ErrorKind, Result, Slot};
@@ -30,8 +30,8 @@ pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
         at: asked.view.log.head(slot).map(|head| head.at),
         old: old.to_vec(),
         new,
-        // xcsh takes the file that changed last for the session that was used
-        // last; a title is no use.
+        // xcsh considers the file that changed last as the session used last; a new title is not a
+        // use.
         modified: Modified::Kept,
     };
     let old = asked.view.payload(header)?;
@@ -50,7 +50,8 @@ pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
     let mut plan = Plan::new("rename", format!("call {} `{title}`", asked.location.id))
         .requiring(Precondition::NotLive { key: key.clone() })
         .step(edit(header, new, &old));
-    // The slot stands before the header: edited after it, so that the header is still where it was.
+    // The slot precedes the header. It is edited after the header, so that the header's position is
+    // still valid.
     let before = asked.view.log.slots().take_while(|slot| *slot < header);
     if let Some(slot) = before
         .into_iter()

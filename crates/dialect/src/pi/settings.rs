@@ -1,5 +1,5 @@
-//! The settings in force at a tip, gathered from the whole path to it, also from
-//! what a compaction hides.
+//! The settings in force at a tip, collected from the whole path to it, including the part that a
+//! compaction hides.
 
 use boswell_model::json::{Json, Object, RawKind};
 use boswell_model::{EntryKind, Result, SessionView, Settings, Slot};

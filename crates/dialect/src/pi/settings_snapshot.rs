@@ -1,10 +1,10 @@
-//! All settings in one entry, so that nobody who reads from the end has to look further back for
-//! one that was never set.
+//! A snapshot of all settings in one entry, so that a reader that starts at the end of the log does
+//! not have to read further back for a setting that was never set.
 //!
-//! Boswell's own sessions hold such an entry behind every compaction: a `custom` entry, which pi
-//! and xcsh pass over. They need not know it, because the settings are also stated in their own
-//! words. Where it stands, it counts instead of all settings before it, for a reader of the whole
-//! log too; so both give the same answer whatever somebody writes into it.
+//! Boswell's own sessions contain such an entry after every compaction: a `custom` entry, which pi
+//! and xcsh ignore. They do not need it, because the settings are also written as their own
+//! entries. A snapshot replaces all settings before it, also for a reader of the whole log; so both
+//! readers get the same result regardless of what a program writes into it.
 
 use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{EntryKind, Head, Log, Settings, Slot};

@@ -1,4 +1,4 @@
-//! Files beside a log: the artifact folder that bears its name.
+//! The side files of a log: the artifact folder with the same name.
 
 use boswell_model::Result;
 
@@ -48,7 +48,7 @@ fn kind_of(info: &FileInfo, below: &str) -> SideKind {
     if is_log(info) {
         return SideKind::Subagent;
     }
-    // Folders in which an import keeps what other agents had beside their logs.
+    // Folders in which an import stores the side files of other agents' logs.
     match below.split_once('/').map(|(folder, _)| folder) {
         Some("tool-results") => return SideKind::ToolOutput,
         Some("file-history") => return SideKind::Checkpoint,

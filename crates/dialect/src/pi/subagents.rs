@@ -1,5 +1,5 @@
-//! Which call started which subagent, and where a tool's whole output lies: as far as
-//! boswell's own sessions tell.
+//! Finds the tool call that started each subagent, and the file with the complete output of a tool,
+//! as far as boswell's own sessions record them.
 
 use boswell_model::Result;
 use boswell_model::json::{Object, Raw};
@@ -64,7 +64,7 @@ pub(super) fn full_output_key(location: &SessionLocation, object: &Object<'_>) -
     let call = message.get("toolCallId")?.text()?;
     let key = location.key.as_deref()?;
     let artifacts = match location.owner {
-        // A subagent's lies beside those of the session that it works for.
+        // A subagent's artifacts are next to those of its parent session.
         Some(_) => key.rsplit_once('/')?.0,
         None => key.strip_suffix(".jsonl")?,
     };

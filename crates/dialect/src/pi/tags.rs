@@ -1,17 +1,16 @@
-//! Tags of boswell's own sessions: a record says which were added and removed, and what the
-//! whole list was then.
+//! Tags of boswell's own sessions: a record contains the tags that were added and removed, and the
+//! whole list at that time.
 //!
-//! Several processes may tag a session at once and nobody waits for anybody: a log is only
-//! appended to. A record that holds the whole list alone would undo what another process appended
-//! since this one read the log. So the changes count, and they commute. The list is there for two
-//! other readers: the first release, which knows nothing else, and one that does not see every
-//! record (a long log read from its two ends, a fork of one branch, a log with a damaged line). A
-//! tag in the list counts unless a record before it took that tag away, because then the list is
-//! older than the removal.
+//! Several processes may tag a session concurrently without a lock, because a log is only appended
+//! to. A record with the whole list alone would undo what another process appended since the list
+//! was read. So the changes count, and they commute. The list is for two other readers: the first
+//! release, which knows nothing else, and a reader that does not see every record (a long log read
+//! from its two ends, a fork of one branch, a log with a damaged line). A tag in the list counts
+//! unless an earlier record removed that tag, because then the list is older than the removal.
 //!
-//! The alternative was to compare and retry under the append lock. It keeps the record as it was,
-//! and loses to an agent that appends all the time: every retry reads a log that may have
-//! gigabytes, and a lock that is held meanwhile stops the agent.
+//! The alternative was compare and retry under the append lock. It keeps the record as it was, but
+//! starves next to an agent that appends all the time: every retry reads a log that may have
+//! gigabytes, and holding the lock meanwhile blocks the agent.
 
 use std::collections::HashSet;
 
@@ -38,8 +37,8 @@ pub fn retag(now: &[String], add: &[String], remove: &[String]) -> Draft {
         .filter(|tag| seen.insert(tag.as_str()))
         .cloned()
         .collect();
-    // Both are always there: they are how a reader tells this record from a whole list
-    // of the first release.
+    // Both members are always written: they distinguish this record from a whole list of the first
+    // release.
     Draft::custom(
         WORD,
         Json::object()

@@ -1,4 +1,4 @@
-//! What a person reads of an entry.
+//! The readable view of an entry.
 
 use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{Block, View};

@@ -1,4 +1,4 @@
-//! Appending entries to logs of lines.
+//! The [`Append`] power: encoding new entries as lines of a log.
 
 use boswell_model::{Instant, Result, SessionMeta, SessionView};
 
@@ -6,13 +6,14 @@ use crate::{
     Dialect, Draft, EntryStamp, Files, IdSource, NewLog, NewSession, Parent, SessionFacts,
 };
 
-/// An agent whose logs take new entries as lines behind the old ones.
+/// An agent whose logs accept new entries as lines at the end.
 pub trait Append: Dialect {
-    /// Whether the log of a session can be appended to as it is; if not, why.
+    /// Checks whether the log of a session can be appended to as it is; the error contains the
+    /// reason.
     fn can_append(&self, meta: &SessionMeta) -> Result<()>;
 
-    /// Encodes a draft as a record, without the line end, behind what `out` holds. `session` is
-    /// what is known of the session, for records that repeat it; none where nothing is.
+    /// Encodes a draft as a record, without the line end, and appends it to `out`. `session` is for
+    /// records that repeat facts about the session; `None` if nothing is known about it.
     fn encode(
         &self,
         draft: &Draft,
@@ -21,45 +22,46 @@ pub trait Append: Dialect {
         out: &mut Vec<u8>,
     ) -> Result<()>;
 
-    /// A record alone, of a session of which nothing is known.
+    /// Encodes a draft as a record of its own, without facts about the session.
     fn encoded(&self, draft: &Draft, stamp: EntryStamp<'_>) -> Result<Vec<u8>> {
         let mut record = Vec::new();
         self.encode(draft, stamp, None, &mut record)?;
         Ok(record)
     }
 
-    /// The log of a new session with that id.
+    /// Returns the log of a new session with this id.
     fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog>;
 
-    /// Where a new log goes in this store; by default where [`new_log`](Append::new_log) says.
+    /// Returns the key of a new log in this store; by default the one from
+    /// [`new_log`](Append::new_log).
     fn resolve_key(&self, _files: &dyn Files, key: String) -> Result<String> {
         Ok(key)
     }
 
-    /// A new id for a session, in the form that the agent gives its own.
+    /// Creates an id for a new session, in the form of the agent's own ids.
     fn session_id(&self, id_source: &dyn IdSource) -> String {
         id_source.uuid_v7()
     }
 
-    /// An id for a new entry.
+    /// Creates an id for a new entry.
     fn entry_id(&self, id_source: &dyn IdSource) -> String {
         id_source.hex16()
     }
 
-    /// The entry that a new one with that parent follows; none for a root. Asked only where
-    /// [`DialectFacts::parent_needs_full_log`](crate::DialectFacts::parent_needs_full_log) says so.
+    /// Returns the parent id for a new entry; `None` for a root. Called only if
+    /// [`DialectFacts::parent_needs_full_log`](crate::DialectFacts::parent_needs_full_log) is set.
     fn parent_of_new(&self, _view: &SessionView<'_>, _parent: &Parent) -> Result<Option<String>> {
         Ok(None)
     }
 
-    /// Whether a log that begins with these bytes is sure to take entries, none of which needs
-    /// anything that its header says: then the header need not be parsed.
+    /// Whether these first bytes prove that the log accepts entries and that no entry depends on
+    /// the header, so that the writer can skip parsing the header. False means unknown.
     fn has_plain_header(&self, _bytes: &[u8]) -> bool {
         false
     }
 
-    /// The id of the entry that is all of a line, where a look at its first bytes is enough; none
-    /// says nothing about the line.
+    /// Returns the id of the entry on a line, if its first bytes are enough to know it. `None`
+    /// means unknown, not that the line has no id.
     fn fast_entry_id<'l>(&self, _line: &'l [u8]) -> Option<&'l str> {
         None
     }

@@ -1,4 +1,4 @@
-//! Changing sessions and stores by plans.
+//! The [`PlanEdits`] power: computing plans for changes of sessions and stores.
 
 use std::path::{Path, PathBuf};
 
@@ -10,23 +10,25 @@ use crate::{
     SessionLocation, StoreRequest, unsupported,
 };
 
-/// An agent whose sessions are changed by plans, which the store carries out with copies, so that
-/// each can be undone.
+/// An agent whose sessions are changed by plans. The store executes a plan and keeps copies, so
+/// that every operation can be undone.
 pub trait PlanEdits: Dialect {
-    /// Whether [`plan`](PlanEdits::plan) knows this operation; if so it is preferred to appending.
+    /// Whether [`plan`](PlanEdits::plan) supports this operation; if so, it is preferred to
+    /// appending.
     fn plans(&self, operation: Capability) -> bool;
 
-    /// What has to happen for a request to come true. The locks that
-    /// [`locks`](PlanEdits::locks) named are held.
+    /// Computes the plan for a request. The locks from [`locks`](PlanEdits::locks) are held, so the
+    /// session cannot change until the plan is executed.
     fn plan(&self, input: &PlanInput<'_>, request: &EditRequest) -> Result<Planned>;
 
-    /// Locks under which a session is read and changed for a request, in the order in which they
-    /// are taken.
+    /// Returns the locks under which a session is read and changed for a request, in the order in
+    /// which they are acquired.
     fn locks(&self, location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
         request.own_locks(self.name(), &location.id)
     }
 
-    /// What has to happen for a request about the whole store. The locks that it needs are held.
+    /// Computes the plan for a request about the whole store. The locks from
+    /// [`store_locks`](PlanEdits::store_locks) are held.
     fn plan_store(
         &self,
         _files: &dyn Files,
@@ -36,13 +38,13 @@ pub trait PlanEdits: Dialect {
         Err(unsupported(self.name(), "be changed like that", SEE_STORES))
     }
 
-    /// Locks for a change of the store as a whole.
+    /// Returns the locks for a change of the whole store.
     fn store_locks(&self, _request: &StoreRequest) -> Vec<LockSpec> {
         Vec::new()
     }
 
-    /// The folder that a change of the whole store happens in, where that is more than its root:
-    /// the agent may keep a part of its state next to it. Keys of the plan are below this folder.
+    /// Returns the folder that the keys of a plan for the whole store are relative to. It is above
+    /// the root if the agent keeps a part of its state next to it.
     fn plan_root(&self, root: &Path, _request: &StoreRequest) -> PathBuf {
         root.to_owned()
     }

@@ -1,4 +1,4 @@
-//! What a dialect knows better than the general way of reading.
+//! The [`Refine`] power: answers that are better or faster than the generic ones.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,37 +8,36 @@ use boswell_model::{Message, Result, SessionView, Settings, Tip, View};
 
 use crate::{SessionLocation, TextPiece};
 
-/// Questions that have an answer for every dialect, and a better one for some.
+/// Questions that have a correct default for every dialect, and a better answer for some.
 ///
-/// Not an option as the other powers are: each default is right, only slower or less telling.
+/// Not an option like the other powers: each default is correct, only slower or less precise.
 pub trait Refine: Send + Sync + fmt::Debug {
-    /// The text of a record as its view would show it, borrowed from the record where it is stored
-    /// as it is shown; none where only the view tells.
+    /// Returns the text of a record as its view would show it, borrowed from the record where it is
+    /// stored unescaped; `None` if only the view can provide it.
     fn text_pieces<'a>(&self, _object: &Object<'a>) -> Option<Vec<TextPiece<'a>>> {
         None
     }
 
-    /// A record as it may be shown raw: credentials that the agent keeps inside are
-    /// replaced, all else stays.
+    /// Returns a record with the agent's credentials replaced, for display.
     ///
-    /// For eyes only. An exact export hands out the record itself.
+    /// Only for display: an exact export returns the record itself.
     fn redact<'a>(&self, record: &'a [u8]) -> Cow<'a, [u8]> {
         Cow::Borrowed(record)
     }
 
-    /// Whether the end of a log is enough for the context at a tip. Asked about a log that holds
-    /// its first line and everything from some line to its end; the answer must be the one that the
-    /// whole log would give.
+    /// Whether the end of a log is enough for the context at a tip. `_view` is a log with its first
+    /// line and everything from some line to its end; the context must be the same as that of the
+    /// whole log.
     fn context_coverage(&self, _view: &SessionView<'_>, _tip: Tip) -> Result<ContextCoverage> {
         Ok(ContextCoverage::Whole)
     }
 
-    /// Settings that are kept outside the log, such as in an index row; called on a
-    /// context once it is built.
+    /// Adds settings that are stored outside the log, such as in an index row. Called after the
+    /// context is built.
     fn side_settings(&self, _location: &SessionLocation, _settings: &mut Settings) {}
 
-    /// The messages of a context as they go to a provider: in the roles that providers know, every
-    /// call followed by its answer. Storage is not concerned.
+    /// Converts the messages of a context to what a provider accepts: known roles, and every tool
+    /// call followed by its result. The stored session does not change.
     fn provider_messages(&self, messages: Vec<Message>) -> Vec<ProviderMessage> {
         messages
             .into_iter()
@@ -51,7 +50,7 @@ pub trait Refine: Send + Sync + fmt::Debug {
             .collect()
     }
 
-    /// Files that an entry read or changed through a tool.
+    /// Returns the files that an entry read or changed through a tool: pairs of path and tool name.
     fn touched_files(&self, view: &View) -> Vec<(String, String)> {
         view.calls()
             .flat_map(|(_, name, input)| tool_paths(name, input))
@@ -59,13 +58,13 @@ pub trait Refine: Send + Sync + fmt::Debug {
     }
 }
 
-/// The general way of reading.
+/// The defaults, for dialects without refinements.
 #[derive(Debug)]
 pub(super) struct General;
 
 impl Refine for General {}
 
-/// Paths named by the arguments of a tool call, each with the tool's name.
+/// Returns the paths in the arguments of a tool call, each with the tool's name.
 pub fn tool_paths(name: &str, input: &str) -> Vec<(String, String)> {
     let Ok(raw) = boswell_model::json::Raw::parse(input.as_bytes()) else {
         return Vec::new();
@@ -78,24 +77,24 @@ pub fn tool_paths(name: &str, input: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A message on its way to a provider.
+/// A message in the form that a provider accepts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProviderMessage {
-    /// Its place among the messages of the context; none if it was made up.
+    /// Index of the context message that it was made from; `None` if it was added.
     pub from: Option<usize>,
-    /// The places of further messages of the context that became part of it.
+    /// Indexes of further context messages that were merged into it.
     pub joined: Vec<usize>,
-    /// The message.
+    /// The converted message.
     pub message: Message,
 }
 
-/// How far back a log must be read for a context.
+/// How much of a log must be read for a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContextCoverage {
-    /// What was read settles everything.
+    /// The part that was read determines the context.
     Enough,
-    /// More of it may.
+    /// Reading more of the log may be enough.
     More,
-    /// Only the whole log does.
+    /// Only the whole log is enough.
     Whole,
 }

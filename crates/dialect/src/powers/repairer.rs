@@ -1,4 +1,4 @@
-//! Problems of one agent's logs, and what can be done about them.
+//! The [`Repairer`] power: problems of one agent's logs, and fixes for them.
 
 use boswell_model::json::Object;
 use boswell_model::{Flags, Interner, Problem, Result, SessionMeta, SessionView, Slot, Tip};
@@ -6,10 +6,10 @@ use boswell_model::{Flags, Interner, Problem, Result, SessionMeta, SessionView, 
 use crate::reader::tool_links_of_view;
 use crate::{Dialect, Fix, ForkPlace, RepairInput, ToolLink};
 
-/// An agent whose own problems are known. Those of bytes, links and calls are found and repaired
-/// for all dialects alike.
+/// An agent with known problems of its own. Problems of bytes, links and tool calls are found and
+/// repaired for all dialects by generic code.
 pub trait Repairer: Dialect {
-    /// Adds problems that only this dialect knows.
+    /// Adds the problems that only this dialect can find.
     fn check(
         &self,
         view: &SessionView<'_>,
@@ -17,8 +17,9 @@ pub trait Repairer: Dialect {
         problems: &mut Vec<Problem>,
     ) -> Result<()>;
 
-    /// Calls and answers that an entry holds, by the ids of the calls, read from the record itself:
-    /// faster than from its view. Gives what else is seen in passing: [`Flags::REFUSED`].
+    /// Passes the tool calls and results of an entry to `sink`, read from the record directly,
+    /// which is faster than through its view. Returns flags that are found on the way:
+    /// [`Flags::REFUSED`].
     fn tool_links(
         &self,
         object: &Object<'_>,
@@ -28,20 +29,19 @@ pub trait Repairer: Dialect {
         tool_links_of_view(&self.view(object), names, sink)
     }
 
-    /// The entries of a branch that the agent's newest version itself reaches: fewer than
-    /// [`branch`](Dialect::branch) gives where it loses records that are in the file.
+    /// Returns the entries of a branch that the agent's newest version reaches: fewer than
+    /// [`branch`](Dialect::branch) if it loses records that are in the file.
     fn entries_agent_sees(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
         self.branch(view, tip)
     }
 
-    /// What could be done about problems that only this dialect understands. Records that share a
-    /// line, follow garbage or are there twice are repaired for all dialects alike, before this is
-    /// asked.
+    /// Returns possible fixes for the problems that only this dialect understands. Called after the
+    /// generic fixes for glued, salvaged and duplicate records were applied.
     fn fixes(&self, _input: &RepairInput<'_>) -> Result<Vec<Fix>> {
         Ok(Vec::new())
     }
 
-    /// Two goals that cannot both be reached for this session, and why.
+    /// Returns two of the goals that cannot both be reached for this session, and the reason.
     fn exclusive(
         &self,
         _input: &RepairInput<'_>,
@@ -50,8 +50,8 @@ pub trait Repairer: Dialect {
         Ok(None)
     }
 
-    /// Where a repaired fork of the session goes; `original` is how people name its log. None
-    /// where none can be made.
+    /// Returns the id and key for a repaired fork of the session; `None` if a fork is not possible.
+    /// `_original` is the displayed name of its log.
     fn repaired_fork(
         &self,
         _input: &RepairInput<'_>,

@@ -1,4 +1,4 @@
-//! How an agent is started, and what it does by itself.
+//! The [`Runtime`] power: how an agent is started, and what it does on its own.
 
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,11 @@ use crate::{
     ActiveProcess, Dialect, Files, Permissions, ResumeCommand, SessionLink, SessionLocation,
 };
 
-/// An agent that can be started again on a session, that drives the agent of another store, or
-/// that changes its store by itself.
+/// An agent that can resume a session, that runs the agent of another store, or that changes its
+/// store on its own.
 pub trait Runtime: Dialect {
-    /// The agent's own command that takes the conversation up again; none where that cannot be
-    /// done safely.
+    /// Returns the agent's own command that resumes the conversation; `None` if that is not safely
+    /// possible.
     fn resume(
         &self,
         meta: &SessionMeta,
@@ -21,9 +21,12 @@ pub trait Runtime: Dialect {
         permissions: Permissions,
     ) -> Option<ResumeCommand>;
 
-    /// The same for a front program that first looks into its engine's store; none where
-    /// [`resume`](Runtime::resume) or the engine's own session decides. An error where starting
-    /// either way could part the conversation.
+    /// As [`resume`](Runtime::resume), for a front program whose decision depends on its engine's
+    /// store, which `_probe` examines. `None` if `resume` or the engine's own session decides.
+    ///
+    /// # Errors
+    ///
+    /// If starting in either way could split the conversation.
     fn resume_by(
         &self,
         _location: &SessionLocation,
@@ -32,26 +35,27 @@ pub trait Runtime: Dialect {
         Ok(None)
     }
 
-    /// The variables that make the agent use the store of a session, with their values; none where
-    /// no variable chooses its folder. `root` is the store's and `key` the session's below it: a
-    /// root may lie deeper than the folder that the agent asks for.
+    /// Returns the environment variables, with values, that make the agent use the store of a
+    /// session; empty if no variable selects its folder. `_root` is the root of the store, which
+    /// may be deeper than the folder that the variable names, and `_key` the session's key below
+    /// it.
     fn store_variables(&self, _root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
         Vec::new()
     }
 
-    /// Sessions in other stores that are the same conversation.
+    /// Returns the sessions in other stores that belong to the same conversation.
     fn links(&self, _meta: &SessionMeta, _id: &str) -> Vec<SessionLink> {
         Vec::new()
     }
 
-    /// Processes that the agent's own registry says are at work on sessions; the store finds out
-    /// whether they still live.
+    /// Returns the processes that the agent's own registry lists as active; the store checks
+    /// whether they still run.
     fn active_processes(&self, _files: &dyn Files) -> Result<Vec<ActiveProcess>> {
         Ok(Vec::new())
     }
 
-    /// After how many days the agent itself deletes sessions that were not changed since;
-    /// none if it never does.
+    /// Returns the number of days after which the agent itself deletes unchanged sessions; `None`
+    /// if it never does.
     fn deletes_after(&self, _files: &dyn Files) -> Result<Option<u64>> {
         Ok(None)
     }

@@ -1,4 +1,4 @@
-//! Files that belong to a session besides its log.
+//! The [`SideFiles`] power: files that belong to a session besides its log.
 
 use boswell_model::json::Object;
 use boswell_model::{Result, SessionMeta, SessionView, Slot};
@@ -7,14 +7,14 @@ use crate::{
     Dialect, Files, FilesAtEntry, MemoryFile, Orphan, SessionLocation, SideFile, Subagent,
 };
 
-/// An agent that keeps more of a session than its log: attachments, outputs, subagents, copies of
-/// the project's files, memory.
+/// An agent that stores more of a session than its log: attachments, outputs, subagents, file
+/// history, memory.
 pub trait SideFiles: Dialect {
-    /// Files that belong to a session besides its log.
+    /// Returns the side files of a session.
     fn side_files(&self, files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>>;
 
-    /// What side files of the session say about it (a title file, an archive mark); called
-    /// after the log was read.
+    /// Adds the metadata that side files contain (a title file, an archive marker). Called after
+    /// the log was read.
     fn collect_side_meta(
         &self,
         _files: &dyn Files,
@@ -24,23 +24,23 @@ pub trait SideFiles: Dialect {
         Ok(())
     }
 
-    /// Files of sessions that are not among those that were found.
+    /// Returns the files of sessions that are not in `_found`.
     fn orphans(&self, _files: &dyn Files, _found: &[SessionLocation]) -> Result<Vec<Orphan>> {
         Ok(Vec::new())
     }
 
-    /// Keys of the folders that the agent makes as locks, as far as there are some, in the order in
-    /// which they are taken.
+    /// Returns the keys of existing lock folders that the agent creates, in the order in which they
+    /// are acquired.
     fn lock_folders(&self, _files: &dyn Files) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 
-    /// Memory files of every project of the store.
+    /// Returns the memory files of every project in the store.
     fn memory(&self, _files: &dyn Files) -> Result<Vec<MemoryFile>> {
         Ok(Vec::new())
     }
 
-    /// Files of the project as they were at an entry, where the agent keeps copies of them.
+    /// Returns the project files as they were at an entry, if the agent keeps copies; else `None`.
     fn files_at(
         &self,
         _location: &SessionLocation,
@@ -50,7 +50,7 @@ pub trait SideFiles: Dialect {
         Ok(None)
     }
 
-    /// Subagents of a session, with the calls that started them.
+    /// Returns the subagents of a session, with the calls that started them.
     fn subagents(
         &self,
         _files: &dyn Files,
@@ -60,8 +60,8 @@ pub trait SideFiles: Dialect {
         Ok(Vec::new())
     }
 
-    /// Key of the file that holds the whole output of a tool, where the record has only its
-    /// beginning.
+    /// Returns the key of the file with the complete output of a tool, if the record contains only
+    /// its beginning.
     fn full_output_key(&self, _location: &SessionLocation, _object: &Object<'_>) -> Option<String> {
         None
     }

@@ -1,10 +1,14 @@
-//! Values in few bytes, each behind a letter that says what it is; what is unknown is not there.
+//! The binary form of packed catalog values: a letter that names the field, then its value. Unknown
+//! values are omitted.
+//!
+//! Texts are a varint length and UTF-8, times are eight bytes of milliseconds, and a [`Usage`] is a
+//! bit set of its known parts followed by those parts. [`Out::sealed`] appends a CRC-32.
 
 use boswell_model::{Instant, Usage};
 
 use crate::varint::{self, Reader};
 
-/// Bytes in the making.
+/// The bytes that were written so far.
 #[derive(Debug, Default)]
 pub(super) struct Out(pub(super) Vec<u8>);
 
@@ -40,14 +44,14 @@ impl Out {
         }
     }
 
-    /// The bytes with a checksum behind them.
+    /// Returns the bytes followed by their CRC-32.
     pub(super) fn sealed(mut self) -> Vec<u8> {
         let sum = crc32fast::hash(&self.0);
         self.0.extend_from_slice(&sum.to_le_bytes());
         self.0
     }
 
-    /// Which parts are known, and those.
+    /// Writes `letter`, a bit set of the known parts, and those parts; nothing if all are unknown.
     pub(super) fn usage(&mut self, letter: u8, usage: &Usage) {
         if usage.is_unknown() {
             return;
@@ -69,7 +73,7 @@ impl Out {
     }
 }
 
-/// The bits that say which of the numbers that may be fractions are known.
+/// Returns the bits 6 and 7 of the bit set: whether `cost` and `premium_requests` are known.
 fn parts_of(usage: &Usage) -> u8 {
     u8::from(usage.cost.is_some()) << 6 | u8::from(usage.premium_requests.is_some()) << 7
 }
@@ -86,20 +90,20 @@ fn counts_of(usage: &Usage) -> [Option<u64>; 6] {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads what [`Out::sealed`] made; none if its checksum says that it is not as it was.
+    /// Opens what [`Out::sealed`] returned; `None` if the checksum does not match.
     pub(super) fn sealed(bytes: &'a [u8]) -> Option<Reader<'a>> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
         (crc32fast::hash(body).to_le_bytes() == *sum).then(|| Reader::new(body))
     }
 }
 
-/// A time that [`Out::time`] wrote, behind its letter.
+/// Reads a time that [`Out::time`] wrote, after its letter.
 pub(super) fn time(from: &mut Reader<'_>) -> Option<Instant> {
     let millis = from.bytes(8)?.try_into().ok().map(i64::from_le_bytes)?;
     Some(Instant::from_millis(millis))
 }
 
-/// What [`Out::usage`] wrote, behind its letter.
+/// Reads what [`Out::usage`] wrote, after its letter.
 pub(super) fn usage(from: &mut Reader<'_>) -> Option<Usage> {
     let known = *from.bytes(1)?.first()?;
     let mut counts = [None; 6];

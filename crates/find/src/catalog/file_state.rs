@@ -1,15 +1,21 @@
-//! What tells whether a log is still what it was.
+//! The file state of a log (identity, size, times), which shows whether the log changed since the
+//! catalog recorded it.
+//!
+//! Timestamps have a finite resolution: a file that changed within the last two seconds can change
+//! again without a new timestamp. Such a state is called young, and the log is compared by the
+//! checksums of its first and last 4 KB ([`windows`]) instead.
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Framing, Instant, Result};
-use boswell_store::Backend;
+use boswell_store::backend::Backend;
 
-/// A file that changed less than this long ago can change again without its times telling.
+/// A file that changed less than this many nanoseconds ago can change again with the same
+/// timestamp.
 const YOUNG: i128 = 2_000_000_000;
-/// How much is compared at each end.
+/// Number of bytes that are compared at each end of a log.
 const WINDOW: u64 = 4 << 10;
 
-/// What a listing says of a log, as the catalog keeps it.
+/// The state of a log in a directory listing, in the types of the database columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) dev: i64,
@@ -17,12 +23,12 @@ pub(super) struct State {
     pub(super) size: i64,
     pub(super) mtime: i64,
     pub(super) ctime: i64,
-    /// Of what an index says of the session.
+    /// Checksum of what an index of the agent contains about the session; see [`State::digest`].
     pub(super) digest: i64,
 }
 
 impl State {
-    /// As it is written down in the columns behind the first.
+    /// Reads a state from the columns 1 to 6 of `row`.
     pub(super) fn of_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<State> {
         Ok(State {
             dev: row.get(1)?,
@@ -54,7 +60,8 @@ impl State {
         }
     }
 
-    /// A sum of what an index says of the session. Most stand in none, and no bytes have the sum 0.
+    /// Returns a checksum of the index row and of the reason why the session is hidden. Most
+    /// sessions have neither; 0 stands for that case, and it is also the CRC-32 of no bytes.
     pub(super) fn digest(location: &SessionLocation) -> i64 {
         if location.row.is_none() && location.hidden.is_none() {
             return 0;
@@ -65,13 +72,14 @@ impl State {
         i64::from(both.finalize())
     }
 
-    /// Whether it changed so lately that it may change again within the same tick of the clock.
+    /// Returns whether the file changed so recently that it may change again within the same clock
+    /// tick.
     pub(super) fn is_young(&self, now: Instant) -> bool {
         let now = i128::from(now.millis()) * 1_000_000;
         now - i128::from(self.mtime.max(self.ctime)) < YOUNG
     }
 
-    /// The same but for what an index says.
+    /// Compares all fields except `digest`.
     fn same_file(&self, other: &State) -> bool {
         State { digest: 0, ..*self }
             == State {
@@ -81,19 +89,21 @@ impl State {
     }
 }
 
-/// What became of a log since it was written down.
+/// How a log differs from its recorded state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Nothing.
+    /// The state is equal and old enough to be trusted.
     None,
-    /// Nothing that shows; it was too young to trust, or an index says something else of it.
+    /// The file state is equal, but it was young when it was recorded, or the index contains
+    /// something else about the session: the contents must be compared.
     Look,
-    /// It grew, if its windows are still the same.
+    /// The same file is longer; it only grew if the checksums of [`windows`] are still equal.
     Grown,
-    /// Anything else.
+    /// The log was replaced, cut or rewritten.
     Other,
 }
 
+/// Compares the recorded state (`before`) with the state in the listing (`now`).
 pub(super) fn change(
     before: &State,
     was_young: bool,
@@ -110,6 +120,7 @@ pub(super) fn change(
     if before.same_file(now) {
         return Change::Look;
     }
+    // Only logs of lines are appended to; a document that is longer was rewritten.
     let same_inode = location.identity.is_some() && (before.dev, before.ino) == (now.dev, now.ino);
     if same_inode && now.size > before.size && location.framing == Framing::Lines {
         return Change::Grown;
@@ -117,7 +128,7 @@ pub(super) fn change(
     Change::Other
 }
 
-/// Checksums of the beginning of a log and of what stands before `end`.
+/// Returns the checksums of the first bytes of a log and of the bytes before `end`.
 pub(super) fn windows(
     backend: &dyn Backend,
     location: &SessionLocation,

@@ -1,7 +1,7 @@
-//! Filter keys (agent, project, branch, tags, models): what a list is filtered by, apart from time
-//! and text.
+//! Filter keys (agent, project, status, branch, tags, models): the values that lists are filtered
+//! by, besides time and text.
 //!
-//! Most sessions have equal values, so each distinct set is stored once and shared by `Arc`.
+//! Most sessions have equal values, so each distinct set is unpacked once and shared by `Arc`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use boswell_model::SessionMeta;
 use super::codec::Out;
 use crate::varint::Reader;
 
-/// What a log says that filters ask for.
+/// The values of a session that filters compare.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FilterKeys {
-    /// The agent, where the log names one.
+    /// The agent, if the log names one.
     pub agent: Option<String>,
-    /// The folder it was held in.
+    /// The project folder.
     pub project: Option<String>,
-    /// How it ended.
+    /// The status that the agent recorded, such as how the session ended.
     pub status: Option<String>,
-    /// The branch of the project's repository.
+    /// The Git branch of the project.
     pub git_branch: Option<String>,
-    /// Its tags.
+    /// Tags that the log contains.
     pub tags: Vec<String>,
-    /// Models that spoke in it.
+    /// Models that answered in the session.
     pub models: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ impl FilterKeys {
         out.0
     }
 
-    /// None for what [`Traits::pack`] did not write.
+    /// Reads what [`FilterKeys::pack`] wrote; `None` for any other bytes.
     fn unpack(bytes: &[u8]) -> Option<FilterKeys> {
         let (mut reader, mut filter_keys) = (Reader::new(bytes), FilterKeys::default());
         while let Some(letter) = reader.bytes(1) {
@@ -72,7 +72,7 @@ impl FilterKeys {
     }
 }
 
-/// The traits that were met so far, each once.
+/// The distinct filter keys that were unpacked so far, by their packed bytes.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     known: HashMap<Vec<u8>, Arc<FilterKeys>>,

@@ -1,27 +1,29 @@
-//! Families of forks: who spent what their logs have in common.
+//! Families of forks: decides the owner of usage that forked logs have in common.
 //!
-//! An agent that counts on in forks copies what its parent counted, with other times and without
-//! ids: only the sums tell that two lines are one. So a line is named by its sum, within the
-//! family. What a session counted itself is its own, even if a sibling happened to reach the same
-//! sum; what it copied counts for the session it was copied from, and where that is gone, once.
+//! Some agents copy the usage counters of the parent into a fork, with other times and without
+//! message ids: only equal running totals show that two lines are the same message. So such a
+//! message has its running total as key, which is valid only within the family. Usage that a
+//! session counted itself is its own, even if a sibling happens to reach the same total. Copied
+//! (inherited) usage counts for the session that it was copied from; if that session no longer
+//! exists, it counts once for the family.
 
 use std::collections::{HashMap, HashSet};
 
 use super::message_usage::Item;
 
-/// A parent of a parent is looked for so many times, in case a family goes round in a circle.
+/// Maximum number of steps to the root, in case the parents of a damaged store form a cycle.
 const DEPTH: usize = 1000;
 
-/// Which session of a family descends from which.
+/// The parent relation of the sessions that continue the counters of their parent.
 #[derive(Debug, Default)]
 pub(crate) struct Family {
-    /// By their places, how sessions that count on are called.
+    /// Ids of these sessions by their place in the entries.
     ids: HashMap<usize, String>,
     parents: HashMap<String, String>,
 }
 
 impl Family {
-    /// Adds a session that counts on from its parent, or may have forks that do.
+    /// Adds a session that continues the counters of its parent, or that may have forks that do.
     pub(crate) fn add(&mut self, place: usize, id: String, parent: Option<String>) {
         if let Some(parent) = parent {
             self.parents.insert(id.clone(), parent);
@@ -29,7 +31,7 @@ impl Family {
         self.ids.insert(place, id);
     }
 
-    /// The oldest session that is known of.
+    /// Returns the oldest known ancestor of `id`; a parent that was deleted still counts by its id.
     fn root<'r>(&'r self, id: &'r str) -> &'r str {
         std::iter::successors(Some(id), |id| self.parents.get(*id).map(String::as_str))
             .take(DEPTH)
@@ -37,12 +39,13 @@ impl Family {
             .unwrap_or(id)
     }
 
-    /// Leaves out what was copied from sessions that are there, and gives all that is left a name
-    /// that means it alone. All that may be one message must be handed over at once.
+    /// Removes inherited messages whose original is among `items`, and gives each remaining one a
+    /// key that is unique across families. All copies of a message must be in `items`.
     pub(crate) fn settle(&self, items: &mut Vec<(usize, Item)>) {
         if items.iter().all(|(_, item)| item.lineage.is_none()) {
             return;
         }
+        // Pass 1: the messages that sessions of each family counted themselves.
         let mut own: HashSet<(String, String)> = HashSet::new();
         for (_, item) in items.iter().filter(|(_, item)| !item.inherited) {
             if let Some((lineage, key)) = item.lineage.as_deref().zip(item.key.as_deref()) {
@@ -50,11 +53,13 @@ impl Family {
             }
         }
         items.retain_mut(|(place, item)| {
-            // Messages of other agents keep the name they have.
+            // Messages without a lineage are from other agents and have a global key already.
             let Some((lineage, key)) = item.lineage.take().zip(item.key.clone()) else {
                 return true;
             };
             let root = self.root(&lineage).to_owned();
+            // An inherited message is named by the family, so that copies in several forks become
+            // one; an own message by its session, so that equal totals of siblings stay two.
             let within = if item.inherited {
                 &root
             } else {

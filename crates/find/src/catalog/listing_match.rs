@@ -1,4 +1,8 @@
-//! Matches the sessions of one directory listing with the rows of the catalog.
+//! Matches the sessions of a directory listing with the rows of the catalog.
+//!
+//! A row is found by the file identity (device and inode) first, which needs no allocation, and
+//! then by its place name. The identity alone does not decide: an inode can be reused for another
+//! session.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,7 +12,7 @@ use boswell_dialect::SessionLocation;
 use super::CatalogRow;
 use super::file_state::State;
 
-/// How a session is written down within its store.
+/// Returns the name by which the catalog identifies a session within its store: key, newline, id.
 pub(super) fn place_name(location: &SessionLocation) -> String {
     let key = location.key.as_deref().unwrap_or("");
     let mut name = String::with_capacity(key.len() + 1 + location.id.len());
@@ -16,7 +20,7 @@ pub(super) fn place_name(location: &SessionLocation) -> String {
     name
 }
 
-/// A number that stands for the place name.
+/// Returns a CRC-32 of key and id, a short form of the place name.
 pub(super) fn place_sum(location: &SessionLocation) -> u32 {
     let mut sum = crc32fast::Hasher::new();
     sum.update(location.key.as_deref().unwrap_or("").as_bytes());
@@ -24,6 +28,7 @@ pub(super) fn place_sum(location: &SessionLocation) -> u32 {
     sum.finalize()
 }
 
+/// Compares as `name == place_name(location)`, without allocating.
 fn is_place_name(name: &str, location: &SessionLocation) -> bool {
     let rest = name
         .strip_prefix(location.key.as_deref().unwrap_or(""))
@@ -31,11 +36,11 @@ fn is_place_name(name: &str, location: &SessionLocation) -> bool {
     rest == Some(&location.id)
 }
 
-/// Places among the entries.
+/// The listed sessions of one store, as indexes into the entries.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     ranges: Vec<Range<usize>>,
-    /// Most rows find their session by its file, without a name being made for it.
+    /// Index by (device, inode), built on first use; it finds most rows without building names.
     by_file: Option<HashMap<(i64, i64), usize>>,
     by_name: Option<HashMap<String, usize>>,
 }
@@ -45,7 +50,7 @@ impl Listed {
         self.ranges.push(range);
     }
 
-    /// Where they stand among the entries, unless the place was listed twice.
+    /// Returns the range in the entries, or `None` if the place was listed more than once.
     pub(super) fn range(&self) -> Option<Range<usize>> {
         match self.ranges.as_slice() {
             [only] => Some(only.clone()),
@@ -53,12 +58,12 @@ impl Listed {
         }
     }
 
-    /// All of them.
+    /// Returns the indexes of all listed sessions.
     pub(super) fn indexes(&self) -> impl Iterator<Item = usize> {
         self.ranges.iter().cloned().flatten()
     }
 
-    /// The session that is written down under a name, if it is there.
+    /// Returns the listed session that has this place name; `state` is the file state of its row.
     pub(super) fn find(
         &mut self,
         entries: &[CatalogRow],

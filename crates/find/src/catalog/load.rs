@@ -1,4 +1,5 @@
-//! Loads what is kept of sessions, of all or of the few that are shown.
+//! Loads packed facts from table `kept` into catalog rows: for all sessions, or for the few that
+//! are shown.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,7 @@ use super::packed_meta::Packed;
 use super::{Catalog, CatalogRow};
 
 impl Catalog {
-    /// Loads what is kept of one session, if that is not done yet.
+    /// Loads the facts of one session, unless they are in memory already.
     pub fn load(&self, entry: &mut CatalogRow) -> Result<()> {
         if !is_wanting(entry) {
             return Ok(());
@@ -23,7 +24,7 @@ impl Catalog {
         take(entry, kept)
     }
 
-    /// Loads what is kept of all sessions of which something is.
+    /// Loads the facts of all entries that have some in the catalog.
     pub fn load_all(&self, entries: &mut [CatalogRow]) -> Result<()> {
         let mut wanting: HashMap<i64, usize> = (entries.iter().enumerate())
             .filter(|(_, entry)| is_wanting(entry))
@@ -48,6 +49,7 @@ impl Catalog {
             };
             take(entry, row.get(1).map_err(fault)?)?;
         }
+        // Rows that the query did not return were deleted by another process.
         for index in wanting.into_values() {
             entries
                 .get_mut(index)
@@ -57,8 +59,8 @@ impl Catalog {
     }
 }
 
-/// A row that is not there any more was forgotten by somebody else meanwhile:
-/// then nothing is known.
+/// Puts facts into `entry`. A missing row was deleted by another process since the refresh, so the
+/// entry becomes unknown.
 fn take(entry: &mut CatalogRow, kept: Option<Vec<u8>>) -> Result<()> {
     let Some(bytes) = kept else {
         entry.forget();
@@ -72,7 +74,7 @@ fn take(entry: &mut CatalogRow, kept: Option<Vec<u8>>) -> Result<()> {
     }
 }
 
-/// Whether more is written down of it than is in memory.
+/// Returns whether the catalog contains facts of the entry that are not in memory.
 fn is_wanting(entry: &CatalogRow) -> bool {
     entry.sort_keys.is_some() && entry.kept.is_none() && entry.row != 0
 }

@@ -1,11 +1,14 @@
-//! Which messages a session holds, as hashes of their ids: finds messages that occur in several
-//! sessions.
+//! Claims: the messages that a session contains, as 64-bit hashes of their keys, to find messages
+//! that occur in several sessions.
+//!
+//! A hash collision is harmless: the two messages are stored in `shared` and compared by their full
+//! keys when sums are made.
 
 use std::collections::HashSet;
 
 use super::message_usage::Item;
 
-/// The sums of the names of a session's messages, in order.
+/// The claims of a session, sorted; a message that occurs twice is there twice.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct MessageOwners(Vec<u64>);
 
@@ -28,7 +31,7 @@ impl MessageOwners {
         self.0.is_empty()
     }
 
-    /// Those that stand in it twice.
+    /// Returns the claims that occur more than once in this session.
     pub(super) fn doubled(&self) -> impl Iterator<Item = u64> {
         self.0
             .iter()
@@ -46,7 +49,7 @@ impl MessageOwners {
     }
 }
 
-/// The sums that [`MessageOwners::to_bytes`] wrote.
+/// Reads the claims that [`MessageOwners::to_bytes`] wrote.
 pub(super) fn claims_in(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes
         .as_chunks::<8>()
@@ -55,8 +58,10 @@ pub(super) fn claims_in(bytes: &[u8]) -> impl Iterator<Item = u64> {
         .map(|sum| u64::from_le_bytes(*sum))
 }
 
-/// A sum of what names a message; none where nothing does. What is named within a family only has
-/// the same sum in all families. That two names have one sum costs a closer look and nothing else.
+/// Returns the hash of a message's key, or `None` for a message without a key. A key that is valid
+/// only within a family of forks gets a suffix, so that it differs from an equal global key; the
+/// hash does not contain the family, so equal keys of two families collide and are told apart later
+/// by [`Family::settle`](super::fork_families::Family::settle).
 pub(super) fn claim(item: &Item) -> Option<u64> {
     Some(sum_of(
         item.key
@@ -66,7 +71,8 @@ pub(super) fn claim(item: &Item) -> Option<u64> {
     ))
 }
 
-/// A sum that is the same in every build: FNV-1a, stirred.
+/// Returns a hash that is stored on disk, so it must be the same in every build: FNV-1a with a
+/// final mix.
 pub(super) fn sum_of(bytes: impl Iterator<Item = u8>) -> u64 {
     let sum = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -75,7 +81,7 @@ pub(super) fn sum_of(bytes: impl Iterator<Item = u8>) -> u64 {
     sum ^ (sum >> 29)
 }
 
-/// Claims that are new, and which of them somebody else has too.
+/// The new claims of all changed sessions, and those of them that several sessions make.
 #[derive(Debug, Default)]
 pub(super) struct Fresh {
     claims: HashSet<u64>,
@@ -83,9 +89,13 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    /// Adds what a session claims now and did not claim before.
+    /// Adds the claims that a session makes now (`now`) and did not make at its last update
+    /// (`before`).
     pub(super) fn add(&mut self, now: &MessageOwners, before: &MessageOwners) {
+        // A message that occurs twice in one session must be counted once as well, so it is treated
+        // as shared.
         self.shared.extend(now.doubled());
+        // Claims are sorted, so comparing with the last one skips duplicates within the session.
         let mut last = None;
         for claim in now.iter().filter(|claim| !before.has(*claim)) {
             if last.replace(claim) != Some(claim) && !self.claims.insert(claim) {
@@ -98,7 +108,8 @@ impl Fresh {
         self.claims.is_empty()
     }
 
-    /// Whether a claim that somebody made before is among the new ones: then it is shared.
+    /// Returns whether `claim`, which a stored session makes, is also new for a changed session;
+    /// then it is shared.
     pub(super) fn meets(&mut self, claim: u64) -> bool {
         let new = self.claims.contains(&claim);
         if new {
@@ -107,7 +118,7 @@ impl Fresh {
         new
     }
 
-    /// Whether a claim is known to be shared.
+    /// Returns whether several sessions are known to make `claim`.
     pub(super) fn is_shared(&self, claim: u64) -> bool {
         self.shared.contains(&claim)
     }

@@ -1,4 +1,7 @@
-//! Usage and cost of every API message: one row per message and session.
+//! Usage and cost of every API message of a session: one packed blob per session in table `usage`.
+//!
+//! It is the input of the totals (`totals.rs`), and is written in the same transaction as the other
+//! facts of a session.
 
 use boswell_dialect::ReadSession;
 use boswell_model::{Instant, Usage};
@@ -7,27 +10,28 @@ use rusqlite::{Transaction, params};
 use super::codec::{Out, time, usage};
 use crate::varint::Reader;
 
-/// What a message cost, and where it was said.
+/// The usage of one message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Item {
-    /// What names the message in every session that holds it; none where nothing does.
+    /// The key that is equal in every session that contains the message; `None` if the message has
+    /// no id that other sessions share.
     pub(crate) key: Option<String>,
-    /// When it was said.
+    /// The time of the message.
     pub(crate) at: Option<Instant>,
-    /// The model that said it.
+    /// The model that answered.
     pub(crate) model: Option<String>,
-    /// Whether it only repeats what a subagent used.
+    /// Whether the message only repeats the usage of a subagent.
     pub(crate) relayed: bool,
-    /// For what is named within a family of forks only: the oldest session of the
-    /// family that the log names.
+    /// For a key that is valid only within a family of forks: the oldest session of the family that
+    /// the log names.
     pub(crate) lineage: Option<String>,
-    /// Whether it was copied from the session that this one was forked from.
+    /// Whether the message was copied from the session that this one was forked from.
     pub(crate) inherited: bool,
-    /// Tokens and money.
+    /// Tokens and cost.
     pub(crate) usage: Usage,
 }
 
-/// Every message of a session that was read as a whole.
+/// Returns the usage of every message of a session that was read as a whole, ordered by time.
 pub(super) fn items(read: &ReadSession) -> Vec<Item> {
     let names = &read.log.names;
     let text = |name| names.text(name).to_owned();
@@ -35,6 +39,8 @@ pub(super) fn items(read: &ReadSession) -> Vec<Item> {
         .filter(|(_, noted)| !noted.usage.is_unknown())
         .map(|(name, noted)| {
             let said = &noted.said;
+            // The key is the message id with the request id; without a request id the time takes
+            // its place.
             let which = match (said.request, said.at) {
                 (Some(request), _) => text(request),
                 (None, Some(at)) => at.millis().to_string(),
@@ -61,6 +67,7 @@ pub(super) fn items(read: &ReadSession) -> Vec<Item> {
     items
 }
 
+/// Replaces the stored messages of `session`.
 pub(super) fn write(tx: &Transaction<'_>, session: i64, items: &[Item]) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM usage WHERE session=?1")?
         .execute([session])?;
@@ -71,7 +78,7 @@ pub(super) fn write(tx: &Transaction<'_>, session: i64, items: &[Item]) -> rusql
     Ok(())
 }
 
-/// All messages of a session in few bytes: a report reads those of every session.
+/// Packs all messages of a session; an update of totals unpacks those of every changed session.
 pub(super) fn pack(items: &[Item]) -> Vec<u8> {
     let mut out = Out::default();
     for item in items {
@@ -91,7 +98,7 @@ pub(super) fn pack(items: &[Item]) -> Vec<u8> {
     out.sealed()
 }
 
-/// None for what [`pack`] did not write.
+/// Reads what [`pack`] wrote; `None` if the checksum or a letter is not valid.
 pub(super) fn unpack(bytes: &[u8]) -> Option<Vec<Item>> {
     let (mut reader, mut items) = (Reader::sealed(bytes)?, Vec::new());
     while !reader.is_empty() {

@@ -1,9 +1,9 @@
-//! What the catalog keeps of a session: its facts packed into few bytes, without what
-//! stands in side files.
+//! The facts of a session that table `kept` stores, packed into few bytes, without what side files
+//! contain.
 //!
-//! Sums and filters unpack every session that there is, so unpacking must cost next to nothing.
-//! Flags and the title come first and can be read alone; of all else only what is known is there,
-//! each value behind a letter. A checksum ends it.
+//! Filters and totals may unpack every session of a store, so unpacking must be cheap. Flags and
+//! the title come first and can be read alone ([`Packed::title`]). Each other value follows a
+//! letter that names its field, and unknown values are omitted. A CRC-32 ends the bytes.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use boswell_model::SessionMeta;
 use super::codec::{Out, time, usage};
 use crate::varint::{self, Reader};
 
-/// What was read of a session, as far as it was read.
+/// The facts of a session as far as its log was read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PackedMeta {
     pub(super) meta: Box<SessionMeta>,
     pub(super) records: u64,
     pub(super) gaps: u64,
-    /// Whether a message or something else of a conversation was seen.
+    /// Whether the log contains a message or another entry of a conversation.
     pub(super) conversation: bool,
     pub(super) leaf: Option<String>,
-    /// Whether the whole log was read.
+    /// Whether the whole log was read, not only its ends.
     pub(super) complete: bool,
 }
 
-/// The same in few bytes.
+/// A [`PackedMeta`] as bytes whose checksum was verified, without the checksum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Packed(Vec<u8>);
 
@@ -36,7 +36,7 @@ const ARCHIVED: u8 = 8;
 const TITLED: u8 = 16;
 
 impl Packed {
-    /// None for what [`Kept::pack`] did not write.
+    /// Verifies the checksum of what [`Packed::to_bytes`] wrote; `None` if it does not match.
     pub(super) fn from_bytes(mut bytes: Vec<u8>) -> Option<Packed> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
         if crc32fast::hash(body).to_le_bytes() != *sum {
@@ -46,14 +46,14 @@ impl Packed {
         Some(Packed(bytes))
     }
 
-    /// Its bytes, to be written down.
+    /// Returns the bytes for the database, with a checksum.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.0.clone();
         bytes.extend_from_slice(&crc32fast::hash(&self.0).to_le_bytes());
         bytes
     }
 
-    /// The title, without a look at the rest.
+    /// Returns the title without unpacking the rest.
     pub(super) fn title(&self) -> Option<&str> {
         let (flags, rest) = self.0.split_first()?;
         if flags & TITLED == 0 {
@@ -63,7 +63,8 @@ impl Packed {
         }
     }
 
-    /// Everything; as much as can be read of what an older version wrote.
+    /// Unpacks all fields. Stops at the first value that cannot be read and returns the fields
+    /// before it.
     pub(super) fn unpack(&self) -> PackedMeta {
         let Some((flags, rest)) = self.0.split_first() else {
             return PackedMeta::default();
@@ -159,7 +160,7 @@ impl PackedMeta {
         Packed(out.0)
     }
 
-    /// Takes the value behind a letter; none where it cannot be read.
+    /// Reads the value after `letter` into its field; `None` if it cannot be read.
     fn take(&mut self, letter: u8, from: &mut Reader<'_>) -> Option<()> {
         let meta = &mut self.meta;
         let place = match letter {
@@ -183,6 +184,7 @@ impl PackedMeta {
         Some(())
     }
 
+    /// As [`PackedMeta::take`], for the fields that are not a single text.
     fn take_other(&mut self, letter: u8, from: &mut Reader<'_>) -> Option<()> {
         let meta = &mut self.meta;
         let pair = |into: &mut BTreeMap<String, String>, from: &mut Reader<'_>| {
@@ -213,6 +215,7 @@ impl PackedMeta {
                 .labels
                 .push((from.text()?.to_owned(), Some(from.text()?.to_owned()))),
             b'U' => meta.labels.push((from.text()?.to_owned(), None)),
+            // Only the total is stored here; usage by message is in table `usage`.
             b'u' => meta.usage.note(None, usage(from)?),
             b'w' => meta.stated.usage = usage(from)?,
             _ => return None,
@@ -221,7 +224,8 @@ impl PackedMeta {
     }
 }
 
-/// The words by which dialects say why a session is hidden.
+/// Returns the static word for the reason why a session is hidden; an unknown word becomes
+/// `hidden`.
 fn hidden_word(word: &str) -> &'static str {
     let known = [
         "subagent",

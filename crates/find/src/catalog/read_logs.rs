@@ -1,4 +1,10 @@
-//! Reads what logs say, as far as it is not known yet.
+//! Reads the logs that the catalog does not know well enough yet, and writes their facts to the
+//! catalog.
+//!
+//! A refresh (`refresh.rs`) only compares file states. This module reads logs on several threads,
+//! the most recently changed first, and writes after each batch of [`BATCH`] logs, so that a run
+//! that is interrupted keeps its progress. Another process can do the same at the same time: a row
+//! is written only if the session is still in the state that was read.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,7 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use boswell_dialect::{Depth, Reader};
 use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
-use boswell_store::{ObjectReader, Store, Stores, Summary};
+use boswell_store::Store;
+use boswell_store::backend::ObjectReader;
+use boswell_store::store::{Stores, Summary};
 use rusqlite::{TransactionBehavior, params};
 
 use super::filter_keys::FilterKeys;
@@ -16,38 +24,38 @@ use super::packed_meta::{Packed, PackedMeta};
 use super::sort_keys::SortKeys;
 use super::{Catalog, CatalogRow};
 
-/// How much of each log is wanted.
+/// How much of each log a caller needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WantedRows {
-    /// Something, even if it is of an earlier state.
+    /// Any facts, even of an earlier state of the log.
     Hint,
-    /// What the log says now: the ends of large ones do.
+    /// Facts of the current state; for a large log its beginning and end are enough.
     Ends,
-    /// Everything, for counts.
+    /// The whole log in its current state, for counts and totals.
     Whole,
 }
 
-/// What filling in gave.
+/// The result of reading logs.
 #[derive(Debug, Default)]
 pub struct ReadLogs {
-    /// How many logs were read.
+    /// Number of logs that were read.
     pub read: usize,
-    /// Logs that could not be read, by their place among the entries.
+    /// Logs that could not be read, by their place in the entries.
     pub errors: Vec<(usize, Error)>,
-    /// Whether all that was wanted is known now, but for those that could not be read.
+    /// Whether everything that was requested is known now, except for `errors`.
     pub complete: bool,
-    /// Why what was read could not be written down.
+    /// Why the facts could not be written to the catalog; they are in the entries all the same.
     pub unwritten: Option<Error>,
 }
 
-/// How many logs are read between two writes.
+/// Number of logs that are read between two writes.
 const BATCH: usize = 128;
-/// Logs up to this length are read whole even for a glance: their two ends are all of them.
+/// Logs up to this length are always read whole: their two ends would be most of them.
 const SMALL: u64 = 128 << 10;
 
 impl Catalog {
-    /// Reads logs of which not enough is known, those that changed last first, until `go_on`
-    /// answers false, and loads what is known of all.
+    /// Reads the logs that are not known well enough for `wanted`, the most recently changed first,
+    /// until `go_on` returns false, and loads the facts of all entries.
     pub fn fill(
         &mut self,
         stores: &Stores,
@@ -61,7 +69,7 @@ impl Catalog {
         Ok(filled)
     }
 
-    /// The same without loading: of most sessions a glance will do.
+    /// As [`Catalog::fill`], without loading the facts: for most sessions the sort keys are enough.
     pub fn read_missing(
         &mut self,
         stores: &Stores,
@@ -101,7 +109,7 @@ impl Catalog {
         Ok(filled)
     }
 
-    /// Writes down what was read, and puts it into the entries.
+    /// Writes the facts of a batch to the catalog and to the entries.
     fn keep(
         &mut self,
         entries: &mut [CatalogRow],
@@ -129,6 +137,7 @@ impl Catalog {
             }
         }
         let mut written = Vec::new();
+        // After one failed write the later batches are not written either: they stay in memory.
         if filled.unwritten.is_none() {
             match self.write_kept(entries, &fine) {
                 Ok(done) => written = done,
@@ -145,12 +154,14 @@ impl Catalog {
                 Some(fine.filter_keys),
                 Some(entry.location.size),
             );
-            // What is written down can be loaded: of a hundred thousand sessions it
-            // would fill the memory.
+            // Facts in the database can be loaded later; keeping those of a hundred thousand
+            // sessions would fill the memory.
             entry.kept = None;
             if written.get(nth) != Some(&Written::Kept) {
                 entry.kept = Some(fine.kept);
             }
+            // After `Outrun` the database contains usage of a newer state, so this usage is not
+            // kept.
             if !matches!(written.get(nth), Some(Written::Kept | Written::Outrun)) {
                 entry.items = fine.items;
             }
@@ -158,6 +169,7 @@ impl Catalog {
         Ok(())
     }
 
+    /// Writes a batch in one transaction and returns for each session whether it was written.
     fn write_kept(&mut self, entries: &[CatalogRow], fine: &[Fine]) -> Result<Vec<Written>> {
         let mut written = Vec::with_capacity(fine.len());
         let path = self.path.clone();
@@ -180,8 +192,8 @@ impl Catalog {
                 continue;
             };
             let size = i64::try_from(entry.location.size).unwrap_or(i64::MAX);
-            // Another process may have seen a newer state meanwhile: then this is
-            // about one that is gone.
+            // Another process may have recorded a newer state since: then the `UPDATE` matches no
+            // row and the facts that we read are out of date.
             let changed = tx
                 .prepare_cached(
                     "UPDATE session SET glance=?1, upto=?2, rev=?5 WHERE id=?3 AND generation=?4 AND size=?2",
@@ -209,18 +221,18 @@ impl Catalog {
     }
 }
 
-/// What became of what was read of a session.
+/// Whether the facts of a session were written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Written {
-    /// It stands in the catalog.
+    /// The catalog contains them.
     Kept,
-    /// Another process wrote of a newer state.
+    /// Another process recorded a newer state of the session.
     Outrun,
-    /// The session has no row.
+    /// The session has no row in the catalog.
     No,
 }
 
-/// What was read of a session, ready to be written down.
+/// The facts of one session in the form in which they are written.
 struct Fine {
     index: usize,
     sort_keys: SortKeys,
@@ -231,6 +243,8 @@ struct Fine {
 
 type Done = (usize, Result<(PackedMeta, Vec<Item>)>);
 
+/// Reads a batch of logs on `workers` threads; a log that is missing in the result was not read
+/// because `go_on` returned false.
 fn read_batch(
     stores: &Stores,
     entries: &[CatalogRow],
@@ -239,6 +253,8 @@ fn read_batch(
     workers: usize,
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> Vec<Done> {
+    // Threads take the next log from a shared counter, so that one large log does not delay the
+    // others.
     let next = AtomicUsize::new(0);
     let work = || {
         let mut mine = Vec::new();
@@ -267,6 +283,7 @@ fn read_batch(
     })
 }
 
+/// Reads one log: its ends if they are enough for `wanted` and the log is large, else all of it.
 pub(super) fn read(
     store: &Store,
     entry: &CatalogRow,
@@ -284,6 +301,7 @@ pub(super) fn read(
             leaf: None,
             complete: false,
         };
+        // No leaf and no usage: both need the whole log, and `complete` is false.
         return Ok((kept, Vec::new()));
     }
     let dialect = store.dialect();
@@ -330,7 +348,7 @@ pub(super) fn read(
     ))
 }
 
-/// Records of a log that is open.
+/// Reads payloads from an open log.
 struct Open<'o>(&'o dyn ObjectReader);
 
 impl Payloads for Open<'_> {

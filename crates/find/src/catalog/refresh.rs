@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
-use boswell_store::{Store, StoreId, Stores};
+use boswell_store::Store;
+use boswell_store::store::{StoreId, Stores};
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::database::PATIENCE;
@@ -103,7 +104,7 @@ impl Catalog {
         for (id, store) in stores.iter_with_archived() {
             match SeenFolders::list(store) {
                 Ok((found, folders)) => {
-                    let unseen = boswell_store::unlisted(&found.unlisted, store);
+                    let unseen = boswell_store::store::unlisted(&found.unlisted, store);
                     refreshed
                         .store_errors
                         .extend(unseen.into_iter().map(|error| (id, error)));

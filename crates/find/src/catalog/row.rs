@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use boswell_dialect::{Files, SessionLocation};
 use boswell_model::{Result, SessionMeta, SessionRef};
-use boswell_store::{Store, StoreId, Summary};
+use boswell_store::Store;
+use boswell_store::store::{StoreId, Summary};
 
 use super::filter_keys::FilterKeys;
 use super::message_usage::Item;

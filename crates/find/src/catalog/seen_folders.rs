@@ -1,24 +1,25 @@
-//! Which folders a listing of a store has seen, so that nobody looks for files in
-//! those that are not there.
+//! The folders that the listing of a store has seen, so that files in folders that do not exist are
+//! not looked for.
 //!
-//! Most sessions have no folder beside their log. Asking the file system for a title in it, session
-//! by session, would cost more than listing the store did.
+//! Most sessions have no folder for side files. A `stat` for each session, for example for a title
+//! file in that folder, would cost more than listing the whole store did.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::{Discovered, FileInfo, Files, RowSource};
 use boswell_model::Result;
-use boswell_store::{Backend, Store};
+use boswell_store::Store;
+use boswell_store::backend::Backend;
 
-/// The folders that stood in each folder which was listed.
+/// For each folder that was listed, the folders in it.
 #[derive(Debug, Default)]
 pub(super) struct SeenFolders {
     listed: HashMap<String, HashSet<String>>,
 }
 
 impl SeenFolders {
-    /// Lists a store and remembers what was seen.
+    /// Lists the sessions of a store and records the folders that the listing reads.
     pub(super) fn list(store: &Store) -> Result<(Discovered, SeenFolders)> {
         let walk = Walk {
             backend: store.backend(),
@@ -33,7 +34,8 @@ impl SeenFolders {
         ))
     }
 
-    /// Files of a store, of which those that cannot be there are not looked for.
+    /// Returns the files of a store; a file in a folder that is known to be missing is reported as
+    /// missing without asking the backend.
     pub(super) fn files<'f>(&'f self, backend: &'f dyn Backend) -> impl Files + 'f {
         Known {
             backend,
@@ -41,8 +43,9 @@ impl SeenFolders {
         }
     }
 
-    /// Tells of logs whether a folder may stand beside them, named like them but for the ending:
-    /// where side files are. Asked in the order of a listing it looks for each folder once.
+    /// Returns a function that tells whether a log may have a folder for side files: a folder with
+    /// the name of the log without its extension. If logs are passed in the order of a listing,
+    /// each parent folder is looked up once. It returns true where nothing is known.
     pub(super) fn side_files(&self) -> impl FnMut(&str) -> bool {
         let mut last: Option<(String, Option<&HashSet<String>>)> = None;
         move |log| {
@@ -58,13 +61,14 @@ impl SeenFolders {
         }
     }
 
-    /// Whether the folder that a key names a file in was missing from the folder around it.
+    /// Returns whether the folder of the file `key` is known to be missing.
     fn lacks_folder_of(&self, key: &str) -> bool {
         key.rsplit_once('/')
             .is_some_and(|(folder, _)| self.lacks(folder))
     }
 
-    /// Whether a folder was missing from the folder around it.
+    /// Returns whether `folder` is known to be missing: its parent was listed and did not contain
+    /// it.
     fn lacks(&self, folder: &str) -> bool {
         let (around, _) = folder.rsplit_once('/').unwrap_or(("", folder));
         self.listed

@@ -1,9 +1,10 @@
-//! The totals of one session, packed into few bytes: read for every answer, computed only when the
-//! session changed.
+//! The totals of one session (columns `head` and `sums` of table `account`), packed into few bytes:
+//! every aggregation reads them for all sessions, and they are computed only when the session
+//! changed.
 //!
-//! Messages that occur in this session alone are summed by day and model. Messages that other
-//! sessions hold too are stored one by one, because their owner depends on which sessions are asked
-//! about.
+//! Messages that occur in this session alone are summed by day and model ([`Group`]). Messages that
+//! other sessions contain too are stored one by one in table `shared` (see `totals.rs`), because
+//! their owner depends on which sessions are selected.
 
 use std::collections::BTreeMap;
 
@@ -18,42 +19,44 @@ use crate::varint::{self, Reader};
 
 const DAY: i64 = 86_400_000;
 
-/// Who a session is, as far as it matters for what is counted for it.
+/// The part of the totals that decides whether and for which conversation a session counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Head {
     pub(crate) created: Option<Instant>,
     pub(crate) last_active: Option<Instant>,
     pub(crate) project: String,
     pub(crate) agent: String,
-    /// What the log calls itself, if that is not what its place says.
+    /// The id that the log states, if it differs from the id of its location.
     pub(crate) other_id: Option<String>,
-    /// The session that it was forked from, where that decides who spent what.
+    /// The session that this one was forked from; only set with [`Marks::FAMILY`], where it decides
+    /// the owner of copied usage.
     pub(crate) parent: Option<String>,
-    /// Sessions of other stores that are the same conversation: dialect and id.
+    /// Dialect and id of sessions in other stores that are the same conversation.
     pub(crate) links: Vec<(String, String)>,
     pub(crate) messages: u64,
     pub(crate) records: u64,
     pub(crate) marks: Marks,
 }
 
-/// What is so of a session or not.
+/// A bit set of facts about a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Marks(u8);
 
 impl Marks {
-    /// It works in the conversation of another.
+    /// The session is a subagent of another session.
     pub(crate) const SUBAGENT: Marks = Marks(1);
-    /// Messages are summed up in it.
+    /// `Sums::groups` contains usage that is not relayed.
     pub(crate) const SPENT: Marks = Marks(2);
-    /// Some of these have names.
+    /// Some messages of [`Marks::SPENT`] have a key.
     pub(crate) const NAMED: Marks = Marks(4);
-    /// What only repeats a subagent is summed up in it.
+    /// `Sums::groups` contains usage that only repeats that of a subagent (relayed).
     pub(crate) const RELAYS: Marks = Marks(8);
-    /// Some of that has names.
+    /// Some messages of [`Marks::RELAYS`] have a key.
     pub(crate) const RELAYS_NAMED: Marks = Marks(16);
-    /// It counts on from its parent.
+    /// Some messages have a lineage: the log continues the counters of its parent (see
+    /// `fork_families`).
     pub(crate) const FAMILY: Marks = Marks(32);
-    /// An index or a last line states what it cost as a whole.
+    /// An index or a last line states the usage of the session as a whole.
     pub(crate) const STATES: Marks = Marks(64);
 
     pub(crate) fn has(self, one: Marks) -> bool {
@@ -65,7 +68,7 @@ impl Marks {
     }
 }
 
-/// What a session holds and what it spent, shared messages aside.
+/// Counts and usage of a session, without the messages that it shares with other sessions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Sums<'a> {
     pub(crate) messages: u64,
@@ -75,30 +78,30 @@ pub(crate) struct Sums<'a> {
     pub(crate) duration_ms: Option<u64>,
     pub(crate) kinds: Vec<(&'a str, u64)>,
     pub(crate) models: Vec<&'a str>,
-    /// What an index or a last line states of the session as a whole.
+    /// The usage that an index or a last line states for the whole session.
     pub(crate) stated: Usage,
     pub(crate) groups: Vec<Group<'a>>,
 }
 
-/// What was spent on one model on one day.
+/// The usage of one model on one day.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Group<'a> {
-    /// The beginning of the day.
+    /// Start of the UTC day; `None` if neither the message nor the session has a time.
     pub(crate) day: Option<Instant>,
     pub(crate) model: &'a str,
     pub(crate) relayed: bool,
     pub(crate) spent: UsageSum,
 }
 
-/// The beginning of the day of a moment.
+/// Returns the start of the UTC day that contains `at`.
 pub(crate) fn day_of(at: Instant) -> Instant {
     Instant::from_millis(at.millis().div_euclid(DAY) * DAY)
 }
 
-/// A model that nobody named.
+/// The model name of messages that do not name a model.
 pub(crate) const NO_MODEL: &str = "unknown";
 
-/// A session's account, ready to be written down.
+/// The packed totals of a session, as written to table `account`.
 #[derive(Debug)]
 pub(super) struct SessionTotals {
     pub(super) head: Vec<u8>,
@@ -106,8 +109,8 @@ pub(super) struct SessionTotals {
 }
 
 impl SessionTotals {
-    /// Makes it of what the log says and of its messages: those that stand in this session
-    /// alone, and the others.
+    /// Computes the totals from the facts of the log (`kept`) and from its messages: those that no
+    /// other session contains (`alone`) and the others (`shared`).
     pub(super) fn of(
         dialect: &dyn Dialect,
         location: &SessionLocation,
@@ -147,6 +150,8 @@ impl SessionTotals {
                 .agent
                 .clone()
                 .unwrap_or_else(|| dialect.facts().agent.to_owned()),
+            // Only differences are stored: most logs state the id of their file name, and the head
+            // is read for every session.
             other_id: meta.id.clone().filter(|id| *id != location.id),
             parent: meta.parent.clone().filter(|_| marks.has(Marks::FAMILY)),
             links: links
@@ -157,6 +162,7 @@ impl SessionTotals {
             marks,
         };
         let sums = Sums {
+            // The log and the index may disagree; the larger count is used.
             messages: meta.messages.max(meta.stated.messages.unwrap_or(0)),
             turns: meta.turns.max(meta.stated.turns.unwrap_or(0)),
             tool_calls: meta.tool_calls,
@@ -186,6 +192,8 @@ fn groups(items: &[Item], last_active: Option<Instant>) -> Vec<Group<'_>> {
             day,
             item.model.as_deref().unwrap_or(NO_MODEL),
             item.relayed,
+            // Usage with and without a recorded cost must not be added: `Tally::spend` decides by
+            // the cost of the whole group.
             item.usage.cost.is_some(),
         );
         groups
@@ -221,7 +229,7 @@ impl Head {
         out.sealed()
     }
 
-    /// None for what [`Head::pack`] did not write.
+    /// Reads what [`Head::pack`] wrote; `None` if the checksum or a letter is not valid.
     pub(super) fn unpack(bytes: &[u8]) -> Option<Head> {
         let mut reader = Reader::sealed(bytes)?;
         let marks = Marks(*reader.bytes(1)?.first()?);
@@ -280,7 +288,7 @@ impl<'a> Sums<'a> {
         out.sealed()
     }
 
-    /// None for what [`Sums::pack`] did not write.
+    /// Reads what [`Sums::pack`] wrote; `None` if the checksum or a letter is not valid.
     pub(super) fn unpack(bytes: &'a [u8]) -> Option<Sums<'a>> {
         let mut reader = Reader::sealed(bytes)?;
         let (messages, turns) = (reader.number()?, reader.number()?);
@@ -307,6 +315,8 @@ impl<'a> Sums<'a> {
                         spent: UsageSum::default(),
                     });
                 }
+                // A group begins with `G` or `R`; the letters after it belong to that group until
+                // the next one.
                 letter => sums
                     .groups
                     .last_mut()?

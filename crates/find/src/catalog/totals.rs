@@ -1,29 +1,40 @@
-//! The totals of all sessions: recomputed for the sessions that changed, then read in one query.
+//! The totals of all sessions in the catalog database: recomputed for the sessions that changed,
+//! then read in one query per table.
 //!
-//! The table `account` has one row per session, `claim` the messages that each session holds, and
-//! `shared` the messages that more than one session holds, ordered by id. When a session changes,
-//! its totals are recomputed, and so are those of a session whose message was its own until another
-//! session came to hold it too. A message that is no longer shared may stay in `shared`: answers do
-//! not depend on it.
+//! Table `account` contains one row of [totals](SessionTotals) per session, `claim` the hashes of
+//! the messages that each session contains (its claims), and `shared` the messages that more than
+//! one session contains, ordered by hash. When a session changes, its totals are recomputed. The
+//! totals of another session are recomputed too if a message was its own until now and the changed
+//! session contains it as well: the message moves from the sums of `account` to `shared`.
+//!
+//! The opposite move is not made: a message that is no longer shared may stay in `shared`, because
+//! an aggregation of its only remaining copy gives the same result.
+//!
+//! This module reads no logs; `read_logs` must have read the sessions before.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
+use boswell_dialect::SessionLocation;
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::Stores;
+use boswell_store::Store;
+use boswell_store::store::Stores;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::file_state::State;
 use super::message_owners::{Fresh, MessageOwners, claim, claims_in, sum_of};
 use super::message_usage::{self, Item};
 use super::packed_meta::Packed;
+use super::seen_folders::SeenFolders;
 use super::session_totals::{Head, SessionTotals, Sums};
-use super::{Catalog, CatalogRow, database};
+use super::{Catalog, CatalogRow, WantedRows, database};
 use crate::stats::{Aggregate, By, Tally};
 
 impl Catalog {
-    /// The sums over all conversations that are `meant`. A conversation is told by the places of
-    /// its sides among the entries, the one that a list shows first. Sessions that were not
-    /// [read as a whole](super::WantedRows::Whole) are left out.
+    /// Sums over all conversations for which `meant` returns true. `meant` receives the places of a
+    /// conversation's sides in `entries`, the side that lists show first. Sessions that were not
+    /// [read as a whole](super::WantedRows::Whole) are left out, and the result is marked as
+    /// partial.
     pub fn tally(
         &self,
         stores: &Stores,
@@ -31,42 +42,78 @@ impl Catalog {
         by: By,
         meant: &dyn Fn(&[usize]) -> bool,
     ) -> Result<Tally> {
+        // Rows that could not be written to the database exist only in memory, so the tables would
+        // not include them.
         let unwritten =
             |entry: &CatalogRow| entry.is_current() && (entry.row == 0 || !entry.items.is_empty());
         if !entries.iter().any(unwritten) {
             let books = Books::new(self, &self.db, stores, entries, Numbers::OfRows);
             match books.tally(by, meant) {
+                // For example a read-only or full disk: the totals cannot be updated there. Damage
+                // is returned to the caller instead, which can rebuild the catalog.
                 Err(error) if error.kind() != ErrorKind::Damaged => {}
                 done => return done,
             }
         }
-        // Where nothing can be written, everything is counted for this once.
+        // Computes everything in a temporary database for this call only.
         let apart = database::in_memory()?;
         Books::new(self, &apart, stores, entries, Numbers::OfPlaces).tally(by, meant)
     }
+
+    /// The sums over sessions that no listing of their store finds, such as files that were named
+    /// by their path. They are read now, and nothing is kept of them.
+    ///
+    /// # Errors
+    ///
+    /// The first of them that cannot be read: what is not known must not count as nothing.
+    pub fn tally_unlisted(
+        store: &Store,
+        locations: &[SessionLocation],
+        by: By,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Tally> {
+        let mut stores = Stores::default();
+        stores.add_store(store.clone());
+        let folders = Arc::new(SeenFolders::default());
+        let mut entries = Vec::new();
+        for (id, _) in stores.iter() {
+            let locations = locations.iter().cloned();
+            entries.extend(locations.map(|it| CatalogRow::new(id, it, &folders, &mut |_| true)));
+        }
+        let mut catalog = Catalog::in_memory()?;
+        let whole = WantedRows::Whole;
+        let mut read = catalog.read_missing(&stores, &mut entries, whole, 1, go_on)?;
+        match read.errors.pop() {
+            Some((_, error)) => Err(error),
+            None => catalog.tally(&stores, &entries, by, &|_| true),
+        }
+    }
 }
 
-/// How sessions are numbered in the accounts.
+/// The numbers that identify sessions in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Numbers {
-    /// By their rows in the catalog.
+    /// The row ids of the catalog.
     OfRows,
-    /// By their places among the entries, in accounts that nobody keeps.
+    /// The places in `entries`, for tables in memory: sessions that were not written have no row
+    /// id.
     OfPlaces,
 }
 
+/// Access to the tables of totals for one call of [`Catalog::tally`].
 struct Books<'c> {
     catalog: &'c Catalog,
-    /// Where the accounts are; what sessions say is always in the catalog.
+    /// The database with the tables of totals; facts and usage of sessions are always read from
+    /// `catalog`.
     db: &'c Connection,
     stores: &'c Stores,
     entries: &'c [CatalogRow],
-    /// By its number the place of each session that was read.
+    /// The place in `entries` of each session that was read as a whole, by its number.
     places: HashMap<i64, usize>,
 }
 
-/// Sessions whose accounts do not hold any more, by their numbers and places, and accounts of
-/// sessions that are gone.
+/// The rows of `account` that are out of date: changed or new sessions as (number, place), and
+/// numbers of sessions that no longer exist.
 #[derive(Default)]
 struct Stale {
     changed: BTreeSet<(i64, usize)>,
@@ -102,12 +149,16 @@ impl<'c> Books<'c> {
         self.catalog.fault(error)
     }
 
+    /// Recomputes the totals of `stale` sessions and of the sessions that they affect, in one
+    /// transaction.
     fn bring_up_to_date(&self, stale: Stale) -> Result<()> {
         let tx = Transaction::new_unchecked(self.db, TransactionBehavior::Immediate)
             .map_err(|it| self.fault(it))?;
         for number in &stale.gone {
             self.close(*number)?;
         }
+        // First collect the new claims of all changed sessions: whether a message is shared is only
+        // known when every changed session and every stored claim was compared.
         let mut fresh = Fresh::default();
         for (number, place) in &stale.changed {
             fresh.add(
@@ -119,8 +170,9 @@ impl<'c> Books<'c> {
         for number in self.affected(&mut fresh)? {
             match self.places.get(&number) {
                 Some(place) => _ = changed.insert((number, *place)),
-                // Of a session that is not looked at now nothing is known but this: it is
-                // accounted for when it is.
+                // The session belongs to a store that this call does not include, so its messages
+                // cannot be read now. Without a row it is recomputed the next time that it is
+                // included.
                 None => _ = self.close(number)?,
             }
         }
@@ -130,8 +182,8 @@ impl<'c> Books<'c> {
         tx.commit().map_err(|error| self.fault(error))
     }
 
-    /// Tells of every session, and finds the accounts that are not those of the
-    /// sessions as they are now.
+    /// Registers every session with a row in `account`, and returns the rows that do not describe
+    /// the current state of their session.
     fn enter(&self, aggregate: &mut Aggregate<'_>) -> Result<Stale> {
         let fault = |error| self.fault(error);
         let (mut fresh, mut strange) = (vec![false; self.entries.len()], HashSet::new());
@@ -144,6 +196,7 @@ impl<'c> Books<'c> {
             let (number, state): (i64, i64) =
                 (row.get(0).map_err(fault)?, row.get(1).map_err(fault)?);
             let Some(place) = self.places.get(&number) else {
+                // Either deleted, or of a store that is not included in this call.
                 strange.insert(number);
                 continue;
             };
@@ -164,7 +217,8 @@ impl<'c> Books<'c> {
         })
     }
 
-    /// Which of the sessions that are not looked at are gone: stores may be left out.
+    /// Returns which of the `strange` sessions were deleted. The others are in stores that this
+    /// call does not include; their totals remain valid.
     fn gone(&self, strange: &HashSet<i64>) -> Result<Vec<i64>> {
         if strange.is_empty() {
             return Ok(Vec::new());
@@ -179,7 +233,8 @@ impl<'c> Books<'c> {
         Ok(ids.into_iter().filter(|id| strange.contains(id)).collect())
     }
 
-    /// Sessions that held a message alone which now stands in another too.
+    /// Returns the sessions whose totals contain a message as their own that is now shared, and
+    /// marks all such messages in `fresh` as shared.
     fn affected(&self, fresh: &mut Fresh) -> Result<Vec<i64>> {
         let mut affected = Vec::new();
         if fresh.is_empty() {
@@ -199,6 +254,9 @@ impl<'c> Books<'c> {
             let number: i64 = row.get(0).map_err(fault)?;
             let mut alone = false;
             for claim in claims_in(row.get_ref(1).map_err(fault)?.as_blob().unwrap_or(b"")) {
+                // `meets` must be called for every claim, because it also marks the claim as
+                // shared; the database is asked only until the first message that is not in
+                // `shared` yet.
                 if fresh.meets(claim) && !alone {
                     alone = !known
                         .exists(params![claim.cast_signed(), number])
@@ -210,7 +268,7 @@ impl<'c> Books<'c> {
         Ok(affected)
     }
 
-    /// What a session claimed when it was last accounted for.
+    /// Returns the claims of a session as of its last update.
     fn claims(&self, number: i64) -> Result<MessageOwners> {
         let keys: Option<Vec<u8>> = (self
             .db
@@ -222,7 +280,7 @@ impl<'c> Books<'c> {
             .unwrap_or_default())
     }
 
-    /// Removes an account. Answers those of its claims that were shared.
+    /// Removes the totals of a session and returns those of its claims that were in `shared`.
     fn close(&self, number: i64) -> Result<HashSet<u64>> {
         let fault = |error| self.fault(error);
         let mut shared = HashSet::new();
@@ -249,9 +307,11 @@ impl<'c> Books<'c> {
         Ok(shared)
     }
 
-    /// Writes down what a session adds.
+    /// Replaces the totals of a session by those of its current state.
     fn account(&self, number: i64, place: usize, fresh: &Fresh) -> Result<()> {
         let fault = |error| self.fault(error);
+        // What was shared before stays shared: the other session's copy is in `shared`, and adding
+        // this copy to the own sums would count the message twice.
         let before = self.close(number)?;
         let Some(entry) = self.entries.get(place) else {
             return Ok(());
@@ -262,7 +322,8 @@ impl<'c> Books<'c> {
         let kept = self.kept(entry)?.unpack();
         let mut items = self.items(place)?;
         let claims = MessageOwners::of(&items);
-        // A cost that is stated stands for all messages of its session.
+        // A stated cost covers all messages of its session. Their own cost becomes zero instead of
+        // unknown, or a price would be computed for them in addition.
         if kept.meta.stated.usage.cost.is_some() {
             items
                 .iter_mut()
@@ -313,7 +374,7 @@ impl<'c> Books<'c> {
         kept.and_then(Packed::from_bytes).ok_or_else(damaged)
     }
 
-    /// What every message of a session cost.
+    /// Returns the usage of every message of a session.
     fn items(&self, place: usize) -> Result<Vec<Item>> {
         let Some(entry) = self.entries.get(place) else {
             return Ok(Vec::new());
@@ -327,14 +388,16 @@ impl<'c> Books<'c> {
         })
     }
 
+    /// Reads one blob of a session from the catalog, which can be another database than `self.db`.
     fn in_catalog(&self, sql: &str, entry: &CatalogRow) -> Result<Option<Vec<u8>>> {
         (self.catalog.db.prepare_cached(sql))
             .and_then(|mut one| one.query_row([entry.row], |row| row.get(0)).optional())
             .map_err(|error| self.fault(error))
     }
 
+    /// Updates the totals if necessary, then runs the passes of [`Aggregate`] over them.
     fn tally(&self, by: By, meant: &dyn Fn(&[usize]) -> bool) -> Result<Tally> {
-        // All that is read is of one state.
+        // One read transaction for all passes: they must see the same state.
         let begin = || {
             Transaction::new_unchecked(self.db, TransactionBehavior::Deferred)
                 .map_err(|error| self.fault(error))
@@ -343,6 +406,9 @@ impl<'c> Books<'c> {
         let mut aggregate = Aggregate::new(self.stores, self.entries, by);
         let stale = self.enter(&mut aggregate)?;
         if !stale.changed.is_empty() || !stale.gone.is_empty() {
+            // A read transaction cannot be upgraded reliably: another process may have written
+            // since it began. So the update runs in a transaction of its own, and the sessions are
+            // read again.
             drop(tx);
             self.bring_up_to_date(stale)?;
             tx = begin()?;
@@ -360,7 +426,7 @@ impl<'c> Books<'c> {
         Ok(aggregate.done())
     }
 
-    /// Hands over what every session that is among the entries holds alone, by its place.
+    /// Calls `sink` with the own sums of every session in `places`.
     fn each_alone(&self, sink: &mut dyn FnMut(usize, &Sums<'_>)) -> Result<()> {
         let fault = |error| self.fault(error);
         let mut all = self
@@ -378,7 +444,8 @@ impl<'c> Books<'c> {
         Ok(())
     }
 
-    /// Hands over what sessions share, all that may be one message at once.
+    /// Calls `sink` with the shared messages, once per hash: all copies of a message are in one
+    /// call.
     fn each_shared(&self, sink: &mut dyn FnMut(Vec<(usize, Item)>)) -> Result<()> {
         let fault = |error| self.fault(error);
         let mut all = self
@@ -390,6 +457,7 @@ impl<'c> Books<'c> {
         while let Some(row) = rows.next().map_err(fault)? {
             let (key, number): (i64, i64) =
                 (row.get(0).map_err(fault)?, row.get(1).map_err(fault)?);
+            // Rows are ordered by hash (the primary key), so a new hash ends the group.
             if last.replace(key) != Some(key) && !held.is_empty() {
                 sink(std::mem::take(&mut held));
             }
@@ -408,7 +476,7 @@ impl<'c> Books<'c> {
     }
 }
 
-/// A sum of all that tells one state of a session from another.
+/// Returns a hash of the fields that distinguish one state of a session from another.
 fn state_of(entry: &CatalogRow) -> i64 {
     let State {
         size,

@@ -1,60 +1,66 @@
-//! Gathers the terms of blocks in memory until they become a segment.
+//! Collects the terms of blocks in memory until they become a segment.
 //!
-//! One open-addressing table maps the bytes of a term to its number. A cell holds the first sixteen
-//! bytes of its term, so most terms are compared without leaving the cell; longer ones are compared
-//! to the last byte. A hash alone decides nothing.
+//! An open-addressing hash table with linear probing maps the bytes of a term to its number. A
+//! [`Cell`] contains the first sixteen bytes of its term, so most terms are compared without
+//! leaving the cell; longer terms are compared with the arena to the last byte. A hash never
+//! decides equality alone.
+//!
+//! A block is open while its text is added: each cell counts its term in the open block, and
+//! [`Builder::close`] turns the counts of the touched cells into postings.
 
 use super::segment::{BlockRow, SegmentWriter};
 use crate::extract::Field;
 use crate::source::TextPosition;
 use crate::tokenizer;
 
-/// How much folded text a block holds before it ends with the line it is in.
+/// Bytes of folded text after which a block is closed at the end of the current line.
 pub(crate) const BLOCK_TEXT: usize = 16 << 10;
-/// How much text a segment holds.
+/// Bytes of folded text after which a segment is written.
 pub(crate) const SEGMENT_TEXT: u64 = 64 << 20;
-/// How many blocks a segment may hold: their numbers share 32 bits with a count.
+/// Maximum number of blocks in a segment: a posting packs the block number and a 12-bit count into
+/// 32 bits.
 pub(crate) const MOST_BLOCKS: usize = 1 << 20;
 const MOST_COUNT: u32 = (1 << 12) - 1;
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
-    /// The first eight bytes of the term, the first one highest.
+    /// The first eight bytes of the term, big-endian, so that numbers sort as the bytes do.
     prefix: u64,
-    /// The eight bytes after them.
+    /// The eight bytes after `prefix`.
     second: u64,
-    /// Number of the term plus one; zero is a free cell.
+    /// Number of the term plus one; zero marks a free cell.
     term: u32,
-    /// Some bits of the hash, so that long terms are rarely compared in vain.
+    /// High bits of the hash, so that long terms are rarely compared in vain.
     tag: u16,
-    /// How often the term stands in the open block.
+    /// How often the term occurs in the open block.
     count: u16,
 }
 
-/// A segment under construction.
+/// A segment that is being built in memory.
 #[derive(Debug)]
 pub(crate) struct Builder {
     cells: Vec<Cell>,
     seed: u64,
     arena: Vec<u8>,
-    /// Where each term begins in the arena, and its first bytes.
+    /// Start of each term in the arena, and its first eight bytes.
     terms: Vec<(u32, u64)>,
-    /// Cells of the terms that stand in the open block, and how many of them count: there is room
-    /// for every term and one more.
+    /// Cells of the terms in the open block; only the first `touched_count` are valid. The vector
+    /// always has one element more than there are terms, so that [`Builder::count`] can write
+    /// without a branch.
     touched: Vec<u32>,
     touched_count: usize,
-    /// Term, and block with count, in block order.
+    /// Term number, and block number with count, in block order.
     postings: Vec<(u32, u32)>,
     blocks: Vec<BlockRow>,
     open: Option<BlockRow>,
     open_text: usize,
     text: u64,
-    /// Terms that were cut and wait for their turn.
+    /// Terms that were tokenized and not counted yet.
     waiting: Vec<Waiting>,
 }
 
-/// A term between being cut and being counted.
+/// A term that was tokenized and not counted yet.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     prefix: u64,
@@ -64,11 +70,12 @@ struct Waiting {
     to: usize,
 }
 
-/// How many terms are cut before they are counted.
+/// Number of terms that are tokenized before they are counted together.
 const TOGETHER: usize = 128;
 
 impl Builder {
-    /// An empty segment. The seed keeps hostile text from slowing the table down.
+    /// Returns an empty builder. The random seed of the hash prevents text that is crafted to
+    /// collide from slowing the table down.
     pub(crate) fn new() -> Builder {
         use std::hash::BuildHasher;
         Builder {
@@ -91,29 +98,29 @@ impl Builder {
         self.blocks.is_empty() && self.open.is_none()
     }
 
-    /// How much text it holds.
+    /// Returns the number of bytes of text so far.
     pub(crate) fn text(&self) -> u64 {
         self.text
     }
 
-    /// How many blocks are closed.
+    /// Returns the number of closed blocks.
     pub(crate) fn blocks(&self) -> u32 {
         self.blocks.len() as u32
     }
 
-    /// Whether it should become a segment now.
+    /// Returns whether the segment should be written now.
     pub(crate) fn is_full(&self) -> bool {
         self.text >= SEGMENT_TEXT
             || self.blocks.len() >= MOST_BLOCKS - 1
             || self.arena.len() > 1 << 30
     }
 
-    /// Whether the open block has enough text.
+    /// Returns whether the open block has enough text to be closed.
     pub(crate) fn block_is_full(&self) -> bool {
         self.open_text >= BLOCK_TEXT
     }
 
-    /// Opens a block at `place`, if none is open.
+    /// Opens a block at `place`, unless one is open.
     pub(crate) fn open(&mut self, place: TextPosition) {
         if self.open.is_none() {
             self.open = Some(BlockRow::at(place));
@@ -151,11 +158,10 @@ impl Builder {
         self.count_waiting(text);
     }
 
-    /// Counts the terms that were cut.
+    /// Counts the waiting terms.
     ///
-    /// The table is larger than the nearest cache. A first round only touches the cells,
-    /// and because no touch depends on another the waits for memory overlap; the second
-    /// round finds them at hand.
+    /// The table is larger than the L1 cache. A first pass only loads the cells: no load depends on
+    /// another, so the cache misses overlap. The second pass then finds the cells in the cache.
     fn count_waiting(&mut self, text: &[u8]) {
         let waiting = std::mem::take(&mut self.waiting);
         let mask = self.cells.len() - 1;
@@ -165,6 +171,7 @@ impl Builder {
                 .get(it.hash as usize & mask)
                 .map_or(0, |c| c.term)
         });
+        // Without this the compiler removes the first pass, because its result is not used.
         std::hint::black_box(touched);
         for it in &waiting {
             self.term(*it, text);
@@ -173,14 +180,14 @@ impl Builder {
         self.waiting.clear();
     }
 
-    /// Notes the time of an entry of the open block.
+    /// Records the time of an entry of the open block.
     pub(crate) fn saw(&mut self, millis: Option<i64>) {
         if let Some(row) = &mut self.open {
             row.saw(millis);
         }
     }
 
-    /// Ends the open block at `end`.
+    /// Closes the open block at `end` and writes its postings.
     pub(crate) fn close(&mut self, end: TextPosition) {
         let Some(mut row) = self.open.take() else {
             return;
@@ -228,11 +235,12 @@ impl Builder {
         self.insert(at, waiting, tag, text);
     }
 
-    /// Whether a term whose first sixteen bytes are the same is the same to its end.
+    /// Returns whether a term with the same first sixteen bytes is equal to its end.
     #[inline]
     fn same(&self, term: u32, text: &[u8], from: usize, to: usize) -> bool {
         if to - from < 16 {
-            // Terms hold no NUL, so equal beginnings shorter than sixteen bytes are equal terms.
+            // Terms contain no NUL and short ones are padded with NUL, so equal prefixes below
+            // sixteen bytes are equal terms.
             return true;
         }
         let start = self.terms.get(term as usize).map_or(0, |t| t.0 as usize);
@@ -250,7 +258,8 @@ impl Builder {
             .get_mut(at)
             .zip(self.touched.get_mut(self.touched_count))
         {
-            // Whether a term is new in its block cannot be foretold, so no branch depends on it.
+            // The branch predictor cannot foresee whether a term is new in its block, so the cell
+            // is written in any case and only the count decides.
             *room = at as u32;
             self.touched_count += usize::from(cell.count == 0);
             cell.count = cell.count.saturating_add(1);
@@ -270,6 +279,7 @@ impl Builder {
         self.terms.push((self.arena.len() as u32, prefix));
         self.arena
             .extend_from_slice(text.get(from..to).unwrap_or(b""));
+        // Keeps the one spare element that `count` writes to.
         self.touched.resize(self.terms.len() + 1, 0);
         if let Some(cell) = self.cells.get_mut(at) {
             *cell = Cell {
@@ -286,6 +296,7 @@ impl Builder {
         }
     }
 
+    /// Doubles the table. Cells move, so the list of touched cells is rebuilt from their counts.
     fn grow(&mut self) {
         let mut cells = vec![Cell::default(); self.cells.len() * 2];
         let mask = cells.len() - 1;
@@ -311,9 +322,12 @@ impl Builder {
         }
     }
 
-    /// The bytes of the segment and the number that stands for it; the builder is empty afterwards.
+    /// Returns the bytes of the segment and its seal (see `checksummed_pages`), and empties the
+    /// builder.
     pub(crate) fn finish(&mut self) -> (Vec<u8>, u32) {
         let order = self.order();
+        // A counting sort groups the postings by term. It is stable, so they stay in block order,
+        // which the delta encoding of postings requires.
         let mut starts = vec![0u32; self.terms.len() + 1];
         for (term, _) in &self.postings {
             if let Some(count) = starts.get_mut(*term as usize + 1) {
@@ -347,8 +361,8 @@ impl Builder {
         file
     }
 
-    /// Makes it empty. Its memory stays: the next segment will need as much, and a table that was
-    /// large enough need not grow again.
+    /// Empties the builder but keeps its memory: the next segment needs about as much, and the
+    /// table need not grow again.
     fn clear(&mut self) {
         self.cells.fill(Cell::default());
         self.arena.clear();
@@ -368,7 +382,7 @@ impl Builder {
         self.arena.get(start..end).unwrap_or(b"")
     }
 
-    /// Terms in the order of their bytes.
+    /// Returns the term numbers in the byte order of their terms.
     fn order(&self) -> Vec<u32> {
         let mut order: Vec<(u64, u32)> = self
             .terms
@@ -385,6 +399,7 @@ impl Builder {
 }
 
 #[inline]
+/// Returns up to eight bytes of `text[from..to]` as a big-endian number, padded with zero bytes.
 fn prefix_of(text: &[u8], from: usize, to: usize) -> u64 {
     let len = to - from;
     match text
@@ -392,6 +407,8 @@ fn prefix_of(text: &[u8], from: usize, to: usize) -> u64 {
         .and_then(|eight| <[u8; 8]>::try_from(eight).ok())
     {
         Some(eight) if len >= 8 => u64::from_be_bytes(eight),
+        // Eight bytes are readable but the term is shorter: the bytes after it are masked out.
+        // `len` is at least 1, so the shift is below 64.
         Some(eight) => u64::from_be_bytes(eight) & !(u64::MAX >> (8 * len)),
         None => {
             let mut eight = [0; 8];

@@ -1,9 +1,10 @@
-//! Files whose every page bears a checksum, so that a part can be read and trusted
-//! without reading the rest.
+//! Files with a checksum per page, so that a part can be read and verified without reading the
+//! rest.
 //!
-//! `body · checksum of each 16 KB page of the body · footer`. The footer names what the file is,
-//! its version, the length of the body, and holds a checksum over the checksums: that one number
-//! stands for the whole file.
+//! Layout: `body · CRC-32 of each 16 KB page of the body · footer`. The footer contains a magic
+//! number, the version, the length of the body, a CRC-32 of the page checksums, and a CRC-32 of the
+//! footer itself. That last number covers the whole file indirectly and is called its seal: the
+//! manifest records it to recognise the file.
 
 use std::sync::Arc;
 
@@ -14,11 +15,12 @@ use super::folder::read_exact_at;
 
 const PAGE: usize = 1 << 14;
 const MAGIC: &[u8; 8] = b"boswellf";
-/// Raised whenever bytes or meaning change; files of another version are rebuilt.
+/// Version of the format, increased whenever bytes or their meaning change; files of another
+/// version are rebuilt.
 pub(crate) const VERSION: u32 = 3;
 const FOOTER: usize = 8 + 4 + 8 + 4 + 4;
 
-/// Adds checksums and footer to a body; also gives the number that stands for the file.
+/// Appends page checksums and footer to `body`; returns the file and its seal.
 pub(crate) fn seal(mut body: Vec<u8>) -> (Vec<u8>, u32) {
     let sums: Vec<u8> = body
         .chunks(PAGE)
@@ -37,7 +39,8 @@ pub(crate) fn seal(mut body: Vec<u8>) -> (Vec<u8>, u32) {
     (body, footer)
 }
 
-/// An error that says the index is damaged: it never leaves this crate, the reader scans instead.
+/// Returns an error for a damaged index. It never leaves this crate: the reader scans the sources
+/// instead.
 pub(crate) fn damaged(what: &str) -> Error {
     Error::new(
         ErrorKind::Damaged,
@@ -46,7 +49,7 @@ pub(crate) fn damaged(what: &str) -> Error {
     .hinting("build it again with `boswell index --rebuild`")
 }
 
-/// A sealed file that was opened.
+/// An open file that [`seal`] made.
 #[derive(Debug)]
 pub(crate) struct Paged {
     file: Arc<dyn DiskFile>,
@@ -56,7 +59,7 @@ pub(crate) struct Paged {
 }
 
 impl Paged {
-    /// Checks footer and checksums, not yet the pages.
+    /// Opens a file and verifies the footer and the page checksums, but not the pages.
     pub(crate) fn open(file: Arc<dyn DiskFile>) -> Result<Paged> {
         let io = |_| damaged("a file cannot be read");
         let len = file.stat().map_err(io)?.len;
@@ -91,18 +94,18 @@ impl Paged {
         })
     }
 
-    /// The number that stands for the file.
+    /// Returns the seal of the file.
     pub(crate) fn seal(&self) -> u32 {
         self.seal
     }
 
-    /// Length of the body.
+    /// Returns the length of the body.
     pub(crate) fn len(&self) -> u64 {
         self.body
     }
 
-    /// The bytes `from..to` of the body, checked. The answer begins at a page; the second number
-    /// says where `from` is in it.
+    /// Reads and verifies the bytes `from..to` of the body. The returned bytes begin at a page
+    /// boundary; the second value is the offset of `from` in them.
     pub(crate) fn read(&self, from: u64, to: u64) -> Result<(Vec<u8>, usize)> {
         if from > to || to > self.body {
             return Err(damaged("a place outside of a file"));
@@ -132,7 +135,7 @@ impl Paged {
     }
 }
 
-/// A little-endian number of up to eight bytes.
+/// Returns a little-endian number of up to eight bytes.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     bytes
         .iter()

@@ -1,8 +1,7 @@
-//! The folder of the index: its files on a [`Disk`] of the store.
+//! The folder of the index and its files, on a [`Disk`] of the store.
 //!
-//! A file is written under a temporary name, synced, and renamed to its own, so that a crash at any
-//! moment leaves the old file or the new one. A file that is open stays readable after it was
-//! replaced or removed.
+//! A file is written under a temporary name, synced, and renamed, so that a crash at any point
+//! leaves the old or the new file. An open file stays readable after it was replaced or removed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,10 +10,10 @@ use std::sync::Arc;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{Disk, DiskFile, LockMode, OpenMode, durable, read_full};
 
-/// How the name of a file ends that was not renamed yet: what a crash left of it can be removed.
+/// Extension of a file that was not renamed yet: the writer removes such files after a crash.
 pub(super) const TEMPORARY: &str = ".tmp";
 
-/// A folder that holds files of one index and nothing else.
+/// A folder that contains the files of one index and nothing else.
 #[derive(Debug, Clone)]
 pub(crate) struct IndexFolder {
     disk: Arc<dyn Disk>,
@@ -33,7 +32,7 @@ impl IndexFolder {
         &self.root
     }
 
-    /// The names of all files; none if the folder is not there.
+    /// Returns the names of all files; an empty list if the folder is missing.
     pub(crate) fn list(&self) -> Vec<String> {
         let listed = self.disk.list(&self.root).unwrap_or_default();
         listed.into_iter().map(|(name, _)| name).collect()
@@ -45,7 +44,7 @@ impl IndexFolder {
             .map(Arc::from)
     }
 
-    /// A whole file, refused if it is longer than `limit`.
+    /// Reads a whole file; an error if it is longer than `limit`.
     pub(crate) fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
         let file = self.open(name)?;
         let len = file.stat()?.len;
@@ -60,8 +59,8 @@ impl IndexFolder {
         Ok(bytes)
     }
 
-    /// Creates the folder if it is missing, and takes the lock of the one writer, which
-    /// ends when it is dropped.
+    /// Creates the folder if it is missing and takes the writer lock, which is released when the
+    /// returned file is dropped.
     pub(crate) fn lock(&self) -> Result<Box<dyn DiskFile>> {
         durable::make_folders(self.disk.as_ref(), &self.root)?;
         let path = self.root.join("lock");
@@ -77,7 +76,7 @@ impl IndexFolder {
         .hinting("searching goes on without it; try again in a moment"))
     }
 
-    /// Puts a file in place: old or new, never half. Only the one writer calls this.
+    /// Writes a file atomically. Only the holder of the writer lock may call this.
     pub(crate) fn put(&self, name: &str, bytes: &[u8]) -> Result<()> {
         durable::put(self.disk.as_ref(), &self.root.join(name), bytes, "new")
     }
@@ -87,7 +86,7 @@ impl IndexFolder {
     }
 }
 
-/// Fills the buffer from position `at`; an error if the file ends before.
+/// Fills the buffer from offset `at`; an error if the file ends before.
 pub(super) fn read_exact_at(file: &dyn DiskFile, buffer: &mut [u8], at: u64) -> io::Result<()> {
     let wanted = buffer.len();
     if read_full(file, buffer, at)? < wanted {

@@ -1,9 +1,9 @@
-//! The list of what is in force: segments, and for each source how far it is indexed and
-//! which blocks are its own.
+//! The manifest: the current segments, and for each source how far it is indexed and which blocks
+//! it owns.
 //!
-//! It is the one file that is ever replaced, and it is replaced as a whole: whoever reads it
-//! sees the index before or after a change. A block that no source claims is dead, which is all
-//! that deleting takes.
+//! It is the only file of the index that is ever replaced, and it is replaced atomically: a reader
+//! sees the index before or after a change. Deleting a source removes only its row: a block that no
+//! source owns is dead, and its terms are dropped when the segment is rewritten.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -14,37 +14,37 @@ use super::checksummed_pages::damaged;
 use crate::source::TextPosition;
 use crate::varint::{self, Reader};
 
-/// Name of its file.
+/// File name of the manifest.
 pub(crate) const NAME: &str = "manifest";
-/// Longer than any manifest: a hundred bytes for each of ten million sources.
+/// Upper limit of its size: a hundred bytes for each of ten million sources.
 pub(crate) const LONGEST: u64 = 1 << 30;
 const MAGIC: &[u8; 8] = b"boswellm";
 
-/// A segment in force.
+/// A current segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SegmentRow {
     pub(crate) number: u64,
     pub(crate) blocks: u32,
-    /// The number that stands for the whole file.
+    /// The seal of the file (see `checksummed_pages`).
     pub(crate) seal: u32,
-    /// How much text it was made from.
+    /// Bytes of text that the segment was built from.
     pub(crate) text: u64,
     pub(crate) bytes: u64,
 }
 
 impl SegmentRow {
-    /// Name of its file.
+    /// Returns the file name of the segment.
     pub(crate) fn name(&self) -> String {
         segment_name(self.number)
     }
 }
 
-/// Name of the file of a segment.
+/// Returns the file name of the segment with this number.
 pub(crate) fn segment_name(number: u64) -> String {
     format!("segment-{number}")
 }
 
-/// Neighbouring blocks of one segment.
+/// A range of consecutive blocks of one segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) segment: u64,
@@ -52,7 +52,8 @@ pub(crate) struct Range {
     pub(crate) count: u32,
 }
 
-/// The blocks of a source. Most have one range, which needs no room of its own.
+/// The block ranges of a source. Most sources have one range, which is stored inline without an
+/// allocation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
     first: Option<Range>,
@@ -85,41 +86,41 @@ impl Ranges {
     }
 }
 
-/// Where dialect and id of a source stand in the text of the manifest: where they begin
-/// and how long they are.
+/// Position and length of dialect and id of a source in `Manifest::text`.
 #[derive(Debug, Clone, Copy)]
 struct Name {
     dialect: (u32, u32),
     id: (u32, u32),
 }
 
-/// How far a source is indexed.
+/// A source in the index and how far it is covered.
 #[derive(Debug, Clone)]
 pub(crate) struct SourceRow {
     name: Name,
     pub(crate) generation: u64,
-    /// Everything before is in the index.
+    /// Everything before this position is indexed.
     pub(crate) covered: TextPosition,
     pub(crate) ranges: Ranges,
 }
 
-/// What is in force.
+/// The contents of the manifest file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Manifest {
-    /// Number of the next segment; never used twice, so that a name means one file for ever.
+    /// Number of the next segment; numbers are never reused, so a file name always means the same
+    /// file.
     pub(crate) next: u64,
     pub(crate) segments: Vec<SegmentRow>,
     pub(crate) sources: Vec<SourceRow>,
-    /// The bytes that it was read from, which hold the names of its sources;
-    /// those of new ones follow.
+    /// The bytes of the file, which contain the names of the sources; names of new sources are
+    /// appended. Rows refer to it by position, which saves two allocations per source.
     text: Vec<u8>,
-    /// Where each source stands, once somebody asks out of order.
+    /// Index into `sources` by reference, built at the first lookup that is out of order.
     places: OnceLock<HashMap<SessionRef, usize>>,
 }
 
 impl Manifest {
-    /// What is known of a source; `next` is where it stands if sources come in the order of the
-    /// rows, which they mostly do.
+    /// Returns the row of a source. `next` is the expected position: callers mostly ask in the
+    /// order of the rows, and then no hash map is needed.
     pub(crate) fn source_near(
         &self,
         reference: &SessionRef,
@@ -149,13 +150,13 @@ impl Manifest {
             .unwrap_or(b"")
     }
 
-    /// The source that a row speaks of.
+    /// Returns the reference of the source of `row`.
     pub(crate) fn reference(&self, row: &SourceRow) -> SessionRef {
         let text = |part| String::from_utf8_lossy(self.part(part)).into_owned();
         SessionRef::new(text(row.name.dialect), text(row.name.id))
     }
 
-    /// Whether these bytes are not the ones that it was read from.
+    /// Returns whether `bytes` differ from the file that this manifest was read from.
     pub(crate) fn differs_from(&self, bytes: &[u8]) -> bool {
         self.text != bytes
     }
@@ -170,7 +171,7 @@ impl Manifest {
         })
     }
 
-    /// The row of a source, made if it is new.
+    /// Returns the row of a source; creates it if it is missing.
     pub(crate) fn source_mut(&mut self, reference: &SessionRef) -> &mut SourceRow {
         let index = match self.places().get(reference) {
             Some(index) => *index,
@@ -202,15 +203,16 @@ impl Manifest {
         (at as u32, text.len() as u32)
     }
 
-    /// Keeps only the sources that `keep` wants.
+    /// Removes the sources for which `keep` returns false.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Manifest, &SourceRow) -> bool) {
         let mut sources = std::mem::take(&mut self.sources);
         sources.retain(|row| keep(self, row));
         self.sources = sources;
+        // Positions changed, so the index by reference is no longer valid.
         self.places = OnceLock::new();
     }
 
-    /// How many blocks of each segment are alive.
+    /// Returns the number of blocks that sources own, by segment.
     pub(crate) fn living(&self) -> HashMap<u64, u64> {
         let mut living = HashMap::new();
         for range in self.sources.iter().flat_map(|source| source.ranges.iter()) {
@@ -219,7 +221,7 @@ impl Manifest {
         living
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the file: magic number, varints, and a CRC-32 at the end.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         varint::put(&mut out, u64::from(super::checksummed_pages::VERSION));
@@ -271,7 +273,7 @@ impl Manifest {
         }
     }
 
-    /// Reads what [`encode`](Manifest::encode) wrote; anything else is damage.
+    /// Reads what [`encode`](Manifest::encode) wrote; an error for anything else.
     pub(crate) fn decode(bytes: Vec<u8>) -> Result<Manifest> {
         let stated = bytes
             .split_last_chunk::<4>()
@@ -306,7 +308,7 @@ fn decode_body(body: &[u8]) -> Option<Manifest> {
         });
     }
     let count = reader.number()?;
-    // A row takes ten bytes and more: a count that lies must not cost memory.
+    // A row takes at least ten bytes, so a wrong count cannot cause a large allocation.
     let mut sources = Vec::with_capacity(usize::try_from(count).unwrap_or(0).min(body.len() / 10));
     for _ in 0..count {
         sources.push(decode_source(&mut reader, body.len())?);
@@ -409,7 +411,7 @@ mod tests {
         }
         let stranger = SessionRef::new("pi", "a");
         assert!(back.source_near(&stranger, &mut next).is_none());
-        // What comes later stands behind what was read.
+        // New sources are appended after those that were read.
         back.source_mut(&stranger).ranges.push(Range {
             segment: 7,
             first: 6,

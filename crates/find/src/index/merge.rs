@@ -1,20 +1,24 @@
-//! Makes one segment of several, without the blocks that no source claims any more.
+//! Merges several segments into one, without the blocks that no source owns any more.
+//!
+//! The terms of each segment are sorted, so this is a k-way merge: the smallest term of all cursors
+//! is written next. Inputs must be in the order of their new block numbers, because postings are
+//! delta-encoded in ascending order.
 
 use boswell_model::Result;
 
 use super::segment::{BlockRow, Postings, Segment, SegmentWriter, Term};
 
-/// Marks a block that does not come along.
+/// Marks a block that is dropped.
 pub(crate) const GONE: u32 = u32::MAX;
 
-/// A segment to be merged, and the new number of each of its blocks. Blocks keep their order.
+/// A segment to merge, with the new number of each of its blocks. Blocks keep their order.
 #[derive(Debug)]
 pub(crate) struct Input<'s> {
     pub(crate) segment: &'s Segment,
     pub(crate) blocks: Vec<u32>,
 }
 
-/// The bytes of the new segment, the number that stands for it, and how many blocks it has.
+/// Returns the bytes of the new segment, its seal, and its number of blocks.
 pub(crate) fn merge(inputs: &[Input<'_>]) -> Result<(Vec<u8>, u32, u32)> {
     let mut rows: Vec<BlockRow> = Vec::new();
     let mut cursors = Vec::new();
@@ -68,7 +72,7 @@ impl Cursor<'_, '_> {
             .map(|term| self.input.segment.bytes_of(*term))
     }
 
-    /// Takes the blocks of the term at hand and goes on to the next.
+    /// Appends the blocks of the current term to `into` and moves to the next term.
     fn take(&mut self, into: &mut Vec<(u32, u32)>) -> Result<()> {
         let Some(term) = self.terms.get(self.next) else {
             return Ok(());

@@ -1,13 +1,13 @@
-//! The search index: which words stand where in every source, without their text.
+//! The search index: an inverted index from terms to blocks of text, without the text itself.
 //!
-//! Text is cut into blocks of 16 KB; an immutable [`segment`] says for each term in which of its
-//! blocks it stands; the [`manifest`] says which segments are in force and how far each source is
-//! covered. Nothing of a source's text is kept but its terms: what a search finds is read again
-//! where it came from. The folder can be deleted at any time.
+//! Text is divided into blocks of 16 KB. An immutable [`segment`] contains for each term the blocks
+//! of the segment in which the term occurs. The [`manifest`] lists the current segments and how far
+//! each source is covered. Apart from its terms no text of a source is stored: a search reads each
+//! candidate block from its source again. The folder can be deleted at any time.
 //!
-//! Readers take no lock and never wait: they open what the manifest names and keep it open. The
-//! one writer holds a lock of the operating system, writes new files, and puts a new manifest in
-//! place of the old one.
+//! Readers take no lock and never wait: they open the files that the manifest names and keep them
+//! open ([`Snapshot`]). The one writer holds a lock of the operating system, writes new segment
+//! files, and replaces the manifest atomically.
 
 mod builder;
 mod checksummed_pages;
@@ -36,29 +36,29 @@ pub struct Index {
     now: RwLock<Arc<Snapshot>>,
 }
 
-/// What an index holds.
+/// Size figures of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Size {
-    /// Sources that are covered at least in part.
+    /// Number of sources that are covered at least in part.
     pub sources: u64,
-    /// Segments in force.
+    /// Number of segments that the manifest lists.
     pub segments: u64,
-    /// Blocks in them, dead ones too.
+    /// Number of blocks in these segments, including blocks that no source owns any more.
     pub blocks: u64,
-    /// Bytes of text that they were made from.
+    /// Bytes of text that the segments were built from.
     pub text: u64,
-    /// Bytes of the segments on disk.
+    /// Bytes of the segment files.
     pub bytes: u64,
 }
 
 impl Index {
-    /// Opens the index in a folder. What is missing, damaged or of another version
-    /// counts as not indexed.
+    /// Opens the index in `folder`. Files that are missing, damaged or of another version count as
+    /// not indexed.
     pub fn open(folder: &Path) -> Index {
         Index::on(Arc::new(RealDisk), folder)
     }
 
-    /// As [`Index::open`], on a disk of the caller.
+    /// As [`Index::open`], with a disk that the caller provides.
     pub(crate) fn on(disk: Arc<dyn Disk>, folder: &Path) -> Index {
         let folder = IndexFolder::new(disk, folder);
         let now = Snapshot::load(&folder);
@@ -68,12 +68,12 @@ impl Index {
         }
     }
 
-    /// Looks again what is in force, after another process may have changed it.
+    /// Loads the current manifest again, which another process may have replaced.
     pub fn refresh(&self) {
         self.put(Snapshot::load(&self.folder));
     }
 
-    /// What it holds.
+    /// Returns size figures of the current snapshot.
     pub fn size(&self) -> Size {
         let now = self.snapshot();
         let mut size = Size {

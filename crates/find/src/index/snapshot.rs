@@ -1,4 +1,4 @@
-//! The index as it stood at one moment: a manifest and the segments it names, all opened.
+//! A snapshot of the index: a manifest and the segments that it names, all open.
 
 use std::sync::Arc;
 
@@ -10,20 +10,21 @@ use super::manifest::{self, Manifest, Range, SegmentRow, SourceRow};
 use super::segment::Segment;
 use crate::source::Source;
 
-/// How often a list is read again when one of its files has just been replaced.
+/// How often the manifest is read again if it is replaced while its segments are opened.
 const TRIES: usize = 4;
 
-/// What readers look at. Files that are removed later stay readable.
+/// The state that readers use. Files that the writer removes later stay readable, because they are
+/// open.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) manifest: Manifest,
-    /// Beside the rows of the manifest; none where the file is missing or damaged.
+    /// Parallel to the rows of the manifest; `None` where the file is missing or damaged.
     pub(crate) segments: Vec<Option<Arc<Segment>>>,
 }
 
 impl Snapshot {
-    /// Reads what is there. A missing or damaged list is an empty one: everything is scanned
-    /// until it is built again.
+    /// Loads the current state. A missing or damaged manifest is taken as empty: searches scan
+    /// everything until the index is built again.
     pub(crate) fn load(folder: &IndexFolder) -> Snapshot {
         for _ in 0..TRIES {
             let bytes = match folder.read(manifest::NAME, manifest::LONGEST) {
@@ -38,6 +39,9 @@ impl Snapshot {
                 .iter()
                 .map(|row| open_segment(folder, row).ok().map(Arc::new))
                 .collect();
+            // A segment may be missing because a writer replaced the manifest after we read it and
+            // removed the file. Only if the manifest is unchanged is the file really missing or
+            // damaged.
             let replaced = segments.iter().any(Option::is_none)
                 && folder
                     .read(manifest::NAME, manifest::LONGEST)
@@ -49,7 +53,7 @@ impl Snapshot {
         Snapshot::default()
     }
 
-    /// The segment of that number, if it is sound.
+    /// Returns the segment with this number, unless it is missing or damaged.
     pub(crate) fn segment(&self, number: u64) -> Option<&Arc<Segment>> {
         let index = self
             .manifest
@@ -62,14 +66,15 @@ impl Snapshot {
             .filter(|segment| !segment.is_hurt())
     }
 
-    /// What is known of a source, if it still holds. `next` as for [`Manifest::source_near`].
+    /// Returns the row of a source, if it is still valid. `next` as for [`Manifest::source_near`].
     pub(crate) fn known(&self, source: &Source, next: &mut usize) -> Option<&SourceRow> {
         self.manifest
             .source_near(&source.reference, next)
             .filter(|row| self.holds(source, row))
     }
 
-    /// Whether what a row says still holds.
+    /// Returns whether `row` is still valid for `source`: same generation, no shorter than covered,
+    /// and all segments readable. A source that does not grow must have exactly the covered length.
     pub(crate) fn holds(&self, source: &Source, row: &SourceRow) -> bool {
         let fits = if source.grows() {
             row.covered.at <= source.len

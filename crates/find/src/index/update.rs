@@ -1,5 +1,9 @@
-//! Brings the index up to date: what grew is read from where it was left, what
-//! changed is read again.
+//! Updates the index: a source that grew is read from where the index ends, a source that changed
+//! is read again from the start.
+//!
+//! An update reads sources into a [`Builder`] and remembers a [`Claim`] for each; when the builder
+//! is full, the segment is written and one commit of the manifest makes the segment and its claims
+//! current together. A crash between commits loses only work, never consistency.
 
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
@@ -12,30 +16,30 @@ use crate::extract;
 use crate::normalize;
 use crate::source::{Body, Source, SourceReader, Step, Tail, TextPosition, walk};
 
-/// What an update did.
+/// The result of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Sources that were read.
+    /// Number of sources that were read.
     pub sources: u64,
-    /// Bytes of them.
+    /// Number of bytes that were read from them.
     pub bytes: u64,
-    /// Sources that could not be read; searches scan them, and say so.
+    /// Number of sources that could not be read; searches scan them and report the error.
     pub failed: u64,
-    /// Whether all that was asked for is covered now.
+    /// Whether all requested sources are covered now.
     pub complete: bool,
 }
 
-/// What is to be done before the index covers what it is asked to cover.
+/// The work that remains until the index covers the given sources.
 #[derive(Debug, Default)]
 pub struct Backlog<'s> {
     /// Sources that are not covered to their end.
     pub behind: Vec<&'s Source>,
-    /// Whether the index knows sources beside those that were named.
+    /// Whether the index contains sources other than the given ones, for example deleted sessions.
     pub strangers: bool,
 }
 
 impl Index {
-    /// What an [`update`](Index::update) of these sources would have to read.
+    /// Returns what an [`update`](Index::update) of these sources would have to read.
     pub fn backlog<'s>(&self, sources: impl Iterator<Item = &'s Source>) -> Backlog<'s> {
         let now = self.snapshot();
         let (mut backlog, mut named, mut next) = (Backlog::default(), 0, 0);
@@ -50,11 +54,11 @@ impl Index {
         backlog
     }
 
-    /// Reads what is new in these sources, until `go_on` answers false. What was
-    /// read by then is kept.
+    /// Reads what is new in these sources, until `go_on` returns false. What was read until then is
+    /// kept.
     ///
-    /// Another process that writes makes this [`ErrorKind::Busy`]; nothing is lost, searches scan
-    /// what is not covered.
+    /// If another process holds the writer lock, the error is [`ErrorKind::Busy`]; nothing is lost,
+    /// because searches scan what is not covered.
     pub fn update(
         &self,
         sources: &mut dyn Iterator<Item = Source>,
@@ -79,13 +83,13 @@ impl Index {
         })
     }
 
-    /// Forgets a source: it has no hits any more. Its terms go with the next rewrite; see
-    /// [`purge`](Index::purge).
+    /// Removes a source: it has no hits any more. Its terms remain in the segment until it is
+    /// rewritten; see [`purge`](Index::purge).
     pub fn forget(&self, reference: &SessionRef) -> Result<()> {
         self.retain(&|other| other != reference)
     }
 
-    /// Forgets every source that `keep` does not want.
+    /// Removes every source for which `keep` returns false.
     pub fn retain(&self, keep: &dyn Fn(&SessionRef) -> bool) -> Result<()> {
         let known = &self.snapshot().manifest;
         if known.sources.iter().all(|row| keep(&known.reference(row))) {
@@ -98,18 +102,19 @@ impl Index {
         done.map(|_| ())
     }
 
-    /// Forgets a source and every term that stood in it alone: afterwards no file of the index
-    /// holds anything of it.
+    /// Removes a source and every term that occurs in it alone: afterwards no file of the index
+    /// contains anything of it.
     ///
-    /// Terms of text that was replaced or forgotten earlier go too.
+    /// Terms of text that was replaced or removed earlier are dropped too.
     pub fn purge(&self, reference: &SessionRef) -> Result<()> {
         self.purge_where(&|other| other == reference)
     }
 
-    /// The same for every source that `gone` names.
+    /// As [`Index::purge`], for every source for which `gone` returns true.
     pub fn purge_where(&self, gone: &dyn Fn(&SessionRef) -> bool) -> Result<()> {
         match self.purge_once(gone) {
-            // The damaged segment is known now and goes as a whole.
+            // The first attempt marked the damaged segment; the second one drops that segment as a
+            // whole.
             Err(error) if error.kind() == ErrorKind::Damaged => self.purge_once(gone),
             done => done,
         }
@@ -121,6 +126,8 @@ impl Index {
             .manifest
             .retain(|all, row| !gone(&all.reference(row)));
         let living = writer.manifest.living();
+        // Every segment with dead blocks is rewritten, not only those of the purged source: an
+        // earlier `forget` may have left terms of it elsewhere.
         let dirty: Vec<u64> = (writer.manifest.segments.iter())
             .filter(|row| living.get(&row.number).copied().unwrap_or(0) < u64::from(row.blocks))
             .map(|row| row.number)
@@ -133,8 +140,8 @@ impl Index {
         done.and_then(|()| self.check_purged(&dirty))
     }
 
-    /// A file that could not be removed would still hold what was to go: it is removed now, or the
-    /// purge fails with what the system said.
+    /// Removes old segment files that are still there; if that fails, so does the purge, because
+    /// the file would still contain terms of the purged source.
     fn check_purged(&self, numbers: &[u64]) -> Result<()> {
         let left = self.folder.list();
         let names = numbers
@@ -169,8 +176,8 @@ impl Index {
     }
 }
 
-/// Damage met while tidying is dealt with by the next writer: it is no failure of
-/// what was done before.
+/// Turns damage into `Ok(false)`: merging is optional, its damage is handled by the next writer,
+/// and what was committed before is valid.
 fn unless_damaged(done: Result<()>) -> Result<bool> {
     match done {
         Err(error) if error.kind() == ErrorKind::Damaged => Ok(false),
@@ -178,17 +185,18 @@ fn unless_damaged(done: Result<()>) -> Result<bool> {
     }
 }
 
-/// What a source will own once the segment under construction is written.
+/// The blocks that a source will own when the segment under construction is written.
 struct Claim {
     reference: SessionRef,
     generation: u64,
     covered: TextPosition,
-    /// Whether its older blocks stay.
+    /// Whether the blocks that the source owns already remain valid (it grew), or are replaced.
     keeps: bool,
     first: u32,
     count: u32,
 }
 
+/// The state of one update.
 struct Work {
     builder: Builder,
     claims: Vec<Claim>,
@@ -196,6 +204,7 @@ struct Work {
 }
 
 impl Work {
+    /// Reads all `sources`; writes a segment whenever the builder is full.
     fn take(
         &mut self,
         sources: &mut dyn Iterator<Item = Source>,
@@ -212,7 +221,8 @@ impl Work {
             let mut from = start_of(&source, &writer.snapshot, &mut next);
             let begun = from.map_or(source.len, |place| place.at);
             let mut read = Ok(());
-            // A source may outgrow several segments; each round goes on where the one before ended.
+            // A source can be larger than several segments: each round continues where the previous
+            // one ended.
             while let Some(place) = from.take() {
                 let outcome = self.read(&source, reader, place, go_on);
                 let ended = self.claims.last().map_or(place, |claim| claim.covered);
@@ -231,7 +241,7 @@ impl Work {
         Ok(())
     }
 
-    /// Reads a source from `from` until it ends, the segment is full or time is up.
+    /// Reads a source from `from` until it ends, the segment is full, or `go_on` returns false.
     fn read(
         &mut self,
         source: &Source,
@@ -249,6 +259,8 @@ impl Work {
             reader,
             from,
             source.len,
+            // The last line may be incomplete while its writer is active: it is left for the next
+            // update.
             Tail::Pending,
             &mut |step| match step {
                 Step::Record(record) => {
@@ -286,6 +298,7 @@ impl Work {
             },
         );
         self.builder.close(covered);
+        // A source without text is claimed too, or it would be read again by every update.
         if covered.at > from.at || from == TextPosition::START {
             let count = self.builder.blocks() - first;
             let (reference, generation, keeps) =
@@ -302,12 +315,13 @@ impl Work {
         result
     }
 
-    /// Writes what was gathered, and puts it in force together with the sources it covers.
+    /// Writes the segment, and commits it together with the claims on its blocks.
     fn flush(&mut self, writer: &mut Writer<'_>) -> Result<()> {
         if self.claims.is_empty() {
             return Ok(());
         }
         let mut segment = None;
+        // Claims without any blocks (sources without text) need no segment.
         if !self.builder.is_empty() {
             let (text, blocks) = (self.builder.text(), self.builder.blocks());
             let (bytes, seal) = self.builder.finish();
@@ -332,12 +346,12 @@ impl Work {
     }
 }
 
-/// Where to begin to read a source; none if everything is known already.
+/// Returns where to begin to read a source; `None` if it is covered to its end.
 fn start_of(source: &Source, snapshot: &Snapshot, next: &mut usize) -> Option<TextPosition> {
     left_of(source, snapshot.known(source, next))
 }
 
-/// The same by what is known of the source.
+/// As [`start_of`], for a row that was looked up already.
 fn left_of(source: &Source, known: Option<&SourceRow>) -> Option<TextPosition> {
     match known {
         Some(row) => Some(row.covered).filter(|covered| covered.at < source.len),

@@ -1,5 +1,9 @@
-//! The one writer: holds the lock, writes segments, replaces the manifest, clears
-//! away what nobody names.
+//! The writer of the index: holds the lock, writes segments, replaces the manifest, and removes
+//! files that the manifest no longer names.
+//!
+//! There is at most one writer across all processes. A segment is durable before the manifest names
+//! it, and a file is removed only after the manifest that no longer names it is durable, so that a
+//! crash at any point leaves a consistent index and at most some unused files.
 
 use std::collections::HashMap;
 
@@ -11,25 +15,26 @@ use super::manifest::{self, Manifest, Range, SegmentRow, segment_name};
 use super::merge::{GONE, Input, merge};
 use super::snapshot::Snapshot;
 
-/// Segments below this size are merged once there are [`MANY`] of them.
+/// Segments with less text than this are merged once there are [`MANY`] of them.
 const SMALL: u64 = 16 << 20;
 const MANY: usize = 8;
-/// A merged segment holds no more than this much text.
+/// Maximum amount of text of a merged segment.
 const MERGED_TEXT: u64 = super::builder::SEGMENT_TEXT;
 
 /// The right to change the index, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Writer<'d> {
     folder: &'d IndexFolder,
-    /// What was in force when it began or last committed.
+    /// The state when the writer began or last committed.
     pub(crate) snapshot: Snapshot,
+    /// The manifest that the next commit writes.
     pub(crate) manifest: Manifest,
     _lock: Box<dyn DiskFile>,
 }
 
 impl<'d> Writer<'d> {
-    /// Takes the lock and looks at what is in force. `hurt` are segments in which
-    /// a reader met damage.
+    /// Takes the lock and loads the current state. `hurt` lists segments in which a reader found
+    /// damage.
     pub(crate) fn begin(folder: &'d IndexFolder, hurt: &[u64]) -> Result<Writer<'d>> {
         let lock = folder.lock()?;
         let mut snapshot = Snapshot::load(folder);
@@ -43,6 +48,8 @@ impl<'d> Writer<'d> {
                 *segment = None;
             }
         }
+        // Sources with blocks in a missing or damaged segment are removed, so that they are indexed
+        // again.
         let mut manifest = snapshot.manifest.clone();
         let sound = |number: u64| snapshot.segment(number).is_some();
         manifest.retain(|_, row| row.ranges.iter().all(|range| sound(range.segment)));
@@ -57,7 +64,8 @@ impl<'d> Writer<'d> {
         Ok(writer)
     }
 
-    /// Writes a segment and lists it; it is in force with the next [`commit`](Writer::commit).
+    /// Writes a segment file and adds it to the manifest; it is used from the next
+    /// [`commit`](Writer::commit) on.
     pub(crate) fn segment(
         &mut self,
         bytes: &[u8],
@@ -79,7 +87,7 @@ impl<'d> Writer<'d> {
         Ok(number)
     }
 
-    /// Puts the manifest in force, and removes the files that it no longer names.
+    /// Replaces the manifest on disk and removes the files that it no longer names.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.folder.put(manifest::NAME, &self.manifest.encode())?;
         self.snapshot = Snapshot::load(self.folder);
@@ -87,8 +95,8 @@ impl<'d> Writer<'d> {
         Ok(())
     }
 
-    /// Removes files that neither the list in force nor the one in the making names. What cannot be
-    /// removed stays for later.
+    /// Removes segment and temporary files that neither the manifest on disk nor the next one
+    /// names. Errors are ignored: the next writer tries again.
     fn clear(&self) {
         let named = |name: &str| {
             let rows = self
@@ -106,8 +114,8 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Merges small segments when there are many, and rewrites those that are mostly dead. Commits
-    /// if anything changed.
+    /// Merges small segments if there are many, and rewrites segments of which more than half is
+    /// dead. Commits if anything changed.
     pub(crate) fn tidy(&mut self) -> Result<()> {
         let living = self.manifest.living();
         let alive = |row: &SegmentRow| living.get(&row.number).copied().unwrap_or(0);
@@ -123,6 +131,8 @@ impl<'d> Writer<'d> {
             .filter(|row| alive(row) * 2 < u64::from(row.blocks))
             .map(|row| row.number)
             .collect();
+        // A few small segments cost little to search, and merging them after each update would
+        // rewrite the same text again and again.
         if small.len() < MANY {
             small.clear();
         }
@@ -142,7 +152,7 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Makes one segment of the living blocks of several.
+    /// Replaces segments by one that contains only their living blocks.
     pub(crate) fn rewrite(&mut self, numbers: &[u64]) -> Result<()> {
         let mut inputs = Vec::new();
         let mut next = 0u32;
@@ -154,6 +164,8 @@ impl<'d> Writer<'d> {
             let mut blocks = self.living_blocks(*number, segment.blocks());
             let all = blocks.len().max(1) as u64;
             let mut alive = 0u64;
+            // New numbers are given in the order of `numbers`, which is the order in which `merge`
+            // appends the block rows.
             for block in blocks.iter_mut().filter(|block| **block != GONE) {
                 *block = next;
                 next += 1;
@@ -164,6 +176,7 @@ impl<'d> Writer<'d> {
                 .segments
                 .iter()
                 .find(|row| row.number == *number);
+            // An estimate: the size of the text is known for the segment, not for each block.
             text += row.map_or(0, |row| row.text / all * alive);
             inputs.push(Input { segment, blocks });
         }
@@ -171,6 +184,7 @@ impl<'d> Writer<'d> {
             .iter()
             .map(|input| (input.segment.number, input.blocks.clone()))
             .collect();
+        // If no block is alive, no new segment is written, and no range refers to number 0.
         let merged = match next {
             0 => None,
             _ => Some(merge(&inputs).inspect_err(|_| find_damage(&inputs))?),
@@ -188,6 +202,8 @@ impl<'d> Writer<'d> {
             .iter_mut()
             .flat_map(|source| source.ranges.iter_mut())
         {
+            // The blocks of a range are consecutive and all alive, so they are still consecutive
+            // after renumbering: the first number is enough.
             if let Some(map) = maps.get(&range.segment) {
                 let first = map.get(range.first as usize).copied().unwrap_or(GONE);
                 *range = Range {
@@ -200,7 +216,7 @@ impl<'d> Writer<'d> {
         Ok(())
     }
 
-    /// For each block of a segment 0 if a source claims it, else [`GONE`].
+    /// Returns for each block of a segment 0 if a source owns it, else [`GONE`].
     fn living_blocks(&self, number: u64, blocks: u32) -> Vec<u32> {
         let mut living = vec![GONE; blocks as usize];
         for range in self

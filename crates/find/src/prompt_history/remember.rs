@@ -1,6 +1,6 @@
-//! Prompts written into the agent's own file, in its own schema and under its own rules: they are
-//! trimmed, an empty one or one that repeats the newest is skipped, and whoever writes at the
-//! same time is waited for.
+//! Writes prompts into the agent's own history file, in its schema and by its rules: prompts are
+//! trimmed, an empty prompt or one equal to the newest is skipped, and a concurrent writer is
+//! waited for.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,24 +10,24 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use super::{fault, has_table};
 
-/// How long the agent waits for another writer.
+/// How long to wait for another writer, as the agent does.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 const DEFAULT: &str = "CAST(strftime('%s','now') AS INTEGER)";
 
-/// Whether there is a file that could be an agent's history. What a link leads to
-/// is not ours to write.
+/// Returns whether there is a regular file that could be an agent's history. A symbolic link is not
+/// followed: its target is not ours to write.
 pub fn has_history(database: &Path) -> bool {
     std::fs::symlink_metadata(database).is_ok_and(|found| found.is_file())
 }
 
-/// Adds a prompt to an agent's history, which is made if it is not there. Says whether it was
-/// added: one that says nothing, or the same as the newest one, is not.
+/// Adds a prompt to an agent's history, which is created if it is missing. Returns whether the
+/// prompt was added: an empty one, or one equal to the newest, is not.
 pub fn remember(database: &Path, prompt: &str, project: Option<&str>, at: Instant) -> Result<bool> {
     Ok(remember_all(database, &[prompt], project, at)? > 0)
 }
 
-/// Adds prompts in one go, by the same rules. Says how many were added.
+/// As [`remember`], for several prompts in one transaction. Returns how many were added.
 pub fn remember_all(
     database: &Path,
     prompts: &[&str],
@@ -98,8 +98,8 @@ pub fn remember_all(
     Ok(added)
 }
 
-/// Table, index, full text and trigger as xcsh has them. A table whose default needs a newer SQLite
-/// is rebuilt with its ids.
+/// Creates table, index, full-text table and trigger as xcsh does. A table whose default needs a
+/// newer SQLite is rebuilt with the same ids.
 fn prepare(db: &Connection) -> rusqlite::Result<()> {
     let table = |name: &str| {
         format!(
@@ -113,10 +113,10 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
         .to_ascii_uppercase()
         .contains("UNIQUE")
     {
-        // Today's oh-my-pi keeps each prompt once, with more columns and rules of its own.
+        // The current oh-my-pi stores each prompt once, with more columns and other rules.
         return Err(rusqlite::Error::InvalidQuery);
     } else if definition(db, "history")?.contains("unixepoch(") {
-        // The trigger goes with the table, and is made again below.
+        // Dropping the table drops the trigger, which is created again below.
         db.execute_batch(&format!(
             "{} INSERT INTO history_new(id, prompt, created_at, cwd) SELECT id, prompt, created_at, cwd FROM history ORDER BY id;
              DROP TABLE history; ALTER TABLE history_new RENAME TO history;",

@@ -1,4 +1,5 @@
-//! Which blocks can hold hits, and how good those can be, from the index alone.
+//! Finds the candidate blocks of a segment and an upper bound of their rank, from posting lists
+//! alone.
 
 use boswell_model::Result;
 
@@ -7,14 +8,14 @@ use super::required_terms::RequiredTerms;
 use super::{Clause, rank};
 use crate::index::{Fit, Segment};
 
-/// Set beside the count where the stretch is a whole term.
+/// Flag in the high bit of a count: a whole term may match the stretch.
 const WHOLE: u32 = 1 << 31;
 
-/// For each block of a segment how often the terms that a need asks for stand there; none
-/// where nothing is known.
+/// Occurrences of the required terms in each block of a segment; `None` if the index cannot decide
+/// the condition.
 type Counts = Option<Vec<u32>>;
 
-/// What a segment says about the clauses that must be fulfilled.
+/// The result of the posting lists of one segment for all positive clauses.
 #[derive(Debug)]
 pub(crate) struct Verdict {
     clauses: Vec<Counts>,
@@ -22,7 +23,8 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// Asks a segment about every clause that is not negated.
+    /// Reads the posting lists for every clause that is not negated. Negated clauses are ignored: a
+    /// block may contain an excluded word in one entry and a hit in another.
     pub(crate) fn of(segment: &Segment, clauses: &[Clause]) -> Result<Verdict> {
         let mut verdict = Verdict {
             clauses: Vec::new(),
@@ -42,7 +44,7 @@ impl Verdict {
         Ok(verdict)
     }
 
-    /// The blocks that can hold a hit, each with the most that its clauses can be fulfilled.
+    /// Returns the blocks that contain the required terms of every clause.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = u32> {
         (0..self.blocks).filter(|block| {
             let counts = self.clauses.iter().flatten();
@@ -52,7 +54,8 @@ impl Verdict {
         })
     }
 
-    /// The most that the clauses can be fulfilled in a block.
+    /// Returns for each clause the best [`Tally`] that an entry of the block can have. Where the
+    /// index knows nothing, the maximum is assumed, so that the bound stays an upper bound.
     pub(crate) fn tallies(&self, block: u32) -> impl Iterator<Item = Tally> {
         self.clauses.iter().map(move |counts| {
             match counts
@@ -72,6 +75,7 @@ impl Verdict {
     }
 }
 
+/// Evaluates a condition over all blocks of a segment.
 fn counts(segment: &Segment, need: &RequiredTerms) -> Result<Counts> {
     match need {
         RequiredTerms::Anything => Ok(None),
@@ -92,7 +96,8 @@ fn counts(segment: &Segment, need: &RequiredTerms) -> Result<Counts> {
                     break;
                 }
             }
-            // Of several terms together nobody knows whether they are whole words.
+            // Whether several terms together form whole words is not known, so the better case is
+            // assumed.
             Ok(all.map(|all| {
                 all.into_iter()
                     .map(|count| if count > 0 { count | WHOLE } else { 0 })
@@ -103,6 +108,8 @@ fn counts(segment: &Segment, need: &RequiredTerms) -> Result<Counts> {
             let mut any = vec![0u32; segment.blocks() as usize];
             for part in parts {
                 let Some(one) = counts(segment, part)? else {
+                    // One alternative that can match anything makes the whole condition
+                    // undecidable.
                     return Ok(None);
                 };
                 any.iter_mut().zip(&one).for_each(|(a, b)| *a = sum(*a, *b));
@@ -112,10 +119,12 @@ fn counts(segment: &Segment, need: &RequiredTerms) -> Result<Counts> {
     }
 }
 
+/// Both terms must occur: the rarer one limits the number of matches.
 fn both(a: u32, b: u32) -> u32 {
     (a & !WHOLE).min(b & !WHOLE)
 }
 
+/// Either term may occur; the count must not reach the flag bit.
 fn sum(a: u32, b: u32) -> u32 {
     ((a & !WHOLE).saturating_add(b & !WHOLE)).min(WHOLE - 1) | ((a | b) & WHOLE)
 }
@@ -130,7 +139,7 @@ fn term_counts(segment: &Segment, stretch: &[u8], fit: Fit) -> Result<Vec<u32>> 
     let beyond_ascii = stretch.iter().any(|byte| *byte >= 0x80);
     let mut postings = segment.postings()?;
     for term in found {
-        // Ideographs are whole wherever they stand; the terms are only pairs of them.
+        // Ideographs count as whole words everywhere; their terms are only pairs of characters.
         let whole = if beyond_ascii || segment.bytes_of(term).len() == stretch.len() {
             WHOLE
         } else {

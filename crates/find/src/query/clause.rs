@@ -1,4 +1,7 @@
-//! One condition of a query, and how a text is checked against it.
+//! One clause of a query, and how a text is checked against it.
+//!
+//! Texts, phrases and prefixes are matched on folded text with a substring finder; regular
+//! expressions are matched on the original text.
 
 use std::fmt;
 
@@ -9,39 +12,39 @@ use super::literals;
 use super::required_terms::{Edge, RequiredTerms};
 use crate::tokenizer::{Class, class_of};
 
-/// A condition that an entry must fulfil, or must not.
+/// A condition that an entry must fulfil, or must not fulfil if `negated`.
 #[derive(Debug, Clone)]
 pub(crate) struct Clause {
     matcher: Matcher,
     pub(crate) negated: bool,
-    /// What terms a block must have.
+    /// Terms that a block must contain to match.
     pub(crate) need: RequiredTerms,
-    /// Whether the index alone decides it.
+    /// Whether the posting lists alone prove that a block matches.
     pub(crate) decided: bool,
 }
 
 #[derive(Debug, Clone)]
 enum Matcher {
-    /// A stretch of folded text.
+    /// A substring of the folded text.
     Text(String, Finder<'static>),
-    /// Stretches with white space between them.
+    /// Substrings with any white space between them.
     Phrase(Vec<String>, Finder<'static>),
-    /// The beginning of a word.
+    /// A substring at the beginning of a word.
     Prefix(String, Finder<'static>),
-    /// An expression over the text as written.
+    /// A regular expression over the original text.
     Regex(regex::Regex),
 }
 
-/// How a text fulfils a clause.
+/// How often and how well a text matches a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Tally {
-    /// In how many places, those that share a word counted once.
+    /// Number of matches; several matches within one word count once.
     pub(crate) count: u32,
-    /// Whether one of them is a whole word.
+    /// Whether one of the matches is a whole word.
     pub(crate) whole: bool,
 }
 
-/// A text as written and folded.
+/// A piece of text in its original and its folded form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Piece<'t> {
     pub(crate) text: &'t str,
@@ -77,7 +80,8 @@ impl Clause {
 
     pub(crate) fn prefix(folded: String) -> Clause {
         let need = RequiredTerms::of(&folded, Edge::Bounded, Edge::Open);
-        // Where a pair of ideographs begins says nothing about where a word does.
+        // Terms of ideographs are pairs that overlap, so the start of a term is not the start of a
+        // word.
         let need = if folded.chars().next().and_then(class_of) == Some(Class::Word) {
             need
         } else {
@@ -110,7 +114,7 @@ impl Clause {
         })
     }
 
-    /// The opposite.
+    /// Returns the negation of this clause.
     pub(crate) fn negated(self) -> Clause {
         Clause {
             negated: !self.negated,
@@ -118,7 +122,7 @@ impl Clause {
         }
     }
 
-    /// The folded stretch, if the clause is one.
+    /// Returns the folded substring of a text clause.
     pub(crate) fn word(&self) -> Option<&str> {
         match &self.matcher {
             Matcher::Text(text, _) => Some(text),
@@ -126,12 +130,12 @@ impl Clause {
         }
     }
 
-    /// Whether places are in the text as written, not in the folded one.
+    /// Returns whether matches are positions in the original text instead of the folded one.
     pub(crate) fn is_literal(&self) -> bool {
         matches!(self.matcher, Matcher::Regex(_))
     }
 
-    /// The first place at or after `from`.
+    /// Returns start and end of the first match at or after `from`.
     pub(crate) fn find(&self, piece: Piece<'_>, from: usize) -> Option<(usize, usize)> {
         match &self.matcher {
             Matcher::Text(text, finder) => {
@@ -150,12 +154,14 @@ impl Clause {
         }
     }
 
-    /// Counts the places; stops where more would not matter.
+    /// Counts the matches, and stops when more of them would not change the rank.
     pub(crate) fn tally(&self, piece: Piece<'_>, most: u32) -> Tally {
         let mut tally = Tally::default();
         let mut from = 0;
         while let Some((start, end)) = self.find(piece, from) {
             tally.count += 1;
+            // A regular expression can be slow on long text, and its positions are not comparable
+            // with words of the folded text: one match is enough.
             if self.is_literal() {
                 return tally;
             }
@@ -169,7 +175,7 @@ impl Clause {
     }
 }
 
-/// The end of the word that goes on at `at`.
+/// Returns the end of the word that continues at `at`.
 fn word_end(text: &str, at: usize) -> usize {
     let goes_on = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80;
     at + text
@@ -181,12 +187,12 @@ fn word_end(text: &str, at: usize) -> usize {
         .count()
 }
 
-/// Whether neither the letter before nor the one after belongs to the same word.
+/// Returns whether the characters before and after the match do not belong to the same word.
 fn is_whole(text: &str, start: usize, end: usize) -> bool {
     !joined(text.get(..start), text.get(start..end)) && !joined(text.get(..end), text.get(end..))
 }
 
-/// Whether a word goes on from the end of one text to the start of another.
+/// Returns whether a word continues from the end of `before` to the start of `after`.
 fn joined(before: Option<&str>, after: Option<&str>) -> bool {
     let last = before
         .and_then(|text| text.chars().next_back())
@@ -227,7 +233,7 @@ fn find_phrase(
     }
 }
 
-/// Where a phrase that begins at `at` ends.
+/// Returns the end of the phrase if it begins at `at`.
 fn phrase_end(parts: &[String], folded: &str, at: usize) -> Option<usize> {
     let mut rest = folded.get(at..)?;
     for (index, part) in parts.iter().enumerate() {

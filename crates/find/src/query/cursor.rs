@@ -1,4 +1,7 @@
-//! Where a page ended, as text that means the same later.
+//! The pagination cursor: the position of the last hit of a page as text.
+//!
+//! It contains a rank and not an offset, so the next page continues correctly even if sessions were
+//! added or removed in between.
 
 use std::cmp::Ordering;
 
@@ -6,7 +9,7 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use super::Query;
 
-/// A place in the order of hits: better rank first, then by ref and slot.
+/// A position in the order of hits: higher rank first, then by reference and slot.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cursor {
     pub(crate) rank: f64,
@@ -14,7 +17,7 @@ pub(crate) struct Cursor {
     pub(crate) slot: u32,
 }
 
-/// Whether a hit comes before another one.
+/// Compares two hits in the order in which they are shown.
 pub(crate) fn order(a: (f64, &SessionRef, u32), b: (f64, &SessionRef, u32)) -> Ordering {
     b.0.total_cmp(&a.0)
         .then_with(|| a.1.cmp(b.1))
@@ -36,7 +39,7 @@ impl Cursor {
         )
     }
 
-    /// Reads a cursor; it must come from the same query.
+    /// Parses a cursor; an error if it belongs to another query.
     pub(crate) fn decode(text: &str, query: &Query) -> Result<Cursor> {
         let bad = |why: &str| {
             Error::new(ErrorKind::Invalid, format!("the cursor {why}"))
@@ -66,6 +69,7 @@ impl Cursor {
     }
 }
 
+/// Returns a checksum of everything that determines the order and the set of hits.
 fn fingerprint(query: &Query) -> u32 {
     let clauses: Vec<String> = query.clauses.iter().map(ToString::to_string).collect();
     crc32fast::hash(

@@ -1,4 +1,7 @@
-//! Checks whether an entry is a hit, on its text.
+//! Checks whether an entry matches a query, and makes a [`Hit`] of it.
+//!
+//! The steps go from cheap to expensive: filters on the head, the prefilter on raw bytes,
+//! extraction of the text, filters on the view, and the clauses.
 
 use boswell_dialect::Dialect;
 use boswell_model::{EntryKind, Instant, SessionRef, Slot};
@@ -11,31 +14,31 @@ use crate::extract::{self, Field};
 use crate::normalize;
 use crate::source::{Body, Record, Source};
 
-/// An entry, or the title of a session, that fulfils a query.
+/// An entry, or the title of a session, that matches a query.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Hit {
-    /// The session.
+    /// The session that contains the entry.
     pub reference: SessionRef,
-    /// Its place in the sources that were searched.
+    /// Index of the session in the sources that were searched.
     pub source: usize,
-    /// The entry's place in the log; none for a title that stands outside of it.
+    /// Slot of the entry in the log; `None` for a title that is stored outside of the log.
     pub slot: Option<Slot>,
-    /// How people name the entry: its id, else `#line`.
+    /// Label of the entry: its id, else `#line`.
     pub entry: Option<String>,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// What the entry is.
+    /// Kind of the entry.
     pub kind: EntryKind,
-    /// Where the text stands.
+    /// Field that contains the first match.
     pub field: Field,
-    /// When it was said; else when the session last changed.
+    /// Time of the entry, else the modification time of the session.
     pub at: Option<Instant>,
-    /// The text around the first place.
+    /// Text around the first match.
     pub snippet: String,
-    /// The places in the snippet, in bytes.
+    /// Byte ranges of the matches in `snippet`.
     pub ranges: Vec<(usize, usize)>,
-    /// How good it is; comparable within one query and order.
+    /// Rank of the hit; comparable within one query and order.
     pub score: f64,
 }
 
@@ -49,12 +52,12 @@ impl Hit {
     }
 }
 
-/// The text of one entry, and room for the next.
+/// Buffers for the text of one entry, reused for the next.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     text: String,
     folded: String,
-    /// Field, and where the piece ends in both texts.
+    /// Field of each piece, and its end in `text` and in `folded`.
     pieces: Vec<(Field, usize, usize)>,
     raw: Vec<u8>,
 }
@@ -86,14 +89,15 @@ impl Scratch {
     }
 }
 
-/// Whether a record is a hit, and if so what its rank is and in which piece it was found.
+/// A match: the rank of the entry, its time, and the piece that contains the first match.
 pub(crate) struct EntryMatch {
     pub(crate) rank: f64,
     pub(crate) at: Option<i64>,
     piece: usize,
 }
 
-/// Checks a record against a query.
+/// Checks a record against the query; `None` if it does not match. `scratch` contains its text
+/// afterwards.
 pub(crate) fn check(
     query: &Query,
     prefilter: &Prefilter,
@@ -133,7 +137,7 @@ pub(crate) fn check(
     matches(query, scratch, at)
 }
 
-/// Checks the title of a source.
+/// Checks the title of a source; filters on entries (role, tool, file) exclude all titles.
 pub(crate) fn check_title(
     query: &Query,
     source: &Source,
@@ -184,7 +188,7 @@ fn matches(query: &Query, scratch: &Scratch, at: Option<i64>) -> Option<EntryMat
             tallies.push(tally);
         }
     }
-    // A query of filters alone shows the first piece that may be shown.
+    // A query of filters only has no match to show, so the first piece is shown.
     let any = || {
         scratch
             .pieces()
@@ -197,7 +201,7 @@ fn matches(query: &Query, scratch: &Scratch, at: Option<i64>) -> Option<EntryMat
     Some(EntryMatch { rank, at, piece })
 }
 
-/// Makes a hit of what was found; the scratch still holds the text.
+/// Makes a hit of a match; `scratch` must still contain the text of that entry.
 pub(crate) fn hit(
     query: &Query,
     source: &Source,
@@ -228,7 +232,7 @@ pub(crate) fn hit(
     }
 }
 
-/// Adds which record it was.
+/// Adds the position of the record to a hit.
 pub(crate) fn placed(hit: Hit, record: &Record<'_>) -> Hit {
     let head = &record.head;
     let label = match head.id {

@@ -1,4 +1,4 @@
-//! What sessions and entries must be, beside what they say.
+//! Filters of a query: conditions on sessions and entries other than their text.
 
 use boswell_dialect::Dialect;
 use boswell_model::{Head, Instant, View};
@@ -6,34 +6,34 @@ use boswell_model::{Head, Instant, View};
 use crate::normalize::fold;
 use crate::source::Source;
 
-/// Restrictions. Several values of one kind mean any of them; several kinds mean all.
-/// Values are folded text.
+/// Conditions of a query. Several values of one kind are alternatives; several kinds must all
+/// match. Values are folded text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filters {
-    /// Part of the agent's name.
+    /// Substrings of the agent's name.
     pub agents: Vec<String>,
-    /// Part of the project's folder.
+    /// Substrings of the project folder.
     pub projects: Vec<String>,
-    /// A whole tag.
+    /// Whole tags.
     pub tags: Vec<String>,
-    /// Part of the name of a model that spoke in the session.
+    /// Substrings of the name of a model that answered in the session.
     pub models: Vec<String>,
-    /// Who speaks in the entry.
+    /// Roles of the entry.
     pub roles: Vec<String>,
-    /// A tool that the entry calls, or whose answer it is.
+    /// Names of tools that the entry calls, or whose result it is.
     pub tools: Vec<String>,
-    /// Part of a path that the entry reads or changes.
+    /// Substrings of a path that the entry reads or changes.
     pub files: Vec<String>,
-    /// Nothing older.
+    /// Earliest time, inclusive.
     pub since: Option<Instant>,
-    /// Nothing newer.
+    /// Latest time, inclusive.
     pub until: Option<Instant>,
 }
 
 impl Filters {
-    /// Whether a session is chosen by what it says of itself, which may have changed since
-    /// it was last looked at.
+    /// Returns whether some filter needs facts of the session, which may have changed since the
+    /// last refresh.
     pub fn ask_about_sessions(&self) -> bool {
         [&self.agents, &self.projects, &self.tags, &self.models]
             .iter()
@@ -62,7 +62,7 @@ fn is(found: &str, wanted: &str) -> bool {
 }
 
 impl Filters {
-    /// Whether a source can hold hits at all.
+    /// Returns whether a source can contain hits at all.
     pub(crate) fn admit_source(&self, source: &Source) -> bool {
         let Some(about) = &source.about else {
             return !self.ask_about_sessions();
@@ -73,7 +73,7 @@ impl Filters {
             && any(&self.models, about.models.iter().map(String::as_str), holds)
     }
 
-    /// Whether entries of one session may differ in passing.
+    /// Returns whether some filter decides entry by entry.
     pub(crate) fn look_at_entries(&self) -> bool {
         !self.roles.is_empty()
             || self.look_at_views()
@@ -81,18 +81,18 @@ impl Filters {
             || self.until.is_some()
     }
 
-    /// Whether what an entry calls and touches counts.
+    /// Returns whether some filter needs the parsed view of an entry (tool calls, files).
     pub(crate) fn look_at_views(&self) -> bool {
         !self.tools.is_empty() || !self.files.is_empty()
     }
 
-    /// Whether a stretch of time can hold anything wanted.
+    /// Returns whether the time range `earliest..=latest` overlaps the requested one.
     pub(crate) fn admit_times(&self, earliest: i64, latest: i64) -> bool {
         self.since.is_none_or(|since| latest >= since.millis())
             && self.until.is_none_or(|until| earliest <= until.millis())
     }
 
-    /// Whether the entry's head passes; `at` is its time or that of its session.
+    /// Returns whether the head of an entry passes; `at` is its time or that of its session.
     pub(crate) fn admit_head(&self, head: &Head, at: Option<i64>) -> bool {
         let role = any(&self.roles, head.kind.role(), is);
         let timed = self.since.is_none() && self.until.is_none()
@@ -100,7 +100,7 @@ impl Filters {
         role && timed
     }
 
-    /// Whether what the entry shows passes.
+    /// Returns whether tool calls and touched files of an entry pass.
     pub(crate) fn admit_view(&self, dialect: &dyn Dialect, view: &View) -> bool {
         let tools = view
             .calls()

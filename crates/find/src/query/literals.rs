@@ -1,15 +1,17 @@
-//! What every match of a regular expression must hold, so that the index can
-//! give candidates for it.
+//! Extracts the literals that every match of a regular expression must contain, so that the index
+//! can return candidates for it.
+//!
+//! The result may be too weak (more candidates), never too strong: a match must not be missed.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::required_terms::{Edge, RequiredTerms};
 use crate::normalize::{self, fold};
 
-/// More members than this, and a class is taken to be anything.
+/// A character class with more members than this is taken as any character.
 const LARGEST_CLASS: usize = 8;
 
-/// The terms that a block must have to hold a match.
+/// Returns the terms that a block must contain to contain a match.
 pub(super) fn need(pattern: &str) -> RequiredTerms {
     match regex_syntax::Parser::new().parse(pattern) {
         Ok(hir) => of(&hir),
@@ -18,6 +20,7 @@ pub(super) fn need(pattern: &str) -> RequiredTerms {
 }
 
 // Nesting is limited by the parser, which refuses expressions more than 250 levels deep.
+/// Returns the required terms of a part of the expression.
 fn of(hir: &Hir) -> RequiredTerms {
     match hir.kind() {
         HirKind::Alternation(parts) => RequiredTerms::any(parts.iter().map(of).collect()),
@@ -31,7 +34,7 @@ fn of(hir: &Hir) -> RequiredTerms {
     }
 }
 
-/// Neighbouring letters that can only be read in one way are one stretch.
+/// Joins neighbouring parts with one possible (folded) text into one stretch.
 fn concat(parts: &[Hir]) -> RequiredTerms {
     let mut needs = Vec::new();
     let mut stretch = String::new();
@@ -48,7 +51,7 @@ fn concat(parts: &[Hir]) -> RequiredTerms {
     RequiredTerms::all(needs)
 }
 
-/// The text of a part all of whose matches fold alike.
+/// Returns the text of a part if all its matches have the same folded form.
 fn fixed(part: &Hir) -> Option<String> {
     match part.kind() {
         HirKind::Literal(literal) => std::str::from_utf8(&literal.0).ok().map(str::to_owned),
@@ -72,8 +75,9 @@ fn fixed(part: &Hir) -> Option<String> {
     }
 }
 
-/// In the text a mark may follow that changes how the last letter folds, and what begins the
-/// stretch may itself be a mark.
+/// Returns the required terms of a literal, without its first and last cluster where they are not
+/// certain: in the text a combining mark may follow the last letter and change how it folds, and
+/// the literal may itself begin with a mark.
 fn stretch_need(stretch: &str) -> RequiredTerms {
     let inner = normalize::inner_clusters(stretch);
     if inner.is_empty() {

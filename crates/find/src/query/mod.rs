@@ -1,9 +1,12 @@
-//! What people ask, and how it is answered.
+//! Queries: the query language, and the search that answers a [`Query`].
 //!
-//! A [`Query`] is parsed into clauses (`clause`), each of which knows what terms a text must hold
-//! to match it (`need`). The index gives candidates (`candidates`); every one of them is read again
-//! and checked (`entry`), best ones first (`rank`), until no better one can follow (`search`). What
-//! the index does not cover is checked the same way.
+//! `parse` turns text into clauses (`clause`); each clause knows which terms a block must contain
+//! to match it (`required_terms`, for regular expressions `literals`). The index returns candidate
+//! blocks with an upper bound of their rank (`candidates`, `rank`). `search` reads the candidates
+//! from their sources, best bound first, and checks every entry (`scan`, `entry`), until no
+//! remaining candidate can be better than the hits of the page. Text that the index does not cover
+//! is scanned with the same check, so the index changes the speed of an answer and never its
+//! content.
 
 mod candidates;
 mod clause;
@@ -29,59 +32,60 @@ pub use filter::Filters;
 pub use search::{Count, Effort, Hit, Results};
 pub use suggestions::Suggestions;
 
-/// In which order hits come.
+/// The order of hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// Best first: whole words, many of them, recent ones.
+    /// Best first: whole words, many occurrences and recent entries rank higher.
     #[default]
     Relevance,
-    /// Newest first.
+    /// Newest entries first.
     Newest,
 }
 
-/// How much is done for the number of sessions that hold a hit.
+/// How exactly the number of sessions with hits is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Counting {
-    /// Every candidate is checked until the number is exact.
+    /// Checks every candidate until the number is exact.
     #[default]
     Exact,
-    /// The search ends once the page is full; the number may be a lower bound, and says so.
+    /// Ends the search when the page is full; the number may be a lower bound, and [`Count::exact`]
+    /// is false then.
     Quick,
 }
 
-/// What is asked.
+/// A parsed query.
 #[derive(Debug, Clone)]
 pub struct Query {
     pub(crate) clauses: Vec<Clause>,
-    /// What sessions and entries must be, beside what they say.
+    /// Conditions on sessions and entries other than their text.
     pub filters: Filters,
-    /// Where the text must stand; empty means anywhere.
+    /// Fields in which the text must occur; empty means any field.
     pub fields: Vec<Field>,
-    /// In which order hits come.
+    /// The order of the hits.
     pub order: Order,
-    /// How exactly sessions are counted.
+    /// How exactly the sessions with hits are counted.
     pub counting: Counting,
-    /// How many hits are wanted.
+    /// Maximum number of hits on a page.
     pub limit: usize,
-    /// Where the page before ended, as [`Results::cursor`] gave it.
+    /// End of the previous page, as returned in [`Results::cursor`].
     pub cursor: Option<String>,
 }
 
 impl Query {
-    /// Reads the query language: words, `"phrases"`, `prefix*`, `!not`, and filters
-    /// such as `agent:claude`.
+    /// Parses the query language: words, `"phrases"`, `prefix*`, `!not`, and filters such as
+    /// `agent:claude`.
     ///
-    /// `now` is what dates such as `since:7d` count back from.
+    /// `now` is the time that relative dates such as `since:7d` refer to.
     pub fn parse(text: &str, now: Option<boswell_model::Instant>) -> Result<Query> {
         parse::query(text, now)
     }
 
-    /// Any stretch of text, taken as it is; case and width of letters do not count.
+    /// A query for a literal substring; case and width of letters are ignored.
     pub fn substring(text: &str) -> Result<Query> {
         parse::substring(text)
     }
 
-    /// A regular expression, matched against the text as it is written.
+    /// A query for a regular expression, matched against the original text (not folded).
     pub fn regex(pattern: &str) -> Result<Query> {
         Ok(Query::of(vec![Clause::regex(pattern)?], Filters::default()))
     }

@@ -1,4 +1,7 @@
-//! Reads the query language.
+//! Parses the query language: words, `"phrases"`, `prefix*`, `!negation` and `key:value` filters.
+//!
+//! Text with a colon that does not look like a filter (`std::fs`, `http://x`, `12:30`) is a word; a
+//! misspelt filter is an error instead of a search without results.
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
@@ -57,8 +60,8 @@ enum Part {
     Filter(String, String),
 }
 
-/// Cuts at white space outside of quotes. Quotes may follow `!` or a filter's colon; inside
-/// them `\"` is a quote.
+/// Splits at white space outside of quotes. A quote may follow `!` or the colon of a filter; inside
+/// quotes `\"` is a literal quote.
 fn parts(text: &str) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
     let mut rest = text.trim_start();
@@ -98,7 +101,7 @@ fn quote_may_follow(before: &str) -> bool {
             .is_some_and(|key| FILTERS.contains(&key))
 }
 
-/// The text between the quote at `opening` and the next one, and where what follows begins.
+/// Returns the text between the quote at `opening` and the next one, and the position after it.
 fn quoted(text: &str, opening: usize) -> Result<(String, usize)> {
     let mut out = String::new();
     let mut chars = text
@@ -123,7 +126,8 @@ fn quoted(text: &str, opening: usize) -> Result<(String, usize)> {
     .hinting("close it, or search for the quote itself with `--substring`"))
 }
 
-/// Key and value of a filter; an error for one that does not exist.
+/// Returns key and value of a filter; `None` for ordinary text, and an error for a key that does
+/// not exist.
 fn filter(word: &str) -> Result<Option<(&str, &str)>> {
     let Some((key, value)) = word.split_once(':') else {
         return Ok(None);
@@ -131,6 +135,8 @@ fn filter(word: &str) -> Result<Option<(&str, &str)>> {
     if FILTERS.contains(&key) && !value.is_empty() {
         return Ok(Some((key, value)));
     }
+    // Only a lower-case key with a value that begins with a letter or digit is taken as a misspelt
+    // filter; ports (`localhost:8080`) and times are text.
     let like_a_filter = !key.is_empty()
         && key.len() <= 20
         && key.bytes().all(|b| b.is_ascii_lowercase())
@@ -181,8 +187,8 @@ enum Bound {
 
 const DAY: i64 = 86_400_000;
 
-/// A date, an instant, `today`, `yesterday`, or so many `h`, `d`, `w` back. A day as an end
-/// means its last moment.
+/// Parses a date, an instant, `today`, `yesterday`, or a number of `h`, `d`, `w` before `now`. A
+/// day as an end bound means its last millisecond.
 fn date(text: &str, now: Option<Instant>, bound: Bound) -> Result<Instant> {
     let whole_day = |start: i64| {
         Instant::from_millis(if bound == Bound::End {

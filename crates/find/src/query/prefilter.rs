@@ -1,8 +1,10 @@
-//! Tells from the raw bytes of a record that it cannot be a hit, before its text is taken out.
+//! A prefilter on the raw bytes of a record: rules out records that cannot match before their text
+//! is extracted.
 //!
-//! A word of ASCII letters stands in a record as it stands in its text, apart from case, unless the
-//! record holds `\u` escapes or one of the characters that fold to ASCII (full-width letters,
-//! ligatures) or to nothing. Such records are looked at in full.
+//! An ASCII word occurs in the raw record as it does in its text, except for case, unless the
+//! record contains `\u` escapes or a character that folds to ASCII (full-width letters, ligatures)
+//! or to nothing. Such records are always let through. The filter may let through too much, never
+//! too little.
 
 use boswell_model::EntryKind;
 use memchr::memmem::Finder;
@@ -10,14 +12,14 @@ use memchr::memmem::Finder;
 use super::Clause;
 use super::required_terms::RequiredTerms;
 
-/// What the raw bytes of every hit hold.
+/// Byte strings that the raw bytes of every match contain.
 #[derive(Debug, Default)]
 pub(crate) struct Prefilter {
     needles: Vec<Finder<'static>>,
 }
 
 impl Prefilter {
-    /// What all clauses that must be fulfilled ask for.
+    /// Collects the literals of all clauses that are not negated, and uses the four longest.
     pub(crate) fn of(clauses: &[Clause]) -> Prefilter {
         let mut stretches = Vec::new();
         for clause in clauses.iter().filter(|clause| !clause.negated) {
@@ -33,10 +35,9 @@ impl Prefilter {
         }
     }
 
-    /// Whether a record can be a hit. `room` is scratch space.
+    /// Returns whether a record can match. `room` is a scratch buffer.
     pub(crate) fn lets_through(&self, kind: EntryKind, raw: &[u8], room: &mut Vec<u8>) -> bool {
-        // Only of these is everything that is shown also in the record: of others a dialect may say
-        // something of its own.
+        // For other kinds a dialect may show text that is not in the record.
         let faithful = matches!(
             kind,
             EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult
@@ -54,7 +55,8 @@ impl Prefilter {
     }
 }
 
-/// The stretches that a record must hold: of ASCII, or of Han characters that have one form only.
+/// Collects the stretches that the raw bytes must contain: ASCII, or Han characters with a single
+/// form.
 fn gather<'n>(need: &'n RequiredTerms, stretches: &mut Vec<&'n [u8]>) {
     let has_one_form = |stretch: &[u8]| {
         let lead = |byte: &u8| matches!(byte, 0..0x80 | 0x80..0xC0 | 0xE4..=0xE9);
@@ -67,7 +69,8 @@ fn gather<'n>(need: &'n RequiredTerms, stretches: &mut Vec<&'n [u8]>) {
     }
 }
 
-/// Whether no character of a record folds to ASCII letters, to Han characters or to nothing.
+/// Returns whether no character of the record folds to ASCII letters, to other Han characters or to
+/// nothing.
 fn is_plain(raw: &[u8]) -> bool {
     if memchr::memmem::find(raw, b"\\u").is_some() {
         return false;
@@ -86,8 +89,8 @@ fn is_plain(raw: &[u8]) -> bool {
     true
 }
 
-/// Common characters beyond ASCII that fold to something beyond ASCII again: accented Latin,
-/// Cyrillic, kana, Han, Hangul, typographic signs, frames, arrows, emoji.
+/// Returns whether a character is in a known range that folds to characters beyond ASCII: accented
+/// Latin, Cyrillic, kana, Han, Hangul, typographic signs, box drawing, arrows, emoji.
 fn is_plain_char(lead: u8, second: u8, third: u8) -> bool {
     match (lead, second) {
         (0xC3, second) => second != 0x9F,

@@ -1,14 +1,14 @@
-//! How good a hit is.
+//! Ranking of hits.
 //!
-//! A rank depends on the entry and the query alone, not on what else is indexed and not on the
-//! present: pages that are asked for later continue where the one before ended. An entry that is
-//! twice as good counts as much as one two weeks younger.
+//! A rank depends only on the entry and the query, not on the rest of the index and not on the
+//! current time, so that a later page continues where the previous one ended. An entry with twice
+//! the score is worth as much as one that is two weeks younger.
 
 use super::Order;
 use super::clause::Tally;
 use crate::extract::{Field, Weight};
 
-/// More places than these do not make a hit better.
+/// Matches beyond this number do not increase the rank.
 pub(crate) const MOST_COUNT: u32 = 4;
 const HALVED_IN: f64 = 14.0 * 86_400_000.0;
 
@@ -19,7 +19,7 @@ fn goodness(tallies: impl Iterator<Item = Tally>) -> f64 {
     tallies.map(one).sum::<f64>().max(1.0)
 }
 
-/// The rank of an entry; greater is better.
+/// Returns the rank of an entry; greater is better.
 pub(crate) fn rank(
     order: Order,
     tallies: impl Iterator<Item = Tally>,
@@ -34,8 +34,9 @@ pub(crate) fn rank(
     }
 }
 
-/// No entry with these tallies or less, in no better places and no younger than this,
-/// can have a better rank.
+/// Returns an upper bound of the rank of an entry with at most these tallies, at most this weight,
+/// and at most this time. It must use the same formula as [`rank`], or `search` would stop too
+/// early.
 pub(crate) fn bound(
     order: Order,
     tallies: impl Iterator<Item = Tally>,

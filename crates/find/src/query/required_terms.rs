@@ -1,26 +1,27 @@
-//! What terms a block must have so that its text can hold a stretch.
+//! Required terms: which terms a block must contain so that its text can contain a stretch.
 //!
-//! Inside a stretch, a run that is bounded on both sides must be a whole term. At its ends a run
-//! may go on in the text: there a term need only end, begin with or hold it. A stretch that is one
-//! run is answered by the index alone.
+//! A stretch is divided into the same runs as indexed text. A run with separators on both sides
+//! must be a whole term. A run at the start or end of the stretch may continue in the text, so a
+//! term need only end with, begin with or contain it. A stretch that is a single run is decided by
+//! the index alone.
 
 use crate::index::Fit;
 use crate::tokenizer::{self, Class, LONGEST, Run, WINDOW};
 
-/// A condition on the terms of a block. It may let through too much, never too little.
+/// A condition on the terms of a block. It may accept too many blocks, never too few.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RequiredTerms {
-    /// Nothing is known.
+    /// Every block is accepted.
     Anything,
-    /// A term that this stretch fits.
+    /// Some term that the stretch fits.
     Term(Vec<u8>, Fit),
-    /// All of these.
+    /// All conditions.
     All(Vec<RequiredTerms>),
-    /// One of these.
+    /// At least one of the conditions.
     Any(Vec<RequiredTerms>),
 }
 
-/// Whether a stretch may go on in the text at an end.
+/// Whether a run may continue in the text beyond an end of the stretch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edge {
     /// A letter may follow.
@@ -30,7 +31,7 @@ pub(crate) enum Edge {
 }
 
 impl RequiredTerms {
-    /// What a text must hold so that `folded` can stand in it.
+    /// Returns the terms that a text must contain to contain `folded`.
     pub(crate) fn of(folded: &str, left: Edge, right: Edge) -> RequiredTerms {
         let mut needs = Vec::new();
         let mut at = 0;
@@ -47,7 +48,7 @@ impl RequiredTerms {
         RequiredTerms::all(needs)
     }
 
-    /// All of these, simplified.
+    /// Returns the conjunction of `needs`, simplified.
     pub(crate) fn all(mut needs: Vec<RequiredTerms>) -> RequiredTerms {
         needs.retain(|need| *need != RequiredTerms::Anything);
         needs.dedup();
@@ -58,7 +59,7 @@ impl RequiredTerms {
         }
     }
 
-    /// One of these, simplified.
+    /// Returns the disjunction of `needs`, simplified.
     pub(crate) fn any(mut needs: Vec<RequiredTerms>) -> RequiredTerms {
         if needs.contains(&RequiredTerms::Anything) || needs.is_empty() {
             return RequiredTerms::Anything;
@@ -70,7 +71,7 @@ impl RequiredTerms {
         }
     }
 
-    /// Whether blocks that fulfil it hold the stretch for certain.
+    /// Returns whether every block that fulfils this condition contains the stretch.
     pub(crate) fn decides(&self, folded: &str) -> bool {
         let one_run = tokenizer::next_run(folded, 0)
             .is_some_and(|run| run.start == 0 && run.end == folded.len());
@@ -92,7 +93,8 @@ fn of_run(text: &str, run: Run, left: Edge, right: Edge, needs: &mut Vec<Require
             let inside = text.get(run.start..run.end).unwrap_or("");
             let alone = inside.chars().nth(1).is_none();
             let fit = if alone { fit } else { Fit::Whole };
-            // The same cut as the text's own: pairs, or the one character.
+            // The tokenizer divides indexed text in the same way: into pairs, or one single
+            // character.
             tokenizer::terms(inside, &mut |from, to| {
                 needs.push(RequiredTerms::Term(
                     inside.as_bytes().get(from..to).unwrap_or(b"").to_vec(),
@@ -109,7 +111,8 @@ fn of_run(text: &str, run: Run, left: Edge, right: Edge, needs: &mut Vec<Require
     }
 }
 
-/// Parts of a long run that each lie inside one term, wherever the text was cut.
+/// Adds parts of a long run that each lie inside one term, independently of where the indexed word
+/// was divided.
 fn windows(stretch: &[u8], needs: &mut Vec<RequiredTerms>) {
     let last = stretch.len() - WINDOW;
     for start in (0..last).step_by(WINDOW - 1).chain([last]) {

@@ -1,5 +1,5 @@
-//! Reads stretches of sources and checks every entry in them, on several threads where
-//! there is much to do.
+//! Reads parts of sources and checks every entry in them, on several threads if there is enough to
+//! read.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,27 +10,27 @@ use super::prefilter::Prefilter;
 use super::{Effort, Query};
 use crate::source::{Source, SourceReader, Step, Tail, TextPosition, walk};
 
-/// A stretch of a source.
+/// A part of a source to be read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) source: usize,
     pub(crate) from: TextPosition,
     pub(crate) to: u64,
     pub(crate) tail: Tail,
-    /// How much of it is wanted.
+    /// Where reading stops.
     pub(crate) until: Until,
 }
 
-/// Where the look at a stretch ends.
+/// When reading a part of a source stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// At its end.
+    /// At the end of the part.
     End,
-    /// With the first hit, and at once if its source has one: only sources are counted.
+    /// At the first hit; skipped if its source has a hit already, because only sources are counted.
     Hit,
 }
 
-/// What a search looks at.
+/// The inputs of a search that all threads share.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'s> {
     pub(crate) query: &'s Query,
@@ -41,13 +41,13 @@ pub(crate) struct Scope<'s> {
     pub(crate) after: Option<&'s Cursor>,
 }
 
-/// What was found so far: the best hits of this page, and counts of all.
+/// The best hits of the page so far, sorted, and counts of all hits.
 #[derive(Debug, Default)]
 pub(crate) struct TopHits {
     pub(crate) hits: Vec<Hit>,
     pub(crate) found: HashSet<usize>,
     pub(crate) entries: u64,
-    /// Whether something could not be read, or time was up.
+    /// Whether something could not be read, or the search was stopped.
     pub(crate) unfinished: bool,
     pub(crate) bytes: u64,
     limit: usize,
@@ -61,7 +61,7 @@ impl TopHits {
         }
     }
 
-    /// The rank that a further hit must beat; none while there is room.
+    /// Returns the rank that another hit must reach; `None` while the page is not full.
     pub(crate) fn floor(&self) -> Option<f64> {
         if self.limit == 0 {
             return Some(f64::INFINITY);
@@ -90,10 +90,10 @@ impl TopHits {
     }
 }
 
-/// Threads are worth their start only for this many bytes.
+/// Number of bytes per thread below which starting another thread does not pay.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
-/// Checks everything in `jobs`.
+/// Checks everything in `jobs` and adds the hits to `top_hits`.
 pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], top_hits: &mut TopHits) {
     let bytes: u64 = jobs
         .iter()
@@ -122,6 +122,7 @@ pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], top_hits: &mut TopHits) {
             .collect::<Vec<_>>()
     });
     for done in piles {
+        // A thread that panicked makes the result incomplete; it does not fail the search.
         match done {
             Ok(other) => top_hits.absorb(other),
             Err(_) => top_hits.unfinished = true,
@@ -157,7 +158,7 @@ fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, top_hits: &mut TopHit
         job.tail,
         &mut |step| {
             let Step::Record(record) = step else {
-                // A stretch can be a gigabyte; time may be up long before its end.
+                // One part can be a gigabyte, so the time limit is checked within it too.
                 stopped |= !(scope.effort.go_on)();
                 return !stopped;
             };
@@ -166,6 +167,7 @@ fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, top_hits: &mut TopHit
             {
                 top_hits.found.insert(job.source);
                 top_hits.entries += 1;
+                // Hits of earlier pages are counted but not shown again.
                 let later = (scope.after).is_none_or(|after| {
                     order((found.rank, &source.reference, record.slot), after.key()).is_gt()
                 });
@@ -182,7 +184,7 @@ fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, top_hits: &mut TopHit
     top_hits.unfinished |= done.is_err() || stopped;
 }
 
-/// Checks the titles that stand outside of logs.
+/// Checks the titles that are stored outside of logs.
 pub(crate) fn titles(
     scope: Scope<'_>,
     wanted: impl Iterator<Item = usize>,

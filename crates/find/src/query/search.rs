@@ -1,4 +1,10 @@
-//! Answers a query: candidates of the index, best first, then what the index does not cover.
+//! Answers a query: titles, then text that the index does not cover, then candidate blocks of the
+//! index, best first.
+//!
+//! Each candidate has an upper bound of its rank. Candidates are read in descending order of that
+//! bound, and reading stops when the worst hit of the full page is better than the next bound. The
+//! same result as a full scan follows, because the bound is never too low. If the number of
+//! sessions must be exact, the remaining candidates of sources without a hit are read afterwards.
 
 use std::borrow::Borrow;
 
@@ -15,17 +21,17 @@ use crate::source::{Source, SourceReader, Tail, TextPosition};
 
 pub use super::entry::Hit;
 
-/// How many blocks are read before the next look at whether more are needed.
+/// Number of blocks that are read before the bound is compared again.
 const BATCH: usize = 8;
-/// How many candidates are put in order at first.
+/// Number of candidates that are sorted first.
 const FIRST: usize = 256;
 
-/// What a search may take.
+/// Limits of a search.
 #[derive(Clone, Copy)]
 pub struct Effort<'e> {
-    /// How many threads may read.
+    /// Maximum number of threads.
     pub workers: usize,
-    /// Asked often; once it answers false the search ends with what it has.
+    /// Called often; when it returns false, the search ends with what it has found.
     pub go_on: &'e (dyn Fn() -> bool + Sync),
 }
 
@@ -40,35 +46,35 @@ impl std::fmt::Debug for Effort<'_> {
 /// A number that may be a lower bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
-    /// The number.
+    /// The count, or a lower bound of it.
     pub number: u64,
-    /// Whether there are no more.
+    /// Whether the number is exact.
     pub exact: bool,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Results {
     /// The hits of this page, best first.
     pub hits: Vec<Hit>,
-    /// How many sessions hold hits.
+    /// Number of sessions with hits.
     pub sessions: Count,
-    /// How many entries are hits.
+    /// Number of entries that are hits.
     pub entries: Count,
-    /// Whether every source was looked at to its end, in the index or by reading it.
+    /// Whether every source was searched to its end, in the index or by reading it.
     pub complete: bool,
-    /// What to ask with for the next page; none after the last one.
+    /// Cursor of the next page; `None` after the last page.
     pub cursor: Option<String>,
-    /// Bytes that were read because the index does not cover them.
+    /// Number of bytes that were scanned because the index does not cover them.
     pub scanned: u64,
-    /// When nothing was found: words that come near.
+    /// Similar words of the index, if nothing was found.
     pub nearest: Vec<Suggestions>,
 }
 
 impl Index {
-    /// Searches these sources. Every hit has been read where it stands; nothing that is there is
-    /// left out if the answer is complete.
+    /// Searches these sources. Every hit was verified in its source, and if the result is complete,
+    /// no hit is missing.
     pub fn search<S: Borrow<Source>>(
         &self,
         query: &Query,
@@ -106,8 +112,9 @@ impl Index {
             let plan = Plan::new(scope, &snapshot);
             match plan.candidates() {
                 Ok(blocks) => return Ok(plan.answer(blocks)),
-                // The segment is marked now, and its sources count as not covered: at
-                // worst all are scanned.
+                // The segment is marked as damaged now, and its sources count as not covered. Each
+                // round marks another segment, so the loop ends: in the worst case everything is
+                // scanned.
                 Err(segment) => snapshot
                     .segments
                     .iter()
@@ -119,18 +126,17 @@ impl Index {
     }
 }
 
-/// A block that can hold hits.
+/// A block that can contain hits.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     bound: f64,
     source: u32,
-    /// Its place among the segments, and there.
+    /// Index of the segment in the snapshot; `block` is the number within it.
     segment: u32,
     block: u32,
 }
 
-/// Candidates, of which the best come first as far as somebody asked: of ten thousands a
-/// few hundred are read.
+/// Candidates, sorted lazily: of tens of thousands only a few hundred are usually read.
 #[derive(Debug, Default)]
 struct Candidates {
     all: Vec<Candidate>,
@@ -138,11 +144,13 @@ struct Candidates {
 }
 
 impl Candidates {
-    /// Up to `count` of them behind the best `from`, best first.
+    /// Returns up to `count` candidates after the best `from`, best first.
     fn best(&mut self, from: usize, count: usize) -> &[Candidate] {
         let end = from.saturating_add(count).min(self.all.len());
         while self.sorted < end {
             let rest = self.all.get_mut(self.sorted..).unwrap_or_default();
+            // Each step sorts twice as many as all steps before it, so that the total work stays
+            // close to one sort even if all are read.
             let step = FIRST.max(self.sorted * 2).min(rest.len());
             if step < rest.len() {
                 rest.select_nth_unstable_by(step, Candidate::order);
@@ -165,16 +173,18 @@ impl Candidate {
     }
 }
 
-/// Who owns which blocks, and what no block covers.
+/// Which source owns which blocks, and which parts of sources no block covers.
 struct Plan<'p> {
     scope: Scope<'p>,
     snapshot: &'p Snapshot,
-    /// For each segment the owner of each block; the largest value where none is wanted.
+    /// For each segment the owner of each block; [`NOBODY`] for blocks that are dead or not
+    /// requested.
     owners: Vec<Vec<u32>>,
     tails: Vec<Job>,
     wanted: Vec<usize>,
 }
 
+/// Owner of a block that no requested source owns.
 const NOBODY: u32 = u32::MAX;
 
 impl<'p> Plan<'p> {
@@ -231,7 +241,7 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// The blocks that can hold hits; an error names the segment that is damaged.
+    /// Returns the candidate blocks; the error is the number of a damaged segment.
     fn candidates(&self) -> std::result::Result<Candidates, u64> {
         let mut all = Vec::new();
         for (place, (segment, owners)) in
@@ -251,6 +261,7 @@ impl<'p> Plan<'p> {
                 let Some(source) = self.scope.sources.get(owner as usize) else {
                     continue;
                 };
+                // Rows are loaded only if the segment has a candidate.
                 let known = match rows {
                     Some(rows) => rows,
                     None => *rows.insert(segment.rows().map_err(damaged)?),
@@ -280,8 +291,8 @@ impl<'p> Plan<'p> {
         Ok(Candidates { all, sorted: 0 })
     }
 
-    /// Where the text of a candidate came from. Its segment was asked before, so
-    /// that this cannot fail.
+    /// Returns the row of a candidate. [`Plan::candidates`] loaded the rows of its segment, so this
+    /// does not fail.
     fn row(&self, candidate: &Candidate) -> Option<BlockRow> {
         let segment = self
             .snapshot
@@ -291,7 +302,7 @@ impl<'p> Plan<'p> {
         segment.rows().ok()?.get(candidate.block)
     }
 
-    /// Whether every entry of a block is outside of the time asked for.
+    /// Returns whether every entry of a block is outside of the requested time.
     fn is_out_of_time(&self, row: &BlockRow, modified: i64) -> bool {
         !self
             .scope
@@ -305,10 +316,13 @@ impl<'p> Plan<'p> {
         let mut top_hits = TopHits::new(query.limit);
         scan::titles(self.scope, self.wanted.iter().copied(), &mut top_hits);
         scan::run(self.scope, &self.tails, &mut top_hits);
+        // Titles and tails come first: they must be read in any case, and their hits raise the rank
+        // that candidates must reach.
         let scanned = top_hits.bytes;
         let decided = self.is_decided();
         if decided {
-            // Blocks of one source stand side by side.
+            // The blocks of one source are neighbours here, before sorting. The index alone proves
+            // that each source has a hit, so sessions are counted without reading them.
             let sources = candidates
                 .all
                 .chunk_by(|a, b| a.source == b.source)
@@ -326,7 +340,8 @@ impl<'p> Plan<'p> {
         self.results(top_hits, scanned, sessions_counted, all_read && !skipped)
     }
 
-    /// Whether a block that the index gives holds a hit for certain.
+    /// Returns whether every candidate block contains a hit for certain: one positive clause that
+    /// the index decides, and no condition on fields or entries.
     fn is_decided(&self) -> bool {
         let query = self.scope.query;
         matches!(query.clauses.as_slice(), [only] if only.decided && !only.negated)
@@ -338,9 +353,8 @@ impl<'p> Plan<'p> {
         top_hits.unfinished && !(self.scope.effort.go_on)()
     }
 
-    /// Reads candidates until none that is left can be better than what was found. Gives
-    /// how many were dealt with, and whether some of them were passed over because they
-    /// came on earlier pages.
+    /// Reads candidates until no remaining one can be better than the page. Returns how many were
+    /// processed, and whether some of them were skipped because they belong to earlier pages.
     fn best(&self, candidates: &mut Candidates, top_hits: &mut TopHits) -> (usize, bool) {
         let (mut done, mut skipped) = (0, false);
         while let [next, ..] = candidates.best(done, BATCH) {
@@ -363,8 +377,8 @@ impl<'p> Plan<'p> {
         (done, skipped)
     }
 
-    /// Whether all of a block came on earlier pages and need not be counted:
-    /// newest first, times tell.
+    /// Returns whether all entries of a block belong to earlier pages and need not be counted. Only
+    /// with newest first is the rank a time that can be compared.
     fn is_before(&self, oldest: i64) -> bool {
         let query = self.scope.query;
         let counted = query.counting == Counting::Quick || self.is_decided();
@@ -375,7 +389,7 @@ impl<'p> Plan<'p> {
         after.is_some_and(|after| oldest as f64 > after.rank)
     }
 
-    /// Reads the candidates of sources in which nothing was found yet.
+    /// Reads the remaining candidates of sources without a hit, to count sessions exactly.
     fn count(&self, candidates: &mut Candidates, mut done: usize, top_hits: &mut TopHits) {
         while done < candidates.all.len() && !self.time_is_up(top_hits) {
             let batch = candidates.best(done, BATCH * 32);
@@ -416,6 +430,7 @@ impl<'p> Plan<'p> {
         entries_counted: bool,
     ) -> Results {
         let query = self.scope.query;
+        // A page that is not full is the last one, so it has no cursor.
         let is_full = query.limit > 0 && top_hits.hits.len() == query.limit;
         let cursor = top_hits.hits.last().filter(|_| is_full).map(|hit| {
             let (rank, reference, slot) = hit.key();

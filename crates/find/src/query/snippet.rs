@@ -1,19 +1,19 @@
-//! The part of a text that shows why it was found.
+//! Snippets: the part of a text around the first match, with the matches marked.
 
 use super::Clause;
 use super::clause::Piece;
 use crate::normalize::Traced;
 
-/// How many bytes are shown before the first place, and in all.
+/// Number of bytes before the first match, and in total.
 const BEFORE: usize = 60;
 const LONGEST: usize = 240;
-/// More places are not marked.
+/// Maximum number of marked matches.
 const MOST_MARKS: usize = 20;
 
-/// A stretch of text around the first place where a clause is fulfilled, and the places inside it.
+/// Returns a snippet around the first match, and the byte ranges of the matches in it.
 pub(crate) fn snippet(text: &str, clauses: &[Clause]) -> (String, Vec<(usize, usize)>) {
-    // Tracing every place of a text of megabytes is too much for a line of output: only the first
-    // is looked for in all of it.
+    // Tracing every match in megabytes of text would cost too much for one line of output: only the
+    // first match is searched in the whole text, the others near it.
     let first = if text.len() > 4 * LONGEST {
         first_place(text, clauses)
     } else {
@@ -44,7 +44,7 @@ pub(crate) fn snippet(text: &str, clauses: &[Clause]) -> (String, Vec<(usize, us
         if from_start { "" } else { mark },
         if to_end { "" } else { mark }
     );
-    // A place that is longer than the snippet is marked as far as it is shown.
+    // A match that is longer than the snippet is marked up to its end.
     let inside = places
         .into_iter()
         .filter(|(from, _)| *from >= start && *from < end);
@@ -56,7 +56,7 @@ pub(crate) fn snippet(text: &str, clauses: &[Clause]) -> (String, Vec<(usize, us
     )
 }
 
-/// The first place of any clause.
+/// Returns the first match of any positive clause, in the original text.
 fn first_place(text: &str, clauses: &[Clause]) -> Option<(usize, usize)> {
     let traced = Traced::new(text);
     let piece = Piece {
@@ -83,7 +83,7 @@ fn tail(text: &str, from: usize) -> &str {
     text.get(from..end).unwrap_or("")
 }
 
-/// Where clauses are fulfilled, in order, none overlapping another.
+/// Returns the matches of all positive clauses, in order and without overlaps.
 fn places(text: &str, clauses: &[Clause]) -> Vec<(usize, usize)> {
     let traced = Traced::new(text);
     let piece = Piece {

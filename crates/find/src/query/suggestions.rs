@@ -1,32 +1,35 @@
-//! Words of the index that look like one that was not found.
+//! Suggestions: terms of the index that are similar to a word without hits (edit distance).
 
 use crate::index::Snapshot;
 use crate::tokenizer;
 
-/// How many are offered for a word.
+/// Maximum number of suggestions for a word.
 const OFFERED: usize = 3;
 
-/// A word that stands nowhere, and those that come near it.
+/// A word that does not occur, and similar words that do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestions {
-    /// The word that was asked for, folded.
+    /// The word of the query, folded.
     pub word: String,
-    /// Words that do occur, nearest first.
+    /// Words that do occur, most similar first.
     pub near: Vec<String>,
 }
 
-/// The nearest words for one that is a single run; none if it occurs, or nothing comes near.
+/// Returns the most similar terms for a word that is a single run; `None` if the word occurs, or
+/// nothing is similar.
 pub(crate) fn nearest(snapshot: &Snapshot, word: &str) -> Option<Suggestions> {
     let run = tokenizer::next_run(word, 0).filter(|run| run.class == tokenizer::Class::Word)?;
     if run.start != 0 || run.end != word.len() || word.len() > tokenizer::WINDOW {
         return None;
     }
     let wanted: Vec<char> = word.chars().collect();
+    // With two edits almost any word of four letters would match.
     let most = if wanted.len() <= 4 { 1 } else { 2 };
     let mut found: Vec<(usize, String)> = Vec::new();
     for segment in snapshot.segments.iter().flatten() {
         let mut occurs = false;
         let looked = segment.all_terms(&mut |bytes, _| {
+            // Cheap test on byte lengths first: a character has at most four bytes.
             if bytes.len().abs_diff(word.len()) > most * 4 {
                 return;
             }
@@ -52,8 +55,8 @@ pub(crate) fn nearest(snapshot: &Snapshot, word: &str) -> Option<Suggestions> {
     })
 }
 
-/// Edits that make one word of the other, if no more than `most`; two neighbours that changed
-/// places are one edit.
+/// Returns the number of edits between two words (optimal string alignment: a swap of two
+/// neighbours is one edit), or `None` if it is more than `most`.
 fn distance(wanted: &[char], term: &str, most: usize) -> Option<usize> {
     let count = term.chars().count();
     if count.abs_diff(wanted.len()) > most {
@@ -75,6 +78,7 @@ fn distance(wanted: &[char], term: &str, most: usize) -> Option<usize> {
             }
             next.push(cost);
         }
+        // Values never decrease from row to row, so the result would be above `most` too.
         if next.iter().min().is_none_or(|least| *least > most) {
             return None;
         }

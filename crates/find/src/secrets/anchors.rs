@@ -1,30 +1,30 @@
-//! What a text is searched for: one pass over it for the words of all rules.
+//! Multi-pattern search: one pass over a text finds the anchor words of all rules.
 //!
-//! A filter with a bit for every hash of three bytes says where a word may be, and only there words
-//! are compared. It stays in the processor's first cache and its steps do not wait for each other,
-//! so it is faster than an automaton of some hundred words.
+//! A bit filter over the hash of three bytes shows where a word may be, and only there words are
+//! compared. The filter fits in the L1 cache and its steps do not depend on each other, so it is
+//! faster than an automaton of several hundred words.
 
 use std::ops::Range;
 
-/// How many bytes of a word the filter knows: no word may be shorter.
+/// Number of bytes that the filter hashes; no word may be shorter.
 pub(super) const WINDOW: usize = 3;
 
-/// Letters by how common they are in text and code.
+/// Letters by their frequency in text and code.
 const COMMON: &[u8] = b"etaoinsrlcdhumpfgbywvkxjqz";
 
-/// Three bytes that occur everywhere although none of them is rare.
+/// Sequences of three bytes that are frequent although none of their letters is rare.
 const EVERYWHERE: [&[u8]; 14] = [
     b"ion", b"com", b"git", b"ver", b"er ", b"son", b"lin", b"enc", b"red", b"urc", b"on_", b"try",
     b"pla", b"key",
 ];
 
-/// Words, each with what it leads to.
+/// The words to search for, each with a value.
 #[derive(Debug)]
 pub(super) struct Anchors<T> {
     filter: Box<[u64; 1 << 10]>,
     /// The words, sorted by the hash of their window.
     words: Vec<Word<T>>,
-    /// For every word of the filter: where its words begin above.
+    /// For every 64-bit word of the filter, the index of its first entry in `words`.
     starts: Vec<usize>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Anchors<T> {
 struct Word<T> {
     hash: u16,
     word: &'static [u8],
-    /// Where the window is in it.
+    /// Offset of the window in the word.
     offset: usize,
     leads: T,
 }
@@ -64,7 +64,7 @@ impl<T: Copy> Anchors<T> {
         }
     }
 
-    /// Calls `see` for every word of a text, in any case, with its place.
+    /// Calls `see` for every occurrence of a word, ignoring ASCII case, with its range.
     pub(super) fn each(&self, text: &[u8], see: &mut dyn FnMut(Range<usize>, T)) {
         for (at, window) in text.windows(WINDOW).enumerate() {
             let hash = hash(window);
@@ -99,14 +99,14 @@ impl<T: Copy> Anchors<T> {
     }
 }
 
-/// A hash that is the same for capitals and small letters.
+/// Returns a hash that is equal for upper and lower case.
 fn hash(window: &[u8]) -> u16 {
     let [a, b, c] = window else { return 0 };
     let folded = u32::from_le_bytes([*a, *b, *c, 0]) | 0x0020_2020;
     (folded.wrapping_mul(0x9e37_79b1) >> 16) as u16
 }
 
-/// The rarest three bytes of a word, and where they are.
+/// Returns the rarest three bytes of a word, and their offset.
 fn rarest(word: &[u8]) -> Option<(usize, &[u8])> {
     let rarity = |byte: &u8| match COMMON
         .iter()

@@ -1,25 +1,26 @@
-//! Secrets without a form of their own: what a telling name is set to.
+//! Finds secrets without a known form: values that are assigned to a name such as `password` or
+//! `api_key`.
 //!
-//! Seen are `KEY=value`, `"key": "value"`, `key => 'value'`, `--key value`, `<key>value</key>`,
-//! `key is value` and their escaped forms inside JSON.
+//! Recognised are `KEY=value`, `"key": "value"`, `key => 'value'`, `--key value`,
+//! `<key>value</key>`, `key is value` and their escaped forms inside JSON.
 
 use std::ops::Range;
 
 use super::class::Class;
 use super::value::{self, Letters};
 
-/// How much a name says about what it is set to.
+/// How strongly a name indicates a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
-    /// Nothing but a password is kept under it.
+    /// The name is only used for passwords.
     Password,
-    /// A secret, a key of an interface, or a token of a named kind.
+    /// A secret, an API key, or a token of a named kind.
     Key,
-    /// A token of any kind, perhaps one of a parser.
+    /// A token of any kind, possibly that of a parser.
     Token,
 }
 
-/// Names that secrets are kept under; what precedes them in the same word does not matter.
+/// Names of secrets; a prefix in the same word does not matter.
 pub(super) const NAMES: &[(&str, Name)] = &[
     ("password", Name::Password),
     ("passwd", Name::Password),
@@ -79,7 +80,7 @@ pub(super) const NAMES: &[(&str, Name)] = &[
     ("token", Name::Token),
 ];
 
-/// What a name is set to, and how it was written.
+/// A value that is assigned to a name, and how it was written.
 #[derive(Debug)]
 pub(super) struct Value {
     pub(super) range: Range<usize>,
@@ -106,7 +107,7 @@ const PROSE: [&str; 12] = [
     "before",
 ];
 
-/// The secret that a name, which is at `range`, is set to.
+/// Returns the secret that is assigned to the name at `range`.
 pub(super) fn secret(text: &[u8], range: &Range<usize>, name: Name) -> Option<Range<usize>> {
     let end = name_end(text, range.end);
     let value = value(text, range.start, end)?;
@@ -120,7 +121,7 @@ pub(super) fn secret(text: &[u8], range: &Range<usize>, name: Name) -> Option<Ra
     real.then_some(value.range)
 }
 
-/// Behind a name there may be a number or what it is for: `PASSWORD_2`, `API_KEY_PROD`.
+/// Returns the end of a name with its suffix, a number or a purpose: `PASSWORD_2`, `API_KEY_PROD`.
 fn name_end(text: &[u8], end: usize) -> usize {
     let rest = text.get(end..).unwrap_or_default();
     for suffix in [
@@ -189,7 +190,8 @@ fn is_secret(bytes: &[u8], name: Name, value: &Value) -> bool {
     }
 }
 
-/// Words with a number, joined by signs: `my-service-v2`, `claude-3-opus`, `step_1_done`.
+/// Returns whether the value consists of words and a number joined by signs: `my-service-v2`,
+/// `claude-3-opus`, `step_1_done`.
 fn is_label(bytes: &[u8]) -> bool {
     let parts: Vec<&[u8]> = bytes
         .split(|b| matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b','))
@@ -206,14 +208,15 @@ fn is_label(bytes: &[u8]) -> bool {
         && !is_id(bytes)
 }
 
-/// A UUID or a hash: an id of something, unless its name says that it is a secret.
+/// Returns whether the value is a UUID or a hash: an id of something, unless its name indicates a
+/// secret.
 fn is_id(bytes: &[u8]) -> bool {
     bytes
         .iter()
         .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
 }
 
-/// The value that has one of an issuer's forms, behind the issuer's name at `range`.
+/// Returns the value after the issuer's name at `range` that has one of the issuer's forms.
 pub(super) fn of_vendor(
     text: &[u8],
     range: &Range<usize>,
@@ -248,7 +251,7 @@ pub(super) fn of_vendor(
     (real && plain && forms.iter().any(fits)).then_some(value.range)
 }
 
-/// Finds what the name that starts at `start` and ends at `end` is set to.
+/// Returns the value that is assigned to the name at `start..end`.
 pub(super) fn value(text: &[u8], start: usize, end: usize) -> Option<Value> {
     let closed = skip(text, end, 24, |byte| {
         matches!(byte, b'"' | b'\'' | b'`' | b']' | b'\\' | b'*')
@@ -298,7 +301,7 @@ fn skip(text: &[u8], at: usize, most: usize, fits: fn(u8) -> bool) -> usize {
         .count()
 }
 
-/// What joins name and value: the place behind it, and which sign it is.
+/// Returns the position after the separator of name and value, and the separator.
 fn separator(text: &[u8], start: usize, closed: usize, spaced: usize) -> Option<(usize, u8)> {
     let rest = text.get(spaced..)?;
     for (sign, kind) in [
@@ -336,7 +339,7 @@ fn separator(text: &[u8], start: usize, closed: usize, spaced: usize) -> Option<
     (tag && rest.first() == Some(&b'>')).then_some((spaced + 1, b'>'))
 }
 
-/// Where the value is in `name: type = "value"`.
+/// Returns the position of the value in `name: type = "value"`.
 fn behind_type(text: &[u8], at: usize) -> Option<usize> {
     let kind = skip(text, at, 40, |b| {
         b.is_ascii_alphanumeric()
@@ -350,7 +353,7 @@ fn behind_type(text: &[u8], at: usize) -> Option<usize> {
     (sign && quoted(text, behind).is_some()).then_some(behind)
 }
 
-/// The text between quotes that open at `at`, however often they are escaped.
+/// Returns the text between quotes that open at `at`, at any depth of escaping.
 pub(super) fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
     let letter = usize::from(matches!(
         text.get(at..at + 2),
@@ -379,7 +382,8 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
     None
 }
 
-/// A value without quotes, up to the first byte that ends a word in a shell, in JSON or in prose.
+/// Returns a value without quotes, up to the first byte that ends a word in a shell, in JSON or in
+/// prose.
 pub(super) fn bare(text: &[u8], at: usize) -> Range<usize> {
     let rest = text.get(at..).unwrap_or_default();
     let ends = |byte: u8| {
@@ -395,7 +399,7 @@ pub(super) fn bare(text: &[u8], at: usize) -> Range<usize> {
                 rest.get(len + 1),
                 None | Some(b'n' | b'r' | b't' | b'u' | b'"' | b'\'' | b'\\' | b'/')
             );
-        // A place that a template fills ends with its own brackets.
+        // A template placeholder ends with its own brackets.
         let template = matches!(byte, b'{' | b'(') && len == 0
             || byte == &b'$' && matches!(rest.get(len + 1), Some(b'{' | b'('));
         if template {
@@ -406,7 +410,7 @@ pub(super) fn bare(text: &[u8], at: usize) -> Range<usize> {
         }
         len += 1;
     }
-    // A word without an end is not a value but a file, perhaps one that is made to cost time.
+    // A word without an end is not a value but file contents, possibly crafted to cost time.
     if len == LONGEST {
         return at..at;
     }

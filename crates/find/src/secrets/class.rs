@@ -82,8 +82,8 @@ impl Class {
     }
 }
 
-/// Where runs of a class end, remembered: rules that start again and again inside one long run cost
-/// its length once, so that hostile text cannot make the search quadratic.
+/// Caches the ends of runs of a class: rules that start repeatedly inside one long run scan it
+/// once, so that crafted text cannot make the search quadratic.
 pub(super) struct Runs<'t> {
     pub(super) text: &'t [u8],
     known: [(usize, usize); NAMES.len()],
@@ -97,7 +97,7 @@ impl<'t> Runs<'t> {
         }
     }
 
-    /// The end of the run of a class that contains or starts at `at`.
+    /// Returns the end of the run of a class that contains or starts at `at`.
     pub(super) fn end(&mut self, class: Class, at: usize) -> usize {
         let known = &mut self.known[usize::from(class.0)];
         if (known.0..known.1).contains(&at) {

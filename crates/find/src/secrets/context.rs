@@ -1,4 +1,4 @@
-//! Secrets that are known by where they are: addresses, commands, headers, netrc files and blocks.
+//! Finds secrets by their context: addresses, commands, HTTP headers, netrc files and PEM blocks.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use address::address;
 use command::command;
 use header::{authorization, basic, bearer, cookies};
 
-/// What a context is searched for by.
+/// A context in which secrets occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Context {
     /// `scheme://user:password@host`.
@@ -91,7 +91,7 @@ pub(super) const CONTEXTS: &[(&str, Context)] = &[
     ("-----begin ", Context::Block),
 ];
 
-/// What contexts gave, and how far some were read.
+/// Secrets that were found in contexts, and how far headers were read.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) found: Vec<(&'static str, Range<usize>)>,
@@ -106,7 +106,7 @@ pub(super) fn find(text: &[u8], context: Context, range: &Range<usize>, seen: &m
         Context::Command(options) => command(text, range, options, found),
         Context::Netrc => found.extend(netrc(text, range.end).map(|it| ("netrc-password", it))),
         Context::Pgpass => found.extend(pgpass(text, range.end).map(|it| ("pgpass-password", it))),
-        // A header is read to its end once, however often it says `cookie`.
+        // A header is read to its end once, even if it contains `cookie` several times.
         Context::Cookie if range.start >= seen.cookies => {
             seen.cookies = cookies(text, range.end, found)
         }
@@ -118,7 +118,7 @@ pub(super) fn find(text: &[u8], context: Context, range: &Range<usize>, seen: &m
     }
 }
 
-/// A word and where the next one begins; white space may be written as escapes.
+/// Returns a word and the start of the next one; white space may be written as escapes.
 fn next_word(text: &[u8], at: usize) -> (Range<usize>, usize) {
     let rest = text.get(at..).unwrap_or_default();
     let mut start = 0;
@@ -206,7 +206,7 @@ pub(super) fn decode(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A private key in PEM or PGP armour, also one that was cut off before its end.
+/// Returns a private key in PEM or PGP armour, even if its end is missing.
 fn block(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
     let rest = text.get(range.end..)?;
     let head = rest.get(..memchr::memmem::find(rest.get(..rest.len().min(80))?, b"-----")?)?;
@@ -231,7 +231,8 @@ fn block(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
         }
     }
     let mut key = text.get(body..end)?;
-    // What follows a block without an end may be prose: the key is what is longer than a word.
+    // Text after a block without an end may be prose: the key ends with the last run of at least 32
+    // bytes without white space.
     if dashes < 5 {
         let mut lines = key.split(|b| b.is_ascii_whitespace() || b"\\\"'".contains(b));
         let last = lines.rfind(|line| line.len() >= 32)?;
@@ -242,7 +243,8 @@ fn block(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
     (letters >= 32 && !value::is_filler(key)).then_some(range.start..body + key.len())
 }
 
-/// Tokens of Discord: an id in base64, a time, and a code, joined by dots six letters apart.
+/// Finds tokens of Discord: an id in base64, a time and a code, joined by dots six characters
+/// apart.
 pub(super) fn discord(text: &[u8], found: &mut Vec<(&'static str, Range<usize>)>) {
     for dot in memchr::memchr_iter(b'.', text) {
         if text.get(dot + 7) != Some(&b'.') {

@@ -1,16 +1,17 @@
-//! Texts inside JSON strings, at any depth: what an escape means, and where it was.
+//! Decodes escapes of text inside JSON strings, at any depth, and maps positions back to the
+//! escaped text.
 
 use std::ops::Range;
 
-/// A text with one level of escapes resolved, and how its places map to the text it came from.
+/// A text with one level of escapes decoded, and the map of its positions to the source.
 pub(super) struct Unescaped {
     pub(super) text: Vec<u8>,
-    /// For every escape: where its bytes begin and end here, and where it ends in the source.
+    /// For every escape: its range in `text`, and its end in the source.
     escapes: Vec<(Range<usize>, usize)>,
 }
 
-/// Whether a text contains escapes that a plain search does not see through: printable characters
-/// written as `\u00xx`, `\/`, and the Chinese words for passwords and keys.
+/// Returns whether a text contains escapes that hide words from a plain search: printable
+/// characters written as `\u00xx`, `\/`, and the Chinese words for passwords and keys.
 pub(super) fn hides_text(text: &[u8]) -> bool {
     let telling = |at: usize| match text.get(at + 2..at + 6) {
         Some([b'0', b'0', high, _]) => matches!(high, b'2'..=b'7'),
@@ -24,7 +25,7 @@ pub(super) fn hides_text(text: &[u8]) -> bool {
 }
 
 impl Unescaped {
-    /// Resolves one level of escapes. What is not a valid escape stays as it is.
+    /// Decodes one level of escapes. Bytes that are not a valid escape are kept.
     pub(super) fn of(source: &[u8]) -> Unescaped {
         let mut out = Unescaped {
             text: Vec::with_capacity(source.len()),
@@ -46,7 +47,7 @@ impl Unescaped {
                 Some(character) => out
                     .text
                     .extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
-                // Half of a pair: it only matters that it is not part of a key.
+                // Half of a surrogate pair: it only matters that it is not part of a key.
                 None => out.text.push(0xff),
             }
             out.escapes.push((here..out.text.len(), at));
@@ -54,7 +55,8 @@ impl Unescaped {
         out
     }
 
-    /// The place in the source of a range here. An escape is inside as a whole or not at all.
+    /// Returns the range in the source for a range in `text`. An escape is included as a whole or
+    /// not at all.
     pub(super) fn source(&self, range: &Range<usize>) -> Range<usize> {
         self.place(range.start)..self.place(range.end)
     }
@@ -66,14 +68,14 @@ impl Unescaped {
             .and_then(|index| self.escapes.get(index))
         {
             None => at,
-            // What follows an escape is as far behind it as it was.
+            // Bytes after an escape have the same distance from its end in both texts.
             Some((here, end)) => end + at.saturating_sub(here.end),
         }
     }
 }
 
-/// The character that an escape means, and how long the escape is. What is not a valid escape
-/// is its own first byte.
+/// Returns the character of an escape, and the length of the escape. Bytes that are not a valid
+/// escape yield their first byte.
 fn resolve(escape: &[u8]) -> (Option<char>, usize) {
     match escape.get(1) {
         Some(b'n') => (Some('\n'), 2),

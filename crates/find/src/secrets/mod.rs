@@ -1,9 +1,9 @@
-//! Finds keys and passwords in what a session contains: known forms, known places, and
-//! values of telling names.
+//! Secret detection: finds credentials in text by known forms, known contexts, and values of names
+//! such as `password`.
 //!
-//! Works on text and on JSON as it is in a log alike, also where a text was escaped more than once.
-//! It never changes a log: it says where secrets are, and redacts a copy. `rules.txt` and
-//! `vendors.txt` are the tables of forms.
+//! It works on plain text and on the raw JSON of a log, including text that was escaped more than
+//! once. It never changes a log: it reports where secrets are, and redacts copies. The tables of
+//! forms are `rules.txt` and `vendors.txt`.
 
 mod anchors;
 mod assign;
@@ -32,18 +32,19 @@ pub use secret_count::SecretCount;
 /// A secret that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secret {
-    /// What it is, such as `github-token`; `assigned` for the value of a telling name.
+    /// Kind of the secret, such as `github-token`; `assigned` for a value that is assigned to a
+    /// name.
     pub kind: &'static str,
-    /// Where the secret itself is.
+    /// Byte range of the secret.
     pub range: Range<usize>,
 }
 
 impl Secret {
-    /// The secret as it may be shown: enough to recognise it, not enough to use it.
+    /// Returns the secret as it may be shown: enough to recognise it, not enough to use it.
     pub fn masked(&self, text: &[u8]) -> String {
         let secret = text.get(self.range.clone()).unwrap_or_default();
-        // Four bytes of a key are its issuer's prefix; of a short password they
-        // would be half of it.
+        // The first four bytes of a key are its issuer's prefix; of a short password they would be
+        // half of it.
         let shown = secret
             .iter()
             .take((secret.len() / 8).min(4))
@@ -53,7 +54,7 @@ impl Secret {
     }
 }
 
-/// What a text is searched for leads to one of these.
+/// The meaning of an anchor word.
 #[derive(Debug, Clone, Copy)]
 enum Clue {
     Rule(usize, &'static str),
@@ -62,7 +63,7 @@ enum Clue {
     Context(Context),
 }
 
-/// Looks for secrets.
+/// The detector with its compiled rules.
 #[derive(Debug)]
 pub struct Secrets {
     anchors: Anchors<Clue>,
@@ -70,11 +71,11 @@ pub struct Secrets {
     vendors: Vec<Vendor>,
 }
 
-/// How often a text inside a text inside a text is unescaped.
+/// Maximum number of escape levels that are decoded.
 const DEPTH: usize = 4;
 
 impl Secrets {
-    /// Gets ready to look. Worth keeping for many texts.
+    /// Compiles the rules; reuse the value for many texts.
     pub fn new() -> Result<Secrets> {
         let (rules, vendors) = (rule::rules()?, rule::vendors()?);
         let mut words: Vec<(&'static str, Clue)> = Vec::new();
@@ -101,13 +102,13 @@ impl Secrets {
         })
     }
 
-    /// Every secret of a text, in order, none inside another.
+    /// Returns every secret of a text, in order and without overlaps.
     pub fn find(&self, text: &[u8]) -> Vec<Secret> {
         self.find_in(text, false)
     }
 
-    /// As [`Secrets::find`], of a text that was cut off: at its end the beginning of
-    /// a key counts as one.
+    /// As [`Secrets::find`], for a text that was cut off: at its end the beginning of a key counts
+    /// as a secret.
     pub fn find_in_beginning(&self, text: &[u8]) -> Vec<Secret> {
         self.find_in(text, true)
     }
@@ -139,7 +140,7 @@ impl Secrets {
         let mut seen = Seen::default();
         let mut covered = 0;
         self.anchors.each(text, &mut |range, clue| match clue {
-            // Inside a key that was found nothing else is looked for, which keeps long runs cheap.
+            // Nothing else is searched inside a secret that was found, which keeps long runs cheap.
             // A key that follows without a gap begins inside the run that ends the first one.
             Clue::Rule(index, word)
                 if range.end > covered && text.get(range.clone()) == Some(word.as_bytes()) =>
@@ -189,13 +190,13 @@ impl Secrets {
         found
     }
 
-    /// The text with every secret removed.
+    /// Returns the text with every secret removed.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.redact_into(text, false, &mut SecretCount::default())
     }
 
-    /// As [`Secrets::redact`], and counts what it removed. `cut` says that the text is the
-    /// beginning of a longer one.
+    /// As [`Secrets::redact`], and adds the removed secrets to a count. `cut` means that the text
+    /// is the beginning of a longer one.
     pub fn redact_into<'t>(
         &self,
         text: &'t str,
@@ -209,7 +210,7 @@ impl Secrets {
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
         for secret in found {
-            // Secrets begin and end at ASCII bytes, and so at the ends of characters.
+            // Secrets begin and end at ASCII bytes, so their ends are character boundaries.
             let (Some(before), true) = (
                 text.get(at..secret.range.start),
                 text.is_char_boundary(secret.range.end),
@@ -229,7 +230,8 @@ impl Secrets {
     }
 }
 
-/// Sorts and joins what overlaps: a known form names what a guess only found.
+/// Sorts secrets and merges those that overlap; the kind of a known form takes precedence over a
+/// guess.
 fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
     found.sort_by_key(|it| {
         (
@@ -245,7 +247,7 @@ fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
             .filter(|last| it.range.start < last.range.end)
         {
             Some(last) => {
-                // Nothing of either may stay.
+                // No byte of either may remain.
                 last.range.end = last.range.end.max(it.range.end);
                 if guessed(last.kind) && !guessed(it.kind) {
                     last.kind = it.kind;

@@ -13,7 +13,7 @@ use super::value;
 pub(super) struct Rule {
     pub(super) kind: &'static str,
     pieces: Vec<Piece>,
-    /// Which piece is the literal that the text is searched for.
+    /// Index of the piece that is the literal to search for.
     anchor: usize,
     /// The pieces that are the secret.
     secret: Range<usize>,
@@ -26,11 +26,11 @@ pub(super) struct Rule {
 enum Piece {
     /// One of these texts.
     Literal(Vec<&'static str>),
-    /// So many bytes of a class.
+    /// A run of bytes of a class, with minimum and maximum length.
     Run(Class, usize, usize),
 }
 
-/// A credential that is known by its issuer's name; a line of `vendors.txt`.
+/// A credential that is recognised by its issuer's name; a line of `vendors.txt`.
 #[derive(Debug)]
 pub(super) struct Vendor {
     pub(super) kind: &'static str,
@@ -140,18 +140,18 @@ fn run(token: &str) -> Option<(Class, usize, usize)> {
     Some((Class::named(name)?, least, most))
 }
 
-/// A part of a text that a rule may match, and what is known of its surroundings.
+/// A position at which a rule may match, and what is known of its surroundings.
 pub(super) struct RulePosition {
-    /// Where the literal starts.
+    /// Start of the literal.
     pub(super) start: usize,
-    /// Where it ends.
+    /// End of the literal.
     pub(super) end: usize,
     /// Whether the text was cut off at its end, so that a run may be shorter there.
     pub(super) cut: bool,
 }
 
 impl Rule {
-    /// The literals to search for.
+    /// Returns the literals to search for.
     pub(super) fn anchors(&self) -> &[&'static str] {
         match self.pieces.get(self.anchor) {
             Some(Piece::Literal(texts)) => texts,
@@ -159,7 +159,7 @@ impl Rule {
         }
     }
 
-    /// The secret whose literal is here, if the rest of the form is here too.
+    /// Returns the secret if the rest of the form matches around this literal.
     pub(super) fn matches(
         &self,
         runs: &mut Runs<'_>,
@@ -236,7 +236,8 @@ impl Rule {
                     if end - at < *least && !(cut && end > place.end) {
                         return None;
                     }
-                    // What follows a key without a gap cannot be told from it, so it is hidden too.
+                    // Text that follows a key without a gap cannot be distinguished from it, so it
+                    // is hidden too.
                     at = if last {
                         end
                     } else {
@@ -252,7 +253,8 @@ impl Rule {
     }
 }
 
-/// Whether a match is a piece of a picture or another file in base64: a long run, and not a path.
+/// Returns whether a match is part of an image or another file in base64: a long run that is not a
+/// path.
 fn in_blob(text: &[u8], range: &Range<usize>) -> bool {
     const FAR: usize = 512;
     let run = |bytes: &mut dyn Iterator<Item = &u8>| {

@@ -1,15 +1,14 @@
-//! What was removed, for the line that ends an export.
+//! Counts removed secrets by kind, for the summary of an export.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// How many different secrets of each kind were removed. One that occurs often, or is shown twice
-/// on a page, counts once.
+/// Number of different secrets by kind. A secret that occurs several times counts once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecretCount {
-    /// Hashes, so that what was removed is not kept.
+    /// Hashes, so that the secrets themselves are not kept in memory.
     kinds: BTreeMap<&'static str, BTreeSet<u64>>,
 }
 
@@ -21,14 +20,14 @@ impl SecretCount {
         self.kinds.entry(kind).or_default().insert(hasher.finish());
     }
 
-    /// How many there were of every kind.
+    /// Returns the number of secrets by kind.
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, usize)> {
         self.kinds
             .iter()
             .map(|(kind, secrets)| (*kind, secrets.len()))
     }
 
-    /// How many there were in all.
+    /// Returns the number of all secrets.
     pub fn total(&self) -> usize {
         self.kinds.values().map(BTreeSet::len).sum()
     }

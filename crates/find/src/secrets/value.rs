@@ -1,6 +1,6 @@
-//! What a value looks like: chance, a word, code, or something that stands in for the real one.
+//! Classifies values: random strings, words, code, or placeholders.
 
-/// Shannon's entropy: bits for each byte.
+/// Returns the Shannon entropy in bits per byte.
 pub(super) fn bits(bytes: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     bytes
@@ -15,8 +15,8 @@ pub(super) fn bits(bytes: &[u8]) -> f64 {
         .sum()
 }
 
-/// Whether a word can begin here: not in the middle of a longer one, but right behind an escape
-/// such as `\n`, however often its backslash was escaped again.
+/// Returns whether a word can begin at `at`: not inside a longer word, but directly after an escape
+/// such as `\n`, at any depth of escaping.
 pub(super) fn begins_a_word(text: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).and_then(|before| text.get(before)) else {
         return true;
@@ -35,7 +35,7 @@ pub(super) fn begins_a_word(text: &[u8], at: usize) -> bool {
             .is_some_and(|it| it.starts_with(b"u") && it.iter().skip(1).all(u8::is_ascii_hexdigit))
 }
 
-/// Texts that no key contains by chance and that examples do, in capitals.
+/// Upper-case texts that examples contain and real keys do not by chance.
 const FILLERS: [&str; 10] = [
     "XXXXXX",
     "YOUR_",
@@ -49,7 +49,7 @@ const FILLERS: [&str; 10] = [
     "REMOVED]",
 ];
 
-/// Whether something of a known form stands in for a real one.
+/// Returns whether a value of a known form is a placeholder.
 pub(super) fn is_filler(bytes: &[u8]) -> bool {
     let upper = bytes.to_ascii_uppercase();
     FILLERS
@@ -57,8 +57,7 @@ pub(super) fn is_filler(bytes: &[u8]) -> bool {
         .any(|word| memchr::memmem::find(&upper, word.as_bytes()).is_some())
 }
 
-/// Texts that make a value of a telling name an example, a reference or a
-/// message, in small letters.
+/// Lower-case texts that mark a value as an example, a reference or a message.
 const REFERENCES: [&str; 30] = [
     "example",
     "placeholder",
@@ -92,7 +91,8 @@ const REFERENCES: [&str; 30] = [
     "23456789",
 ];
 
-/// As above, but so short that keys contain them by chance: they count where a word begins.
+/// As [`REFERENCES`], but short enough to occur in keys by chance: they count only at the start of
+/// a word.
 const SHORT_REFERENCES: [&str; 4] = ["your", "fake", "mock", "env."];
 
 /// Values that are words of code, of forms or of documentation rather than secrets.
@@ -175,13 +175,13 @@ const WORDS: [&str; 76] = [
     "foobar",
 ];
 
-/// Whether a value is a generic word.
+/// Returns whether a value is a generic word.
 pub(super) fn is_word(bytes: &[u8]) -> bool {
     let lower = bytes.to_ascii_lowercase();
     WORDS.iter().any(|word| word.as_bytes() == lower)
 }
 
-/// Whether a value refers to the real one, or stands in for it.
+/// Returns whether a value is a reference to the real one or a placeholder.
 pub(super) fn is_reference(bytes: &[u8]) -> bool {
     let lower = bytes.to_ascii_lowercase();
     let has = |part: &[u8]| memchr::memmem::find(&lower, part).is_some();
@@ -229,7 +229,7 @@ fn is_variable(bytes: &[u8]) -> bool {
             && name.contains(&b'_'))
 }
 
-/// Counts that tell words from passwords and keys.
+/// Counts that distinguish words from passwords and keys.
 #[derive(Debug)]
 pub(super) struct Letters {
     pub(super) digits: usize,
@@ -260,7 +260,7 @@ impl Letters {
     }
 }
 
-/// Whether a value is a path, an address, a file, a call or a name rather than a secret.
+/// Returns whether a value is a path, an address, a file, a call or an identifier.
 pub(super) fn is_code(bytes: &[u8]) -> bool {
     let starts = |part: &[u8]| bytes.starts_with(part);
     let slashes = bytes.iter().filter(|byte| **byte == b'/').count();
@@ -315,7 +315,8 @@ fn is_constant(bytes: &[u8]) -> bool {
         && words * 2 >= parts.count()
 }
 
-/// Whether a value says what it is itself, such as `current-password` or `newToken2`.
+/// Returns whether a value contains the name of what it is, such as `current-password` or
+/// `newToken2`.
 pub(super) fn names_itself(bytes: &[u8]) -> bool {
     let lower = bytes.to_ascii_lowercase();
     [

@@ -1,46 +1,60 @@
-//! Aggregates usage over sessions, and counts a message that several sessions hold only once.
+//! Aggregates usage over sessions and counts a message that occurs in several sessions only once.
 //!
-//! Pass 1 registers every session, pass 2 selects the conversations that were asked for, pass 3
-//! assigns messages that occur in several sessions to one owner, pass 4 sums. Between the passes it
-//! keeps a few numbers per session, not the messages.
+//! The caller (`Books::tally` in the catalog) streams rows of the database through these passes,
+//! always in this order:
+//!
+//! 1. [`Aggregate::enter`] registers the [`Head`] of every session.
+//! 2. [`Aggregate::choose`] groups sessions that are linked across stores into conversations and
+//!    selects the conversations that the caller asked for.
+//! 3. [`Aggregate::look`], only if [`Aggregate::must_look`] returns true, reads the shared messages
+//!    to find out which sessions contain usage at all.
+//! 4. [`Aggregate::settle`] decides for each conversation which side counts for usage and which
+//!    side counts for messages.
+//! 5. [`Aggregate::add`] sums what each session contains alone, and [`Aggregate::add_shared`]
+//!    assigns each shared message to one owner and sums it there.
+//!
+//! Between the passes only a few numbers per session are in memory, not the messages: a store can
+//! contain a hundred thousand sessions. `place` is always the index of a session in the `entries`
+//! slice that [`Aggregate::new`] received.
 
 use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::by_name;
 use boswell_model::{Instant, Interner, Symbol, Usage};
-use boswell_store::{LinkGraph, LinkedElsewhere, Stores};
+use boswell_store::links::{LinkGraph, LinkedElsewhere};
+use boswell_store::store::Stores;
 
 use super::usage_sum::UsageSum;
 use super::{By, Tally};
 use crate::catalog::{CatalogRow, Family, Group, Head, Item, Marks, NO_MODEL, Sums, day_of};
 
-/// Sums in the making.
+/// The state of one aggregation; see the module documentation for the order of the calls.
 #[derive(Debug)]
 pub(crate) struct Aggregate<'e> {
     stores: &'e Stores,
     entries: &'e [CatalogRow],
     keys: Keys,
-    /// What is known of the session at each place; none of those that were not read.
+    /// The registered sessions by `place`; `None` for sessions that were not read as a whole.
     sides: Vec<Option<Side>>,
     links: Vec<(usize, Vec<LinkedElsewhere>)>,
     other_ids: HashMap<usize, String>,
     family: Family,
-    /// The conversations that are meant, each by the places of its sides.
+    /// The selected conversations, each as the places of its sides.
     meant: Vec<Vec<usize>>,
     tally: Tally,
 }
 
-/// What sums stand under.
+/// Computes the key (project, agent, day, model) that a sum is stored under.
 #[derive(Debug)]
 struct Keys {
     by: By,
     names: Interner,
-    /// How days are called.
+    /// Formatted dates by the start of the day, so that each date is formatted once.
     days: HashMap<Instant, String>,
 }
 
 impl Keys {
-    /// The key of something that was said on a day.
+    /// Returns the key for usage of `side` on `day` with `model`.
     fn of<'k>(&'k mut self, side: &Side, day: Option<Instant>, model: &'k str) -> &'k str {
         let name = match self.by {
             By::Total => None,
@@ -58,29 +72,30 @@ impl Keys {
     }
 }
 
-/// A session.
+/// One session, which is one side of a conversation.
 #[derive(Debug, Clone, Copy)]
 struct Side {
     created: Option<Instant>,
     last_active: Option<Instant>,
     project: Option<Symbol>,
     agent: Option<Symbol>,
-    /// User and assistant messages, and records: how much it holds.
+    /// Number of messages, then number of records; the larger pair counts for the conversation.
     weight: (u64, u64),
     marks: Marks,
     is_meant: bool,
-    /// Whether its subagents have transcripts of their own.
+    /// Whether a selected session is a subagent of this one, so that the usage that this log only
+    /// repeats (relayed) must not be counted.
     has_subagents: bool,
-    /// Whether anything was spent in it, and whether some of that has a name.
+    /// Whether the session contains messages with usage, and whether some of them have a key.
     has_items: bool,
     is_named: bool,
-    /// Whether what was spent counts for this side of its conversation, and what was said.
+    /// Whether the usage and whether the messages of this side count for its conversation.
     spends: bool,
     holds: bool,
 }
 
 impl Side {
-    /// Notes that something was spent in it, which may have a name.
+    /// Records that the session contains usage (`any`), and that some of it has a key (`named`).
     fn saw(&mut self, any: bool, named: bool) {
         self.has_items |= any;
         self.is_named |= named;
@@ -110,7 +125,7 @@ impl<'e> Aggregate<'e> {
         }
     }
 
-    /// Takes a session in.
+    /// Registers the session at `place`.
     pub(crate) fn enter(&mut self, place: usize, head: Head) {
         let Some((entry, side)) = self.entries.get(place).zip(self.sides.get_mut(place)) else {
             return;
@@ -147,9 +162,12 @@ impl<'e> Aggregate<'e> {
         self.other_ids.extend(head.other_id.map(|id| (place, id)));
     }
 
-    /// Finds the conversations, of those that are meant.
+    /// Groups the registered sessions into conversations and keeps those for which `meant` returns
+    /// true.
     pub(crate) fn choose(&mut self, meant: &dyn Fn(&[usize]) -> bool) {
         self.tally.partial = self.sides.iter().any(Option::is_none);
+        // Sessions are registered in the order of database rows; sorting by place makes the
+        // grouping independent of it.
         self.links.sort_unstable_by_key(|(place, _)| *place);
         let ties = LinkGraph::of(std::mem::take(&mut self.links), |name| {
             for (place, entry) in self
@@ -171,6 +189,8 @@ impl<'e> Aggregate<'e> {
             }
         });
         for place in 0..self.entries.len() {
+            // A taken place is another side of a conversation that is found at the place of its
+            // first side.
             if self.side(place).is_none() || ties.is_taken(place) {
                 continue;
             }
@@ -179,6 +199,7 @@ impl<'e> Aggregate<'e> {
                 self.meant.push(conversation);
             }
         }
+        // Only the link graph needs these ids; the memory is released before the sums are read.
         self.other_ids = HashMap::new();
         self.mark();
     }
@@ -186,6 +207,7 @@ impl<'e> Aggregate<'e> {
     fn mark(&mut self) {
         let places = || self.meant.iter().flatten().copied();
         let entry = |place: usize| self.entries.get(place);
+        // The sessions that have at least one selected subagent session.
         let owners: HashSet<(usize, &str)> = places()
             .filter_map(|place| {
                 entry(place).and_then(|it| Some((it.store.0, it.location.owner.as_deref()?)))
@@ -210,8 +232,10 @@ impl<'e> Aggregate<'e> {
         }
     }
 
-    /// Whether it matters who holds what is shared: where a conversation has several sides, and
-    /// where all that a session cost is stated too.
+    /// Returns whether [`Aggregate::look`] is needed: some selected side is still undecided after
+    /// the heads alone. With several sides that is a side without keyed usage; with one side it is
+    /// a session that states a total and has no usage of its own, because the shared messages
+    /// decide whether the stated total is used (see [`stated`]).
     pub(crate) fn must_look(&self) -> bool {
         let open = |place: &usize, alone: bool| {
             self.side(*place).is_some_and(|side| match alone {
@@ -224,7 +248,7 @@ impl<'e> Aggregate<'e> {
             .any(|sides| sides.iter().any(|place| open(place, sides.len() == 1)))
     }
 
-    /// Notes who holds what is shared.
+    /// Records which sessions contain the shared messages `held`.
     pub(crate) fn look(&mut self, mut held: Vec<(usize, Item)>) {
         self.family.settle(&mut held);
         for (place, item) in held {
@@ -237,8 +261,9 @@ impl<'e> Aggregate<'e> {
         }
     }
 
-    /// Decides which side of each conversation counts: of what was spent the first that knows
-    /// messages by name, else the first that knows any; of what was said the one that holds most.
+    /// Decides which side of each conversation counts. For usage it is the first side that knows
+    /// messages by key, else the first side with any usage; for messages and records it is the side
+    /// with the most.
     pub(crate) fn settle(&mut self) {
         for sides in std::mem::take(&mut self.meant) {
             let mut spends: Option<(bool, usize)> = None;
@@ -248,6 +273,8 @@ impl<'e> Aggregate<'e> {
                 let Some(side) = self.side(place) else {
                     continue;
                 };
+                // A session without usage still counts if it is the only side: nothing else can
+                // count for the conversation.
                 let knows = is_alone || side.has_items || side.marks.has(Marks::STATES);
                 if knows && spends.is_none_or(|(named, _)| side.is_named && !named) {
                     spends = Some((side.is_named, place));
@@ -265,14 +292,14 @@ impl<'e> Aggregate<'e> {
         }
     }
 
-    /// Takes in what a session holds and what it spent alone.
+    /// Adds the counts of a session, and the usage of messages that no other session contains.
     pub(crate) fn add(&mut self, place: usize, sums: &Sums<'_>) {
         let Some(side) = self.side(place).copied() else {
             return;
         };
         if side.holds {
-            // A subagent works in the conversation of another: what it says and costs counts, it is
-            // no session of its own.
+            // A subagent works in the conversation of another session: its messages and its cost
+            // count, but it is not a session of its own.
             let one = u64::from(!side.marks.has(Marks::SUBAGENT));
             if self.keys.by == By::Model {
                 sums.models
@@ -296,13 +323,18 @@ impl<'e> Aggregate<'e> {
         }
     }
 
-    /// Takes in what sessions share: every message once, for the session that was begun first.
+    /// Adds messages that several sessions contain, each once, for the session that was created
+    /// first. `held` must contain every copy of its messages: [`Family::settle`] and the grouping
+    /// below compare only within it.
     pub(crate) fn add_shared(&mut self, mut held: Vec<(usize, Item)>) {
         self.family.settle(&mut held);
+        // Copies in sides that do not count must be removed before the owner is chosen, or the
+        // message would be counted for a session that was not selected.
         held.retain(|(place, item)| {
             self.side(*place)
                 .is_some_and(|it| it.spends && !it.leaves_out(item.relayed))
         });
+        // Equal keys become neighbours, and the first of them is the owner.
         held.sort_by(|(a, one), (b, other)| {
             one.key
                 .cmp(&other.key)
@@ -315,8 +347,8 @@ impl<'e> Aggregate<'e> {
             let Some(side) = self.side(*place).copied() else {
                 continue;
             };
-            // A copy may have been taken while the answer was still streaming:
-            // the fullest one tells.
+            // A copy may have been made while the answer was still streaming: the copy with the
+            // most output tokens is the complete one.
             let fullest = |most: &Usage, (_, item): &(usize, Item)| item.usage.output > most.output;
             let usage = same.iter().fold(first.usage, |most, next| {
                 if fullest(&most, next) {
@@ -345,7 +377,8 @@ impl<'e> Aggregate<'e> {
         self.tally
     }
 
-    /// Orders sessions by who was first.
+    /// Returns the order in which sessions own shared messages: by creation time, then by dialect,
+    /// id and place, so that the result does not depend on the order of rows.
     fn begun(&self, place: usize) -> (i64, &str, &str, usize) {
         let created = self
             .side(place)
@@ -370,8 +403,8 @@ impl<'e> Aggregate<'e> {
     }
 }
 
-/// What an index or a last line states of a session: everything, or the cost alone where
-/// its messages are known.
+/// Returns the total that an index or a last line states for the session: all of it, or only the
+/// cost where the tokens are known message by message.
 fn stated<'s>(side: &Side, sums: &Sums<'s>) -> Option<Group<'s>> {
     let stated = sums.stated;
     let usage = if side.has_items {
@@ -382,6 +415,8 @@ fn stated<'s>(side: &Side, sums: &Sums<'s>) -> Option<Group<'s>> {
     } else {
         stated
     };
+    // A total can be assigned to a model only if there is one model, or if it replaces all
+    // messages.
     let model = sums
         .models
         .first()

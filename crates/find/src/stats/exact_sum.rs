@@ -1,10 +1,13 @@
-//! Fractions that add up to the same sum in whatever order they come.
+//! Fixed-point sums of fractions, so that the result does not depend on the order of addition.
+//!
+//! Totals of one session are stored and added to those of others in the order of database rows;
+//! with `f64` the last digits of a sum would depend on that order.
 
-/// A sum of dollars, or of requests that count in part, in steps so small that adding never rounds.
+/// A sum of dollars or of premium requests as a fixed-point number: adding never rounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ExactSum(i128);
 
-/// How many steps make a whole: those of the smallest cost that a log states are far larger.
+/// Steps per unit (2^60): the smallest cost that a log states is many steps.
 const WHOLE: f64 = (1_u64 << 60) as f64;
 
 impl ExactSum {

@@ -1,12 +1,16 @@
-//! Statistics: what was said, done and paid for, each message counted once.
+//! Statistics: messages, tool calls, tokens and cost over sessions, each message counted once.
 //!
-//! A message that stands in several sessions (a fork, a copy, a resumed session) counts for the one
-//! that was begun first. What a session repeats of its subagents counts only where they have no
-//! transcripts of their own. Of a conversation that is kept in two places, the place that knows
-//! messages by name counts. A cost that the agent recorded wins over one that is computed.
+//! A message that occurs in several sessions (a fork, a copy, a resumed session) counts for the
+//! session that was created first. Usage of subagents that a session repeats counts only if the
+//! subagents have no transcripts of their own. If a conversation exists in two stores, the side
+//! that knows messages by id counts. A cost that the agent recorded takes precedence over a
+//! computed cost.
+//!
+//! The sums are made from the catalog (`catalog/totals.rs`); no log is read here.
 
 mod aggregate;
 mod exact_sum;
+mod model_name;
 mod price_list;
 mod prices;
 mod tally;
@@ -23,41 +27,41 @@ pub use prices::{Price, Prices};
 pub use tally::Tally;
 pub(crate) use usage_sum::UsageSum;
 
-/// What sums are made by.
+/// The key that sums are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum By {
-    /// All in one.
+    /// One sum over everything.
     Total,
-    /// The day, UTC, on which a message was said; sessions count on their last one.
+    /// The UTC day of a message; a session counts on the day of its last activity.
     Day,
-    /// The folder.
+    /// The project folder of the session.
     Project,
-    /// The agent.
+    /// The agent that wrote the session.
     Agent,
-    /// The model. Only usage and sessions are known by model.
+    /// The model; only usage and the number of sessions are known by model.
     Model,
 }
 
-/// A sum.
+/// The counts, tokens and cost under one key.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sum {
-    /// Conversations; subagents are part of those that started them.
+    /// Number of conversations; subagents are part of the session that started them.
     pub sessions: u64,
-    /// User and assistant messages.
+    /// Number of user and assistant messages.
     pub messages: u64,
-    /// Prompts.
+    /// Number of prompts.
     pub turns: u64,
-    /// Calls of tools.
+    /// Number of tool calls.
     pub tool_calls: u64,
-    /// Records.
+    /// Number of records.
     pub entries: u64,
-    /// Time that agents recorded.
+    /// Working time that the agents recorded, in milliseconds.
     pub duration_ms: Option<u64>,
-    /// Records by their own type word.
+    /// Number of records by the type word of the agent.
     pub kinds: BTreeMap<String, u64>,
-    /// Tokens, and the cost as far as it is known.
+    /// Tokens, and the cost where it is recorded or can be computed.
     pub usage: Usage,
-    /// Models whose price is not known: the cost leaves them out.
+    /// Models without a known price: `usage.cost` does not include them.
     pub unpriced: Vec<String>,
     /// Whether sessions are missing because they could not be read as a whole.
     pub partial: bool,

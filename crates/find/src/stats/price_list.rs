@@ -1,14 +1,14 @@
-//! List prices of models, in dollars for a million tokens, as they stood on one day.
+//! List prices of models in dollars per million tokens, as of [`PRICES_AS_OF`].
 //!
-//! Entered from the price tables that two published packages carry (pi-ai 0.73.1 and oh-my-pi's
-//! catalog 18.2.3). Where both state a price they agree but for rounding and the cache of one
-//! model; where one of them is older or says nothing, the newer one stands. A price that is not
-//! charged apart (writing to or reading from a cache) stands as that of tokens sent. An hour in the
-//! cache is priced as oh-my-pi and Claude Code themselves do it.
+//! Entered from the price tables of two published packages (pi-ai 0.73.1 and oh-my-pi's catalog
+//! 18.2.3). Where both state a price they agree except for rounding and the cache price of one
+//! model; where one of them is older or has no price, the newer one is used. A price that is not
+//! charged separately (writing to or reading from a cache) is entered as the input price. One hour
+//! in the cache is priced as oh-my-pi and Claude Code themselves do it.
 
 use super::prices::{Price, claude, price};
 
-/// The day as of which the table holds.
+/// The date of the prices in the bundled table.
 pub const PRICES_AS_OF: &str = "2026-09-20";
 
 pub(super) const TABLE: &[(&str, Price)] = &[

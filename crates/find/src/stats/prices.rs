@@ -1,25 +1,26 @@
-//! What models cost: a table of list prices of one day, and what the user says instead.
+//! Prices of models: a bundled table of list prices of one date, and overrides from the user.
 //!
-//! Nothing here is fetched, so the table grows old. Contracts, discounts, batch prices and
-//! surcharges for long contexts are not in it.
+//! Nothing is fetched, so the table becomes outdated. Contracts, discounts, batch prices and
+//! surcharges for long contexts are not included.
 
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Result, Usage};
 
+use super::model_name::names;
 use super::price_list::TABLE;
 
-/// Dollars for a million tokens.
+/// The price of one model in dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Tokens sent.
+    /// Price of input tokens.
     pub input: f64,
-    /// Tokens received; reasoning is part of them.
+    /// Price of output tokens, which include reasoning tokens.
     pub output: f64,
-    /// Tokens read from the cache.
+    /// Price of tokens read from the prompt cache.
     pub cache_read: f64,
-    /// Tokens written to the cache, for five minutes.
+    /// Price of tokens written to the prompt cache for five minutes.
     pub cache_write: f64,
-    /// Tokens written to the cache for an hour.
+    /// Price of tokens written to the prompt cache for one hour.
     pub cache_write_1h: f64,
 }
 
@@ -33,8 +34,8 @@ pub(super) const fn price(input: f64, output: f64, cache_read: f64, cache_write:
     }
 }
 
-/// The same where an hour in the cache has a price of its own: twice that of tokens
-/// sent, whatever the model.
+/// As [`price`], for Claude models: one hour in the cache costs twice the input price, for every
+/// model.
 pub(super) const fn claude(input: f64, output: f64, cache_read: f64, cache_write: f64) -> Price {
     Price {
         cache_write_1h: 2.0 * input,
@@ -42,16 +43,16 @@ pub(super) const fn claude(input: f64, output: f64, cache_read: f64, cache_write
     }
 }
 
-/// Prices of models: those that the user named, then those of the table.
+/// Prices of models: the overrides of the user, then the bundled table.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     own: Vec<(String, Price)>,
 }
 
 impl Prices {
-    /// Reads `{"model": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}}`,
-    /// dollars for a million tokens. What is not named of a model costs what tokens sent cost, and
-    /// an hour in the cache (`cache_write_1h`) what writing to it costs.
+    /// Parses `{"model": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}}`, in
+    /// dollars per million tokens. A missing cache price defaults to the input price, and a missing
+    /// `cache_write_1h` to the price of `cache_write`.
     pub fn parse(json: &[u8]) -> Result<Prices> {
         let bad = |why: String| {
             Error::new(ErrorKind::Invalid, "the prices cannot be read").because(why).hinting(
@@ -86,47 +87,40 @@ impl Prices {
                 },
             ));
         }
-        // The longest name that fits is meant.
-        own.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         Ok(Prices { own })
     }
 
-    /// Whether the user named any.
+    /// Returns whether only the bundled table is used, without overrides of the user.
     pub fn is_bundled(&self) -> bool {
         self.own.is_empty()
     }
 
-    /// The price of a model; none for one that nobody knows. A date behind its name does not
-    /// matter, a provider before it neither.
+    /// The price of a model; none where neither list has it. Of the names that it may be listed
+    /// under (see [`names`]) the longest counts; prices of the user come before those of the table.
     pub fn of(&self, model: &str) -> Option<Price> {
-        let bare = model.rsplit('/').next().unwrap_or(model);
-        let bare = bare.split(['@', ':', '[']).next().unwrap_or(bare);
-        let fits = |known: &str| model == known || bare.strip_prefix(known).is_some_and(is_date);
-        let own = self
-            .own
-            .iter()
-            .find(|(known, _)| fits(known))
-            .map(|(_, price)| *price);
-        own.or_else(|| {
-            TABLE
-                .iter()
-                .find(|(known, _)| fits(known))
+        let names = names(model);
+        let own = |name: &&str| {
+            let mut own = self.own.iter();
+            own.find(|(known, _)| known == name)
                 .map(|(_, price)| *price)
-        })
+        };
+        let listed = |name: &&str| {
+            let mut table = TABLE.iter();
+            table
+                .find(|(known, _)| known == name)
+                .map(|(_, price)| *price)
+        };
+        let of_user = names.iter().find_map(own);
+        of_user.or_else(|| names.iter().find_map(listed))
     }
 }
 
-fn is_date(rest: &str) -> bool {
-    let date =
-        |date: &str| date.len() >= 8 && date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
-    rest.is_empty() || rest == "-latest" || rest.strip_prefix('-').is_some_and(date)
-}
-
 impl Price {
-    /// What so many tokens cost.
+    /// Returns the cost of `usage` in dollars; unknown counts are taken as zero.
     pub fn cost(&self, usage: &Usage) -> f64 {
         let part = |count: Option<u64>, price: f64| count.unwrap_or(0) as f64 * price / 1e6;
-        // What is written for an hour is a part of what is written, whatever a log says.
+        // One-hour cache writes are part of all cache writes; a log that states more must not make
+        // the difference underflow.
         let hour = usage
             .cache_write_1h
             .map(|hour| hour.min(usage.cache_write.unwrap_or(0)));
@@ -155,6 +149,77 @@ mod tests {
         assert_eq!(prices.of("claude-opus-4-9"), None);
         assert_eq!(prices.of("gpt-5-nano-turbo"), None);
         assert_eq!(prices.of(""), None);
+    }
+
+    /// What providers write around the name of a model.
+    const FORMS: [(&str, &str); 20] = [
+        ("", ""),
+        ("", "-20251101"),
+        ("", "-2025-11-01"),
+        ("", "-latest"),
+        ("", "@20251101"),
+        ("", "@default"),
+        ("", "[1m]"),
+        ("", "-20251101[1m]"),
+        ("", ":high"),
+        ("anthropic/", ""),
+        ("openrouter/anthropic/", "-20251101"),
+        ("anthropic.", "-v1:0"),
+        ("anthropic.", "-20251101-v1:0"),
+        ("us.anthropic.", "-20251101-v1:0"),
+        ("eu.anthropic.", "-v1"),
+        ("apac.anthropic.", "-20251101-v2:0"),
+        ("global.anthropic.", "-20251101-v1:0[1m]"),
+        ("us.", "-20251101"),
+        ("bedrock/us.anthropic.", "-20251101-v1:0"),
+        (
+            "arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.",
+            "-v1:0",
+        ),
+    ];
+
+    #[test]
+    fn every_listed_model_is_priced_as_itself_in_every_form() {
+        // A price of its own for each, so that no two models can be mistaken for each other.
+        let list = TABLE.iter().enumerate().map(|(at, (name, _))| {
+            let at = at + 1;
+            format!(r#""{name}":{{"input":{at},"output":{at}}}"#)
+        });
+        let list = format!("{{{}}}", list.collect::<Vec<_>>().join(","));
+        let apart = Prices::parse(list.as_bytes()).unwrap();
+        for (at, (name, listed)) in TABLE.iter().enumerate() {
+            for (before, behind) in FORMS {
+                let model = format!("{before}{name}{behind}");
+                // `gpt-5-chat` has no price and `gpt-5-chat-latest` has: that is a name, no form.
+                if TABLE
+                    .iter()
+                    .any(|(other, _)| *other == model && other != name)
+                {
+                    continue;
+                }
+                let input = apart.of(&model).map(|price| price.input);
+                assert_eq!(input, Some((at + 1) as f64), "{model}");
+                assert_eq!(Prices::default().of(&model), Some(*listed), "{model}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_version_before_a_date_is_part_of_the_name() {
+        let prices = Prices::default();
+        let input = |model: &str| prices.of(model).map(|price| price.input);
+        assert_eq!(input("claude-opus-4-5-20251101"), Some(5.0));
+        assert_eq!(input("claude-opus-4-1-20250805"), Some(15.0));
+        assert_eq!(
+            input("claude-opus-4-9-20270101"),
+            None,
+            "a model that is not listed"
+        );
+        assert_eq!(
+            input("kimi-k2.5:free"),
+            None,
+            "another price than that of the list"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Everything added up, but for the prices: those the user may change.
+//! The result of an aggregation before prices are applied: the user may override prices, so usage
+//! is kept by model until [`Tally::sums`].
 
 use std::collections::BTreeMap;
 
@@ -8,26 +9,26 @@ use super::usage_sum::UsageSum;
 use super::{Prices, Sum};
 use crate::catalog::{Group, Sums};
 
-/// Sums over sessions, by one of the things they can be made by.
+/// Sums over sessions, grouped by one [`By`](super::By); [`Tally::sums`] applies the prices.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tally {
     rows: BTreeMap<String, Row>,
-    /// Whether sessions are missing in it because they could not be read.
+    /// Whether sessions are missing because they could not be read.
     pub(crate) partial: bool,
 }
 
-/// One sum.
+/// The counts and the usage under one key.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Row {
-    /// What sessions hold, without what they cost.
+    /// Counts of sessions, messages and records; its usage stays empty until prices are applied.
     held: Sum,
-    /// By model what was spent at a cost that the agent recorded.
+    /// Usage with a cost that the agent recorded, by model.
     recorded: BTreeMap<String, UsageSum>,
-    /// The same where prices tell.
+    /// Usage without a recorded cost, by model: its cost is computed from prices.
     priced: BTreeMap<String, UsageSum>,
 }
 
-/// Changes what stands under a key, which is copied only if nothing does.
+/// Changes the value of `key`; the key is copied only if it is new.
 fn at<V: Default>(map: &mut BTreeMap<String, V>, key: &str, change: impl FnOnce(&mut V)) {
     match map.get_mut(key) {
         Some(known) => change(known),
@@ -36,9 +37,11 @@ fn at<V: Default>(map: &mut BTreeMap<String, V>, key: &str, change: impl FnOnce(
 }
 
 impl Tally {
-    /// Adds what was spent on a model.
+    /// Adds the usage of `group` under `key`.
     pub(crate) fn spend(&mut self, key: &str, group: &Group<'_>) {
         at(&mut self.rows, key, |row| {
+            // Kept apart because one recorded cost in a sum would otherwise hide that the rest must
+            // be computed.
             let spent = if group.spent.cost.is_some() {
                 &mut row.recorded
             } else {
@@ -48,12 +51,12 @@ impl Tally {
         });
     }
 
-    /// Adds a session that used a model.
+    /// Adds a number of sessions under `key`, without their counts.
     pub(crate) fn count(&mut self, key: &str, sessions: u64) {
         at(&mut self.rows, key, |row| row.held.sessions += sessions);
     }
 
-    /// Adds what a session holds.
+    /// Adds the counts of a session under `key`.
     pub(crate) fn hold(&mut self, key: &str, sessions: u64, sums: &Sums<'_>) {
         at(&mut self.rows, key, |Row { held, .. }| {
             held.sessions += sessions;
@@ -68,6 +71,11 @@ impl Tally {
                 .iter()
                 .for_each(|(word, count)| at(&mut held.kinds, word, |sum| *sum += count));
         });
+    }
+
+    /// Whether sessions are missing in it because they could not be read.
+    pub fn is_partial(&self) -> bool {
+        self.partial
     }
 
     /// The sums, with what they cost at these prices.
@@ -90,7 +98,8 @@ impl Tally {
 }
 
 impl Sum {
-    /// A cost that the agent recorded wins over one that is computed.
+    /// Adds the usage of one model; a cost that the agent recorded takes precedence over a computed
+    /// one.
     fn spend(&mut self, model: &str, usage: &Usage, prices: &Prices) {
         self.usage.add(&Usage {
             cost: None,

@@ -1,13 +1,13 @@
-//! What messages cost together.
+//! The sum of the usage of several messages, independent of the order of addition.
 
 use boswell_model::Usage;
 
 use super::exact_sum::ExactSum;
 
-/// Tokens, money and requests of several messages; what nobody stated is unknown.
+/// Tokens, cost and premium requests of several messages; a part that no message states is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct UsageSum {
-    /// The tokens; money and requests stand below.
+    /// Token counts only: `cost` and `premium_requests` of this value are `None`.
     pub(crate) tokens: Usage,
     pub(crate) cost: Option<ExactSum>,
     pub(crate) requests: Option<ExactSum>,

@@ -1,4 +1,4 @@
-//! Death at every step: whatever the disk got until then is the old index or the new one.
+//! Crash tests: a process that dies at any write leaves the old index or the new one.
 
 use std::io;
 use std::path::Path;
@@ -12,14 +12,14 @@ use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 use super::support::TestSources;
 use super::{Index, all, search, sessions};
 
-/// Dies at a given change: that one is done by half, and none after it.
+/// A disk that fails at a given change: that change is done by half, and none after it.
 #[derive(Debug)]
 struct Dying {
     left: AtomicUsize,
 }
 
 impl Dying {
-    /// The index in a folder of a disk that dies at its `changes`th change.
+    /// Opens the index on a disk that fails at its change number `changes`.
     fn index(folder: &Path, changes: usize) -> Index {
         let hook = Dying {
             left: AtomicUsize::new(changes),
@@ -68,7 +68,7 @@ fn update_one_by_one(index: &Index, test_sources: &TestSources) -> bool {
     })
 }
 
-/// After a death the index answers rightly, and the next update repairs it.
+/// Checks that the index answers correctly after a crash, and that the next update repairs it.
 fn survives(folder: &Path, test_sources: &TestSources) {
     let index = Index::open(folder);
     let results = search(
@@ -162,7 +162,7 @@ fn death_at_any_step_of_a_purge_leaves_the_session_whole_or_gone() {
     assert!(deaths >= 8, "{deaths}");
 }
 
-/// Fails the next so many removals of segments.
+/// A disk that fails the next given number of segment removals.
 #[derive(Debug)]
 struct StuckSegments {
     left: AtomicUsize,

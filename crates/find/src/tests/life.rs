@@ -1,4 +1,4 @@
-//! How an index lives: grows, is damaged, merged, purged; and what hostile queries do to it.
+//! Life cycle of an index: growth, damage, merges, purges; and hostile queries.
 
 mod queries;
 mod updates;

@@ -1,5 +1,5 @@
-//! The permanent gate: whatever stands in the text is found, and nothing else, compared with a
-//! search by brute force.
+//! Recall and precision: every occurrence in the text is found and nothing else, compared with a
+//! brute-force search.
 
 use std::path::Path;
 
@@ -175,7 +175,8 @@ fn compare(
             let Some((query, wanted)) = draw(&mut rng, &truth, class) else {
                 continue;
             };
-            // A stretch that begins with a mark alone is cut from its letter and stands nowhere.
+            // A stretch that begins with a combining mark was separated from its letter and does
+            // not occur.
             compared += usize::from(!wanted.is_empty());
             let results = search(index, &query, sources, reader);
             let mut found: Vec<_> = results.hits.iter().map(key).collect();

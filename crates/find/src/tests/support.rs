@@ -1,5 +1,5 @@
-//! What the tests of searching share: a small dialect, and sources in a folder or in memory
-//! that count what is read.
+//! Shared helpers of the search tests: a small dialect, and sources in a folder or in memory that
+//! count reads.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use boswell_model::{
     Block, Context, ContextItem, EntryKind, Error, ErrorKind, Head, Instant, Interner, Message,
     Result, SessionMeta, SessionRef, SessionView, Tip, View,
 };
-use boswell_store::{Backend, FsBackend};
+use boswell_store::backend::{Backend, FsBackend};
 
-/// Lines shaped as Claude Code shapes them, read as simply as can be.
+/// A minimal reader of lines in the form of Claude Code.
 #[derive(Debug)]
 pub(crate) struct Plain;
 
@@ -237,7 +237,7 @@ pub(crate) struct TestSources {
 }
 
 impl TestSources {
-    /// Adds a line that the user said to a session.
+    /// Adds a user message to a session.
     pub(crate) fn say(&mut self, id: &str, text: &str) {
         let log = &mut self.logs.entry(id.to_owned()).or_default().1;
         let number = log.iter().filter(|b| **b == b'\n').count();

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use boswell_find::{By, Catalog, CatalogRow, Prices, WantedRows};
 use boswell_model::Instant;
-use boswell_store::Stores;
+use boswell_store::store::Stores;
 use boswell_testkit::{bench_corpus, corpus, disk};
 
 /// Long after every file was written: nothing is too young to trust.
@@ -57,7 +57,7 @@ impl Lab {
         refreshed.entries
     }
 
-    fn summary(&self, entry: &CatalogRow) -> boswell_store::Summary {
+    fn summary(&self, entry: &CatalogRow) -> boswell_store::store::Summary {
         entry
             .summary(self.stores.get(entry.store).unwrap())
             .unwrap()

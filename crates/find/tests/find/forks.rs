@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use boswell_find::{By, Catalog, Prices, WantedRows};
 use boswell_model::{Instant, Usage};
-use boswell_store::Stores;
+use boswell_store::store::Stores;
 use boswell_testkit::files::Made;
 use boswell_testkit::make::codex::{CodexShape, Taken, fork, rollout};
 use boswell_testkit::{corpus, disk, jsonl};

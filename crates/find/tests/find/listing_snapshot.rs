@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use boswell_find::{Catalog, CatalogRow, FilterKeys, SortKeys, WantedRows};
 use boswell_model::{Instant, SessionRef};
-use boswell_store::Stores;
+use boswell_store::store::Stores;
 use boswell_testkit::disk;
 
 /// More than one part of a roll holds.

@@ -5,3 +5,4 @@ mod catalog;
 mod forks;
 mod listing_snapshot;
 mod secrets;
+mod shown_text;

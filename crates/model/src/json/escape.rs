@@ -1,8 +1,12 @@
-//! Whether text can be shown as it is.
+//! Checks with SIMD whether escaped JSON text can be shown without decoding.
 
 use fearless_simd::{Level, Simd, dispatch, prelude::*, u8x64};
 
-/// Whether all of it is printable ASCII, and no character is written as its number (`\\u…`).
+/// Whether all bytes are printable ASCII and no character is written as a `\\u…` escape, which
+/// could encode a control character.
+///
+/// An escaped backslash followed by `u` also counts as an escape: the answer may be false for
+/// harmless text, never true for other text.
 pub fn is_printable(text: &[u8]) -> bool {
     dispatch!(Level::new(), simd => look(simd, text))
 }
@@ -21,7 +25,8 @@ fn look<S: Simd>(simd: S, text: &[u8]) -> bool {
     odd | odd_in(simd, &last, &mut after_slash) == 0
 }
 
-/// Bits of the bytes of a block that are odd.
+/// Returns the bits of the bytes in a block that are not printable, or follow a backslash and are
+/// `u`. `after_slash` is 1 if the previous block ended with a backslash.
 #[inline(always)]
 fn odd_in<S: Simd>(simd: S, block: &[u8; 64], after_slash: &mut u64) -> u64 {
     let bytes = u8x64::simd_from(simd, *block);

@@ -1,13 +1,18 @@
 //! JSON as agents wrote it, byte for byte.
 //!
-//! A store that other programs own must give back exactly what it was given: number tokens, key
-//! order, doubled keys, lone surrogates. So nothing here turns a record into a tree and back.
-//! `scan` finds where values end and refuses what `JSON.parse` would refuse; [`Raw`] looks into a
-//! value without copying it; `splice` changes one member and leaves every other byte alone;
-//! [`Json`] builds new values and prints them as ECMAScript does, and [`print_object`] prints them
-//! without building them.
+//! A store whose files belong to other programs must return exactly the bytes that were written:
+//! number tokens, key order, duplicate keys, lone surrogates. So no record is parsed into a tree
+//! and printed again.
 //!
-//! Nothing here recurses over input: a value a million levels deep costs memory, never the stack.
+//! * `scan` finds where values end and rejects what `JSON.parse` rejects; [`Scanned`] is its entry
+//!   point.
+//! * [`Raw`] reads a value in place, without a copy.
+//! * `splice` changes one member and leaves every other byte unchanged.
+//! * [`Json`] builds new values and prints them as ECMAScript does; [`print_object`] prints them
+//!   without building them.
+//!
+//! Scanning and reading do not recurse: a value a million levels deep costs memory, never the
+//! stack.
 
 mod escape;
 mod object;

@@ -1,4 +1,4 @@
-//! An object that was scanned, and its members.
+//! A scanned object, with the byte ranges of its direct members.
 
 use super::raw_value::StringCursor;
 use super::{Outline, Raw, Str};
@@ -8,15 +8,15 @@ use super::{Outline, Raw, Str};
 pub struct Member {
     /// Start of the key token, at its opening quote.
     pub key_start: usize,
-    /// End of the key token, after its closing quote.
+    /// Index after the closing quote of the key token.
     pub key_end: usize,
     /// Start of the value.
     pub start: usize,
-    /// End of the value.
+    /// Index after the value.
     pub end: usize,
 }
 
-/// A scanned object: its bytes and the places of its own members.
+/// A scanned object: its bytes and the byte ranges of its direct members.
 #[derive(Debug, Clone, Copy)]
 pub struct Object<'a> {
     bytes: &'a [u8],
@@ -25,8 +25,8 @@ pub struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Joins the bytes that were scanned with the members that
-    /// [`scan_object`](super::scan_object) found in them.
+    /// Combines scanned bytes with the members that [`scan_object`](super::scan_object) found in
+    /// them.
     pub fn new(bytes: &'a [u8], members: &'a [Member]) -> Self {
         Object {
             bytes,
@@ -35,7 +35,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The same for an object at the start of a line of which there is an outline.
+    /// As [`Object::new`], for an object at the start of a line with an outline.
     pub(super) fn outlined(bytes: &'a [u8], members: &'a [Member], outline: &'a Outline) -> Self {
         Object {
             bytes,
@@ -44,7 +44,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The value of `key`; of a doubled key the last one, as `JSON.parse` has it.
+    /// Returns the value of `key`. Of duplicate keys the last one wins, as in `JSON.parse`.
     pub fn get(&self, key: &str) -> Option<Raw<'a>> {
         self.members
             .iter()
@@ -53,12 +53,12 @@ impl<'a> Object<'a> {
             .map(|m| self.value(m))
     }
 
-    /// The text of a string member.
+    /// Returns the decoded text of a string member.
     pub fn text(&self, key: &str) -> Option<std::borrow::Cow<'a, str>> {
         self.get(key)?.text()
     }
 
-    /// The members in file order.
+    /// Iterates over the members in file order.
     pub fn members(&self) -> impl Iterator<Item = (Str<'a>, Raw<'a>)> + use<'a> {
         let this = *self;
         self.members
@@ -66,7 +66,7 @@ impl<'a> Object<'a> {
             .map(move |m| (this.key(m), this.value(m)))
     }
 
-    /// The object as a value.
+    /// Returns the whole object as a value.
     pub fn raw(&self) -> Raw<'a> {
         Raw::outlined(
             self.bytes,
@@ -78,7 +78,7 @@ impl<'a> Object<'a> {
         )
     }
 
-    /// Whether it was seen while it was scanned that all of it is ASCII.
+    /// Whether the scan has proved that every byte is ASCII. False means unknown.
     pub(crate) fn is_known_ascii(&self) -> bool {
         self.outline.is_some_and(Outline::is_ascii)
     }

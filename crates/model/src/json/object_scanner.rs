@@ -1,30 +1,44 @@
-//! Scans objects, with an outline of them where that pays.
+//! The entry point for scanning JSON objects: chooses between two scanners and keeps their buffers.
+//!
+//! Long lines are scanned with an [`Outline`], built from a SIMD bitmap of quotes, so that later
+//! lookups jump over strings and containers. Short lines, and lines that the bitmap rejects, are
+//! scanned byte by byte. Both scanners accept the same input, find the same members and report the
+//! same errors; the outline only saves time.
+//!
+//! One [`Scanned`] is reused for all lines of a file: its vectors keep their capacity.
 
 use super::{Member, Object, Outline, SyntaxError, scan_object};
 
-/// Shorter lines are scanned as fast without an outline.
+/// Lines with fewer bytes are scanned as fast without an outline.
 const WORTH_AN_OUTLINE: usize = 192;
 
-/// How many members an entry has, about: a list that grows step by step is copied at every step.
+/// The initial capacity for members. Typical entries have fewer, so that the vector is not grown
+/// and copied during the scan.
 const USUAL_MEMBERS: usize = 16;
 
-/// The places of an object's members, and the scratch space for finding them: one
-/// serves a whole file.
+/// The byte ranges of an object's members, and the buffers for finding them. One value serves a
+/// whole file.
 #[derive(Debug, Default)]
 pub struct Scanned {
     members: Vec<Member>,
     outline: Outline,
+    /// Whether `outline` describes the object scanned last. If false, `outline` may still contain
+    /// data of an earlier line and must not be used.
     outlined: bool,
+    /// The index after the object scanned last; 0 if that scan failed, so that `object` is empty.
     end: usize,
 }
 
 impl Scanned {
-    /// Scans the object that starts at `bytes[0]` and gives where it ends.
+    /// Scans the object that starts at `bytes[0]` and returns the index after it.
     ///
-    /// The outline is made of all of `bytes`, so nothing much should stand behind the object.
+    /// The outline is built for all of `bytes`, not only for the object: pass one line, not the
+    /// rest of a file.
     pub fn scan(&mut self, bytes: &[u8]) -> Result<usize, SyntaxError> {
         self.members.clear();
         self.members.reserve(USUAL_MEMBERS);
+        // The outline scanner assumes an opening brace; anything else is an error that
+        // `scan_object` reports.
         self.outlined = bytes.len() >= WORTH_AN_OUTLINE
             && bytes.first() == Some(&b'{')
             && self.outline.begin(bytes);
@@ -37,7 +51,8 @@ impl Scanned {
         end
     }
 
-    /// The same without an outline.
+    /// Scans as [`Scanned::scan`] does, but never builds an outline. For objects that are followed
+    /// by many other bytes, or that are read only once.
     pub fn scan_plainly(&mut self, bytes: &[u8]) -> Result<usize, SyntaxError> {
         self.outlined = false;
         let end = scan_object(bytes, &mut self.members);
@@ -45,7 +60,7 @@ impl Scanned {
         end
     }
 
-    /// The object that was scanned last, in the bytes that it was scanned in.
+    /// Returns the object scanned last. `bytes` must be the slice that was passed to the scan.
     pub fn object<'a>(&'a self, bytes: &'a [u8]) -> Object<'a> {
         let bytes = bytes.get(..self.end).unwrap_or(bytes);
         if self.outlined {

@@ -1,45 +1,58 @@
-//! Where the strings and containers of a line end, so that whoever looks into it
-//! passes over them at once.
+//! An index of one line: where its strings and containers end, and the members of inner objects.
+//!
+//! [`Raw`](super::Raw) uses it to skip a string or container in one step instead of reading its
+//! bytes again. The outline is built in the scan that validates the line: [`Outline::begin`]
+//! computes the quote bitmap, [`Outline::scan`] records containers and members in file order, so
+//! that lookups are binary searches by start index.
+//!
+//! Its memory is bounded (`MOST_CONTAINERS`, `MOST_INNER`). What exceeds a bound is not recorded
+//! and lookups return `None`; the caller then walks over the bytes. An outline never decides
+//! whether a line is valid.
 
 use super::quote_bitmap::QuoteIter;
 use super::scan::{Guide, SyntaxError, SyntaxErrorKind, scan};
 use super::{Member, QuoteBitmap};
 
-/// Longer lines are rare enough to go without: places are kept in four bytes.
+/// Indexes are stored as `u32`; longer lines are rare and are scanned without an outline.
 const LONGEST: usize = u32::MAX as usize;
 
-/// No more containers than these are remembered, or a line of brackets would cost
-/// many times its length.
+/// The maximal number of recorded containers. Without a bound a line of brackets would need eight
+/// bytes of memory per byte of input.
 const MOST_CONTAINERS: usize = 1 << 16;
 
-/// The same for members of inner objects.
+/// The maximal number of recorded members of inner objects, for the same reason.
 const MOST_INNER: usize = 1 << 14;
 
-/// The outline of a line that is one object. Keeps its space, so one serves a whole file.
+/// The outline of a line that is one object. Its vectors are reused, so one value serves a whole
+/// file.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     quotes: QuoteBitmap,
+    /// Objects and arrays at every depth, sorted by `start`.
     containers: Vec<Container>,
-    /// Members of those objects that are themselves members of the line.
+    /// Members of the objects that are themselves members of the line's object, sorted by
+    /// `key_start`. Agents nest the interesting fields one level deep (`message.content`).
     inner: Vec<Member>,
 }
 
-/// Where an object or an array stands.
+/// The byte range of an object or array.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Container {
+    /// Index of the opening bracket.
     pub(super) start: u32,
-    /// The index after it. While it is open, the number of the one around it.
+    /// The index after the closing bracket. While the container is open: the number of its parent
+    /// container, which makes the vector its own stack.
     pub(super) end: u32,
 }
 
 impl Outline {
-    /// Looks at a line once. False if it must be scanned byte by byte: it is no
-    /// JSON, or longer than any.
+    /// Computes the quote bitmap of a line. Returns false if the line must be scanned byte by byte:
+    /// it is too long, or the bitmap rejects it.
     pub(super) fn begin(&mut self, line: &[u8]) -> bool {
         line.len() < LONGEST && self.quotes.index(line)
     }
 
-    /// Scans the line that was looked at.
+    /// Scans the line that was passed to [`Outline::begin`], and records containers and members.
     pub(super) fn scan(
         &mut self,
         line: &[u8],
@@ -58,12 +71,12 @@ impl Outline {
         scan(line, 0, Some(members), &mut pen)
     }
 
-    /// Whether the line is ASCII.
+    /// Whether every byte of the line is ASCII.
     pub(super) fn is_ascii(&self) -> bool {
         self.quotes.is_ascii()
     }
 
-    /// The index after the string whose opening quote is at `at`.
+    /// Returns the index after the string whose opening quote is at `at`.
     #[inline]
     pub(super) fn string_end(&self, at: usize) -> usize {
         self.quotes
@@ -71,7 +84,7 @@ impl Outline {
             .map_or(usize::MAX, |quote| quote + 1)
     }
 
-    /// The index after the container that begins at `at`, if it was noted.
+    /// Returns the index after the container that begins at `at`, if it was recorded.
     #[inline]
     pub(super) fn container_end(&self, at: usize) -> Option<usize> {
         let found = self
@@ -83,10 +96,11 @@ impl Outline {
             .map(|container| container.end as usize)
     }
 
-    /// The members of the object from `start` to `end` that is itself a member of the line; none if
-    /// there were too many to note.
+    /// Returns the members of the inner object from `start` to `end`, which must be the value of a
+    /// member of the line's object. `None` if there were too many members to record.
     #[inline]
     pub(super) fn inner_of(&self, start: usize, end: usize) -> Option<&[Member]> {
+        // A full vector may have dropped members, of this object or of another.
         if self.inner.len() == MOST_INNER {
             return None;
         }
@@ -98,21 +112,23 @@ impl Outline {
     }
 }
 
-/// Notes containers and members as they come.
+/// The [`Guide`] that records containers and members during the scan.
 struct Pen<'o> {
     quotes: QuoteIter<'o>,
     containers: &'o mut Vec<Container>,
     inner: &'o mut Vec<Member>,
-    /// The innermost container that is open.
+    /// The number of the innermost recorded container that is open.
     around: u32,
-    /// How many are open inside it that found no room.
+    /// How many containers are open inside it that were not recorded, because the vector was full.
     unnoted: usize,
 }
 
 impl Guide for Pen<'_> {
     #[inline(always)]
     fn string_end(&mut self, bytes: &[u8], _at: usize) -> Result<usize, SyntaxError> {
-        // The one at which the string begins.
+        // The scanner asks for every string in file order, so the next quote is the opening one. It
+        // cannot be out of step: outside strings a quote begins a string, and a backslash is an
+        // error.
         self.quotes.next();
         let end = self.quotes.next().ok_or(SyntaxError {
             at: bytes.len(),
@@ -128,7 +144,7 @@ impl Guide for Pen<'_> {
             self.unnoted += 1;
             return;
         }
-        // Both fit: lines are shorter than four gigabytes.
+        // Neither cast truncates: `begin` rejects lines of 4 GiB and more.
         self.containers.push(Container {
             start: at as u32,
             end: self.around,
@@ -138,6 +154,7 @@ impl Guide for Pen<'_> {
 
     #[inline(always)]
     fn closed(&mut self, end: usize) {
+        // Once the vector is full, every further container is unrecorded, so those close first.
         if self.unnoted > 0 {
             self.unnoted -= 1;
         } else if let Some(container) = self.containers.get_mut(self.around as usize) {

@@ -1,22 +1,28 @@
-//! A bitmap of unescaped quotes, built for a whole line at once (SIMD within 64-bit words).
+//! A bitmap of the unescaped quotes of one line, built with SIMD (64 bytes per step).
 //!
-//! Text is full of escapes, and going from one to the next costs more than everything else in
-//! scanning. This index reads 64 bytes at a time and keeps one bit per quote that no backslash
-//! escapes. It also validates what strings may hold; if a line fails, the scanner goes byte by byte
-//! and says where and why.
+//! Text is full of escapes, and stepping from one escape to the next costs more than the rest of
+//! the scan. This index compares 64 bytes at a time and stores one bit per quote that no backslash
+//! escapes. The method is that of simdjson: a bit mask per block, and a carry bit for a backslash
+//! at the end of a block.
+//!
+//! The same pass validates the contents of strings: control characters and escapes. It does not
+//! know which bytes are inside strings, so it also rejects valid lines, for example those with a
+//! tab between two tokens. A rejected line is not an error: the caller scans it byte by byte, which
+//! decides whether it is valid and reports where it is not.
 
 use fearless_simd::{Level, Simd, dispatch, prelude::*, u8x64};
 
-/// Quotes of one line that are not escaped, a bit each.
+/// The unescaped quotes of one line, one bit per byte of the line.
 #[derive(Debug, Default)]
 pub(super) struct QuoteBitmap {
+    /// Bit `n % 64` of word `n / 64` is set if byte `n` is an unescaped quote.
     words: Vec<u64>,
     ascii: bool,
 }
 
 impl QuoteBitmap {
-    /// Indexes a line. False if it holds a control character or a backslash that starts no escape:
-    /// then it must be scanned byte by byte.
+    /// Indexes a line. Returns false if the line contains a control character or a backslash that
+    /// does not start a valid escape; such a line must be scanned byte by byte.
     pub(super) fn index(&mut self, line: &[u8]) -> bool {
         self.words.clear();
         self.words.reserve(line.len() / 64 + 1);
@@ -25,12 +31,12 @@ impl QuoteBitmap {
         seen.sound
     }
 
-    /// Whether the line that was indexed is ASCII.
+    /// Whether every byte of the indexed line is ASCII. Callers then skip UTF-8 validation.
     pub(super) fn is_ascii(&self) -> bool {
         self.ascii
     }
 
-    /// All unescaped quotes, in order.
+    /// Iterates over all unescaped quotes in order.
     pub(super) fn sweep(&self) -> QuoteIter<'_> {
         let (word, words) = self
             .words
@@ -43,7 +49,7 @@ impl QuoteBitmap {
         }
     }
 
-    /// The first quote at or after `from` that is not escaped.
+    /// Returns the index of the first unescaped quote at or after `from`.
     #[inline]
     pub(super) fn next(&self, from: usize) -> Option<usize> {
         let mut number = from / 64;
@@ -56,39 +62,42 @@ impl QuoteBitmap {
     }
 }
 
-/// Goes from quote to quote.
+/// A forward-only cursor over the quotes of a [`QuoteBitmap`].
 pub(super) struct QuoteIter<'q> {
+    /// The words after `word`.
     words: &'q [u64],
-    /// Where the word begins in the line.
+    /// Index in the line of the first byte that `word` describes.
     base: usize,
+    /// The current word, without the quotes that were already returned.
     word: u64,
 }
 
 impl QuoteIter<'_> {
-    /// The next quote.
+    /// Returns the index of the next quote.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<usize> {
         if self.word == 0 {
-            // A long text has many words without a quote.
+            // Long text has many words without a quote; `position` skips them in a tight loop.
             let without = self.words.iter().position(|word| *word != 0)?;
             let (word, words) = self.words.get(without..)?.split_first()?;
             (self.word, self.words) = (*word, words);
             self.base += 64 * (without + 1);
         }
         let place = self.base + self.word.trailing_zeros() as usize;
+        // Clears the lowest set bit.
         self.word &= self.word - 1;
         Some(place)
     }
 }
 
-/// What was seen of a line besides its quotes.
+/// The result of the pass over a line, besides the bitmap.
 struct Seen {
-    /// Whether everything in it may stand in a string.
+    /// Whether there is no control character and every escape is valid.
     sound: bool,
     ascii: bool,
 }
 
-/// Leaves a word for every sixty-four bytes of the line.
+/// Pushes one word for every 64 bytes of the line.
 #[inline(always)]
 fn look<S: Simd>(simd: S, line: &[u8], words: &mut Vec<u64>) -> Seen {
     let mut eye = Eye {
@@ -104,12 +113,14 @@ fn look<S: Simd>(simd: S, line: &[u8], words: &mut Vec<u64>) -> Seen {
         words.push(eye.block(block, number * 64));
     }
     if !rest.is_empty() {
+        // Spaces are neither quotes nor backslashes nor controls, so padding adds no bits.
         let mut last = [b' '; 64];
         if let Some(start) = last.get_mut(..rest.len()) {
             start.copy_from_slice(rest);
         }
         words.push(eye.block(&last, blocks.len() * 64));
     }
+    // One comparison for the whole line: OR-ing all bytes keeps every high bit.
     let high = eye.all.simd_ge(u8x64::splat(simd, 0x80)).to_bitmask();
     Seen {
         sound: eye.sound && eye.controls == 0,
@@ -117,20 +128,23 @@ fn look<S: Simd>(simd: S, line: &[u8], words: &mut Vec<u64>) -> Seen {
     }
 }
 
-/// Looks at sixty-four bytes after the other.
+/// The state of the pass, carried from one block of 64 bytes to the next.
 struct Eye<'l, S: Simd> {
     simd: S,
     line: &'l [u8],
-    /// Whether the last backslash of the block before escapes the first byte of the next.
+    /// 1 if a backslash at the end of the previous block escapes the first byte of the next block,
+    /// else 0.
     carry: u64,
+    /// Nonzero if any block contained a byte below 0x20.
     controls: u64,
+    /// Whether all rare escapes so far are valid.
     sound: bool,
-    /// Every byte so far, one on top of the other.
+    /// The bitwise OR of all blocks so far.
     all: u8x64<S>,
 }
 
 impl<S: Simd> Eye<'_, S> {
-    /// The quotes of the block at `at` that are not escaped.
+    /// Returns the unescaped quotes of the block that starts at index `at` of the line.
     #[inline(always)]
     fn block(&mut self, block: &[u8; 64], at: usize) -> u64 {
         let bytes = u8x64::simd_from(self.simd, *block);
@@ -140,7 +154,9 @@ impl<S: Simd> Eye<'_, S> {
         self.controls |= bytes.simd_lt(u8x64::splat(self.simd, 0x20)).to_bitmask();
         self.all |= bytes;
         let escaped = escaped(slashes, &mut self.carry);
-        // Nearly all escapes are of these four; only the others are looked at one by one.
+        // Nearly all escapes are `\"`, `\\`, `\n` and `\t`; only the others are checked one by one.
+        // They are looked up in `line`, not in `block`, because the digits of `\uXXXX` may be in
+        // the next block.
         let rare = escaped & !(quotes | slashes | breaks);
         if rare != 0 {
             self.sound &= escapes_are_sound(rare, self.line, at);
@@ -149,23 +165,29 @@ impl<S: Simd> Eye<'_, S> {
     }
 }
 
-/// Bits of characters that a backslash escapes. A run of backslashes escapes what follows it
-/// if it is of odd length; runs are told apart by adding their first bit, which carries
-/// through to their end.
+/// Returns the bits of the bytes that a backslash escapes, and updates `carry`.
+///
+/// A run of backslashes escapes the byte after it if the run has odd length. The lengths are not
+/// counted: adding the first bit of a run to the run carries to the bit after its end, and the
+/// parity of the start and end positions gives the parity of the length.
 #[inline(always)]
 fn escaped(slashes: u64, carry: &mut u64) -> u64 {
     if slashes == 0 {
         return std::mem::take(carry);
     }
     const EVEN: u64 = 0x5555_5555_5555_5555;
+    // A backslash that is itself escaped by the previous block does not start an escape.
     let slashes = slashes & !*carry;
     let follows = slashes << 1 | *carry;
     let odd_starts = slashes & !EVEN & !follows;
     let (even_runs, overflow) = odd_starts.overflowing_add(slashes);
+    // The run reaches the end of the block: it escapes the first byte of the next one if its length
+    // is odd.
     *carry = u64::from(overflow);
     (EVEN ^ (even_runs << 1)) & follows
 }
 
+/// Checks the escapes whose second byte is marked in `escaped`, for the block at index `at`.
 #[cold]
 fn escapes_are_sound(mut escaped: u64, line: &[u8], at: usize) -> bool {
     while escaped != 0 {

@@ -1,4 +1,12 @@
-//! A value as it stands in the file, looked into without copying.
+//! A JSON value in place: [`Raw`] reads values, members and items without copying or parsing ahead.
+//!
+//! A `Raw` is a slice of a record that the scanner has accepted, so iteration skips punctuation
+//! without validating it. If the record was scanned with an [`Outline`], the value remembers its
+//! position in the record and skips strings and containers by lookup; otherwise it walks over the
+//! bytes. Both ways give the same result.
+//!
+//! On bytes that are not valid JSON the methods return `None`, empty iterators or other wrong
+//! values, but they terminate and do not panic.
 
 use std::borrow::Cow;
 
@@ -8,24 +16,28 @@ use super::{Member, Outline, Str};
 
 /// The bytes of one JSON value.
 ///
-/// Made from spans that the scanner accepted. On other bytes every question is answered with
-/// "no", never with a panic.
+/// Made from a span that the scanner accepted. On other bytes methods return `None` or no items;
+/// they never panic.
 #[derive(Debug, Clone, Copy)]
 pub struct Raw<'a> {
     bytes: &'a [u8],
+    /// The outline of the record and the position in it, if the record has an outline.
     place: Option<StringCursor<'a>>,
 }
 
-/// The outline of the record that a value stands in, and where in it the value begins.
+/// The outline of the record that contains a value, and where in the record the value begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StringCursor<'a> {
     pub(super) outline: &'a Outline,
+    /// Index in the record of the first byte of the value. Indexes in an outline count from the
+    /// start of the record, those in `Raw::bytes` from the start of the value.
     pub(super) at: usize,
-    /// Whether it is a member of the record itself: then its own members were noted too.
+    /// Whether the value is that of a direct member of the record; then the outline contains its
+    /// own members too.
     pub(super) is_member: bool,
 }
 
-/// What sort of value it is.
+/// The type of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawKind {
     /// `null`
@@ -43,17 +55,17 @@ pub enum RawKind {
 }
 
 impl<'a> Raw<'a> {
-    /// Takes bytes that the scanner accepted, without white space around them.
+    /// Wraps bytes that the scanner accepted, without white space around them.
     pub fn trusted(bytes: &'a [u8]) -> Self {
         Raw { bytes, place: None }
     }
 
-    /// The same, with the outline that was made while it was scanned.
+    /// As [`Raw::trusted`], with the position of the value in an outlined record.
     pub(super) fn outlined(bytes: &'a [u8], place: Option<StringCursor<'a>>) -> Self {
         Raw { bytes, place }
     }
 
-    /// Checks that `bytes` are one value, white space around it allowed.
+    /// Validates that `bytes` are exactly one value, optionally surrounded by white space.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, super::SyntaxError> {
         let start = bytes
             .iter()
@@ -74,12 +86,12 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The bytes as they stand in the file.
+    /// The bytes of the value as written in the file.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// What sort of value it is.
+    /// The type of the value, from its first byte.
     pub fn kind(&self) -> RawKind {
         match self.bytes.first() {
             Some(b'{') => RawKind::Object,
@@ -91,27 +103,27 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Whether it is `null`.
+    /// Whether the value is `null`.
     pub fn is_null(&self) -> bool {
         self.kind() == RawKind::Null
     }
 
-    /// The string token, if it is a string.
+    /// The string token with its quotes, if the value is a string.
     pub fn string(&self) -> Option<Str<'a>> {
         (self.kind() == RawKind::String).then(|| Str::trusted(self.bytes))
     }
 
-    /// The text, if it is a string.
+    /// The decoded text, if the value is a string.
     pub fn text(&self) -> Option<Cow<'a, str>> {
         self.string().map(|s| s.to_text())
     }
 
-    /// Whether it is the string `text`.
+    /// Whether the value is a string equal to `text`.
     pub fn is(&self, text: &str) -> bool {
         self.string().is_some_and(|s| s.is(text))
     }
 
-    /// The truth value, if it is one.
+    /// The boolean, if the value is one.
     pub fn bool(&self) -> Option<bool> {
         match self.bytes {
             b"true" => Some(true),
@@ -120,7 +132,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The number, if it is one.
+    /// The number as a float, if the value is a number.
     pub fn f64(&self) -> Option<f64> {
         if self.kind() != RawKind::Number {
             return None;
@@ -128,8 +140,7 @@ impl<'a> Raw<'a> {
         std::str::from_utf8(self.bytes).ok()?.parse().ok()
     }
 
-    /// The number as a whole one: integers as written, floats rounded towards zero
-    /// when they are finite.
+    /// The number as an integer: integers as written, finite floats rounded towards zero.
     pub fn i64(&self) -> Option<i64> {
         if self.kind() != RawKind::Number {
             return None;
@@ -143,12 +154,13 @@ impl<'a> Raw<'a> {
         })
     }
 
-    /// The number as a count: negative ones are none.
+    /// The number as a count; `None` if it is negative.
     pub fn u64(&self) -> Option<u64> {
         self.i64().and_then(|n| u64::try_from(n).ok())
     }
 
-    /// The value of `key`, if it is an object; of a doubled key the last one.
+    /// The value of `key`, if the value is an object. Of duplicate keys the last one wins, as in
+    /// `JSON.parse`.
     pub fn get(&self, key: &str) -> Option<Raw<'a>> {
         let mut found = None;
         for (name, value) in self.members() {
@@ -159,12 +171,12 @@ impl<'a> Raw<'a> {
         found
     }
 
-    /// The value at a path of keys.
+    /// The value at a path of keys through nested objects.
     pub fn at(&self, path: &[&str]) -> Option<Raw<'a>> {
         path.iter().try_fold(*self, |value, key| value.get(key))
     }
 
-    /// The members in file order; none if it is not an object.
+    /// Iterates over the members in file order; empty if the value is not an object.
     pub fn members(&self) -> Members<'a> {
         let noted = self
             .place
@@ -181,7 +193,10 @@ impl<'a> Raw<'a> {
         Members { steps }
     }
 
+    /// Cuts a member that the outline recorded out of this object.
     fn noted(&self, member: &Member) -> Option<(Str<'a>, Raw<'a>)> {
+        // Recorded indexes count from the start of the record, `self.bytes` from that of the
+        // object.
         let place = self.place?;
         let piece = |from: usize, to: usize| {
             self.bytes
@@ -199,7 +214,7 @@ impl<'a> Raw<'a> {
         ))
     }
 
-    /// The items in order; none if it is not an array.
+    /// Iterates over the items in order; empty if the value is not an array.
     pub fn items(&self) -> Items<'a> {
         Items {
             walk: Walk::into(*self, b'['),
@@ -207,17 +222,17 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The members of an object.
+/// An iterator over the members of an object.
 #[derive(Debug, Clone)]
 pub struct Members<'a> {
     steps: Steps<'a>,
 }
 
-/// How one comes from member to member.
+/// How the iterator steps from member to member.
 #[derive(Debug, Clone)]
 enum Steps<'a> {
     Walk(Walk<'a>),
-    /// By the places that were noted while the record was scanned.
+    /// By the byte ranges that the outline recorded: the object, and its remaining members.
     Noted(Raw<'a>, std::slice::Iter<'a, Member>),
 }
 
@@ -238,7 +253,7 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// The items of an array.
+/// An iterator over the items of an array.
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
     walk: Walk<'a>,
@@ -252,8 +267,8 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// Goes from value to value inside a container that is known to be well formed: punctuation is
-/// skipped, not checked.
+/// Steps from value to value inside a container that is known to be valid: punctuation is skipped,
+/// not checked. Keys count as values.
 #[derive(Debug, Clone)]
 struct Walk<'a> {
     container: Raw<'a>,

@@ -1,32 +1,41 @@
-//! Finds where a JSON value ends, and refuses exactly what ECMAScript's `JSON.parse` refuses.
+//! A validating JSON scanner: finds where a value ends and accepts exactly what `JSON.parse`
+//! accepts.
 //!
-//! The one exception is bytes that are not UTF-8: every agent decodes them to U+FFFD before it
-//! parses, so they are content here, and the span that holds them carries a flag.
+//! It builds no tree. It reports the end of a value, optionally the byte ranges of the outermost
+//! object's members, and the first syntax error. A [`Guide`] decides how strings are skipped:
+//! [`Bytewise`] reads every byte, the outline uses a quote bitmap.
+//!
+//! The scan is a loop with an explicit stack of one bit per open container, not a recursion, so
+//! deeply nested input cannot overflow the stack.
+//!
+//! The one difference to `JSON.parse` is input that is not UTF-8. Every agent decodes such bytes to
+//! U+FFFD before it parses, so they are accepted inside strings, and the span is flagged with
+//! `bad_utf8`.
 
 use memchr::memchr2;
 
 use super::Member;
 
-/// Where and why a value is not JSON.
+/// Where and why a value is not valid JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Index of the first byte that does not fit.
+    /// Index of the first byte that is not valid, or the length of the input if it is truncated.
     pub at: usize,
-    /// What is wrong there.
+    /// Why the value is not valid.
     pub kind: SyntaxErrorKind,
 }
 
-/// Why a value is not JSON.
+/// The reason why a value is not valid JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyntaxErrorKind {
     /// The input ends inside the value.
     Truncated,
-    /// A byte that cannot stand here.
+    /// A byte that is not allowed at this position.
     Unexpected,
     /// A raw control character inside a string.
     Control,
-    /// A backslash that starts no escape.
+    /// A backslash that does not start a valid escape.
     Escape,
     /// A number such as `01`, `1.` or `-`.
     Number,
@@ -45,8 +54,8 @@ impl std::fmt::Display for SyntaxError {
     }
 }
 
-/// Scans the object that starts at `bytes[0]`, leaves its own members in `members` and
-/// returns where it ends.
+/// Scans the object that starts at `bytes[0]`, fills `members` with its direct members and returns
+/// the index after the object.
 pub fn scan_object(bytes: &[u8], members: &mut Vec<Member>) -> Result<usize, SyntaxError> {
     members.clear();
     if bytes.first() != Some(&b'{') {
@@ -58,12 +67,13 @@ pub fn scan_object(bytes: &[u8], members: &mut Vec<Member>) -> Result<usize, Syn
     scan(bytes, 0, Some(members), &mut Bytewise)
 }
 
-/// Finds the end of the value that starts at `bytes[at]` (no white space before it).
+/// Returns the index after the value that starts at `bytes[at]`, without white space before it.
 pub fn value_end(bytes: &[u8], at: usize) -> Result<usize, SyntaxError> {
     scan(bytes, at, None, &mut Bytewise)
 }
 
-/// Finds the end of the value at `at`, and the members of that object if they are asked for.
+/// Returns the index after the value at `at`, and fills `members` with the direct members if the
+/// value is an object.
 #[inline(always)]
 pub(super) fn scan<G: Guide>(
     bytes: &[u8],
@@ -84,26 +94,31 @@ pub(super) fn scan<G: Guide>(
     .run()
 }
 
-/// Knows where strings end, and may take note of containers.
+/// Finds the ends of strings for the scanner, and is notified of containers and inner members.
 pub(super) trait Guide {
-    /// The index after the string whose opening quote is at `at`. Asked for every string, in order.
+    /// Returns the index after the string whose opening quote is at `at`. Called for every string,
+    /// keys included, in file order.
     fn string_end(&mut self, bytes: &[u8], at: usize) -> Result<usize, SyntaxError>;
 
-    /// A container begins.
+    /// Called when a container begins at `_at`.
     fn opened(&mut self, _at: usize) {}
 
-    /// The container that was opened last and is still open ends before `_end`.
+    /// Called when the innermost open container has ended; `_end` is the index after it.
     fn closed(&mut self, _end: usize) {}
 
-    /// A member of an object ends that is itself a member of the outermost one.
+    /// Called when a member ends whose object is itself a member of the outermost object.
     fn inner(&mut self, _member: Member) {}
 }
 
-/// Which containers are open: one bit each (1 = object), so that depth costs an eighth of a byte.
+/// The stack of open containers, one bit each (1 = object, 0 = array).
+///
+/// A million levels of nesting cost 125 kB.
 #[derive(Default)]
 struct Containers {
     depth: usize,
+    /// The innermost containers, up to 64, the innermost one in the lowest bit.
     top: u64,
+    /// Full words of containers further out, the outermost first.
     below: Vec<u64>,
 }
 
@@ -130,13 +145,14 @@ impl Containers {
     }
 }
 
+/// The state of one scan.
 struct Scanner<'b, 'm, G> {
     bytes: &'b [u8],
     at: usize,
     open: Containers,
-    /// The member of the outermost object that is being read.
+    /// The member of the outermost object (depth 1) that is being scanned.
     own: Member,
-    /// The same of an object that is itself such a member.
+    /// The member at depth 2 that is being scanned, if its container is an object.
     inner: Member,
     members: Option<&'m mut Vec<Member>>,
     guide: &'m mut G,
@@ -146,8 +162,8 @@ impl<G: Guide> Scanner<'_, '_, G> {
     #[inline(always)]
     fn run(mut self) -> Result<usize, SyntaxError> {
         loop {
-            // A value starts here. Containers open and go on with their first child;
-            // the rest ends at once.
+            // A value starts here. A container that is not empty is opened and the loop continues
+            // with its first child; every other value is complete after this `match`.
             match self.peek()? {
                 b'"' => self.string()?,
                 b'{' => {
@@ -171,11 +187,12 @@ impl<G: Guide> Scanner<'_, '_, G> {
                 b'n' => self.word(b"null")?,
                 _ => return Err(self.fault(SyntaxErrorKind::Unexpected)),
             }
-            // A value ended: close all that closes here.
+            // A value ended. Leave every container that ends here as well, up to the next sibling.
             loop {
                 if self.open.depth == 0 {
                     return Ok(self.at);
                 }
+                // Only depth 1 and 2 are recorded: `own` and `inner` have room for one member each.
                 if self.open.depth <= 2 && self.open.in_object() {
                     self.note();
                 }
@@ -188,6 +205,8 @@ impl<G: Guide> Scanner<'_, '_, G> {
                     (b'}', true) | (b']', false) => self.close(),
                     (b',', false) => {
                         self.at += 1;
+                        // Skip white space so that the loop starts at the first byte of the next
+                        // value.
                         self.visible()?;
                         break;
                     }
@@ -211,6 +230,7 @@ impl<G: Guide> Scanner<'_, '_, G> {
         self.guide.closed(self.at);
     }
 
+    /// Reports the member whose value ended at `self.at`.
     #[inline(always)]
     fn note(&mut self) {
         let end = self.at;
@@ -232,7 +252,7 @@ impl<G: Guide> Scanner<'_, '_, G> {
         SyntaxError { at: self.at, kind }
     }
 
-    /// The next byte that is no white space.
+    /// Skips white space and returns the next byte, without consuming it.
     #[inline(always)]
     fn visible(&mut self) -> Result<u8, SyntaxError> {
         match self.peek()? {
@@ -241,6 +261,8 @@ impl<G: Guide> Scanner<'_, '_, G> {
         }
     }
 
+    /// Out of line, because agents write compact JSON. Bytes up to 0x20 that are not JSON white
+    /// space are returned as they are: the caller rejects them.
     #[cold]
     fn visible_after_space(&mut self) -> Result<u8, SyntaxError> {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
@@ -249,7 +271,8 @@ impl<G: Guide> Scanner<'_, '_, G> {
         self.peek()
     }
 
-    /// A key, its colon, and the white space around them.
+    /// Scans a key, its colon and the white space around both, and remembers where the value
+    /// starts.
     #[inline(always)]
     fn key(&mut self) -> Result<(), SyntaxError> {
         if self.visible()? != b'"' {
@@ -348,7 +371,7 @@ impl<G: Guide> Scanner<'_, '_, G> {
     }
 }
 
-/// Looks at every byte of a string.
+/// The [`Guide`] that reads every byte of a string.
 struct Bytewise;
 
 impl Guide for Bytewise {
@@ -361,6 +384,7 @@ impl Guide for Bytewise {
                     at: bytes.len(),
                     kind: SyntaxErrorKind::Truncated,
                 };
+                // A control character comes before the end of the input, so it is the first error.
                 return Err(control(bytes, start, bytes.len()).unwrap_or(fault));
             };
             at += step;
@@ -410,10 +434,11 @@ fn escape(bytes: &[u8], at: usize) -> Result<usize, SyntaxError> {
     }
 }
 
+/// Returns an error for the first control character between `start` and `end`.
 fn control(bytes: &[u8], start: usize, end: usize) -> Option<SyntaxError> {
     let text = bytes.get(start..end)?;
-    // Written as a fold so that it compiles to wide compares; the search below runs
-    // only on broken input.
+    // A fold without early exit compiles to SIMD compares; the search below runs only on invalid
+    // input.
     if !text.iter().fold(false, |seen, b| seen | (*b < 0x20)) {
         return None;
     }

@@ -1,11 +1,11 @@
-//! Changes one member of a record and leaves all other bytes as they are.
+//! Edits one member of a record and leaves all other bytes unchanged.
 
 use super::{Member, Object, SyntaxError, scan_object};
 
-/// Replaces the value of the member at `path`; adds it at the end of its object
-/// when it is not there.
+/// Replaces the value of the member at `path`, or adds the member at the end of its object if it is
+/// missing.
 ///
-/// Of doubled keys the last one is changed, because that is the one every reader takes.
+/// Of duplicate keys the last one is changed, because that is the one which readers use.
 pub fn set_member(record: &[u8], path: &[&str], value: &[u8]) -> Result<Vec<u8>, SyntaxError> {
     let Some((key, rest)) = path.split_first() else {
         return Ok(value.to_vec());
@@ -28,15 +28,15 @@ pub fn set_member(record: &[u8], path: &[&str], value: &[u8]) -> Result<Vec<u8>,
     }
 }
 
-/// Adds a member at the end, whether or not one of that name is there already.
+/// Adds a member at the end, even if the object already has a member of that name.
 pub fn insert_member(record: &[u8], key: &str, value: &[u8]) -> Result<Vec<u8>, SyntaxError> {
     let mut members = Vec::new();
     let end = scan_object(record, &mut members)?;
     Ok(insert_at_end(record, end, &members, key, value))
 }
 
-/// Takes out every member of that name, with the comma that belonged to it. Absent:
-/// the bytes as they were.
+/// Removes every member of that name together with one comma. Returns the bytes unchanged if there
+/// is none.
 pub fn remove_member(record: &[u8], key: &str) -> Result<Vec<u8>, SyntaxError> {
     let mut out = record.to_vec();
     loop {

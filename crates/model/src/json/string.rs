@@ -1,25 +1,25 @@
-//! String tokens, decoded on demand to WTF-8.
+//! JSON string tokens, decoded on demand to WTF-8.
 //!
-//! JavaScript strings may hold lone surrogates and agents write them as `\ud83d`. Rust's `str`
-//! cannot, so the exact form of a string is WTF-8 bytes; the text for people replaces what is
-//! not Unicode by U+FFFD.
+//! JavaScript strings may contain lone surrogates, and agents write them as `\ud83d`. Rust's `str`
+//! cannot represent them, so the exact form of a string is WTF-8 bytes; [`Str::to_text`] replaces
+//! everything that is not Unicode by U+FFFD.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memchr;
 
-/// A string token with its quotes, as it stands in the file.
+/// A string token with its quotes, as written in the file.
 #[derive(Debug, Clone, Copy)]
 pub struct Str<'a>(&'a [u8]);
 
 impl<'a> Str<'a> {
-    /// Takes a token that the scanner accepted.
+    /// Wraps a token that the scanner accepted.
     pub fn trusted(token: &'a [u8]) -> Self {
         Str(token)
     }
 
-    /// The bytes between the quotes, still escaped.
+    /// Returns the bytes between the quotes, still escaped.
     pub fn escaped(&self) -> &'a [u8] {
         self.0.get(1..self.0.len().saturating_sub(1)).unwrap_or(b"")
     }
@@ -28,25 +28,25 @@ impl<'a> Str<'a> {
     #[inline]
     pub fn is(&self, text: &str) -> bool {
         let inner = self.escaped();
-        // Most differ in how they begin, which an escape may hide.
+        // Most strings differ in the first byte, unless an escape hides it.
         if inner.first() != text.as_bytes().first() && inner.first() != Some(&b'\\') {
             return false;
         }
-        // Nothing is as short escaped as it is plain.
+        // An escape is always longer than the character that it encodes.
         if inner.len() <= text.len() {
             return inner == text.as_bytes() && self.is_plain();
         }
         !self.is_plain() && self.to_wtf8().as_ref() == text.as_bytes()
     }
 
-    /// Whether it holds no escapes: then what it says is what stands there.
+    /// Whether the token contains no escapes, so that its bytes are the decoded string.
     #[inline]
     pub fn is_plain(&self) -> bool {
         first_escape(self.escaped()).is_none()
     }
 
-    /// The string as WTF-8: UTF-8, with lone surrogates as three bytes. Bytes that were not
-    /// UTF-8 stay as they are.
+    /// Returns the string as WTF-8: UTF-8 with lone surrogates as three bytes. Bytes that were not
+    /// UTF-8 stay unchanged.
     pub fn to_wtf8(&self) -> Cow<'a, [u8]> {
         let inner = self.escaped();
         match first_escape(inner) {
@@ -55,8 +55,8 @@ impl<'a> Str<'a> {
         }
     }
 
-    /// Where a part of the decoded string, [`to_wtf8`](Str::to_wtf8), stands between the quotes.
-    /// Escapes are taken whole.
+    /// Converts a range of the decoded string ([`to_wtf8`](Str::to_wtf8)) to a range of the escaped
+    /// bytes. Escapes that are partly covered are included as a whole.
     pub fn escaped_range(&self, decoded: Range<usize>) -> Range<usize> {
         let mut at = 0;
         self.covering(|_, len| {
@@ -66,13 +66,13 @@ impl<'a> Str<'a> {
         })
     }
 
-    /// A part of what stands between the quotes, made so long that it cuts no escape in two.
+    /// Extends a range of the escaped bytes so that it does not cut an escape.
     pub fn whole_escapes(&self, part: Range<usize>) -> Range<usize> {
         self.covering(|raw, _| raw.start < part.end && raw.end > part.start)
     }
 
-    /// From the first to the last unit that is wanted: a byte or an escape, told where it stands
-    /// and how long it is decoded.
+    /// Returns the range from the first to the last unit for which `wanted` returns true. A unit is
+    /// a byte or an escape; `wanted` is called with its escaped range and its decoded length.
     fn covering(&self, mut wanted: impl FnMut(&Range<usize>, usize) -> bool) -> Range<usize> {
         let inner = self.escaped();
         let (mut at, mut found) = (0, None::<Range<usize>>);
@@ -87,7 +87,7 @@ impl<'a> Str<'a> {
         found.unwrap_or(0..0)
     }
 
-    /// The string as text for people: what is not Unicode becomes U+FFFD.
+    /// Returns the string as text for display: what is not Unicode becomes U+FFFD.
     pub fn to_text(&self) -> Cow<'a, str> {
         match self.to_wtf8() {
             Cow::Borrowed(bytes) => match simdutf8::basic::from_utf8(bytes) {
@@ -101,12 +101,13 @@ impl<'a> Str<'a> {
     }
 }
 
-/// Where the first backslash stands. Most strings are keys, words and ids: for those a call would
-/// take longer than looking.
+/// Returns the index of the first backslash. Most strings are short keys and ids; for those an
+/// inline check of 8 bytes at a time is faster than the call of `memchr`.
 #[inline]
 fn first_escape(inner: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
-    // A byte of the difference is zero where a backslash stands; subtracting borrows from it first.
+    // The usual test for a zero byte in a word: XOR turns each backslash into zero, and the result
+    // is nonzero exactly if some byte is zero.
     let holds = |word: &[u8; 8]| {
         let apart = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\\'));
         apart.wrapping_sub(ONES) & !apart & (ONES << 7) != 0
@@ -118,15 +119,16 @@ fn first_escape(inner: &[u8]) -> Option<usize> {
     memchr(b'\\', inner)
 }
 
-/// Text with one U+FFFD for each lone surrogate, which takes three bytes of WTF-8, and for each run
-/// of other stray bytes.
+/// Decodes with one U+FFFD for each lone surrogate (three bytes of WTF-8) and for each run of other
+/// invalid bytes.
 fn lossy(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         out.push_str(chunk.valid());
         match chunk.invalid() {
             [] => {}
-            // The second and third byte of a surrogate come as chunks of their own.
+            // `utf8_chunks` returns the second and third byte of a surrogate as chunks of their
+            // own.
             [0x80..=0xBF] if out.ends_with('\u{FFFD}') => {}
             _ => out.push('\u{FFFD}'),
         }
@@ -166,8 +168,8 @@ fn unescape(inner: &[u8], first: usize) -> Vec<u8> {
     out
 }
 
-/// Writes a UTF-16 unit, taking the low half of its pair from the input when it is there.
-/// Returns what it consumed.
+/// Writes a UTF-16 unit. A high surrogate is combined with a low one that follows at `at`; returns
+/// how many bytes of `inner` that consumed.
 fn push_unit(out: &mut Vec<u8>, unit: u32, inner: &[u8], at: usize) -> usize {
     if (0xD800..0xDC00).contains(&unit) && inner.get(at..at + 2) == Some(b"\\u") {
         let low = hex4(inner, at + 2);
@@ -184,7 +186,7 @@ fn push_unit(out: &mut Vec<u8>, unit: u32, inner: &[u8], at: usize) -> usize {
     0
 }
 
-/// How long the byte or escape at a place is, as it stands and decoded.
+/// Returns the length of the byte or escape at `at`, escaped and decoded.
 fn unit(inner: &[u8], at: usize) -> (usize, usize) {
     match (inner.get(at), inner.get(at + 1)) {
         (Some(b'\\'), Some(b'u')) => {

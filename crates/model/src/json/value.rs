@@ -1,10 +1,13 @@
-//! New JSON, printed as ECMAScript's `JSON.stringify` prints it.
+//! New JSON values, printed exactly as ECMAScript's `JSON.stringify` prints them.
 //!
 //! Agents read our lines with text searches as well as with parsers, so spacing, key order, number
-//! form and escapes must be those of the programs that wrote the rest of the file.
+//! format and escapes must match those of the programs that wrote the rest of the file.
 
 /// A value to be written. Members keep the order in which they were given.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Two values are equal if they are built alike, or if one of them is [`Json::Raw`] and both print
+/// the same bytes.
+#[derive(Debug, Clone)]
 pub enum Json {
     /// `null`
     Null,
@@ -12,13 +15,13 @@ pub enum Json {
     Bool(bool),
     /// A whole number.
     Int(i64),
-    /// Any other number; what is not finite prints as `null`.
+    /// Any other number. Infinities and NaN print as `null`.
     Float(f64),
     /// A string of Unicode text.
     Text(String),
-    /// A string of WTF-8, for text that may hold lone surrogates.
+    /// A string of WTF-8, for text that may contain lone surrogates.
     Wtf8(Vec<u8>),
-    /// Bytes of an existing value, printed as they are.
+    /// The bytes of an existing value, printed unchanged.
     Raw(Vec<u8>),
     /// An array.
     Array(Vec<Json>),
@@ -26,8 +29,26 @@ pub enum Json {
     Object(Vec<(String, Json)>),
 }
 
+impl PartialEq for Json {
+    fn eq(&self, other: &Json) -> bool {
+        match (self, other) {
+            (Json::Null, Json::Null) => true,
+            (Json::Bool(a), Json::Bool(b)) => a == b,
+            (Json::Int(a), Json::Int(b)) => a == b,
+            (Json::Float(a), Json::Float(b)) => a == b,
+            (Json::Text(a), Json::Text(b)) => a == b,
+            (Json::Wtf8(a), Json::Wtf8(b)) => a == b,
+            (Json::Array(a), Json::Array(b)) => a == b,
+            (Json::Object(a), Json::Object(b)) => a == b,
+            // What was read is often raw where what was written was not.
+            (Json::Raw(_), _) | (_, Json::Raw(_)) => self.to_bytes() == other.to_bytes(),
+            _ => false,
+        }
+    }
+}
+
 impl Json {
-    /// An object without members.
+    /// Creates an object without members.
     pub fn object() -> Self {
         Json::Object(Vec::new())
     }
@@ -41,7 +62,8 @@ impl Json {
         self
     }
 
-    /// Adds a member when there is a value; an absent one leaves no key, as `undefined` does.
+    /// Adds a member if there is a value. `None` adds no key, as `JSON.stringify` omits
+    /// `undefined`.
     #[must_use]
     pub fn with_some(self, key: &str, value: Option<impl Into<Json>>) -> Self {
         match value {
@@ -50,15 +72,15 @@ impl Json {
         }
     }
 
-    /// The compact text.
+    /// Returns the compact JSON text.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.about());
         self.write(&mut out);
         out
     }
 
-    /// About how long its text is; escapes may make it longer. A buffer that grows step by step is
-    /// copied at every step.
+    /// An estimate of the length of the text, which escapes may exceed. It avoids growing and
+    /// copying the buffer.
     fn about(&self) -> usize {
         match self {
             Json::Null | Json::Bool(_) | Json::Int(_) | Json::Float(_) => 16,
@@ -75,7 +97,7 @@ impl Json {
         }
     }
 
-    /// Appends the compact text to `out`.
+    /// Appends the compact JSON text to `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
             Json::Null => out.extend_from_slice(b"null"),
@@ -153,8 +175,8 @@ impl<T: Into<Json>> From<Vec<T>> for Json {
     }
 }
 
-/// A number as ECMAScript prints it: shortest form that reads back, `5e-7`, `1e+21`, no `.0`,
-/// `null` when not finite.
+/// Formats a number as ECMAScript does: the shortest form that parses to the same number, `5e-7`,
+/// `1e+21`, without `.0`, and `null` if it is not finite.
 pub fn number_text(n: f64) -> String {
     if n.is_finite() {
         ryu_js::Buffer::new().format(n).to_owned()
@@ -163,7 +185,7 @@ pub fn number_text(n: f64) -> String {
     }
 }
 
-/// Appends a string token made of WTF-8 text, escaped as well-formed `JSON.stringify` escapes it.
+/// Appends WTF-8 text as a string token, escaped as well-formed `JSON.stringify` escapes it.
 pub fn write_string(wtf8: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     let mut rest = wtf8;
@@ -176,9 +198,11 @@ pub fn write_string(wtf8: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Splits before the first byte that may have to be escaped; none if there is none. Blocks
-/// are looked at as a whole, so that a machine can take many bytes at once: most text
-/// needs no escape for long.
+/// Splits before the first byte that may need an escape; `None` if there is no such byte.
+///
+/// Tests blocks of 64 bytes without early exit, which compiles to SIMD compares: most text contains
+/// no such byte for a long stretch.
+// 0xED begins every surrogate in WTF-8, but also ordinary characters; `write_odd` decides.
 fn split_at_odd(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_odd = |byte: &u8| (*byte < 0x20) | (*byte == b'"') | (*byte == b'\\') | (*byte == 0xED);
     let blocks = bytes.chunks(64);
@@ -188,7 +212,7 @@ fn split_at_odd(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     bytes.split_at_checked(block * 64 + within.iter().position(is_odd)?)
 }
 
-/// Writes the first character, which may have to be escaped, and gives how many bytes it takes.
+/// Writes the first character of `odd`, escaped if necessary, and returns its length in bytes.
 fn write_odd(odd: &[u8], out: &mut Vec<u8>) -> usize {
     match odd {
         [b'"', ..] => out.extend_from_slice(b"\\\""),

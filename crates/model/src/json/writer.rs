@@ -1,20 +1,21 @@
-//! New JSON that is printed straight into a buffer, as [`Json`] prints it.
+//! A streaming JSON writer: prints objects into a buffer with the same bytes as [`Json`].
 //!
-//! A record that is written once need not become a tree of values first: an append that is not
-//! synced costs a microsecond, and the tree would take as long.
+//! An append without `fsync` takes about a microsecond, and building a tree of [`Json`] values
+//! first would take as long again. So records that are written once are printed directly. A
+//! property test compares the output with that of the tree.
 
 use std::io::Write;
 
 use super::value::{Json, number_text, write_string};
 use crate::Instant;
 
-/// A value that can be printed.
+/// A value that can be printed as JSON.
 pub trait Print {
-    /// Appends the compact text to `out`.
+    /// Appends the compact JSON text to `out`.
     fn print(&self, out: &mut Vec<u8>);
 }
 
-/// Appends an object whose members `fill` prints, in the order in which it does.
+/// Appends an object to `out`. `fill` prints the members, which keep that order.
 pub fn print_object(out: &mut Vec<u8>, fill: impl FnOnce(&mut Printer<'_>)) {
     let mut printer = Printer { out, first: true };
     printer.out.push(b'{');
@@ -22,22 +23,24 @@ pub fn print_object(out: &mut Vec<u8>, fill: impl FnOnce(&mut Printer<'_>)) {
     printer.out.push(b'}');
 }
 
-/// An object on its way into a buffer.
+/// An object that is being printed: its opening brace is written, its closing brace is not.
 #[derive(Debug)]
 pub struct Printer<'o> {
     out: &'o mut Vec<u8>,
+    /// Whether no member was printed yet, so that the next key needs no comma.
     first: bool,
 }
 
 impl Printer<'_> {
-    /// Prints a member. A key is printed as it is: it must need no escape.
+    /// Prints a member. The key is not escaped, so it must consist of letters, digits and `_`.
     pub fn with(&mut self, key: &'static str, value: impl Print) -> &mut Self {
         self.key(key);
         value.print(self.out);
         self
     }
 
-    /// Prints a member when there is a value; an absent one leaves no key, as `undefined` does.
+    /// Prints a member if there is a value. `None` prints no key, as `JSON.stringify` omits
+    /// `undefined`.
     pub fn with_some(&mut self, key: &'static str, value: Option<impl Print>) -> &mut Self {
         match value {
             Some(value) => self.with(key, value),
@@ -45,7 +48,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints a member that is an object.
+    /// Prints a member whose value is an object with the members that `fill` prints.
     pub fn with_object(
         &mut self,
         key: &'static str,
@@ -56,7 +59,7 @@ impl Printer<'_> {
         self
     }
 
-    /// Prints a member that is an array of objects.
+    /// Prints a member whose value is an array with one object per item.
     pub fn with_objects<T>(
         &mut self,
         key: &'static str,
@@ -128,7 +131,7 @@ print! {
     };
     f64, n, out => out.extend_from_slice(number_text(*n).as_bytes());
     Json, value, out => value.write(out);
-    // As text, in the form of RFC 3339.
+    // A string in the form of RFC 3339.
     Instant, at, out => {
         out.push(b'"');
         at.write_rfc3339(out);
@@ -137,7 +140,7 @@ print! {
 }
 
 fn print_int(n: i64, out: &mut Vec<u8>) {
-    // Writing to memory does not fail.
+    // Writing to a `Vec` cannot fail.
     let _ = write!(out, "{n}");
 }
 

@@ -1,19 +1,22 @@
-//! Lines, put together from the chunks in which a file is read.
+//! Assembles lines from the chunks in which a file is read.
 
 use memchr::memchr;
 
 use super::Line;
 
-/// Puts lines together from chunks of a file, whatever their size.
+/// Assembles lines from chunks of any size. A line within one chunk is passed on without a copy.
 #[derive(Debug)]
 pub struct Lines {
+    /// The beginning of a line that did not end in the chunks so far.
     held: Vec<u8>,
+    /// Position in the file of the next line.
     at: u64,
+    /// Number of the next line.
     number: u64,
 }
 
 impl Lines {
-    /// Starts at a line that begins at position `at` and has the number `number`.
+    /// Starts with the line number `number`, which begins at position `at` of the file.
     pub fn new(at: u64, number: u64) -> Self {
         Lines {
             held: Vec::new(),
@@ -22,7 +25,7 @@ impl Lines {
         }
     }
 
-    /// Hands over every line that ends in this chunk and keeps the rest.
+    /// Passes every line that ends in this chunk to `sink` and buffers the rest.
     pub fn push(&mut self, chunk: &[u8], sink: &mut dyn FnMut(Line<'_>)) {
         let mut rest = chunk;
         while let Some(end) = memchr(b'\n', rest) {
@@ -33,7 +36,8 @@ impl Lines {
                 self.held.extend_from_slice(head);
                 let line = std::mem::take(&mut self.held);
                 self.emit(&line, sink);
-                // One long line must not cost its size until the end of the file.
+                // The buffer is reused for the next split line, unless one long line made it so
+                // large that it would occupy memory until the end of the file.
                 if line.capacity() <= 1 << 20 {
                     self.held = line;
                     self.held.clear();
@@ -44,7 +48,7 @@ impl Lines {
         self.held.extend_from_slice(rest);
     }
 
-    /// Hands over what stands after the last newline.
+    /// Passes the bytes after the last newline to `sink`, if there are any.
     pub fn finish(mut self, sink: &mut dyn FnMut(Line<'_>)) {
         if !self.held.is_empty() {
             let line = std::mem::take(&mut self.held);

@@ -1,4 +1,4 @@
-//! Names under which attachments can be written out anywhere.
+//! Makes file names of attachments that are safe on every system.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::kind::{extension, usual_extension};
 const LONGEST: usize = 120;
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
 
-/// A safe name for each attachment, no two of them alike whatever the case.
+/// Returns a safe name for each attachment, unique regardless of case.
 pub fn safe_names(attachments: &[Attachment]) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let mut names = Vec::with_capacity(attachments.len());
@@ -28,14 +28,15 @@ pub fn safe_names(attachments: &[Attachment]) -> Vec<String> {
     names
 }
 
-/// The last part of a name, without anything that a file system, shell or screen could
-/// take for something else.
+/// Returns the last component of a name, without characters that a file system, shell or terminal
+/// could interpret.
 fn safe(name: &str, mime: &str) -> String {
     let last = name
         .rsplit(['/', '\\'])
         .find(|part| !part.is_empty())
         .unwrap_or("");
-    // Marks that change the direction or hide let `gpj.exe` pass for a picture.
+    // Invisible characters and those that change the text direction make `gpj.exe` look like a
+    // picture.
     let seen = without_hostile(last, |c, out| out.extend(is_special(c).then_some('_')));
     let plain: String = seen
         .chars()

@@ -1,4 +1,5 @@
-//! What a file is: its MIME type, its extension and its first bytes must not contradict each other.
+//! Determines the type of a file: MIME type, extension and first bytes must not contradict each
+//! other.
 
 use boswell_model::{Error, ErrorKind, Result};
 
@@ -65,7 +66,7 @@ pub(super) fn usual_extension(mime: &str) -> Option<&'static str> {
         .and_then(|known| known.1.first().copied())
 }
 
-/// What follows the last dot of a name, in lower case.
+/// Returns the extension of a name, in lower case.
 pub(super) fn extension(name: &str) -> Option<String> {
     let (stem, ext) = name.rsplit_once('.')?;
     (!stem.is_empty() && !ext.is_empty()).then(|| ext.to_ascii_lowercase())

@@ -1,5 +1,5 @@
-//! Files of an archived session: read from the copies in the vault, under the keys that
-//! they had in their store.
+//! [`VaultBackend`]: reads the files of an archived session from their copies in the vault, under
+//! the keys that they had in their store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ use crate::runner::FileFacts;
 use crate::sha256::Digest;
 use crate::vault::Vault;
 
-/// Copies as files. A copy is unpacked and verified when it is opened, not before; the last one
-/// stays unpacked, because a search opens a log for every piece that it reads.
+/// Copies as files. A copy is decompressed and verified when it is opened, not before; the last one
+/// is cached, because a search opens a log for every piece that it reads.
 #[derive(Debug, Clone)]
 pub(crate) struct VaultBackend {
     vault: Vault,
@@ -25,7 +25,7 @@ pub(crate) struct VaultBackend {
 }
 
 impl VaultBackend {
-    /// The files that stood below `root`, by their keys.
+    /// Returns a backend for the files that were below `root`, by key.
     pub(crate) fn new(vault: Vault, root: PathBuf, files: BTreeMap<String, FileFacts>) -> Self {
         VaultBackend {
             vault,

@@ -1,8 +1,6 @@
-//! Logs that their agent compressed: unpacked as a whole when they are opened, so that
-//! everybody reads a plain log.
+//! Decompresses logs that their agent compressed with zstd, as a whole when they are opened.
 //!
-//! Listings show such a file as it lies there, with its packed length; positions are
-//! those of the log inside.
+//! Listings show such a file with its compressed length; positions are those of the log inside.
 
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,22 +8,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use boswell_model::{Error, ErrorKind, Result};
 use ruzstd::decoding::StreamingDecoder;
 
-/// How names of such logs end.
+/// The end of the names of compressed logs.
 const ENDING: &str = ".jsonl.zst";
-/// A log that becomes longer is refused: it is held in memory, and a few bytes can
-/// stand for terabytes.
+/// A log that decompresses to more bytes is refused: it is held in memory, and a few bytes can
+/// expand to terabytes.
 const LONGEST: u64 = 1 << 30;
-/// How far back a file may refer, which costs as much memory.
+/// The largest window that a file may use, which costs as much memory.
 const WIDEST: u64 = 128 << 20;
-/// What begins a stretch that holds no content, but for the last four bits.
+/// The magic number of a skippable frame, except for its last four bits.
 const SKIPPED: u32 = 0x184D_2A50;
 
-/// Whether an object is unpacked when it is opened.
+/// Returns whether an object is decompressed when it is opened.
 pub fn is_packed(key: &str) -> bool {
     key.ends_with(ENDING)
 }
 
-/// The log in a file of that name, which people know as `shown`.
+/// Decompresses the log in a file; `shown` names it in errors.
 pub(super) fn unpack(packed: &[u8], shown: &str) -> Result<Vec<u8>> {
     unpack_within(packed, LONGEST).map_err(|why| {
         Error::new(ErrorKind::Damaged, format!("`{shown}` cannot be unpacked"))
@@ -55,7 +53,7 @@ fn unpack_within(packed: &[u8], longest: u64) -> std::result::Result<Vec<u8>, St
     Ok(log)
 }
 
-/// What follows a stretch without content; none if this is none.
+/// Returns the bytes behind a skippable frame; `None` if `bytes` does not begin with one.
 fn behind_skipped(bytes: &[u8]) -> std::result::Result<Option<&[u8]>, String> {
     let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     match (word(0).map(|magic| magic & 0xFFFF_FFF0), word(4)) {
@@ -70,12 +68,12 @@ fn behind_skipped(bytes: &[u8]) -> std::result::Result<Option<&[u8]>, String> {
     }
 }
 
-/// The object that was unpacked last, and what tells it from others: a search opens a log for every
-/// piece that it reads.
+/// A cache of the object that was decompressed last: a search opens a log for every piece that it
+/// reads.
 #[derive(Debug, Clone)]
 pub(super) struct LastUnpacked<K>(Arc<Mutex<Option<Unpacked<K>>>>);
 
-/// What tells an object from others, and its bytes.
+/// The key of an object, and its bytes.
 type Unpacked<K> = (K, Arc<[u8]>);
 
 impl<K> Default for LastUnpacked<K> {
@@ -85,7 +83,7 @@ impl<K> Default for LastUnpacked<K> {
 }
 
 impl<K: PartialEq> LastUnpacked<K> {
-    /// The bytes of an object: those that are there, else what `unpack` gives.
+    /// Returns the cached bytes of an object, else those that `unpack` returns.
     pub(super) fn bytes(
         &self,
         of: K,

@@ -1,4 +1,4 @@
-//! The failed-sync marker: a file that says that the last `fsync` of a log failed.
+//! The failed-sync marker: a file that records that the last `fsync` of a log failed.
 //!
 //! After a failed `fsync` the kernel may show bytes that are not on disk, and a later `fsync`
 //! reports success without writing them. So every writer looks for the marker before it appends: a
@@ -13,7 +13,8 @@ use boswell_model::{Error, Result};
 use crate::disk::{Disk, OpenMode, durable};
 use crate::lease::AppendLock;
 
-/// Whether a log has the marker. It lies in the folder of locks, next to the log's append lock.
+/// Returns whether a log has the marker. It is in the folder of locks, next to the log's append
+/// lock.
 pub(super) fn is_marked(disk: &dyn Disk, lock: &AppendLock) -> Result<bool> {
     let path = lock.failed_sync_marker();
     let marker = disk
@@ -22,8 +23,8 @@ pub(super) fn is_marked(disk: &dyn Disk, lock: &AppendLock) -> Result<bool> {
     Ok(marker.is_some())
 }
 
-/// Marks a log. Best effort: on a disk that failed, creating the marker may fail too, and then only
-/// the error that the caller gets tells of it.
+/// Creates the marker. Best effort: on a disk that failed, this may fail too, and then only the
+/// error of the `fsync` itself reports the problem.
 pub(super) fn mark(disk: &dyn Disk, lock: &AppendLock) {
     let path = lock.failed_sync_marker();
     match disk.open(&path, OpenMode::CreateNew) {

@@ -1,7 +1,19 @@
-//! A log in a file that is open for adding to it.
+//! Appends to a log that is a file.
 //!
-//! Those who take the append lock wait for each other. Agents take none: whoever replaced or cut
-//! the file is noticed before a write, and who wrote at the same moment after it.
+//! Boswell's own writers exclude each other with the append lock. The agents take no lock, so three
+//! things can happen that a lock cannot prevent, and each is detected:
+//!
+//! * The file is replaced, removed or truncated: `lock` compares the identity (device and inode)
+//!   and the length before every write, and `synced` again after every `fsync`. The writer is then
+//!   fenced.
+//! * Another program appends at the same moment: `O_APPEND` keeps both appends whole, but one may
+//!   land in the middle of the other's line. [`FileAppender::write`] compares the resulting length,
+//!   and `after_race` searches for the lines and writes them again.
+//! * An `fsync` of another process failed: the failed-sync marker fences this writer.
+//!
+//! A receipt also promises that the *name* of the file survives, so the first `fsync` of a log
+//! covers its directory entries up to the root (`sync_names`). The append lock's file remembers
+//! that this was done.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +28,7 @@ use super::log_backend::{AppendError, AppendResult, LogAppender, LogName, SyncWo
 use crate::disk::{Disk, DiskFile, OpenMode, Stat, durable, read_full};
 use crate::lease::{AppendGuard, AppendLock, NamedLog};
 
-/// How often we write again when others write into our lines.
+/// How many times lines are written again when another program writes into them.
 const RACES: usize = 100;
 
 #[derive(Debug)]
@@ -24,21 +36,22 @@ pub(super) struct FileAppender {
     disk: Arc<dyn Disk>,
     root: Arc<Path>,
     file: Arc<dyn DiskFile>,
-    /// Which file it is, whatever its path leads to.
+    /// Device and inode of the open file. The path may lead to another file later.
     identity: (u64, u64),
     place: LogPath,
-    /// Where it will be seen.
+    /// The path under which the log becomes visible, while it has a hidden one.
     visible: Option<LogPath>,
     append_lock: AppendLock,
     held: Option<AppendGuard>,
-    /// Whether the name is durable.
+    /// Whether the directory entries of the log are durable, up to the root.
     named: bool,
-    /// The path that is being synced.
+    /// The path for which the last [`SyncWork`] was made; compared afterwards, because the log may
+    /// be renamed meanwhile.
     syncing: Option<Arc<Path>>,
     races: u64,
 }
 
-/// Where a log is, in words of the store and of the disk.
+/// A log's key in the store and its path on disk.
 #[derive(Debug, Clone)]
 struct LogPath {
     key: String,
@@ -46,7 +59,8 @@ struct LogPath {
 }
 
 impl FileAppender {
-    /// Opens a log, and says where it ends. One in doubt is copied first.
+    /// Opens a log and returns its end. A log with the failed-sync marker is copied to a new file
+    /// first.
     pub(super) fn open(logs: &FsLogs, name: &LogName<'_>) -> Result<(FileAppender, u64)> {
         let disk = logs.disk.as_ref();
         let place = |key: &str| {
@@ -66,14 +80,17 @@ impl FileAppender {
         };
         let (mut file, mut stat) = open()?;
         if name.just_made {
+            // `LogBackend::create` has synced the file and its folders.
             known = Some(remember(disk, &append_lock, &place, stat.identity));
         }
-        // Which file is known to be durable under this name, if it is this one.
+        // The note in the append lock's file counts only if it names this very file under this key.
         let known = known.or_else(|| append_lock.remembered(disk));
         let known = known.filter(|log| log.identity == stat.identity && log.key == name.key);
         let mut named = known.is_some();
         if is_marked(disk, &append_lock)? {
             logs.settle(name, &place.path, &append_lock)?;
+            // `settle` put a new file in this place: the open one is obsolete, and the new name may
+            // not be durable.
             (file, stat) = open()?;
             named = false;
         }
@@ -97,8 +114,8 @@ impl FileAppender {
         Error::io(self.place.path.display(), what, error)
     }
 
-    /// Fails if a sync of another writer failed, which may have thrown away bytes of ours:
-    /// later syncs do not tell.
+    /// Fails if an `fsync` of another writer failed. The kernel may have dropped bytes of this
+    /// writer too, and reports that to no later `fsync`.
     fn check_marker(&self) -> AppendResult<()> {
         if is_marked(self.disk.as_ref(), &self.append_lock)? {
             let what = format!(
@@ -112,8 +129,8 @@ impl FileAppender {
         Ok(())
     }
 
-    /// The open file, if the path still leads to it. Another writer may have made a deferred
-    /// log visible meanwhile.
+    /// Returns the state of the open file, if the path still leads to it. Another writer may have
+    /// published a hidden log meanwhile; then the appender continues under the visible path.
     fn still_there(&mut self) -> AppendResult<Stat> {
         let (disk, mine) = (self.disk.as_ref(), self.identity);
         let seen_at = |place: &LogPath| -> Result<Option<Stat>> {
@@ -128,6 +145,7 @@ impl FileAppender {
         let published = self.visible.as_ref().map(seen_at).transpose()?.flatten();
         match self.visible.take().zip(published) {
             Some((visible, seen)) => {
+                // The new name was made by another process, which may not have synced it.
                 (self.place, self.named) = (visible, false);
                 Ok(seen)
             }
@@ -135,7 +153,7 @@ impl FileAppender {
         }
     }
 
-    /// Fails unless the path leads to the open file, and the file has no failed-sync marker.
+    /// Fails unless the path leads to the open file and the log has no failed-sync marker.
     fn look(&mut self) -> AppendResult<Stat> {
         let seen = self.still_there()?;
         self.check_marker()?;
@@ -165,13 +183,16 @@ impl FileAppender {
             .map_err(|error| self.fault("append to", error))
     }
 
-    /// Appends bytes and finds out where they landed.
+    /// Appends `bytes` and returns where they landed: at `end`, unless a program without a lock
+    /// appended first.
     fn write(&mut self, end: u64, bytes: &[u8]) -> Result<u64> {
         if bytes.is_empty() {
             return Ok(end);
         }
         self.append_bytes(bytes)?;
         let ended = self
+            // The file offset after the `write`, wherever the bytes landed. The length of the file
+            // would also count a concurrent append.
             .file
             .appended_to()
             .map_err(|error| self.fault("look at", error))?;
@@ -181,10 +202,10 @@ impl FileAppender {
         self.after_race(end, bytes)
     }
 
-    /// Somebody without a lock wrote at the same moment: finds our bytes, and writes them again as
-    /// long as they share a line.
+    /// Handles an append that a program without a lock made at the same moment: finds our bytes,
+    /// and writes them again while they share a line with others.
     fn after_race(&mut self, end: u64, bytes: &[u8]) -> Result<u64> {
-        // A line end before them belongs to what stood there, and is wherever it landed.
+        // A leading newline only ends the torn line before: it need not stay next to our lines.
         let lines = bytes
             .strip_prefix(b"\n")
             .filter(|lines| !lines.is_empty())
@@ -192,8 +213,10 @@ impl FileAppender {
         for _ in 0..RACES {
             self.races += 1;
             if let Some(start) = self.own_line(end, lines)? {
+                // `write` promises the start of `bytes`, which includes that newline.
                 return Ok(start - (bytes.len() - lines.len()) as u64);
             }
+            // The bytes of this attempt stay where they landed: a log is never cut.
             self.append_bytes(&[b"\n", lines].concat())?;
         }
         let what = format!(
@@ -204,8 +227,9 @@ impl FileAppender {
             .hinting("end the program that writes the session without a lock, then append again"))
     }
 
-    /// Where our lines stand on lines of their own behind what was known.
+    /// Returns the position of `lines` behind `end`, if they begin at the start of a line.
     fn own_line(&self, end: u64, lines: &[u8]) -> Result<Option<u64>> {
+        // One byte before: a newline there proves that a match at `end` begins a line.
         let from = end.saturating_sub(1);
         let mut region = vec![0; usize::try_from(self.len()?.saturating_sub(from)).unwrap_or(0)];
         let done = read_full(self.file.as_ref(), &mut region, from)
@@ -228,6 +252,7 @@ impl LogAppender for FileAppender {
         }
         let end = self.look()?.len;
         if end < known {
+            // Another program rewrote the log: positions that this writer knows are void.
             Err(self.fenced("was cut shorter"))
         } else {
             Ok(end)
@@ -254,6 +279,7 @@ impl LogAppender for FileAppender {
         let path = Arc::clone(&self.place.path);
         self.syncing = Some(Arc::clone(&path));
         let file = Arc::clone(&self.file);
+        // Once per log; later appends change no directory entry.
         let unnamed = (!self.named).then(|| (Arc::clone(&self.disk), Arc::clone(&self.root)));
         Some(Box::new(move || {
             file.sync()
@@ -269,14 +295,15 @@ impl LogAppender for FileAppender {
             .syncing
             .take()
             .unwrap_or_else(|| Arc::clone(&self.place.path));
-        // Only a failed `fsync` makes bytes doubtful that the kernel shows.
+        // Marked only after a failed `fsync`: the kernel may then show bytes that are not on disk.
         outcome.inspect_err(|_| mark(self.disk.as_ref(), &self.append_lock))?;
-        // What was synced in a file that its path no longer leads to is lost.
+        // A sync of a file that the path no longer leads to protects nothing: the receipt would be
+        // false.
         match self.look() {
             Ok(_) | Err(AppendError::Stale) => {}
             Err(AppendError::Fenced(error) | AppendError::Failed(error)) => return Err(error),
         }
-        // A log that was renamed meanwhile needs its new name synced too.
+        // The log was renamed meanwhile, and its new name must be synced too.
         if path != self.place.path {
             return Ok(false);
         }
@@ -317,13 +344,13 @@ impl LogAppender for FileAppender {
         Ok(())
     }
 
-    /// Writes a line over itself, so that the next sync covers it.
+    /// Writes a line over itself, so that the next `fsync` covers it.
     ///
     /// The process that wrote it may have been killed right after its `fsync` failed, before it
-    /// could create the failed-sync marker. The kernel then shows bytes that are not on disk, and
-    /// takes them for synced.
+    /// could create the failed-sync marker. The kernel then shows bytes that are not on disk and
+    /// has marked their pages clean, so that only a new write makes the next `fsync` write them.
     fn rewrite_for_sync(&mut self, at: u64, len: u64) -> Result<bool> {
-        // With the line end, if it has one already.
+        // One byte more for the newline, if there is one.
         let mut bytes = vec![0; usize::try_from(len + 1).unwrap_or(0)];
         let done = read_full(self.file.as_ref(), &mut bytes, at)
             .map_err(|error| self.fault("read", error))?;
@@ -339,7 +366,7 @@ impl LogAppender for FileAppender {
     }
 }
 
-/// Notes that a log is durable under its name.
+/// Notes in the append lock's file that a log is durable under its name.
 fn remember(disk: &dyn Disk, lock: &AppendLock, place: &LogPath, identity: (u64, u64)) -> NamedLog {
     let log = NamedLog {
         identity,
@@ -349,8 +376,8 @@ fn remember(disk: &dyn Disk, lock: &AppendLock, place: &LogPath, identity: (u64,
     log
 }
 
-/// Makes the name of a log durable with all folders that lead to it: whoever made those may have
-/// died before it synced them.
+/// Makes the name of a log durable, with all folders up to the root: the process that made those
+/// folders may have died before it synced them.
 fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
     let mut at = path;
     loop {

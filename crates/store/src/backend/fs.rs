@@ -1,9 +1,12 @@
-//! Files below a root folder.
+//! [`Backend`] for the files below a root folder.
 //!
-//! Only regular files are ever opened: without blocking, and checked again after opening, so that a
-//! pipe or a device in the place of a log neither hangs nor feeds us. Keys never leave the root,
-//! and symbolic links are followed only as long as they stay below it: one that leads elsewhere is
-//! remembered, so that it can be reported, and is never opened.
+//! A store is a folder that other programs write to, so its content is not trusted. Only regular
+//! files are opened: without blocking, and checked again after opening, so that a pipe or a device
+//! in place of a log neither blocks nor supplies data. Keys never leave the root (`path_below`),
+//! and symbolic links are followed only if they stay below it; a link that leads elsewhere is
+//! recorded for reports and never opened.
+//!
+//! [`FsObject`] reads one file. It reads ahead for callers that read one record after the other.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -19,39 +22,39 @@ use super::memory::MemoryObject;
 use super::{Backend, ObjectReader, bytes_before, ends_of_bytes};
 use crate::disk::{Disk, DiskFile, LeadsOutside, OpenMode, RealDisk, Stat, StatKind, read_full};
 
-/// How much of a file is asked for at once while lines go by.
+/// How many bytes one `read` asks for while lines are read.
 const CHUNK: usize = 1 << 18;
 
-/// The same for the first time.
+/// Size of the first `read`, because a follower of a log often needs only a few lines.
 const FIRST_CHUNK: usize = 1 << 13;
 
-/// A buffer for blocks that grew beyond this is not kept.
+/// The largest buffer that is kept between calls, in bytes.
 const LARGEST_KEPT: usize = 1 << 20;
 
-/// How much is read at once for one who asks for one record after the other.
+/// How many bytes are read ahead for sequential reads of single records.
 const AHEAD: usize = 1 << 17;
 
-/// How many links that lead elsewhere are remembered: enough to report them, and a bound for a
-/// folder full of them.
+/// How many links out of the root are recorded: enough for a report, and a bound for a folder full
+/// of them.
 const MOST_OUTSIDE: usize = 1000;
 
-/// A folder of files.
+/// A folder whose files are read as the objects of a store.
 #[derive(Debug, Clone)]
 pub struct FsBackend {
     root: PathBuf,
     disk: Arc<dyn Disk>,
     unpacked: LastUnpacked<(PathBuf, Stat)>,
-    /// Keys of links that were met and lead out of the folder.
+    /// Keys of links that were found and lead out of the folder.
     outside: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl FsBackend {
-    /// The files below `root`, which need not exist.
+    /// Reads the files below `root`, which need not exist.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         FsBackend::on(Arc::new(RealDisk), root)
     }
 
-    /// The files below `root` of a given disk.
+    /// Reads the files below `root` on `disk`.
     pub fn on(disk: Arc<dyn Disk>, root: impl Into<PathBuf>) -> Self {
         FsBackend {
             root: root.into(),
@@ -65,7 +68,7 @@ impl FsBackend {
         path_below(&self.root, key)
     }
 
-    /// Remembers the link on the way to a key that leads out of the folder.
+    /// Records the first link on the way to a key that leads out of the folder.
     fn remember_outside(&self, key: &str) {
         let ends = key.match_indices('/').map(|(at, _)| at).chain([key.len()]);
         let seen = |part: &str| self.disk.stat_below(&self.root, part).ok().flatten();
@@ -81,7 +84,7 @@ impl FsBackend {
     }
 }
 
-/// The path of a key, which never leaves the root.
+/// Returns the path of a key, which never leaves the root.
 pub(super) fn path_below(root: &Path, key: &str) -> Result<PathBuf> {
     let mut path = PathBuf::with_capacity(root.as_os_str().len() + key.len() + 2);
     path.push(root);
@@ -92,7 +95,7 @@ pub(super) fn path_below(root: &Path, key: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// A key as a relative path without `..`.
+/// Returns a key as a relative path without `..`.
 fn below(key: &str) -> Result<&str> {
     let leaves =
         |part: &str| matches!(part, ".." | ".") || (cfg!(windows) && part.contains(['\\', ':']));
@@ -102,7 +105,7 @@ fn below(key: &str) -> Result<&str> {
             format!("`{}` leaves the store", key.escape_debug()),
         ));
     }
-    // A path that begins with a separator would take the place of the root.
+    // `PathBuf::push` of a path that begins with a separator would replace the root.
     Ok(key.trim_start_matches('/'))
 }
 
@@ -111,8 +114,8 @@ impl Backend for FsBackend {
         let path = self.path(folder)?;
         let mut entries = match self.disk.list_below(&self.root, below(folder)?) {
             Ok(entries) => entries,
-            // Reported as a link by the one who asks for those, and no reason to
-            // give up on all else.
+            // Not an error: `outside_links` reports it, and one planted link must not make the rest
+            // of the store unreadable.
             Err(error) if LeadsOutside::of(&error).is_some() => {
                 self.remember_outside(folder);
                 return Ok(Vec::new());
@@ -127,7 +130,7 @@ impl Backend for FsBackend {
             }
             Err(error) => return Err(Error::io(path.display(), "list", error)),
         };
-        // Names before keys: what they begin with alike need not be compared.
+        // Sorted by name before keys are made, which would all begin with the same folder.
         entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let key = |name: String| match folder {
             "" => name,
@@ -135,8 +138,8 @@ impl Backend for FsBackend {
         };
         let found = entries.into_iter().map(|(name, stat)| {
             let key = key(name);
-            // At the root people keep settings and notes of their own behind links. What is asked
-            // for by name there is remembered.
+            // In the root folder people keep settings and notes of their own behind links; those
+            // are not reported, unless they are asked for by name (`stat`, `open`).
             if stat.kind == StatKind::Outside && !folder.is_empty() {
                 self.remember_outside(&key);
             }
@@ -206,7 +209,7 @@ impl Backend for FsBackend {
 }
 
 impl FsBackend {
-    /// What a file holds that its agent compressed.
+    /// Returns the decompressed content of a file that its agent compressed.
     fn unpacked(&self, packed: FsObject) -> Result<Box<dyn ObjectReader>> {
         let stat = packed.file.stat().map_err(|error| packed.fault(error))?;
         let bytes = self.unpacked.bytes((packed.path.to_path_buf(), stat), || {
@@ -236,7 +239,7 @@ impl FsBackend {
     }
 }
 
-/// What is said of a path that a link takes out of a folder.
+/// Returns the error for a path that a symbolic link leads out of `root`.
 pub(crate) fn leads_outside(path: &Path, root: &Path) -> Error {
     Error::new(
         ErrorKind::Denied,
@@ -270,15 +273,16 @@ fn info(key: String, stat: &Stat) -> FileInfo {
 }
 
 #[derive(Debug)]
+/// An open file of the store.
 pub(super) struct FsObject {
     file: Arc<dyn DiskFile>,
     path: Arc<Path>,
     ahead: RefCell<Ahead>,
-    /// What the last block before another was read into.
+    /// The buffer of the last `lines_before`, for the next one.
     block: RefCell<Vec<u8>>,
 }
 
-/// What was read beyond what was asked for, and where the last one who asked would go on.
+/// A read-ahead buffer: bytes that were read beyond the request, and where the last request ended.
 #[derive(Debug, Default)]
 struct Ahead {
     from: u64,
@@ -287,15 +291,15 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// A short piece, if it stands here, or follows the last one that was asked for: then `fill`
-    /// reads on from there.
+    /// Returns a short piece from the buffer. If it is not there but follows the last request,
+    /// calls `fill` to read ahead from `at`. Otherwise returns `None`.
     fn piece(
         &mut self,
         at: u64,
         len: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<usize>,
     ) -> Result<Option<Vec<u8>>> {
-        // Records of a log stand one line end apart.
+        // Consecutive records are one newline (or CR and LF) apart.
         let follows = self
             .next
             .and_then(|next| at.checked_sub(next))
@@ -358,8 +362,8 @@ impl ObjectReader for FsObject {
     }
 
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
-        // The length comes from a head or a listing; the file may have shrunk since, and must not
-        // cost much more than it holds.
+        // `len` comes from a head or a listing, and the file may have shrunk since: a large buffer
+        // is allocated only after a look at the current length.
         let len = if len <= CHUNK as u64 {
             len
         } else {
@@ -393,7 +397,7 @@ impl ObjectReader for FsObject {
 
     fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
         let mut lines = Lines::new(from, number);
-        // Who follows a log asks for a few lines at a time.
+        // The first read is small: a follower of a log asks for a few lines at a time.
         let mut buffer = vec![0; FIRST_CHUNK];
         let mut at = from;
         loop {
@@ -416,7 +420,7 @@ impl ObjectReader for FsObject {
     fn lines_before(&self, to: u64, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
         let mut block = self.block.take();
         let first = bytes_before(self, &mut block, to, window, sink);
-        // One long line must not cost its size for as long as the file is open.
+        // One long line must not hold its memory while the file is open.
         if block.capacity() <= LARGEST_KEPT {
             self.block.replace(block);
         }

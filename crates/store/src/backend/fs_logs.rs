@@ -1,4 +1,11 @@
-//! Logs in files: leases and append locks are OS locks, positions are bytes.
+//! [`LogBackend`] for files: leases and append locks are OS locks, positions are byte offsets.
+//!
+//! A log whose last `fsync` failed (it has the failed-sync marker) must be copied before anything
+//! is acknowledged in it: the kernel may show bytes in its cache that are not on disk, and a later
+//! `fsync` of the same file reports success without writing them. `settle` does so under the append
+//! lock: stream the log to a temporary file, keep the old file as a hard link in the vault, sync
+//! the copy and rename it over the log, remove the marker. A crash before the last step leaves the
+//! marker, and the next writer starts again.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,20 +22,21 @@ use crate::locks::{Locks, Owner};
 use crate::sha256::{Hasher, chunks};
 use crate::vault::{FailedSyncCopy, Vault};
 
-/// The logs below a folder, with their locks in another one.
+/// The logs below a folder. Their locks are in another folder.
 #[derive(Debug)]
 pub(crate) struct FsLogs {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) id_source: Arc<dyn IdSource>,
-    /// The folder of the store: names below it, and its own, are made durable
-    /// with the first receipt.
+    /// The folder of the store. The first receipt of a log makes all names below it, and its own,
+    /// durable.
     pub(crate) root: Arc<Path>,
     pub(crate) locks: PathBuf,
-    /// The log that was found last by what its append lock remembers.
+    /// The log that [`LogBackend::remembered`] found last, so that opening it right after need not
+    /// read the append lock's file again.
     pub(crate) found: Mutex<Option<Remembered>>,
 }
 
-/// What an append lock remembered of a log when it was looked at.
+/// An append lock, with the log that its file remembered.
 #[derive(Debug)]
 pub(crate) struct Remembered {
     pub(super) append_lock: AppendLock,
@@ -71,7 +79,7 @@ impl FsLogs {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is remembered of the log of that key, if it was found that way a moment ago.
+    /// Takes what is remembered about the log of that key, if it was found last.
     pub(super) fn take_remembered(&self, key: &str) -> Option<Remembered> {
         self.found().take_if(|found| found.log.key == key)
     }
@@ -85,14 +93,15 @@ impl FsLogs {
     ) -> Result<()> {
         let (disk, mark) = (self.disk.as_ref(), append_lock.failed_sync_marker());
         let held = append_lock.hold(disk)?;
-        // Another writer may have copied it while we waited: a second copy
-        // would fence that one off.
+        // Looked for again under the lock: another writer may have copied the log while this one
+        // waited, and a second copy would fence that writer.
         if disk
             .stat(&mark)
             .map_err(|error| Error::io(mark.display(), "look at", error))?
             .is_some()
         {
             self.copy_after_failed_sync(log, path)?;
+            // Only after the copy is durable: a crash before this line repeats the copy.
             disk.remove(&mark)
                 .map_err(|error| Error::io(mark.display(), "remove", error))?;
             durable::sync_parent(disk, &mark)?;
@@ -101,12 +110,12 @@ impl FsLogs {
         Ok(())
     }
 
-    /// After a failed `fsync` the kernel may show bytes that are not on disk: a copy that was
-    /// synced is the truth.
+    /// Replaces a log by a copy that was synced.
     ///
-    /// The copy is streamed, because the log may be larger than memory. A program that still
-    /// has the old file open goes on writing there, so the old file stays under another name (a
-    /// hard link) in the vault.
+    /// After a failed `fsync` the kernel may show bytes that are not on disk; the copy makes what
+    /// can be read durable. It is streamed, because the log may be larger than memory. A program
+    /// that still has the old file open goes on writing there, so the old file stays reachable as a
+    /// hard link in the vault.
     fn copy_after_failed_sync(&self, log: &LogName<'_>, path: &Path) -> Result<()> {
         let disk = self.disk.as_ref();
         let fault = |error| Error::io(path.display(), "copy", error);
@@ -121,8 +130,7 @@ impl FsLogs {
                 sink(chunk)
             });
             copied.map_err(fault)?;
-            // Before the copy takes the name of the log: from then on only the vault
-            // leads to the old file.
+            // Before the rename: from then on only the vault leads to the old file.
             let (session, root, key) = (log.session, self.root.as_ref(), log.key);
             self.vault().keep_failed_sync_copy(&FailedSyncCopy {
                 session,
@@ -135,7 +143,7 @@ impl FsLogs {
         })
     }
 
-    /// The vault of the home that the locks belong to.
+    /// Returns the vault of the home that the locks belong to.
     fn vault(&self) -> Vault {
         let (disk, id_source) = (&self.disk, &self.id_source);
         let locks = Locks::new(
@@ -153,7 +161,7 @@ impl FsLogs {
     }
 }
 
-/// What the locks of a session are called.
+/// Returns the name that the locks of a session have.
 pub(crate) fn lock_name(session: &SessionRef) -> String {
     [session.dialect.as_str(), &session.id].join("-")
 }

@@ -1,9 +1,17 @@
-//! Where lines land: the writing half of a backend.
+//! The traits between a writer and its storage: [`LogBackend`] opens logs, [`LogAppender`] appends
+//! lines to one.
 //!
-//! A writer knows entries; what stands behind these traits knows lines. Positions are opaque
-//! numbers that grow with the log: bytes in a file, sequence numbers in a table. Nothing here needs
-//! a lock that outlives its holder, and nothing needs a clock but leases that run out.
-//! `boswell-testkit` has the suite that says whether an implementation is right.
+//! A writer knows entries and receipts; an implementation of these traits knows lines. Positions
+//! are opaque numbers that grow with the log: byte offsets in a file, sequence numbers in a table.
+//! A writer never adds lengths to them but calls [`LogAppender::position_after`].
+//!
+//! One append is `lock`, `append`, `unlock`, then `sync`, the returned work, and `synced`. An
+//! append is always compared with the end that the writer knows: it lands there whole, or fails
+//! with [`AppendError::Stale`]. Files hold a lock for that; a table compares in the statement that
+//! writes. No implementation needs a lock that survives its process, and none needs a clock except
+//! for leases that expire.
+//!
+//! `boswell-testkit` contains the conformance suite for implementations.
 
 use std::fmt;
 
@@ -12,40 +20,41 @@ use boswell_model::{Error, Instant, Result, SessionRef};
 use super::ObjectReader;
 use crate::lease::Wait;
 
-/// A place that takes the logs of sessions.
+/// Storage for session logs that can be written.
 pub trait LogBackend: Send + Sync + fmt::Debug {
-    /// Takes the lease of a session, which need not be there yet. `Busy` if somebody else has it
-    /// for longer than is waited.
+    /// Takes the lease of a session, which need not exist yet. Fails with `Busy` if another writer
+    /// has it for longer than [`LogClaim::wait`].
     fn lease(&self, claim: &LogClaim<'_>) -> Result<Lease>;
 
-    /// Makes a log of these lines under a key that must be free: whole and durable, or not at all.
-    /// The lease is that of its session.
+    /// Creates a log with these lines under `key`, which must be free: whole and durable, or not at
+    /// all. `lease` is that of its session.
     fn create(&self, key: &str, lines: &[u8], lease: &Lease) -> Result<()>;
 
-    /// The key under which the log of a session was last written: where it need not be looked for
-    /// among all others, if it is still there. None where nothing is remembered.
+    /// Returns the key under which the log of a session was last written, so that the caller can
+    /// try it before it searches the store. `None` if nothing is remembered.
     fn remembered(&self, _session: &SessionRef) -> Option<String> {
         None
     }
 
-    /// Opens a log to add to it.
+    /// Opens a log for appending.
     fn append_to(&self, log: &LogName<'_>, lease: Option<&Lease>) -> Result<OpenLog>;
 }
 
-/// Who wants to drive which session.
+/// A request for the lease of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct LogClaim<'a> {
-    /// The session.
+    /// The session whose lease is requested.
     pub session: &'a SessionRef,
-    /// How long to wait for whoever has it.
+    /// How long to wait while another writer has the lease.
     pub wait: Wait,
-    /// What others are told about us.
+    /// Name of this program, for the error message of other processes.
     pub program: &'a str,
-    /// What the time is, also for others only.
+    /// The current time, for the same message only.
     pub now: Instant,
 }
 
-/// The right to drive a session: to move its leaf, to compact, to rewrite. Dropping it gives it up.
+/// The right to be the one writer of a session: to move its leaf, to compact, to rewrite. Dropping
+/// it releases it.
 #[derive(Debug)]
 pub struct Lease {
     epoch: u64,
@@ -53,8 +62,8 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// A lease that lasts as long as `held` is not dropped. Where leases can be lost, every holder
-    /// has a larger epoch than the one before; elsewhere it says nothing.
+    /// Makes a lease that ends when `held` is dropped. Where leases can be lost, every holder has a
+    /// larger `epoch` than the one before; elsewhere the epoch has no meaning.
     pub fn new(epoch: u64, held: impl fmt::Debug + Send + Sync + 'static) -> Lease {
         Lease {
             epoch,
@@ -62,44 +71,44 @@ impl Lease {
         }
     }
 
-    /// Which of the session's holders this is.
+    /// Returns the epoch, which grows with every holder of the session's lease.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 }
 
-/// A log that is to be opened.
+/// Names a log that is to be opened.
 #[derive(Debug, Clone, Copy)]
 pub struct LogName<'a> {
-    /// Its session.
+    /// The session that the log belongs to.
     pub session: &'a SessionRef,
-    /// Its key.
+    /// The key under which the log is now.
     pub key: &'a str,
-    /// The key that it gets once it may be seen, if it has another until then.
+    /// The key under which the log becomes visible, if it has a hidden one until then.
     pub visible: Option<&'a str>,
-    /// Whether it was made a moment ago by [`LogBackend::create`].
+    /// Whether [`LogBackend::create`] has just created it, so that its name is durable.
     pub just_made: bool,
 }
 
-/// A log that was opened.
+/// An open log and its end.
 #[derive(Debug)]
 pub struct OpenLog {
-    /// Adds to it.
+    /// Appends to the log.
     pub log: Box<dyn LogAppender>,
-    /// Where it ends.
+    /// The position behind the last byte or row of the log.
     pub end: u64,
 }
 
-/// Why nothing, or nothing certain, was added.
+/// Why an append failed, and whether something may have been written.
 #[derive(Debug)]
 pub enum AppendError {
-    /// Others added something since the caller looked, and nothing was written:
-    /// read on and try again.
+    /// Other writers appended since the caller looked, and nothing was written: the caller reads
+    /// what they appended and tries again.
     Stale,
-    /// The log is not ours any more, and nothing was written: it was replaced, or somebody
-    /// else drives the session.
+    /// This writer may not write any more, and nothing was written: the log was replaced, or
+    /// another writer has the lease.
     Fenced(Error),
-    /// It failed. Some of it may have been written.
+    /// The write failed. Some of the lines may have been written.
     Failed(Error),
 }
 
@@ -109,66 +118,67 @@ impl From<Error> for AppendError {
     }
 }
 
-/// What an attempt to add something gives.
+/// The result of a call that appends.
 pub type AppendResult<T> = std::result::Result<T, AppendError>;
 
-/// What remains to be done until lines are durable. Runs beside appends.
+/// The work that makes appended lines durable. It runs while other threads append.
 pub type SyncWork = Box<dyn FnOnce() -> Result<()> + Send>;
 
-/// A log that is open for adding to it. One caller at a time.
+/// A log that is open for appending. One caller at a time.
 pub trait LogAppender: Send + fmt::Debug {
     /// Takes the append lock and returns where the log ends: at `known`, up to where the caller has
-    /// read, or behind it. Calling it again before [`unlock`](LogAppender::unlock) keeps the lock.
+    /// read, or behind it. A second call before [`unlock`](LogAppender::unlock) keeps the lock.
     /// After [`AppendError::Failed`] it may be called again.
     ///
-    /// A backend without an append lock compares when it appends: it may return `known` unless
-    /// the log is known to be [stale](AppendError::Stale).
+    /// A backend without an append lock compares when it appends: it may return `known` unless the
+    /// log is known to be [stale](AppendError::Stale).
     fn lock(&mut self, known: u64) -> AppendResult<u64>;
 
     /// Appends `lines` at `end` in one write and returns the position of the first of them. If the
-    /// log no longer ends there, the call fails with [`AppendError::Stale`], or the lines go
-    /// behind what other writers appended, on lines of their own.
+    /// log no longer ends there, the call fails with [`AppendError::Stale`], or the lines go behind
+    /// what other writers appended, on lines of their own.
     ///
-    /// Every line has its line end. A line end may come before them if the last line of the log
-    /// lacks its own. With no lines it only finds out whether it could have added some.
+    /// Every line has its newline. A newline may come before them if the last line of the log lacks
+    /// its own. An append of no bytes only checks whether an append would be possible.
     fn append(&mut self, end: u64, lines: &[u8]) -> AppendResult<u64>;
 
     /// Releases the append lock.
     fn unlock(&mut self);
 
-    /// The position behind a line that stands at `at`.
+    /// Returns the position behind a line that is at `at`.
     fn position_after(&self, at: u64, line: &[u8]) -> u64;
 
-    /// What remains to be done until all that was appended is durable; none if it was
-    /// when `append` returned.
+    /// Returns the work that remains until all appended lines are durable; `None` if they were when
+    /// `append` returned.
     fn sync(&mut self) -> Option<SyncWork>;
 
-    /// What came of that work. False if it has to be done once more, because something changed
-    /// meanwhile that it may not cover.
+    /// Takes the outcome of that work. Returns false if it has to be done again, because something
+    /// changed meanwhile that it may not cover.
     fn synced(&mut self, outcome: Result<()>) -> Result<bool>;
 
-    /// Reads the log.
+    /// Opens the log for reading.
     fn reader(&self) -> Result<Box<dyn ObjectReader>>;
 
-    /// Its key, which others may have changed by making it visible.
+    /// Returns the key of the log. Another writer may have changed it by publishing the log.
     fn key(&self) -> &str;
 
-    /// Device and number of the file that lines are added to; none where there are no files. It is
-    /// a part of each [`Revision`](boswell_model::Revision).
+    /// Returns device and inode of the file that lines are appended to; `None` where there are no
+    /// files. It is a part of each [`Revision`](boswell_model::Revision).
     fn file(&self) -> Option<(u64, u64)> {
         None
     }
 
-    /// Gives the log the key under which it is seen, if it has another one.
+    /// Moves the log to its visible key, if it has a hidden one.
     fn publish(&mut self) -> Result<()>;
 
-    /// Makes sure that the next sync covers a line that stands there already, whoever wrote it;
-    /// true if one is needed. Where what can be read is durable, there is nothing to do.
+    /// Makes the next sync cover a line that the log contains already, no matter which process
+    /// wrote it. Returns true if such a sync is needed. Does nothing where all that can be read is
+    /// durable.
     fn rewrite_for_sync(&mut self, _at: u64, _len: u64) -> Result<bool> {
         Ok(false)
     }
 
-    /// How often somebody who does not wait for turns got between us and our own lines.
+    /// Returns how many times a program that takes no lock wrote into the lines of this appender.
     fn races(&self) -> u64 {
         0
     }

@@ -1,5 +1,5 @@
-//! Objects in memory: for tests, for sessions that are never kept, for files
-//! handed over one by one.
+//! [`MemoryBackend`]: objects in memory, for tests, for sessions that are never stored, and for
+//! files that are passed one by one.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use boswell_model::{Instant, Line, Lines, Result};
 
 use super::{Backend, ObjectReader, bytes_before, ends_of_bytes};
 
-/// Objects in memory.
+/// A backend whose objects are in memory.
 #[derive(Debug, Default, Clone)]
 pub struct MemoryBackend {
     files: MemoryFiles,
 }
 
 impl MemoryBackend {
-    /// Puts an object.
+    /// Stores an object under `key`.
     pub fn put(&mut self, key: &str, bytes: impl Into<Vec<u8>>, modified: Option<Instant>) {
         self.files.put(key, bytes, modified);
     }
@@ -53,7 +53,7 @@ impl MemoryObject {
         }
     }
 
-    /// Bytes that others hold too.
+    /// Returns a reader of shared bytes.
     pub(super) fn of(bytes: Arc<[u8]>) -> Self {
         MemoryObject { bytes }
     }

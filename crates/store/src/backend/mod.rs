@@ -1,8 +1,9 @@
-//! Where bytes live.
+//! Storage of session logs and their side files: the [`Backend`] trait and its implementations.
 //!
-//! A backend keeps objects under keys and knows how records stand in them: a file holds them as
-//! lines, a table would hold them as rows. Positions are opaque numbers that grow with the log:
-//! byte offsets here, sequence numbers there.
+//! A backend stores objects under keys and knows how records are laid out in them: as lines of a
+//! file, or as rows of a table. Positions are opaque numbers that grow with the log: byte offsets
+//! or sequence numbers. Reading is in [`Backend`] and [`ObjectReader`], writing in [`LogBackend`]
+//! and [`LogAppender`]; most backends only read.
 
 mod archived;
 mod compressed;
@@ -28,24 +29,24 @@ pub use log_backend::{
 pub use memory::MemoryBackend;
 pub(crate) use row_log::with_sessions_of_rows;
 
-/// A place that keeps session logs and the files around them.
+/// Storage of session logs and the files that belong to them.
 pub trait Backend: Send + Sync + std::fmt::Debug {
-    /// What stands directly in a folder (`""` is the root), sorted by name. A folder that
-    /// is not there is empty.
+    /// Lists the content of a folder (`""` is the root), sorted by name. A folder that does not
+    /// exist is empty.
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>>;
 
-    /// What stands at a key; none if nothing does.
+    /// Returns the file at a key; `None` if there is none.
     fn stat(&self, key: &str) -> Result<Option<FileInfo>>;
 
-    /// Opens an object for reading. What is opened stays what it was, even if
-    /// something else takes its key.
+    /// Opens an object for reading. The reader keeps reading that object, even if another one is
+    /// put under the key.
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>>;
 
-    /// A small file in which a person sets up an agent; none if it is not there, or
-    /// longer than `limit`.
+    /// Reads a small settings file of an agent; `None` if it does not exist or is longer than
+    /// `limit`.
     ///
-    /// People keep such files elsewhere and leave a link: it is followed, wherever it leads. So the
-    /// caller takes single settings from it, and never shows, exports or copies it.
+    /// People keep such files elsewhere and leave a symbolic link: it is followed, also out of the
+    /// store. So the caller takes single settings from it, and never shows, exports or copies it.
     fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         match self.stat(key)? {
             Some(info) if info.is_file() && info.size <= limit => {
@@ -55,57 +56,57 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
         }
     }
 
-    /// Opens the database at a key for reading; none if it is not there, or if databases cannot be
-    /// read in this place.
+    /// Opens the database at a key for reading; `None` if it does not exist, or if this backend
+    /// cannot read databases.
     fn rows(&self, _key: &str) -> Result<Option<Box<dyn RowSource>>> {
         Ok(None)
     }
 
-    /// Keys of symbolic links that were met so far and lead out of the place: nothing was
-    /// opened through them.
+    /// Returns the keys of symbolic links that were found so far and lead out of the store. Nothing
+    /// was opened through them.
     fn outside_links(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// How a person would name the object: its path, where it has one. The name ends with the key,
-    /// and what stands before is the same for all keys.
+    /// Returns a name of the object for people: its path, where it has one. The name ends with the
+    /// key, and the part before it is equal for all keys.
     fn describe(&self, key: &str) -> String;
 }
 
 /// An object that was opened for reading.
 pub trait ObjectReader: Send + std::fmt::Debug {
-    /// Its length in the backend's positions.
+    /// Returns the end of the object as a position.
     fn end(&self) -> Result<u64>;
 
-    /// What tells this object from another that later stands at the same key; none where the
-    /// backend cannot tell.
+    /// Returns what distinguishes this object from a later one under the same key; `None` where the
+    /// backend has no such identity.
     fn identity(&self) -> Result<Option<(u64, u64)>> {
         Ok(None)
     }
 
-    /// Up to `len` bytes from position `at`; fewer when it ends before.
+    /// Reads up to `len` bytes from position `at`; fewer at the end of the object.
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>>;
 
-    /// The same into a buffer that is used again.
+    /// As [`read`](ObjectReader::read), into a buffer that the caller reuses.
     fn read_into(&self, buffer: &mut Vec<u8>, at: u64, len: u64) -> Result<()> {
         *buffer = self.read(at, len)?;
         Ok(())
     }
 
-    /// Hands over every line from position `from`, which is the start of line `number`, and gives
-    /// the position after the last.
+    /// Passes every line from position `from`, which is the start of line `number`, to `sink`, and
+    /// returns the position after the last.
     fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64>;
 
-    /// Hands over the lines at the beginning and those at the end, about `window` bytes of each,
-    /// none twice; says whether lines between them were left out. The numbers of the lines at the
-    /// end are only a guess then.
+    /// Passes the lines at the beginning and those at the end, about `window` bytes of each and
+    /// none twice, to `sink`. Returns whether lines between them were left out; the numbers of the
+    /// lines at the end are only a guess then.
     fn ends(&self, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<bool>;
 
-    /// Hands over the last whole lines before position `to`, which is the start of a line or the
-    /// end: about `window` bytes of them, at least one. Gives the position of the first of them.
-    /// Their numbers are not known.
+    /// Passes the last complete lines before position `to`, which is the start of a line or the
+    /// end, to `sink`: about `window` bytes of them, at least one. Returns the position of the
+    /// first of them. Their numbers are not known.
     ///
-    /// A backend that cannot read backwards hands over all lines before `to`.
+    /// A backend that cannot read backwards passes all lines before `to`.
     fn lines_before(&self, to: u64, _window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
         let mut first = to;
         self.lines(0, 1, &mut |line| {
@@ -129,7 +130,7 @@ pub(crate) fn bytes_before(
     let mut window = window.max(1);
     loop {
         let from = to.saturating_sub(window);
-        // One byte more: if that is a line end, the first line is whole.
+        // One byte more: if it is a newline, the first line is complete.
         let read_from = from.saturating_sub(1);
         object.read_into(bytes, read_from, to - read_from)?;
         let skip = if from == 0 {
@@ -164,8 +165,8 @@ pub(crate) fn ends_of_bytes(
     }
     let head = object.read(0, window)?;
     let mut count = 0;
-    // A first line longer than the window is taken whole: it may be all that says
-    // whose session this is.
+    // A first line longer than the window is read whole: it may be the only one that names the
+    // session.
     let whole = match memchr::memrchr(b'\n', &head) {
         Some(at) => at as u64 + 1,
         None => first_line_end(object, window, end)?,
@@ -185,6 +186,8 @@ pub(crate) fn ends_of_bytes(
         },
     );
     let from = (end - window).max(whole);
+    // The first piece of the tail is the rest of a line, unless the tail begins where the head
+    // ended.
     let tail = object.read(from, end - from)?;
     let skip = if from == whole {
         0
@@ -212,7 +215,7 @@ fn first_line_end(object: &dyn ObjectReader, window: u64, end: u64) -> Result<u6
     Ok(end)
 }
 
-/// Lets a dialect look at the objects of a backend as files.
+/// Lets a dialect read the objects of a backend as files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BackendFiles<'b>(pub(crate) &'b dyn Backend);
 

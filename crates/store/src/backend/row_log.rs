@@ -1,7 +1,7 @@
-//! Sessions that are rows of a database, read as if each row were a line of a log.
+//! Reads sessions that are rows of a database as if each row were a line of a log.
 //!
 //! The key of such a session names a database and an id ([`RowLayout::key`]). A position is the
-//! place of a row among those of its session, from 1. In memory are the keys of the rows, not the
+//! number of a row within its session, from 1. Only the keys of the rows are in memory, not the
 //! rows.
 
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use boswell_model::{Error, ErrorKind, Line, Result};
 
 use super::{Backend, ObjectReader};
 
-/// The backend itself, or for a dialect over rows one that also has its sessions as objects.
+/// Returns the backend itself, or for a dialect over rows one that also shows its sessions as
+/// objects.
 pub(crate) fn with_sessions_of_rows(
     dialect: &dyn Dialect,
     backend: Arc<dyn Backend>,
@@ -31,7 +32,7 @@ struct SessionsOfRows {
 }
 
 impl SessionsOfRows {
-    /// The database and the id that a key names, if it is the key of a session.
+    /// Returns the database and the id that a key names, if it is the key of a session.
     fn session<'k>(&self, key: &'k str) -> Result<Option<(Box<dyn RowSource>, &'k str)>> {
         let Some((database, id)) = RowLayout::split(key) else {
             return Ok(None);
@@ -107,7 +108,7 @@ impl RowLog {
         Ok(RowLog { source, places })
     }
 
-    /// The line of the row at an index, behind what `line` holds.
+    /// Appends the line of the row at `index` to `line`.
     fn write_line(&self, index: usize, line: &mut Vec<u8>) -> Result<()> {
         let Some((table, key)) = self.places.get(index) else {
             return Ok(());
@@ -129,7 +130,7 @@ impl RowLog {
         .hinting("run the command again"))
     }
 
-    /// Hands over the rows at these indexes.
+    /// Passes the rows at these indexes to the sink.
     fn hand_over(
         &self,
         indexes: std::ops::Range<usize>,
@@ -149,7 +150,7 @@ impl RowLog {
         Ok(())
     }
 
-    /// How many of these rows fit into `window` bytes; at least one where there is one.
+    /// Returns how many of these rows fit into `window` bytes; at least one, if there is one.
     fn fitting(&self, indexes: impl Iterator<Item = usize>, window: u64) -> Result<usize> {
         let (mut line, mut bytes, mut count) = (Vec::new(), 0, 0);
         for index in indexes {
@@ -204,7 +205,7 @@ impl ObjectReader for RowLog {
     }
 }
 
-/// The index of the row at a position, which counts from 1.
+/// Returns the index of the row at a position, which counts from 1.
 fn index_of(position: u64) -> usize {
     usize::try_from(position.saturating_sub(1)).unwrap_or(usize::MAX)
 }

@@ -1,9 +1,9 @@
 //! Moves large values out of a record into blobs, and back again byte for byte.
 //!
-//! Images go the way that readers of the pi family know: the data is replaced by a reference. Long
-//! text has no such way there, so it keeps its beginning and says where the rest is: a reader that
-//! knows nothing of it shows the beginning. Whatever would not come back exactly as it was (base64
-//! in an unusual form, unusual escapes) stays where it is.
+//! Images are stored as readers of the pi family know it: the data is replaced by a reference.
+//! These readers have no such form for long text, so it keeps its beginning and a notice that names
+//! the rest: a reader that does not know the notice shows the beginning. A value that would not
+//! come back exactly as it was (unusual base64, unusual escapes) stays in the record.
 
 use std::borrow::Cow;
 
@@ -28,8 +28,8 @@ const MORE: &str = " more characters in ";
 pub struct Externalised {
     /// The record as it is to be written.
     pub record: Vec<u8>,
-    /// What was taken out. It must be kept before the record is written, or a crash leaves a
-    /// record that names nothing.
+    /// The values that were moved out. They must be durable before the record is written, or a
+    /// crash leaves a record that points at nothing.
     pub blobs: Vec<(BlobId, Vec<u8>)>,
 }
 
@@ -142,7 +142,7 @@ pub(super) fn image(token: &[u8]) -> Moved {
     Some((id, bytes, id.reference().into_bytes()))
 }
 
-/// None if it is no image URL with data; none inside if it must stay.
+/// Returns `None` if the text is not an image URL with data, `Some(None)` if it must stay.
 pub(super) fn image_url(token: &[u8]) -> Option<Moved> {
     let text = Str::trusted(token).to_wtf8();
     if !text.starts_with(b"data:image/") || memmem::find(&text, b";base64,").is_none() {
@@ -160,7 +160,8 @@ fn long_text(token: &[u8], threshold: usize) -> Moved {
     }
     let text = Str::trusted(token).to_wtf8();
     let units = units_of(&text);
-    // Text that looks like ours is moved whatever its length, so that it comes back as it was.
+    // Text that looks like a notice is moved regardless of its length, so that it comes back as it
+    // was.
     if units <= threshold && split_notice(&text).is_none() || !is_canonical(token, &text) {
         return None;
     }

@@ -1,9 +1,9 @@
-//! Records as they were before they were written: references resolved, and what an agent's way of
-//! writing cut put back.
+//! Restores records as they were before they were written: resolves references, and adds what the
+//! agent's format cut off.
 //!
-//! What xcsh would lose, boswell keeps in its own home: the whole record as a blob, and beside it a
-//! small file named after the length and the hash of the record that was written instead. So the
-//! agent's file holds exactly what the agent writes, and nothing in it points at us.
+//! What xcsh would drop, boswell stores in its own home: the whole record as a blob, and a small
+//! file named after length and hash of the record that was written instead. So the agent's file
+//! contains exactly what the agent writes, and nothing in it refers to boswell.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ use crate::disk::{Disk, durable};
 #[derive(Debug, Clone)]
 pub(super) struct Agent {
     pub(super) habit: Habit,
-    /// Where boswell keeps what the agent would lose; none where its home is not known.
+    /// Where boswell stores what the agent would drop; `None` if its home is not known.
     whole: Option<Arc<FullRecord>>,
 }
 
@@ -51,8 +51,7 @@ impl Blobs {
         self
     }
 
-    /// A record as it was before it was written. One whose blob is missing keeps the reference:
-    /// what is there is shown.
+    /// Returns a record as it was before it was written. If a blob is missing, its reference stays.
     pub fn whole<'r>(&self, record: Cow<'r, [u8]>) -> Cow<'r, [u8]> {
         if let Some(whole) = self
             .agent
@@ -68,8 +67,8 @@ impl Blobs {
             .map_or(record, |internalised| Cow::Owned(internalised.record))
     }
 
-    /// What boswell keeps of a record beyond what was written: the name of the small file that
-    /// leads there, and the blob. Asked of the blobs of boswell's own home.
+    /// Returns what boswell stores for a record in addition to what was written: the name of the
+    /// small file, and the blob. For the blobs of boswell's own home.
     pub fn kept_whole(&self, record: &[u8]) -> Result<Option<(String, BlobId)>> {
         let name = link_name(record);
         let link = durable::read(self.disk.as_ref(), &self.folder.join("whole").join(&name))?;
@@ -77,8 +76,8 @@ impl Blobs {
         Ok(id.map(|id| (name, id)))
     }
 
-    /// Keeps a record as it was before it was written as `written`. Both are
-    /// durable when this returns.
+    /// Stores a record as it was before it was written as `written`. Both are durable when this
+    /// returns.
     pub fn keep_whole(&self, written: &[u8], whole: &[u8]) -> Result<BlobId> {
         let id = self.put(whole)?;
         let links = self.folder.join("whole");

@@ -1,17 +1,17 @@
-//! Goes over the strings of a record in one pass, and says where each of them stands.
+//! Visits all strings of a record in one pass, with the place of each.
 //!
-//! One pass without recursion: a record may be nested as deep as it likes and costs time in
-//! proportion to its length.
+//! The pass has no recursion: a record may be nested to any depth, and costs time in proportion to
+//! its length.
 
 use boswell_model::json::{Raw, Str, SyntaxError};
 use memchr::memchr2;
 
-/// Where a string stands.
+/// The place of a string in a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StringPosition {
-    /// The `data` of an image that stands directly in an array under `content`.
+    /// The `data` of an image that is an item of an array under `content`.
     Image,
-    /// Under the key `image_url`; items of an array stand under the key of the array.
+    /// Under the key `image_url`; items of an array count as under the key of the array.
     ImageUrl,
     /// Under a key that holds the signature of a provider.
     Signature,
@@ -129,7 +129,7 @@ impl StringWalk<'_> {
         start + len.unwrap_or(rest.len()).max(1)
     }
 
-    /// Takes note of a value of the innermost container; `text` is its token if it is a string.
+    /// Records a value of the innermost container; `text` is its token if it is a string.
     fn value(&mut self, text: Option<Range>) {
         let key = self.open.last().and_then(|open| open.key);
         let block = self.open.last().is_some_and(|open| open.block);
@@ -173,7 +173,7 @@ impl StringWalk<'_> {
     }
 }
 
-/// Where the string that starts at `start` ends, in JSON that is known to be well formed.
+/// Returns the end of the string that starts at `start`, in JSON that is known to be well formed.
 pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(step) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {

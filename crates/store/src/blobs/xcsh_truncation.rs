@@ -1,9 +1,9 @@
-//! What xcsh and oh-my-pi do to a record when they write it, so that a record of ours
-//! looks like one of theirs.
+//! Transforms records as xcsh and oh-my-pi do when they write them, so that boswell's records look
+//! like theirs.
 //!
 //! Images become references to the agent's own blobs. xcsh also cuts long text, empties long
-//! signatures and drops what only a running answer needs; whatever it loses that way, boswell keeps
-//! whole, found by the hash of what was written.
+//! signatures and drops members that only a running answer needs; boswell stores such a record
+//! whole, under the hash of what was written.
 
 use boswell_model::Result;
 use boswell_model::json::{Raw, Str, value_end};
@@ -19,7 +19,7 @@ const NOTICE: &str = "\n\n[Session persistence truncated large content]";
 /// Members that xcsh never writes, at any depth.
 const TRANSIENT: [&str; 2] = ["partialJson", "jsonlEvents"];
 
-/// Whose way of writing is followed.
+/// The agent whose transformation is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Habit {
     /// xcsh: images out, long text cut.
@@ -80,7 +80,7 @@ pub fn persisted(record: &[u8], habit: Habit) -> Result<Persisted> {
     })
 }
 
-/// A long text as xcsh cuts it; none for one that is short enough.
+/// Returns a long text as xcsh cuts it; `None` if it is short enough.
 fn shortened(token: &[u8], place: StringPosition) -> Option<Vec<u8>> {
     // A string has at most as many units as its token has bytes.
     if token.len() <= LARGE_TEXT {
@@ -150,7 +150,7 @@ fn with_comma(record: &[u8], start: usize, end: usize, next: usize) -> (usize, u
     )
 }
 
-/// Mentioned files say how many lines they have: after a cut, of what is left.
+/// Sets the line counts of mentioned files after a cut.
 fn recounted(mut record: Vec<u8>) -> Vec<u8> {
     let mut edits = Vec::new();
     let base = record.as_ptr() as usize;

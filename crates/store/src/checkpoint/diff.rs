@@ -8,7 +8,6 @@ use boswell_model::Error;
 use super::project_path::{self, Found};
 use super::{Captured, Checkpoints, Skipped, State};
 use crate::blobs::BlobId;
-use crate::disk::Disk;
 
 /// How a file differs from what it was.
 #[derive(Debug)]
@@ -54,7 +53,8 @@ const MOST_CHANGES: usize = 1000;
 
 impl Checkpoints {
     /// Compares what files were with what they are now, by path.
-    pub fn diff(&self, state: &State, disk: &dyn Disk, root: &Path) -> Vec<(String, FileDiff)> {
+    pub fn diff(&self, state: &State, root: &Path) -> Vec<(String, FileDiff)> {
+        let disk = self.disk.as_ref();
         let compare = |(path, tracked): (&str, &super::Tracked)| {
             (
                 path.to_owned(),

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Error, ErrorKind, Result};
 
 use super::project_path::{self, Found};
 use super::{Captured, CapturedFile, Checkpoints, FileSnapshot, Moment, Skipped, State, Tracked};
@@ -75,17 +75,15 @@ struct Step<'a> {
 }
 
 impl Checkpoints {
-    /// Puts the files of a state back, below `root` only. `unique` must never be used twice: it
-    /// names temporary files.
-    pub fn restore(
-        &self,
-        state: &State,
-        disk: &dyn Disk,
-        root: &Path,
-        on_conflict: OnConflict,
-        at: Instant,
-        unique: &str,
-    ) -> Result<Restored> {
+    /// Puts the files of a state back, below `root` only.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if what the files are now cannot be kept. A file that cannot be put back is
+    /// reported in [`Restored::refused`].
+    pub fn restore(&self, state: &State, root: &Path, on_conflict: OnConflict) -> Result<Restored> {
+        let disk = self.disk.as_ref();
+        let (at, unique) = (self.id_source.now(), self.id_source.hex16());
         let mut steps = Vec::new();
         let mut refused = Vec::new();
         for (path, tracked) in state.files() {
@@ -113,7 +111,7 @@ impl Checkpoints {
         };
         let mut done = Vec::new();
         for step in &steps {
-            match self.apply(disk, root, step, unique) {
+            match self.apply(root, step, &unique) {
                 Ok(did) => {
                     after.files.push(CapturedFile {
                         path: step.path.to_owned(),
@@ -152,7 +150,8 @@ impl Checkpoints {
         Ok(files)
     }
 
-    fn apply(&self, disk: &dyn Disk, root: &Path, step: &Step<'_>, unique: &str) -> Result<Done> {
+    fn apply(&self, root: &Path, step: &Step<'_>, unique: &str) -> Result<Done> {
+        let disk = self.disk.as_ref();
         let outside = || {
             Error::new(
                 ErrorKind::Denied,

@@ -1,8 +1,12 @@
-//! Opens what is below a folder, and follows no symbolic link out of it.
+//! Opens files below a folder without following a symbolic link out of it.
 //!
-//! Anything in a store may have been planted. A link there must not put a file from elsewhere into
-//! an export, an import, an index or the vault. Links that stay inside the folder are followed, and
+//! Anything in a store may have been planted: a link must not put a file from elsewhere into an
+//! export, an import, an index or the vault. Links that stay inside the folder are followed, and
 //! the folder itself may be reached through links.
+//!
+//! On Linux the kernel refuses such links itself (`openat2`). On other systems, and on kernels
+//! without that call, the file is opened first and then compared with its real path: a check before
+//! opening could be outrun by a rename.
 
 use std::fs::File;
 use std::io;
@@ -10,20 +14,20 @@ use std::path::{Path, PathBuf};
 
 use super::{LeadsOutside, NOTHING, Stat, StatKind, real};
 
-/// What a link that leads out of the folder looks like from inside.
+/// The metadata of a link that leads out of the folder: nothing of its target is shown.
 const OUTSIDE: Stat = Stat {
     kind: StatKind::Outside,
     ..NOTHING
 };
 
-/// What a path is opened for.
+/// The purpose of opening a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum For {
-    /// Its bytes. A pipe does not block.
+    /// To read bytes. A pipe does not block.
     Reading,
-    /// The names in it.
+    /// To list a folder.
     Listing,
-    /// Its metadata alone, which takes no permission to read.
+    /// To read metadata only, which needs no permission to read.
     Looking,
 }
 
@@ -37,7 +41,7 @@ pub(super) fn open(root: &Path, below: &str, what_for: For) -> io::Result<File> 
     if below.is_empty() {
         return Ok(openat(CWD, &path, flags, Mode::empty())?.into());
     }
-    // Without a link anywhere, which is the rule, this is the only call.
+    // Most paths contain no link; then this is the only system call.
     match openat2(CWD, &path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
         Ok(file) => return Ok(file.into()),
         Err(Errno::LOOP) => {}
@@ -59,8 +63,8 @@ pub(super) fn open(root: &Path, below: &str, what_for: For) -> io::Result<File> 
         ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS,
     ) {
         Ok(file) => Ok(file.into()),
-        // The kernel gives up at every absolute link, also at one that leads back inside, and at
-        // races with a rename.
+        // The kernel fails at every absolute link, also at one that leads back inside, and at races
+        // with a rename.
         Err(Errno::XDEV | Errno::AGAIN) => {
             let inside = real_path(root, &path)?;
             Ok(openat2(
@@ -121,10 +125,10 @@ fn open_following(path: &Path, _what_for: For) -> io::Result<File> {
     options.open(path)
 }
 
-/// Where the system cannot refuse links by itself: opens the path, and compares what was opened
+/// For systems that cannot refuse links themselves: opens the path, and compares the opened file
 /// with what its real path leads to.
 ///
-/// Looked at after opening, because what was at the path a moment ago proves nothing.
+/// Checked after opening, because what was at the path a moment ago proves nothing.
 fn open_and_compare(root: &Path, path: &Path, what_for: For) -> io::Result<File> {
     let file = open_following(path, what_for)?;
     let inside = real_path(root, path)?;
@@ -140,7 +144,7 @@ fn open_and_compare(root: &Path, path: &Path, what_for: For) -> io::Result<File>
     ))
 }
 
-/// The path without links, if it is below the folder.
+/// Returns the path with links resolved, if it is below the folder.
 fn real_path(root: &Path, path: &Path) -> io::Result<PathBuf> {
     let (root, target) = (root.canonicalize()?, path.canonicalize()?);
     if target.starts_with(root) {
@@ -155,7 +159,7 @@ fn real_path(root: &Path, path: &Path) -> io::Result<PathBuf> {
     ))
 }
 
-/// What is at `root/below`; none if nothing is there.
+/// Returns the metadata of `root/below`; `None` if nothing is there.
 pub(super) fn stat(root: &Path, below: &str) -> io::Result<Option<Stat>> {
     match open(root, below, For::Looking).and_then(|file| file.metadata()) {
         Ok(meta) => Ok(Some(real::stat(&meta))),
@@ -172,12 +176,12 @@ pub(super) fn stat(root: &Path, below: &str) -> io::Result<Option<Stat>> {
     }
 }
 
-/// What a link below the folder leads to.
+/// Returns the metadata of what a link below the folder leads to.
 pub(super) fn behind_link(root: &Path, path: &Path) -> Stat {
     match real_path(root, path) {
         Ok(inside) => std::fs::symlink_metadata(inside).map_or(NOTHING, |meta| real::stat(&meta)),
         Err(error) if LeadsOutside::of(&error).is_some() => OUTSIDE,
-        // It leads nowhere, or back to itself.
+        // The link is dangling, or leads back to itself.
         Err(_) => NOTHING,
     }
 }

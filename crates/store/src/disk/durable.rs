@@ -1,4 +1,12 @@
-//! The few ways in which files are changed so that a crash leaves the old state or the new one.
+//! Crash-safe file changes: after a crash the old state or the new one is on disk.
+//!
+//! * Replace ([`put`]): temporary file, sync, rename, sync of the folder.
+//! * Create ([`create`]): temporary file, sync, hard link to the final name (which fails if it is
+//!   taken), sync of the folder.
+//! * Append ([`append_lines`]): newline after a torn last line, write, sync.
+//!
+//! A sync of a file does not make its name durable: that needs a sync of the folder, and of the
+//! folders above if they are new.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,11 +15,11 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::{Disk, DiskFile, OpenMode, Stat, StatKind, read_full};
 
-/// How many folders above a new name are synced again: whoever made them may have
-/// died before doing so.
+/// How many folders above a new name are synced again: the process that made them may have died
+/// before it did so.
 const SYNCED_AGAIN: usize = 3;
 
-/// Makes a folder and those above it that are missing, each durable in the one above it.
+/// Makes a folder and the missing ones above it, each durable in its parent.
 pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
     let mut missing = Vec::new();
     let mut at = path;
@@ -46,7 +54,7 @@ pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
     for folder in missing.into_iter().rev() {
         match disk.make_folder(folder) {
             Ok(()) => {}
-            // Somebody else made it meanwhile.
+            // Another process made it meanwhile.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(Error::io(folder.display(), "make the folder", error)),
         }
@@ -55,8 +63,8 @@ pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces a file as a whole: temp, sync, rename, sync of the folder. The mode of
-/// the old file is kept.
+/// Replaces a file as a whole. The mode of the old file is kept. `unique` keeps the temporary files
+/// of two writers apart.
 pub fn put(disk: &dyn Disk, path: &Path, bytes: &[u8], unique: &str) -> Result<()> {
     let fault = |error| Error::io(path.display(), "replace", error);
     let temp = temp_sibling(path, unique);
@@ -64,14 +72,14 @@ pub fn put(disk: &dyn Disk, path: &Path, bytes: &[u8], unique: &str) -> Result<(
     let written = fill(file.as_ref(), bytes, disk.stat(path).ok().flatten());
     drop(file);
     if let Err(error) = written.and_then(|()| disk.rename(&temp, path)) {
-        // What is left of the temp is ours; failing to remove it loses nothing.
+        // A temporary file that cannot be removed is garbage and loses nothing.
         let _ = disk.remove(&temp);
         return Err(fault(error));
     }
     sync_parent(disk, path)
 }
 
-/// The same for bytes that come in pieces, so that they need not be in memory at once.
+/// As [`put`], for bytes that `feed` passes in pieces, so that the file need not fit into memory.
 pub(crate) fn put_with(
     disk: &dyn Disk,
     path: &Path,
@@ -86,7 +94,7 @@ pub(crate) fn put_with(
         .and_then(|()| disk.rename(&temp, path).map_err(fault));
     drop(file);
     if let Err(error) = written {
-        // What is left of the temp is ours; failing to remove it loses nothing.
+        // A temporary file that cannot be removed is garbage and loses nothing.
         let _ = disk.remove(&temp);
         return Err(error);
     }
@@ -107,14 +115,15 @@ fn finish(file: &dyn DiskFile, like: Option<Stat>) -> io::Result<()> {
     file.sync()
 }
 
-/// Makes a file that must not be there yet: whole and durable with its name, or not at all.
+/// Creates a file that must not exist: whole and durable with its name, or not at all.
 ///
-/// It is written under another name and linked to its own, which fails if that is taken.
+/// It is written under a temporary name and hard-linked to its own, which fails if that is taken; a
+/// rename would replace the file that is there.
 pub fn create(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
     let fault = |error| Error::io(path.display(), "make", error);
     let temp = temp_sibling(path, &format!("new{}", std::process::id()));
     let file = match disk.open(&temp, OpenMode::CreateNew) {
-        // A process with our number died here before.
+        // A process with the same id died here before.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             disk.remove(&temp).map_err(fault)?;
             disk.open(&temp, OpenMode::CreateNew)
@@ -129,11 +138,11 @@ pub fn create(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
     sync_parent(disk, path)
 }
 
-/// Appends lines to a file, made if it is not there, and makes them durable. A torn last line stays
+/// Appends lines to a file, made if it is missing, and makes them durable. A torn last line stays,
 /// on a line of its own.
 ///
-/// The caller holds a lock: nobody else appends meanwhile. Lines that could not be made durable are
-/// cut off again, so that nobody who reads the file next takes them for acknowledged.
+/// The caller holds a lock, so no other process appends meanwhile. Lines that could not be made
+/// durable are cut off again, so that the next reader does not take them for acknowledged.
 pub fn append_lines(disk: &dyn Disk, path: &Path, lines: &[u8]) -> Result<()> {
     let fault = |error| Error::io(path.display(), "append to", error);
     let file = match disk.open(path, OpenMode::Append) {
@@ -157,17 +166,17 @@ pub fn append_lines(disk: &dyn Disk, path: &Path, lines: &[u8]) -> Result<()> {
     let durable = append_all(file.as_ref(), &bytes)
         .and_then(|()| file.sync())
         .map_err(fault);
-    // Also when it was there: whoever made it may have died before its name was durable.
+    // Also if the file existed: the process that made it may have died before its name was durable.
     let durable = durable.and_then(|()| sync_parent(disk, path));
     if durable.is_err() {
-        // Best effort, and not synced: a crash leaves the lines or not, and both are right for what
-        // was not acknowledged.
+        // Best effort, and not synced: after a crash the lines may be there or not, and both are
+        // right for lines that were not acknowledged.
         let _ = file.truncate(end);
     }
     durable
 }
 
-/// Whether a file is empty or its last byte is a newline.
+/// Returns whether a file is empty or its last byte is a newline.
 pub fn ends_with_newline(file: &dyn DiskFile) -> io::Result<bool> {
     let len = file.stat()?.len;
     let Some(last) = len.checked_sub(1) else {
@@ -178,7 +187,7 @@ pub fn ends_with_newline(file: &dyn DiskFile) -> io::Result<bool> {
     Ok(read == 0 || byte == [b'\n'])
 }
 
-/// Appends everything, however few bytes a call takes.
+/// Appends all bytes, also if a call takes only some of them.
 pub fn append_all(file: &dyn DiskFile, bytes: &[u8]) -> io::Result<()> {
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -197,12 +206,12 @@ pub fn append_all(file: &dyn DiskFile, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// A whole file; none if it is not there.
+/// Reads a whole file; `None` if it is missing.
 pub fn read(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
     whole(disk.open(path, OpenMode::Read), path)
 }
 
-/// The same of a file below a folder, which links do not lead out of.
+/// As [`read`], for a file below `root`; a symbolic link out of `root` is refused.
 pub fn read_below(disk: &dyn Disk, root: &Path, below: &str) -> Result<Option<Vec<u8>>> {
     whole(disk.open_below(root, below), &root.join(below))
 }
@@ -228,13 +237,13 @@ pub fn sync_parent(disk: &dyn Disk, path: &Path) -> Result<()> {
         .map_err(|error| Error::io(parent.display(), "sync the folder", error))
 }
 
-/// As [`sync_parent`], for a folder that may not be ours: one above the home, or
-/// above an agent's store.
+/// As [`sync_parent`], for a folder that may belong to others: one above the home, or above an
+/// agent's store.
 ///
-/// Where we may not open it, or its file system has no such thing as a sync of a folder (a
-/// read-only system image), the name was there before us and is not ours to make durable. Any other
-/// failure counts: the folder may have been made a moment ago by a process that died before it was
-/// durable, and what is acknowledged below it would go with it.
+/// If the folder may not be opened, or its file system cannot sync folders (a read-only system
+/// image), the name existed before and is not boswell's to make durable. Any other failure counts:
+/// a process may have made the folder a moment ago and died before it was durable, and everything
+/// acknowledged below it would be lost with it.
 pub fn sync_above(disk: &dyn Disk, path: &Path) -> Result<()> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
     let parent = parent_of(path);
@@ -257,8 +266,8 @@ fn parent_of(path: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-/// As [`sync_parent`], for a name that was removed; a folder that is gone as well
-/// has nothing to sync.
+/// As [`sync_parent`], for a name that was removed. If the folder is gone too, there is nothing to
+/// sync.
 pub(crate) fn sync_removal(disk: &dyn Disk, path: &Path) -> Result<()> {
     match sync_parent(disk, path) {
         Err(error) if error.is_not_found() => Ok(()),
@@ -266,7 +275,7 @@ pub(crate) fn sync_removal(disk: &dyn Disk, path: &Path) -> Result<()> {
     }
 }
 
-/// A hidden name beside a file. `unique` keeps two writers apart.
+/// Returns a hidden temporary name next to a file. `unique` keeps two writers apart.
 pub fn temp_sibling(path: &Path, unique: &str) -> PathBuf {
     let name = path
         .file_name()

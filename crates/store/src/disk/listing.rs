@@ -1,7 +1,7 @@
-//! What stands in a folder, as cheaply as the system can tell.
+//! Lists a folder with the metadata of its files, with as few system calls as possible.
 //!
-//! Lists and searches look at every file of every store each time, and that look is
-//! most of what they cost.
+//! Lists and searches read the metadata of every file of every store each time, and that is most of
+//! their cost.
 
 #![cfg_attr(
     not(target_os = "linux"),
@@ -18,20 +18,20 @@ use std::path::Path;
 use super::below::{self, For};
 use super::{NOTHING, Stat, StatKind};
 
-/// The names in a folder and what each leads to. Names that are not UTF-8 are left out.
+/// Returns the names in a folder with their metadata. Names that are not UTF-8 are left out.
 pub(super) fn list(path: &Path) -> io::Result<Vec<(String, Stat)>> {
     let behind =
         |path: &Path| std::fs::metadata(path).map_or(NOTHING, |meta| super::real::stat(&meta));
     names(below::open(path, "", For::Listing)?, path, &behind)
 }
 
-/// The same of a folder below another, which links do not lead out of.
+/// As [`list`], for a folder below `root`; a symbolic link out of `root` is refused.
 pub(super) fn list_below(root: &Path, below: &str) -> io::Result<Vec<(String, Stat)>> {
     let (folder, path) = (below::open(root, below, For::Listing)?, root.join(below));
     names(folder, &path, &|path| below::behind_link(root, path))
 }
 
-/// `behind` looks at what a link leads to.
+/// Lists an open folder; `behind` returns the metadata of what a symbolic link leads to.
 #[cfg(target_os = "linux")]
 fn names(
     folder: File,
@@ -39,7 +39,7 @@ fn names(
     behind: &dyn Fn(&Path) -> Stat,
 ) -> io::Result<Vec<(String, Stat)>> {
     use rustix::fs::{AtFlags, FileType, RawDir, statat};
-    /// No name that a file system holds comes near it.
+    /// No file system has names that long.
     const ROOM: usize = 1 << 15;
 
     let mut room = Vec::with_capacity(ROOM);
@@ -53,7 +53,8 @@ fn names(
         if matches!(name, "." | "..") {
             continue;
         }
-        // Looked at from the folder that is open; only a link needs the walk along its path.
+        // Relative to the open folder, which saves the path lookup; only a link needs the whole
+        // path.
         let stat = match statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
             Ok(seen) if FileType::from_raw_mode(seen.st_mode) != FileType::Symlink => stat(&seen),
             _ => behind(&path.join(name)),
@@ -71,7 +72,7 @@ fn stat(seen: &rustix::fs::Stat) -> Stat {
         FileType::Directory => StatKind::Folder,
         _ => StatKind::Other,
     };
-    // The widths of these numbers differ from one processor to the next.
+    // The widths of these numbers differ between processors.
     let number = |number: i128| u64::try_from(number).unwrap_or(0);
     let nanos = |seconds: i128, nanos: i128| seconds * 1_000_000_000 + nanos;
     Stat {
@@ -85,8 +86,8 @@ fn stat(seen: &rustix::fs::Stat) -> Stat {
     }
 }
 
-/// `behind` looks at what a link leads to. The folder was opened to find out that it may be listed;
-/// its names come by its path.
+/// Lists a folder; `behind` returns the metadata of what a symbolic link leads to. The folder was
+/// opened only to check that it may be listed; its names are read by path.
 #[cfg(not(target_os = "linux"))]
 fn names(
     _folder: File,
@@ -99,8 +100,7 @@ fn names(
         let Ok(name) = entry.file_name().into_string() else {
             continue;
         };
-        // Only a link needs the walk along its path; all else is looked at from the
-        // folder that is open.
+        // Only a link needs the whole path; all else is read relative to the open folder.
         let stat = match entry.metadata() {
             Ok(meta) if !meta.file_type().is_symlink() => super::real::stat(&meta),
             _ => behind(&entry.path()),

@@ -1,4 +1,4 @@
-//! A disk in memory: for sessions that are never kept.
+//! [`MemoryDisk`]: a disk in memory, for sessions that are never stored.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,11 +12,11 @@ use super::{
     process_state,
 };
 
-/// Files and folders that live as long as the value.
+/// Files and folders that exist as long as the value.
 #[derive(Debug, Default)]
 pub struct MemoryDisk {
     nodes: Mutex<BTreeMap<PathBuf, Node>>,
-    // Stands in for a clock: it only ever grows.
+    // Used as a clock: it only grows.
     ticks: Arc<AtomicI64>,
 }
 
@@ -190,12 +190,12 @@ impl Disk for MemoryDisk {
         _bytes: &[u8],
         _at: u64,
     ) -> io::Result<()> {
-        // They stand there, and nothing is ever synced.
+        // The bytes are there, and nothing is ever synced.
         Ok(())
     }
 }
 
-/// Its locks are held by processes of this machine.
+/// The locks of this disk are held by processes of this machine.
 impl Processes for MemoryDisk {
     fn process_state(&self, pid: u32) -> ProcessState {
         process_state(pid)

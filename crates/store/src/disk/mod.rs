@@ -1,9 +1,11 @@
-//! The seam between the store and the operating system.
+//! The interface between the store and the operating system: [`Disk`] and [`DiskFile`].
 //!
-//! Everything that the store does to files goes through these calls, so that a disk in
-//! memory can take their place in tests: one that keeps data, length and folder entries of
-//! every file as separate unsynced facts and loses any of them at a crash, one that fails,
-//! one that lies about syncing.
+//! Everything that the store does to files goes through these calls, so that tests can substitute a
+//! disk in memory: one that tracks data, length and directory entries of every file as separate
+//! unsynced facts and loses any of them in a crash, one that fails, one that reports a sync that it
+//! did not make.
+//!
+//! The sequences of calls that make a change crash-safe are in [`durable`].
 
 mod below;
 pub mod durable;
@@ -21,40 +23,40 @@ pub use memory::MemoryDisk;
 pub use processes::{ProcessState, Processes, process_state};
 pub use real::RealDisk;
 
-/// What stands at a path.
+/// Metadata of a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
-    /// What it is; links are followed.
+    /// The type of the file; symbolic links are followed.
     pub kind: StatKind,
     /// Length in bytes.
     pub len: u64,
-    /// Nanoseconds since 1970 of its last change of content.
+    /// Time of the last change of content (`mtime`), in nanoseconds since 1970.
     pub modified: i128,
-    /// Nanoseconds since 1970 of its last change of any kind.
+    /// Time of the last change of any kind (`ctime`), in nanoseconds since 1970.
     pub changed: i128,
-    /// Device and number of the file: two paths with the same are one file.
+    /// Device and inode: two paths with equal identity lead to one file.
     pub identity: (u64, u64),
     /// Permission bits.
     pub mode: u32,
-    /// How many names it has.
+    /// Number of hard links.
     pub links: u64,
 }
 
-/// What a path leads to.
+/// The type of what a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatKind {
     /// A regular file.
     File,
     /// A folder.
     Folder,
-    /// A symbolic link that leads out of the folder in which it was looked for. Nothing is
-    /// known of what is there.
+    /// A symbolic link that leads out of the folder in which the path was looked up. Nothing is
+    /// known about its target.
     Outside,
     /// Anything else.
     Other,
 }
 
-/// Of a link that leads nowhere: it is there, and it is nothing that can be opened.
+/// The metadata of a dangling link: it exists, and cannot be opened.
 const NOTHING: Stat = Stat {
     kind: StatKind::Other,
     len: 0,
@@ -65,18 +67,18 @@ const NOTHING: Stat = Stat {
     links: 0,
 };
 
-/// Why a path was not opened: a symbolic link on the way leads out of the folder that
-/// the path must stay in.
+/// The reason for not opening a path: a symbolic link on the way leads out of the folder that the
+/// path must stay in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeadsOutside {
-    /// The path.
+    /// The path that was to be opened.
     pub path: PathBuf,
-    /// Where it leads, without links.
+    /// The path that it leads to, with links resolved.
     pub target: PathBuf,
 }
 
 impl LeadsOutside {
-    /// The reason, if this is why a call failed.
+    /// Returns the reason, if this is why a call failed.
     pub fn of(error: &io::Error) -> Option<&LeadsOutside> {
         error.get_ref()?.downcast_ref()
     }
@@ -98,142 +100,144 @@ impl std::error::Error for LeadsOutside {}
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenMode {
-    /// For reading; it must be there.
+    /// For reading; the file must exist.
     Read,
-    /// For reading and appending; it must be there. A symbolic link as the last part is refused.
+    /// For reading and appending; the file must exist. A symbolic link as the last component is
+    /// refused.
     Append,
-    /// For reading and appending; it must not be there yet. Only the owner may read it.
+    /// For reading and appending; the file must not exist. Only the owner may read it.
     CreateNew,
-    /// As a lock: made if it is not there. Only word of its holder, or about what it
-    /// locks, is written to it.
+    /// As a lock file, made if it is missing. Its content only names its holder or describes what
+    /// it locks.
     Lock,
-    /// As a lock that somebody made; it must be there.
+    /// As a lock file that must exist.
     ExistingLock,
 }
 
 /// How an OS lock is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockMode {
-    /// Nobody else may hold it.
+    /// No other process may hold the lock.
     Exclusive,
-    /// Others may hold it shared.
+    /// Other processes may hold the lock shared.
     Shared,
 }
 
-/// A disk: the calls that change or read files and folders.
+/// The calls that read and change files and folders.
 ///
-/// What the system tells about the processes that use the files, and waiting for them, are traits
-/// of their own; a disk comes with both, because a disk in a test has processes and a time of its
-/// own too.
+/// What the system reports about processes that use the files, and waiting for them, are the traits
+/// [`Processes`] and [`Sleep`]. Every disk implements both, because a disk in a test has processes
+/// and a clock of its own.
 pub trait Disk: Processes + Sleep {
-    /// Opens a regular file, without blocking on what is none.
+    /// Opens a regular file, without blocking on a pipe or device.
     fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn DiskFile>>;
 
-    /// The same, with what it is then: a disk that looks at what it opens need not do so twice.
+    /// As [`open`](Disk::open), and also returns the file's metadata, which an implementation may
+    /// have read anyway.
     fn open_seen(&self, path: &Path, how: OpenMode) -> io::Result<(Box<dyn DiskFile>, Stat)> {
         let file = self.open(path, how)?;
         let stat = file.stat()?;
         Ok((file, stat))
     }
 
-    /// What stands at a path; none if nothing does. Links are followed.
+    /// Returns the metadata of a path; `None` if nothing is there. Symbolic links are followed.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
 
-    /// Whether the last part of a path is itself a symbolic link. A disk that
-    /// knows no links says no.
+    /// Returns whether the last component of a path is a symbolic link. A disk without links
+    /// returns false.
     fn is_link(&self, _path: &Path) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// The path without links on the way. A disk that knows no links gives the same path.
+    /// Returns the path with links resolved. A disk without links returns the same path.
     fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
         Ok(path.to_owned())
     }
 
-    /// Names in a folder with what they lead to, in any order; names that are not
-    /// Unicode are left out.
+    /// Lists a folder: names with their metadata, in any order. Names that are not Unicode are left
+    /// out.
     fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>>;
 
     /// Opens a file below a folder for reading, as [`open`](Disk::open) does. A symbolic link that
     /// leads out of the folder is not followed ([`LeadsOutside`]); one that stays inside is, and
-    /// the folder itself may be one. A disk that has no links opens the path.
+    /// the folder itself may be one. A disk without links opens the path.
     fn open_below(&self, root: &Path, below: &str) -> io::Result<Box<dyn DiskFile>> {
         self.open(&root.join(below), OpenMode::Read)
     }
 
-    /// [`stat`](Disk::stat) of what is below a folder. A link that leads out of it is
+    /// As [`stat`](Disk::stat), below a folder. A link that leads out of it is
     /// [`StatKind::Outside`].
     fn stat_below(&self, root: &Path, below: &str) -> io::Result<Option<Stat>> {
         self.stat(&root.join(below))
     }
 
-    /// [`list`](Disk::list) of a folder below a folder. A link that leads out of it is
+    /// As [`list`](Disk::list), below a folder. A link that leads out of it is
     /// [`StatKind::Outside`].
     fn list_below(&self, root: &Path, below: &str) -> io::Result<Vec<(String, Stat)>> {
         self.list(&root.join(below))
     }
 
-    /// Makes one folder that only the owner may enter; it must not be there yet.
+    /// Makes one folder that only the owner may enter; it must not exist.
     fn make_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Gives a file or folder another name; a file of that name is replaced.
+    /// Renames a file or folder; a file at `to` is replaced.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Gives a file a second name, which must be free.
+    /// Makes a hard link; `to` must be free.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Takes a name away from a file.
+    /// Removes a name of a file (`unlink`).
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// Removes an empty folder.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes the names in a folder durable.
+    /// Makes the directory entries of a folder durable.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Writes bytes that stand in a file once more where they stand, if the path still leads to
-    /// that file and they still stand there. A sync that comes after it covers them, also where the
-    /// system took them for synced and they were not.
+    /// Writes bytes over themselves at `at`, if the path still leads to `file` and the bytes are
+    /// still there. The next sync then covers them, also if the system wrongly considers them
+    /// synced.
     fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()>;
 }
 
-/// Lets time pass. A disk in a test may have a time of its own.
+/// Waiting. A disk in a test may have a clock of its own.
 pub trait Sleep {
-    /// Returns once that time has passed.
+    /// Returns after that time.
     fn sleep(&self, time: Duration);
 }
 
-/// An open file. Dropping it closes it and gives up its lock.
+/// An open file. Dropping it closes it and releases its lock.
 pub trait DiskFile: Send + Sync + fmt::Debug {
-    /// What it is now, whatever its path leads to.
+    /// Returns the metadata of the open file, which its path may no longer lead to.
     fn stat(&self) -> io::Result<Stat>;
 
-    /// Reads at a position; fewer bytes than asked for are possible, none at the end.
+    /// Reads at a position. May return fewer bytes than requested; 0 at the end.
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize>;
 
-    /// Appends at the end in one call; fewer bytes than given may be taken.
+    /// Appends in one call, which may take fewer bytes than given.
     fn append(&self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Where the last append through this handle ended. A disk that does not know gives the length
-    /// of the file, which is the same unless somebody else appended since.
+    /// Returns where the last append through this handle ended. A disk that does not know returns
+    /// the length of the file, which is equal unless another process has appended since.
     fn appended_to(&self) -> io::Result<u64> {
         self.stat().map(|stat| stat.len)
     }
 
-    /// Cuts the file to a length.
+    /// Truncates the file to `len` bytes.
     fn truncate(&self, len: u64) -> io::Result<()>;
 
-    /// Makes data and length durable. The name is the folder's business.
+    /// Makes data and length durable, but not the name: see [`Disk::sync_folder`].
     fn sync(&self) -> io::Result<()>;
 
-    /// Sets permission bits and the time of the last change of content.
+    /// Sets permission bits and modification time.
     fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()>;
 
-    /// Takes the OS lock without waiting; false if somebody else holds it.
+    /// Takes the OS lock without waiting; returns false if another process holds it.
     fn try_lock(&self, mode: LockMode) -> io::Result<bool>;
 
-    /// Gives the OS lock up and keeps the file open. Where that is not to be had,
-    /// closing it does the same.
+    /// Releases the OS lock and keeps the file open. Where that is not supported, closing the file
+    /// releases it.
     fn unlock(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -1,55 +1,55 @@
-//! What the system tells about processes.
+//! [`Processes`]: what the system reports about processes.
 
 use std::fmt;
 
-/// What is known about a process.
+/// Whether a process exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessState {
-    /// There is one of that number.
+    /// A process with that id exists.
     Yes,
-    /// There is none.
+    /// No process with that id exists.
     No,
-    /// The system does not say.
+    /// The system does not report it.
     Unknown,
 }
 
-/// What the system tells about processes: whether they live, what they have open and locked.
-/// Tests give their own. Where nothing is known, the defaults say so.
+/// Reports whether processes are alive, and which files they have open and locked. Tests have their
+/// own implementation. The defaults are for systems that report nothing.
 pub trait Processes: Send + Sync + fmt::Debug {
-    /// Whether there is a process of that number.
+    /// Returns whether a process with that id exists.
     fn process_state(&self, pid: u32) -> ProcessState;
 
-    /// When a process was started, in the system's own words; none if there is no such process or
-    /// the system does not tell.
+    /// Returns the start time of a process in the system's own format; `None` if there is no such
+    /// process or the system does not report it.
     fn start_time(&self, _pid: u32) -> Option<String> {
         None
     }
 
-    /// Whether [`start_time`](Processes::start_time) answers for every process that there is.
+    /// Returns whether [`start_time`](Processes::start_time) works for every process.
     fn knows_start_times(&self) -> bool {
         false
     }
 
-    /// Processes other than this one that have the file open for writing, as far as the system
-    /// tells.
+    /// Returns the processes other than this one that have the file open for writing, as far as the
+    /// system reports them.
     fn writers_of(&self, _file: (u64, u64)) -> Vec<u32> {
         Vec::new()
     }
 
-    /// Which process holds the OS lock of a file, where the system tells: its number and program.
+    /// Returns id and program of the process that holds the OS lock of a file, if the system
+    /// reports it.
     fn lock_holder(&self, _file: (u64, u64)) -> Option<(u32, String)> {
         None
     }
 
-    /// Whether [`lock_holder`](Processes::lock_holder) can answer; if not, the process that takes
-    /// a lock must write its name into it.
+    /// Returns whether [`lock_holder`](Processes::lock_holder) is supported; if not, lockers write
+    /// their name into the lock file.
     fn knows_lock_holders(&self) -> bool {
         false
     }
 }
 
-/// Asks the system whether there is a process of that number. Where it cannot be asked, nothing is
-/// known.
+/// Returns whether a process with that id exists, as the system reports it.
 #[cfg(unix)]
 pub fn process_state(pid: u32) -> ProcessState {
     let Some(pid) = i32::try_from(pid)
@@ -61,7 +61,7 @@ pub fn process_state(pid: u32) -> ProcessState {
     match rustix::process::test_kill_process(pid) {
         Ok(()) => ProcessState::Yes,
         Err(rustix::io::Errno::SRCH) => ProcessState::No,
-        // A process of another user is one all the same.
+        // A process of another user exists too.
         Err(_) => ProcessState::Unknown,
     }
 }

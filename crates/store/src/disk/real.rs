@@ -1,4 +1,4 @@
-//! The disk of the machine: the one file that names `std::fs`.
+//! [`RealDisk`]: the file system of the machine. The only file that uses `std::fs`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -22,7 +22,7 @@ pub struct RealDisk;
 impl Disk for RealDisk {
     fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn DiskFile>> {
         if matches!(how, OpenMode::Lock | OpenMode::ExistingLock) {
-            // Whatever stands there can do no harm: what is no file cannot be read at a position.
+            // No check needed: what is not a regular file cannot be read at a position.
             return Ok(Box::new(RealFile(open_carefully(
                 &mut options(how),
                 path,
@@ -119,7 +119,8 @@ impl Disk for RealDisk {
     }
 
     fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
-        // Not the handle that appends: on some systems that appends wherever it is told to write.
+        // Not the appending handle: on some systems that appends, no matter at which position it
+        // writes.
         let opened = RealFile(open_carefully(
             OpenOptions::new().read(true).write(true),
             path,
@@ -127,8 +128,8 @@ impl Disk for RealDisk {
         )?);
         let there = opened.stat()?;
         let mut now = vec![0; bytes.len()];
-        // Agents that rewrite their files take no lock: what is written over must be what
-        // it was a moment ago.
+        // Agents rewrite their files without a lock: only bytes that are still there are written
+        // over.
         let same = there.kind == StatKind::File && there.identity == file;
         if !same || read_full(&opened, &mut now, at)? < now.len() || now != bytes {
             return Err(io::ErrorKind::NotFound.into());
@@ -153,8 +154,8 @@ impl Processes for RealDisk {
     #[cfg(target_os = "linux")]
     fn start_time(&self, pid: u32) -> Option<String> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The second field is the program's name in brackets and may hold anything; the start
-        // is the twenty-second.
+        // The second field is the program's name in brackets and may contain anything; the start
+        // time is the twenty-second.
         let (_, rest) = stat.rsplit_once(')')?;
         rest.split_whitespace().nth(19).map(str::to_owned)
     }
@@ -176,8 +177,8 @@ impl Processes for RealDisk {
             rustix::fs::minor(device)
         );
         let locks = std::fs::read_to_string("/proc/locks").ok()?;
-        // `1: FLOCK  ADVISORY  WRITE 4821 fe:00:6505026 0 EOF`; a waiting one has
-        // `->` behind its number.
+        // A line such as `1: FLOCK  ADVISORY  WRITE 4821 fe:00:6505026 0 EOF`; a waiting process
+        // has `->` behind its number.
         let holder = locks
             .lines()
             .map(|line| line.split_whitespace().collect::<Vec<_>>())
@@ -196,7 +197,8 @@ impl Sleep for RealDisk {
     }
 }
 
-/// Checked after opening: what stood at the path a moment ago proves nothing.
+/// Refuses what is not a regular file. Checked after opening: what was at the path a moment ago
+/// proves nothing.
 fn regular(file: File) -> io::Result<(Box<dyn DiskFile>, Stat)> {
     let meta = file.metadata()?;
     if !meta.is_file() {
@@ -220,7 +222,7 @@ fn options(how: OpenMode) -> OpenOptions {
     options
 }
 
-/// Looks through the open files of a process. What we may not look at counts as not open.
+/// Searches the open files of a process. Files that may not be inspected count as not open.
 #[cfg(target_os = "linux")]
 fn has_open_for_writing(pid: u32, file: (u64, u64)) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -232,7 +234,7 @@ fn has_open_for_writing(pid: u32, file: (u64, u64)) -> bool {
         .any(|entry| {
             let same =
                 std::fs::metadata(entry.path()).is_ok_and(|meta| (meta.dev(), meta.ino()) == file);
-            // The owner's bits of the link say how the file was opened.
+            // The owner's permission bits of the link show how the file was opened.
             same && std::fs::symlink_metadata(entry.path())
                 .is_ok_and(|link| link.mode() & 0o200 != 0)
         })
@@ -245,7 +247,7 @@ fn open_carefully(options: &mut OpenOptions, path: &Path, how: OpenMode) -> io::
     use rustix::fs::OFlags;
     let mut flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
     if how != OpenMode::Read {
-        // A planted link must not lead our writes elsewhere.
+        // A planted link must not redirect writes.
         flags |= OFlags::NOFOLLOW;
     }
     options
@@ -291,8 +293,7 @@ impl DiskFile for RealFile {
         (&self.0).write(bytes)
     }
 
-    /// The system leaves the position of a file behind what it appended, and
-    /// nothing else here moves it.
+    /// The system leaves the file offset behind the appended bytes, and nothing else here moves it.
     #[cfg(unix)]
     fn appended_to(&self) -> io::Result<u64> {
         io::Seek::stream_position(&mut &self.0)

@@ -11,19 +11,22 @@ use boswell_model::{
 };
 
 use super::NewEntry;
-use crate::ObjectReader;
+use crate::backend::ObjectReader;
 use crate::blobs::Blobs;
+
+/// The bytes of a record, and what a person reads of it.
+type NewRecord = (Arc<[u8]>, View);
 
 /// Takes the lines of one poll.
 pub(super) struct Batch<'f> {
     dialect: &'static dyn Dialect,
     blobs: Option<&'f Blobs>,
     splitter: Splitter,
-    /// The records, behind those that were handed out before.
+    /// The new records, behind those that were returned before.
     log: Log,
     /// How many of them were.
     old: usize,
-    records: Vec<(Arc<[u8]>, View)>,
+    records: Vec<NewRecord>,
     /// Where the line of each record begins and ends.
     lines: Vec<(u64, u64)>,
     /// Device and number of the file that the lines come from, if it is one.
@@ -131,8 +134,8 @@ impl<'f> Batch<'f> {
             let shared = lines.get(nth + 1).is_some_and(|next| next.0 == start);
             Revision::of_log(file, if shared { start } else { end })
         };
-        let entry = |(nth, (slot, (bytes, view))): (usize, (Slot, (Arc<[u8]>, View)))| {
-            let head = log.head(slot)?;
+        let entry = |(nth, (slot, record)): (usize, (Slot, NewRecord))| {
+            let (head, (bytes, view)) = (log.head(slot)?, record);
             Some(NewEntry {
                 revision: revision(nth),
                 id: head.id.map(|id| log.names.text(id).to_owned()),
@@ -183,7 +186,7 @@ impl Labels<'_> {
     fn of_parent(&self, tree: &Tree, slot: Slot) -> Option<String> {
         match tree.parent(slot) {
             Some(parent) => self.of(parent),
-            // It was handed out long ago, or was there before.
+            // The parent was returned in an earlier poll, or was there before the follower began.
             None => self
                 .log
                 .head(slot)?
@@ -237,8 +240,8 @@ impl Payloads for InMemory<'_> {
     }
 }
 
-/// What a person reads of a record whose large values are kept elsewhere; none if it has none,
-/// or they are not there.
+/// Returns a record with the large values that are stored elsewhere; `None` if it has none, or they
+/// are missing.
 fn whole_view(dialect: &dyn Dialect, blobs: Option<&Blobs>, record: &[u8]) -> Option<View> {
     let Cow::Owned(record) = blobs?.whole(Cow::Borrowed(record)) else {
         return None;

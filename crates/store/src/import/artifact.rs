@@ -1,4 +1,4 @@
-//! What a file beside the source is called in the artifact folder of the session that it comes to.
+//! Names the side files of an import in the artifact folder of the new session.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use boswell_dialect::{SessionLocation, SideFile, SideKind};
 /// Folders within each other that are looked into below an artifact folder.
 const DEEPEST: usize = 3;
 
-/// Gives names, none twice.
+/// Assigns unique names.
 pub(super) struct ArtifactNames<'a> {
     pub(super) source: &'a SessionLocation,
     /// The calls whose whole output lies in a file, by its key.

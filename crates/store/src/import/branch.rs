@@ -1,9 +1,10 @@
-//! The branch on which a session stands: what came before a compaction, then what a model is sent.
+//! Converts the current branch of a session: what came before a compaction, then what a model is
+//! sent.
 //!
-//! Agents send less than their logs hold, and in another order: calls that ran side by side are
-//! joined, answers that never came are made up, notices of the program are left out. So everything
-//! that is sent is told message by message, as its dialect renders it, and the rest of the branch
-//! stands between as what it was.
+//! Agents send less than their logs contain, and in another order: parallel calls are joined,
+//! missing answers are made up, notices of the program are left out. So everything that is sent is
+//! converted message by message, as its dialect renders it, and the other entries of the branch are
+//! placed between.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +14,7 @@ use boswell_model::{ContextForm, ContextItem, EntryKind, Result, Slot, View};
 use super::{Importing, convert, message};
 
 impl Importing<'_> {
-    /// Tells the branch; gives the id of its last entry.
+    /// Converts the branch; returns the id of its last entry.
     pub(super) fn tell_branch(&mut self) -> Result<Option<String>> {
         let tip = self.source.tip()?;
         let mut branch = self.source.branch(tip)?;
@@ -42,8 +43,8 @@ impl Importing<'_> {
         self.add_between(rest.get(next..).unwrap_or_default(), &sent, parent)
     }
 
-    /// Where a compaction cuts the branch: the last one, unless all that was said before it
-    /// is sent all the same.
+    /// Returns where a compaction cuts the branch: the last one, unless everything before it is
+    /// still sent.
     fn cut(&self, branch: &[Slot], sent: &HashSet<Slot>) -> Option<usize> {
         let log = self.source.log();
         let cut = branch
@@ -53,7 +54,8 @@ impl Importing<'_> {
         branch.iter().take(cut).any(is_gone).then_some(cut)
     }
 
-    /// What is not sent any more, as people read it; what is kept of it, as it is sent.
+    /// Converts the entries that are not sent any more for people to read, and those that are kept
+    /// as they are sent.
     fn tell_history(&mut self, history: &[Slot], items: &[ContextItem]) -> Result<Option<String>> {
         let kept: HashMap<Slot, &ContextItem> = items
             .iter()
@@ -73,9 +75,9 @@ impl Importing<'_> {
         Ok(parent)
     }
 
-    /// Tells the compaction by the first message that is sent since, and gives what is left to
-    /// tell. Where that message is no text of the user's, the conversation begins anew instead:
-    /// nothing else would send the same.
+    /// Converts the compaction, with the first message that is sent since, and returns the messages
+    /// that remain. If that message is not a text of the user, the conversation begins again with a
+    /// new root: nothing else would send the same messages.
     fn tell_compaction<'i>(
         &mut self,
         items: &'i [ContextItem],
@@ -112,7 +114,8 @@ impl Importing<'_> {
         Ok((parent, rest.get(kept..).unwrap_or_default()))
     }
 
-    /// How many of the next messages stand at the end of the history just as they are sent.
+    /// Returns how many of the next messages are at the end of the history exactly as they are
+    /// sent.
     fn kept(&self, items: &[ContextItem], history: &[Slot]) -> usize {
         let Some(start) = items
             .first()
@@ -164,12 +167,12 @@ impl Importing<'_> {
             .as_ref()
             .filter(|_| item.form == ContextForm::Stored);
         let mut told = message::text_pieces(&rendered, view, &mut self.heard);
-        // Some apps keep what their engine did in the record, and say only the text themselves.
+        // Some apps store their engine's work in the record, and send only the text.
         if view.is_some_and(does) && !told.bodies.iter().any(is_deed) {
             told.bodies = convert::tell(self.source, item.slot, &mut self.heard)?;
         }
         if let Some(view) = view.filter(|_| !is_said(self.source.log().kind(item.slot))) {
-            // Nobody typed it: it keeps its kind, and whether people are shown it.
+            // Not typed by the user: it keeps its kind, and whether it is shown.
             let kind = format!("import.{}", self.source.log().word(item.slot));
             for body in &mut told.bodies {
                 if let Body::User(content) = body {

@@ -1,18 +1,18 @@
-//! What an entry of another dialect is called in ours: for entries that no model is sent now,
-//! which people still read.
+//! Converts entries that are not sent to a model but that people still read.
 
 use boswell_dialect::{Body, Part};
 use boswell_model::json::Json;
 use boswell_model::{Block, EntryKind, MediaSource, Result, Slot, View};
 
-use super::message::{Heard, arguments, speak};
+use super::message::{Heard, speak};
 use crate::Session;
 use crate::blobs::base64;
+use crate::message_part::arguments;
 
 /// An image longer than this stays in its original record.
 const LONGEST_IMAGE: usize = 64 << 20;
 
-/// What an entry becomes.
+/// Converts an entry.
 pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Vec<Body>> {
     let entry = source.entry(slot)?;
     let kind = source.log().kind(slot);
@@ -27,7 +27,8 @@ pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Ve
             from: None,
             summary: view.text(),
         }],
-        // Where it cuts is told with what is kept; an earlier one only says what it summed up.
+        // The cut is converted together with what is kept; an earlier compaction only has a
+        // summary.
         EntryKind::Compaction => {
             vec![Body::Compaction {
                 summary: view.text(),
@@ -45,8 +46,8 @@ pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Ve
     Ok(bodies)
 }
 
-/// An entry that says something of the session, but nothing to a model: a title, else
-/// its original record.
+/// Converts an entry with metadata that is not sent to a model: to a title, else to its original
+/// record.
 pub(super) fn side_files(source: &Session, slot: Slot) -> Result<Body> {
     let entry = source.entry(slot)?;
     let title = entry
@@ -72,7 +73,7 @@ pub(super) fn original(source: &Session, slot: Slot, bytes: &[u8]) -> Body {
     }
 }
 
-/// What was said and what tools answered, in order: some dialects keep both in one record.
+/// Returns messages and tool results in order: some dialects store both in one record.
 fn said(view: &View, who: EntryKind, heard: &mut Heard) -> Vec<Body> {
     let mut bodies = Vec::new();
     let mut waiting = Vec::new();

@@ -1,15 +1,15 @@
-//! What a model is sent, in our words.
+//! Converts the messages that a model is sent to boswell's format.
 //!
-//! Agents render messages in the shape of the provider that they talk to: content
-//! blocks, or the items of a response. Both are read here, so that an imported session
-//! sends the same as its source.
+//! Agents render messages in the format of their provider: content blocks, or the items of a
+//! response. Both are parsed here, so that an imported session sends the same as its source.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-use boswell_dialect::{Answer, Body, Part};
-use boswell_model::json::{Json, Raw, RawKind};
+use boswell_dialect::{AssistantMessage, Body, Part};
+use boswell_model::json::Raw;
 use boswell_model::{Message, Usage, View};
+
+use crate::message_part::{part_of, result_of};
 
 /// A message, part by part, in order.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct MessageText {
     pub(super) left_over: bool,
 }
 
-/// What was heard so far, and is not said again every time.
+/// Facts of earlier messages that later ones do not repeat.
 #[derive(Default)]
 pub(super) struct Heard {
     /// Names of tools by the ids of their calls.
@@ -28,8 +28,7 @@ pub(super) struct Heard {
     pub(super) model: Option<String>,
 }
 
-/// Tells a message anew. `view` is that of the record that it stands in, where it
-/// stands in one alone.
+/// Converts a message. `view` is that of its record, if the record contains nothing else.
 pub(super) fn text_pieces(
     message: &Message,
     view: Option<&View>,
@@ -53,6 +52,7 @@ pub(super) fn text_pieces(
                 &mut told.bodies,
             );
             let tool = heard.tools.get(&call).map_or("tool", String::as_str);
+            let content = content.into_iter().filter_map(known).collect();
             told.bodies.push(Body::ToolResult {
                 tool: tool.to_owned(),
                 call,
@@ -61,7 +61,7 @@ pub(super) fn text_pieces(
             });
             continue;
         }
-        match part_of(&bytes) {
+        match known(part_of(json)) {
             Some(Part::Text(text)) if text.is_empty() => {}
             Some(part) => {
                 if let Part::Call { id, name, .. } = &part {
@@ -91,9 +91,22 @@ fn native_result(message: &Message) -> Option<Body> {
     Some(Body::ToolResult {
         call: text("toolCallId").unwrap_or_default().into_owned(),
         tool: text("toolName").unwrap_or_default().into_owned(),
-        content: parts.filter_map(|it| part_of(&it.to_bytes())).collect(),
+        content: parts.filter_map(|it| known(part_of(it))).collect(),
         is_error: native.get("isError").and_then(|it| it.bool()) == Some(true),
     })
+}
+
+/// A part that our format has a place for. The signature of a provider is left behind: it is valid
+/// in the conversation that it was made in.
+fn known(part: Part) -> Option<Part> {
+    match part {
+        Part::Other(_) => None,
+        Part::Thinking { text, .. } => Some(Part::Thinking {
+            text,
+            signature: None,
+        }),
+        part => Some(part),
+    }
 }
 
 /// An answer may become several; what it cost is stated by the last one alone.
@@ -108,13 +121,10 @@ fn count_usage_once(usage: Usage, bodies: &mut [Body]) {
 
 /// The text of a message that is nothing else.
 pub(super) fn only_text(message: &Message) -> Option<String> {
-    let texts = message
-        .content
-        .iter()
-        .map(|part| match part_of(&part.to_bytes()) {
-            Some(Part::Text(text)) => Some(text),
-            _ => None,
-        });
+    let texts = message.content.iter().map(|part| match part_of(part) {
+        Part::Text(text) => Some(text),
+        _ => None,
+    });
     let texts: Vec<String> = texts.collect::<Option<_>>()?;
     (!texts.is_empty()).then(|| texts.concat())
 }
@@ -136,126 +146,12 @@ pub(super) fn speak(
             .and_then(|view| view.model.clone())
             .or_else(|| heard.model.clone());
         heard.model.clone_from(&model);
-        Body::Assistant(Box::new(Answer {
+        Body::Assistant(Box::new(AssistantMessage {
             content,
             model,
-            ..Answer::default()
+            ..AssistantMessage::default()
         }))
     } else {
         Body::User(content)
     });
-}
-
-/// Arguments as the object that ours must be; what is none stands under `input`.
-pub(super) fn arguments(given: &str) -> Json {
-    match Raw::parse(given.as_bytes()) {
-        Ok(raw) if raw.kind() == RawKind::Object => Json::from(raw),
-        _ => Json::object().with("input", given),
-    }
-}
-
-fn part_of(bytes: &[u8]) -> Option<Part> {
-    let part = Raw::trusted(bytes);
-    let text = |key: &str| part.get(key).and_then(|it| it.text()).map(Cow::into_owned);
-    let call = |id: &str, name: String, arguments: Json| {
-        Some(Part::Call {
-            id: text(id)?,
-            name,
-            arguments,
-        })
-    };
-    let of = |key: &str| match part.get(key) {
-        Some(given) if given.kind() == RawKind::Object => Json::from(given),
-        Some(given) => given
-            .text()
-            .map_or_else(Json::object, |given| arguments(&given)),
-        None => Json::object(),
-    };
-    match text("type")?.as_str() {
-        "text" | "input_text" | "output_text" => text("text").map(Part::Text),
-        "thinking" => Some(Part::Thinking {
-            text: text("thinking")?,
-            signature: None,
-        }),
-        "reasoning" => reasoning(part).map(|text| Part::Thinking {
-            text,
-            signature: None,
-        }),
-        "tool_use" => call("id", text("name")?, of("input")),
-        "toolCall" => call("id", text("name")?, of("arguments")),
-        "function_call" => call("call_id", text("name")?, of("arguments")),
-        "custom_tool_call" => call(
-            "call_id",
-            text("name")?,
-            Json::object().with("input", text("input")),
-        ),
-        "local_shell_call" => call("call_id", "local_shell".to_owned(), of("action")),
-        "image" => image(part),
-        "input_image" => {
-            let url = text("image_url")?;
-            let (mime, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
-            Some(Part::Image {
-                base64: data.to_owned(),
-                mime: mime.to_owned(),
-            })
-        }
-        _ => None,
-    }
-}
-
-fn image(part: Raw<'_>) -> Option<Part> {
-    let text = |of: Raw<'_>, key: &str| of.get(key).and_then(|it| it.text()).map(Cow::into_owned);
-    let (data, mime) = match part.get("source") {
-        Some(source) => (text(source, "data")?, text(source, "media_type")?),
-        None => (text(part, "data")?, text(part, "mimeType")?),
-    };
-    Some(Part::Image { base64: data, mime })
-}
-
-/// What was thought, where it is not sealed.
-fn reasoning(item: Raw<'_>) -> Option<String> {
-    let told = ["summary", "content"]
-        .iter()
-        .filter_map(|key| item.get(key))
-        .flat_map(|list| list.items());
-    let texts: Vec<String> = told
-        .filter_map(|it| Some(it.get("text")?.text()?.into_owned()))
-        .collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
-}
-
-/// The answer of a tool: the call, what it says, whether it failed.
-fn result_of(part: Raw<'_>) -> Option<(String, Vec<Part>, bool)> {
-    let (call, said) = match part.get("type")?.text()?.as_ref() {
-        "tool_result" => (
-            part.get("tool_use_id")?,
-            part.get("content").or_else(|| part.get("result")),
-        ),
-        "function_call_output" | "custom_tool_call_output" => {
-            (part.get("call_id")?, part.get("output"))
-        }
-        _ => return None,
-    };
-    let failed = part
-        .get("is_error")
-        .and_then(|it| it.bool())
-        .unwrap_or_default();
-    let said = said.map(|said| match said.kind() {
-        // Some versions wrap what they say with whether it worked.
-        RawKind::Object => said.get("content").unwrap_or(said),
-        _ => said,
-    });
-    let content = match said {
-        None => Vec::new(),
-        Some(said) if said.kind() == RawKind::Array => {
-            said.items().filter_map(|it| part_of(it.bytes())).collect()
-        }
-        Some(said) => {
-            vec![Part::Text(said.text().map_or_else(
-                || String::from_utf8_lossy(said.bytes()).into_owned(),
-                Cow::into_owned,
-            ))]
-        }
-    };
-    Some((call.text()?.into_owned(), content, failed))
 }

@@ -1,9 +1,9 @@
-//! What lies beside a session comes along: transcripts of subagents as logs of ours,
-//! everything else byte for byte.
+//! Imports the side files of a session: transcripts of subagents as new logs, everything else byte
+//! for byte.
 //!
-//! The files are durable before the log is there: a session that says where it came from has all
-//! that came with it. What a crash leaves before that is an artifact folder without its log, which
-//! `check` tells and `clean --leftovers` takes away.
+//! The files are durable before the log exists: a session that names its origin has all side files.
+//! A crash before that leaves an artifact folder without a log, which `check` reports and `clean
+//! --leftovers` removes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -26,9 +26,9 @@ const PIECE: u64 = 1 << 20;
 pub struct Imported {
     /// It is open.
     pub writer: SessionWriter,
-    /// Files beside the source that came along, with their keys there.
+    /// Imported side files, with their keys in the source.
     pub brought: Vec<SideFile>,
-    /// Those that did not.
+    /// Side files that were not imported.
     pub left: Vec<LeftBehind>,
 }
 
@@ -41,15 +41,14 @@ pub struct LeftBehind {
     pub why: Error,
 }
 
-/// A file beside the source, and what is known of it if it is a transcript.
+/// A side file of the source, with its facts if it is a transcript.
 struct SideFileImport {
     file: SideFile,
     subagent: Option<Subagent>,
 }
 
 impl Store {
-    /// Makes a session of all that another one holds, with the files that lie beside it. `from` is
-    /// the store of the source.
+    /// Imports a session with its side files. `from` is the store of the source.
     pub fn import_whole(
         &self,
         from: &Store,
@@ -78,8 +77,7 @@ impl Store {
             .carry(side_files)
             .inspect_err(|_| carrying.take_back())?;
         let writer = self.create_log(&id, log, new.visible).inspect_err(|_| {
-            // Where its name could not be synced the log is there all the same, and
-            // its files are its own.
+            // The log exists even if its name could not be synced, so its files stay.
             if self.find(&id).is_err_and(|error| error.is_not_found())
                 && matches!(self.pending(&id), Ok(None))
             {
@@ -94,7 +92,7 @@ impl Store {
     }
 }
 
-/// Everything that lies beside a session.
+/// Returns all side files of a session.
 fn side_files(from: &Store, source: &Session, limits: ImportLimits) -> Result<Vec<SideFileImport>> {
     let mut subagents: HashMap<String, Subagent> = HashMap::new();
     for subagent in from.subagents(source)? {
@@ -108,7 +106,7 @@ fn side_files(from: &Store, source: &Session, limits: ImportLimits) -> Result<Ve
         };
         all.push(SideFileImport { file, subagent });
     }
-    // Old versions kept transcripts elsewhere than beside the log.
+    // Old versions stored transcripts elsewhere than next to the log.
     for (key, subagent) in subagents {
         let file = SideFile {
             key,
@@ -131,7 +129,7 @@ fn side_files(from: &Store, source: &Session, limits: ImportLimits) -> Result<Ve
     Ok(all)
 }
 
-/// A transcript of which nothing is known but where it is.
+/// Returns a transcript of which only the location is known.
 fn unnamed(from: &Store, file: &SideFile) -> Result<Option<Subagent>> {
     let Some(info) = from.backend().stat(&file.key)? else {
         return Ok(None);
@@ -182,7 +180,7 @@ impl Carrying<'_> {
         let mut outputs = HashMap::new();
         self.outputs(self.source, &mut outputs)?;
         for subagent in side_files.iter().filter_map(|it| it.subagent.as_ref()) {
-            // One that cannot be read is told when its turn comes.
+            // A file that cannot be read is reported when it is copied.
             if let Ok(session) = self.from.read(&subagent.location, Depth::Heads) {
                 self.outputs(&session, &mut outputs)?;
             }
@@ -250,7 +248,7 @@ impl Carrying<'_> {
         Ok(())
     }
 
-    /// Tells the transcript of a subagent anew. The inner error is one of the source.
+    /// Converts the transcript of a subagent. The inner error is one of the source.
     fn transcript(&self, disk: &dyn Disk, subagent: &Subagent, path: &Path) -> Result<Result<()>> {
         let session = match self.from.read(&subagent.location, Depth::Facts) {
             Ok(session) => session,
@@ -296,15 +294,14 @@ impl Carrying<'_> {
         copied.map(Ok)
     }
 
-    /// Removes what was written so far; what stays is told by `check`.
+    /// Removes what was written so far; `check` reports what stays.
     fn take_back(&self) {
         let Some(files) = self.own.files() else {
             return;
         };
         let disk = files.disk.as_ref();
         let mut folders: Vec<&Path> = Vec::new();
-        // Nothing of it is synced: no log names these files, so whatever a crash
-        // brings back is a leftover.
+        // Not synced: no log names these files, so files that a crash brings back are leftovers.
         for path in &self.begun {
             let _ = disk.remove(path);
             folders.extend(

@@ -1,4 +1,4 @@
-//! How locks are waited for, and how a plan's are taken.
+//! Takes the locks of a plan, and waits for locks with growing pauses.
 
 use crate::disk::Processes;
 use std::path::Path;
@@ -12,17 +12,17 @@ use super::{AgentFlock, Locks, MkdirLock, MkdirOwner, OsLock, Wait};
 use crate::disk::Disk;
 use crate::runner::place;
 
-/// Who takes a lock, for the error that others get. Never trusted.
+/// The process that takes a lock, for the error message of other processes. Never trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// Its process.
+    /// Process id.
     pub pid: u32,
-    /// Its name.
+    /// Name of the program.
     pub program: String,
 }
 
 impl Owner {
-    /// This process, under a name.
+    /// Returns this process under the name `program`.
     pub fn this(program: impl Into<String>) -> Self {
         Owner {
             pid: std::process::id(),
@@ -31,7 +31,7 @@ impl Owner {
     }
 }
 
-/// A lock of a plan while it is held. Dropping it lets go.
+/// A held lock of a plan. Dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) enum HeldLock {
     Os(#[expect(dead_code, reason = "held for what dropping it does")] OsLock),
@@ -40,8 +40,8 @@ pub(crate) enum HeldLock {
 }
 
 impl HeldLock {
-    /// Fails if somebody took it from us: agents break locks that they think stale. Our own
-    /// locks cannot be taken.
+    /// Fails if the lock was lost: agents break locks that they consider stale. Boswell's own locks
+    /// cannot be lost.
     pub(crate) fn still_ours(&self, disk: &dyn Disk) -> Result<()> {
         match self {
             HeldLock::Os(_) => Ok(()),
@@ -57,7 +57,7 @@ impl HeldLock {
     }
 }
 
-/// What taking a plan's locks needs.
+/// What is needed to take the locks of a plan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taker<'a> {
     pub(crate) disk: &'a Arc<dyn Disk>,
@@ -68,7 +68,7 @@ pub(crate) struct Taker<'a> {
 }
 
 impl Taker<'_> {
-    /// Takes locks in their order; on failure those already taken are let go.
+    /// Takes the locks in the order of the plan; on failure the ones already taken are released.
     pub(crate) fn take(&self, root: &Path, specs: &[LockSpec]) -> Result<Vec<HeldLock>> {
         specs
             .iter()
@@ -104,13 +104,14 @@ impl Taker<'_> {
     }
 }
 
-/// Between two tries: the first pause, and the longest.
+/// The first pause between two attempts, and the longest.
 pub(super) const PAUSES: (Duration, Duration) =
     (Duration::from_millis(5), Duration::from_millis(50));
 
-/// Tries until it works or the time is up; true if it worked. Waits grow from 5 to 50 milliseconds.
+/// Calls `attempt` until it returns true or the time is up; returns whether it did. Pauses grow
+/// from 5 to 50 milliseconds.
 ///
-/// The time that passes is counted in pauses: the clock may jump, a pause does not.
+/// Elapsed time is the sum of the pauses: the clock may jump, a pause does not.
 pub(crate) fn try_until(
     disk: &dyn Disk,
     wait: Wait,
@@ -119,7 +120,7 @@ pub(crate) fn try_until(
     try_every(disk, wait, PAUSES, attempt)
 }
 
-/// The same with other waits: the first one, and the longest.
+/// As [`try_until`], with other pauses: the first one, and the longest.
 pub(crate) fn try_every(
     disk: &dyn Disk,
     wait: Wait,

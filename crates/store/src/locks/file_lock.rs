@@ -1,4 +1,4 @@
-//! Our own locks: OS locks on files in home's `locks/`.
+//! [`Locks`]: boswell's own locks, which are OS locks on files in the home's `locks/`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::disk::{Disk, DiskFile, LockMode, OpenMode, durable};
 use crate::lease::{SHORT_PAUSES, append_lock_path, lock_path, old_hard_links};
 use boswell_dialect::IdSource;
 
-/// How long an append lock is always waited for.
+/// The shortest time to wait for an append lock, also with [`Wait::No`].
 const A_MOMENT: Duration = Duration::from_millis(100);
 
-/// The folder of our own locks.
+/// The folder of boswell's own locks.
 #[derive(Debug, Clone)]
 pub struct Locks {
     disk: Arc<dyn Disk>,
@@ -26,7 +26,7 @@ pub struct Locks {
     id_source: Arc<dyn IdSource>,
 }
 
-/// A lock of ours while it is held. Dropping it lets go; the file stays.
+/// A held OS lock. Dropping it releases the lock; the file stays.
 #[derive(Debug)]
 pub struct OsLock {
     path: PathBuf,
@@ -34,14 +34,15 @@ pub struct OsLock {
 }
 
 impl OsLock {
-    /// Path of the lock file.
+    /// Returns the path of the lock file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
 impl Locks {
-    /// Locks in a folder, made when the first one is taken. `owner` is what others are told.
+    /// Returns the locks in `folder`, which is made when the first one is taken. `owner` is shown
+    /// to other processes.
     pub fn new(
         disk: Arc<dyn Disk>,
         folder: impl Into<PathBuf>,
@@ -56,12 +57,12 @@ impl Locks {
         }
     }
 
-    /// What others are told about us.
+    /// Returns the owner that is shown to other processes.
     pub fn owner(&self) -> &Owner {
         &self.owner
     }
 
-    /// Takes a lock that nobody else may hold.
+    /// Takes an exclusive lock.
     pub fn exclusive(&self, name: &str, wait: Wait) -> Result<OsLock> {
         let lock = self.take(name, LockMode::Exclusive, wait)?;
         write_owner(
@@ -73,13 +74,13 @@ impl Locks {
         Ok(lock)
     }
 
-    /// Takes a lock that others may hold shared.
+    /// Takes a shared lock.
     pub fn shared(&self, name: &str, wait: Wait) -> Result<OsLock> {
         self.take(name, LockMode::Shared, wait)
     }
 
-    /// Takes the lock that writers take for each append to a session's log. A moment is always
-    /// waited: it is held for a few writes only.
+    /// Takes the append lock of a session's log, as writers do. Always waits a moment, because it
+    /// is held for a few writes only.
     pub fn append(&self, name: &str, wait: Wait) -> Result<OsLock> {
         let wait = match wait {
             Wait::No => Wait::For(A_MOMENT),
@@ -95,7 +96,7 @@ impl Locks {
         )
     }
 
-    /// Whether anybody ever took the lock of that name: lock files stay.
+    /// Returns whether the lock with that name was ever taken: lock files stay.
     pub(crate) fn was_taken(&self, name: &str) -> Result<bool> {
         let path = lock_path(&self.folder, name);
         let stat = self
@@ -105,7 +106,8 @@ impl Locks {
         Ok(stat.is_some())
     }
 
-    /// Whether somebody holds the lock of that name, as far as the system tells. It is not taken.
+    /// Returns whether a process holds the lock with that name, as far as the system reports it.
+    /// Does not take it.
     pub(crate) fn is_held(&self, name: &str) -> Result<bool> {
         let path = lock_path(&self.folder, name);
         let stat = self
@@ -121,8 +123,8 @@ impl Locks {
         names
             .iter()
             .try_for_each(|path| durable::remove_if_there(self.disk.as_ref(), path))?;
-        // A hard link leads to the whole log: one that comes back after a crash brings
-        // back what was purged.
+        // A hard link leads to the whole log. Without the sync a crash could bring the link back,
+        // and with it what was purged.
         names.first().map_or(Ok(()), |path| {
             durable::sync_removal(self.disk.as_ref(), path)
         })

@@ -1,10 +1,10 @@
-//! clinvoker's lock: an OS lock on a file that its holder unlinks when it lets go.
+//! [`AgentFlock`]: clinvoker's lock, an OS lock on a file that its holder unlinks on release.
 //!
-//! Whoever waited on the unlinked file then holds a lock that nobody else can see. So after
-//! locking we look whether the path still leads to the file we locked, and start again if not. A
-//! holder that lets go first unlocks and then unlinks: in between we may lock a file that is
-//! gone a moment later, so [`AgentFlock::is_ours`] is asked again before every change. We never
-//! unlink it ourselves.
+//! A process that waited on the unlinked file then holds a lock that no other process can see. So
+//! after locking, the path is compared with the locked file, and taking the lock starts again if
+//! they differ. clinvoker first unlocks and then unlinks: in between boswell may lock a file that
+//! is unlinked a moment later, so [`AgentFlock::is_ours`] is checked again before every change.
+//! Boswell never unlinks the file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,10 +15,11 @@ use super::Wait;
 use super::acquire::try_every;
 use crate::disk::{Disk, DiskFile, LockMode, OpenMode, durable};
 
-/// A busy clinvoker lets go for a moment only, and whoever waits inside the system gets it first.
+/// Pause between two attempts. Short and constant: a busy clinvoker releases the lock for a moment
+/// only, and processes that block in the kernel get it first.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// clinvoker's lock while it is held. Dropping it lets go; the file stays.
+/// clinvoker's lock, held. Dropping it releases the lock; the file stays.
 #[derive(Debug)]
 pub struct AgentFlock {
     path: PathBuf,
@@ -26,7 +27,7 @@ pub struct AgentFlock {
 }
 
 impl AgentFlock {
-    /// Takes the lock; the file and its folder are made if they are not there.
+    /// Takes the lock; the file and its folder are made if they are missing.
     pub fn take(disk: &dyn Disk, path: &Path, wait: Wait) -> Result<Self> {
         if let Some(folder) = path.parent() {
             durable::make_folders(disk, folder)?;
@@ -49,13 +50,13 @@ impl AgentFlock {
         }
     }
 
-    /// Path of the lock file.
+    /// Returns the path of the lock file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether the path still leads to the file that we locked: otherwise others no
-    /// longer see our lock.
+    /// Returns whether the path still leads to the locked file: otherwise other processes do not
+    /// see the lock any more.
     pub fn is_ours(&self, disk: &dyn Disk) -> Result<bool> {
         leads_to(disk, &self.path, self.file.as_ref())
     }

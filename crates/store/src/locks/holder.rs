@@ -1,7 +1,8 @@
-//! Who holds a lock of ours, for the error text of others; nobody decides by it.
+//! Finds the holder of one of boswell's own locks, for error messages only; no decision depends on
+//! it.
 //!
-//! Where the system tells who holds an OS lock, it is asked. Elsewhere the holder leaves
-//! word in the lock file.
+//! Where the system reports the holder of an OS lock, it is asked. Elsewhere the holder writes its
+//! name into the lock file.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use boswell_model::json::{Json, Raw};
 use super::Owner;
 use crate::disk::{Disk, DiskFile, durable};
 
-/// Leaves word in a lock file that was just taken, unless the system would tell anyway.
+/// Writes the owner into a lock file that was just taken, unless the system reports lock holders.
 pub(crate) fn write_owner(
     disk: &dyn Disk,
     lock: &dyn DiskFile,
@@ -24,15 +25,15 @@ pub(crate) fn write_owner(
             .with("pid", owner.pid)
             .with("program", owner.program.as_str())
             .with("since", since.to_rfc3339());
-        // Best effort: a lock without word of its holder is still a lock.
+        // Best effort: a lock without the name of its holder is still a lock.
         let _ = lock
             .truncate(0)
             .and_then(|()| durable::append_all(lock, &record.to_bytes()));
     }
 }
 
-/// The holder of the lock at a path as a sentence without its end: `boswell (pid 7) holds`,
-/// where anything is known.
+/// Returns the holder of the lock at a path as a clause such as `boswell (pid 7) holds it`; `None`
+/// if nothing is known.
 pub(crate) fn holder(disk: &dyn Disk, lock: &Path, what: &str) -> Option<String> {
     let system = disk
         .stat(lock)

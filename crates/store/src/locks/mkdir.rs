@@ -1,9 +1,11 @@
-//! MyAgents' lock: a folder that only one process can make, with a file `owner` in it.
+//! [`MkdirLock`]: MyAgents' lock, a folder that only one process can make, with a file `owner` in
+//! it.
 //!
 //! The owner is `node:PID[:START]` or `rust:PID[:START]`. The lock of a dead process is broken
-//! at once, that of a live one or of one that we may not ask about never; what has no readable
-//! owner only when it is older than 30 seconds. It is broken by renaming the folder away,
-//! which only one can do.
+//! immediately; that of a live process, or of one whose state is unknown, never. A lock without a
+//! readable owner is broken only if it is older than 30 seconds. Breaking renames the folder away,
+//! which only one process can do; afterwards the owner is compared once more, because another
+//! process may have broken the lock and taken it in between.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,24 +18,24 @@ use super::acquire::try_until;
 use crate::disk::{Disk, OpenMode, ProcessState, Processes, durable};
 use boswell_dialect::IdSource;
 
-/// From when on a lock without a readable owner is given up, in nanoseconds.
+/// Age in nanoseconds from which a lock without a readable owner counts as abandoned.
 const STALE: i128 = 30_000_000_000;
-/// No owner is longer; a longer file is not read.
+/// The largest owner file that is read, in bytes.
 const LONGEST_OWNER: usize = 256;
 
-/// Who holds a folder lock.
+/// The owner of a folder lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MkdirOwner {
-    /// Its process.
+    /// Process id.
     pub pid: u32,
-    /// When it started, in milliseconds since 1970. Says nothing about whether the
-    /// number was used again.
+    /// Start time in milliseconds since 1970. Not compared: it does not show whether the process id
+    /// was reused.
     pub started: Option<u64>,
 }
 
 impl MkdirOwner {
-    /// Reads an owner file as MyAgents does: only these five white-space characters are
-    /// taken off, a BOM is not.
+    /// Parses an owner file as MyAgents does: only these five white-space characters are trimmed, a
+    /// byte order mark is not.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let space = |byte: &u8| matches!(byte, b'\t' | b'\n' | 0x0C | b'\r' | b' ');
         let start = bytes.iter().position(|byte| !space(byte))?;
@@ -63,7 +65,7 @@ fn number(digits: &str, largest: u64) -> Option<u64> {
     digits.parse().ok().filter(|n| plain && *n <= largest)
 }
 
-/// MyAgents' lock while it is held. Dropping it lets go, if it is still ours.
+/// MyAgents' lock, held. Dropping it releases the lock, if it was not broken meanwhile.
 #[derive(Debug)]
 pub struct MkdirLock {
     disk: Arc<dyn Disk>,
@@ -72,7 +74,7 @@ pub struct MkdirLock {
 }
 
 impl MkdirLock {
-    /// Takes the lock at `path`, breaking one that nobody holds any more.
+    /// Takes the lock at `path`, and breaks an abandoned one.
     pub fn take(
         disk: &Arc<dyn Disk>,
         path: &Path,
@@ -83,7 +85,8 @@ impl MkdirLock {
     ) -> Result<Self> {
         let token = owner.token();
         let taken = try_until(disk.as_ref(), wait, || {
-            // Once after a break without a pause: the lock was stale, nobody else need want it.
+            // After breaking a stale lock, one attempt without a pause: probably no other process
+            // wants it.
             Ok(make(disk.as_ref(), path, &token)?
                 || (break_stale(disk.as_ref(), path, processes, id_source)?
                     && make(disk.as_ref(), path, &token)?))
@@ -110,12 +113,12 @@ impl MkdirLock {
         )
     }
 
-    /// Path of the folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Fails if somebody took the lock from us: versions before 0.2.14 do so after half a minute.
+    /// Fails if the lock was lost: MyAgents before 0.2.14 breaks locks after half a minute.
     pub fn still_ours(&self) -> Result<()> {
         let owner = read_owner(self.disk.as_ref(), &self.path)?;
         let there = self
@@ -135,8 +138,8 @@ impl MkdirLock {
     }
 
     fn release(&self) -> Result<()> {
-        // A lock that was broken under us belongs to somebody else now. One without an owner is
-        // ours: making the folder is what takes it.
+        // A lock that was broken belongs to another process now. A folder without an owner file is
+        // still ours: making the folder is what takes the lock.
         let owner = read_owner(self.disk.as_ref(), &self.path)?;
         let ours = owner.is_none_or(|bytes| bytes.trim_ascii() == self.token.as_bytes());
         if ours {
@@ -149,14 +152,14 @@ impl MkdirLock {
 
 impl Drop for MkdirLock {
     fn drop(&mut self) {
-        // What cannot be removed now is broken by the next one, once this process is gone.
+        // If this fails, the next process breaks the lock once this one is gone.
         let _ = self.release();
     }
 }
 
 fn make(disk: &dyn Disk, path: &Path, token: &str) -> Result<bool> {
     let made = match disk.make_folder(path) {
-        // The first lock of a store: the folder of locks is made when it is needed.
+        // The first lock of a store: its folder of locks is made on demand.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             path.parent()
                 .map_or(Ok(()), |parent| durable::make_folders(disk, parent))?;
@@ -169,12 +172,12 @@ fn make(disk: &dyn Disk, path: &Path, token: &str) -> Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
         Err(error) => return Err(Error::io(path.display(), "lock", error)),
     }
-    // MyAgents tolerates a missing owner, and so must we: the folder is the lock.
+    // The folder is the lock; MyAgents tolerates a missing owner file, and so does boswell.
     let owner = path.join("owner");
     if let Ok(file) = disk.open(&owner, OpenMode::CreateNew)
         && let Err(error) = durable::append_all(file.as_ref(), format!("{token}\n").as_bytes())
     {
-        // A part of our name would be taken for somebody else's, by us too.
+        // A partly written owner would be taken for another process, also by this one.
         if disk.remove(&owner).is_err() {
             let _ = disk.remove_folder(path);
             return Err(Error::io(owner.display(), "write", error));
@@ -183,17 +186,16 @@ fn make(disk: &dyn Disk, path: &Path, token: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// Why nobody can hold a lock any more.
+/// Why a lock is abandoned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Abandoned {
-    /// The process that took it is gone.
+    /// The process that took it does not exist any more.
     Dead(u32),
-    /// It names nobody, and is older than a holder lets it get.
+    /// It has no readable owner, and is older than 30 seconds.
     Nameless,
 }
 
-/// Looks whether the lock at a path is one that nobody holds any more; none if it
-/// is held, or not there.
+/// Returns why the lock at a path is abandoned; `None` if it is held or missing. Changes nothing.
 pub fn abandoned(
     disk: &dyn Disk,
     path: &Path,
@@ -228,7 +230,7 @@ fn judge(
     }
 }
 
-/// Removes the lock if nobody can hold it any more; true if it is gone.
+/// Removes the lock if it is abandoned; returns true if it is gone.
 fn break_stale(
     disk: &dyn Disk,
     path: &Path,
@@ -255,16 +257,17 @@ fn break_stale(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         Err(error) => return Err(Error::io(path.display(), "break the lock", error)),
     }
-    // Somebody may have broken it and taken it anew while we looked: theirs goes back.
+    // Another process may have broken the lock and taken it between the look and the rename: then
+    // its folder is put back.
     if read_owner(disk, &tomb)? != judged && disk.rename(&tomb, path).is_ok() {
         return Ok(false);
     }
-    // A tombstone that stays is litter, not a lock.
+    // A renamed folder that stays is garbage, not a lock.
     let _ = remove_folder(disk, &tomb);
     Ok(true)
 }
 
-/// The owner file; none if it is not there.
+/// Reads the owner file; `None` if it is missing.
 fn read_owner(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
     let owner = path.join("owner");
     let fault = |error| Error::io(owner.display(), "read", error);

@@ -1,9 +1,10 @@
-//! Locks: our own, and those that agents take.
+//! Locks: boswell's own, and those that agents take.
 //!
-//! Our own are OS locks on files that are never renamed or unlinked; they end with the process that
-//! holds them and are never stolen by age. Agents that have locks of their own are met on theirs:
-//! [`MkdirLock`] is MyAgents' folder with an owner file, [`AgentFlock`] clinvoker's file that is
-//! unlinked by whoever lets go of it.
+//! Boswell's own locks are OS locks on files that are never renamed or unlinked; they end with the
+//! process that holds them and are never stolen by age. For agents that lock their stores, boswell
+//! takes the agent's lock too: [`MkdirLock`] is MyAgents' folder with an owner file, [`AgentFlock`]
+//! clinvoker's file, which its holder unlinks when it releases the lock. Agents' locks can be lost
+//! while they are held, so the runner checks them before every change.
 
 mod acquire;
 mod file_lock;

@@ -1,4 +1,4 @@
-//! What is wrong with a memory.
+//! Checks a memory for dead links, duplicates, lost topics and an index that is too long.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ pub enum MemoryProblem {
     DeadLink {
         /// The page with the link.
         from: String,
-        /// Its line, from 1.
+        /// Line of the link, from 1.
         line: usize,
         /// The page that is missing.
         to: String,
     },
-    /// The index is longer than what is handed out with the context.
+    /// The index is longer than what is sent with the context.
     LongIndex {
         /// How many lines it has.
         lines: usize,
@@ -28,14 +28,14 @@ pub enum MemoryProblem {
     MissingFile {
         /// The page with the fact.
         page: String,
-        /// Its line, from 1.
+        /// Line of the fact, from 1.
         line: usize,
         /// The file.
         path: String,
     },
-    /// The same fact stands in several places.
+    /// A fact is in several places.
     Repeated {
-        /// The fact as it stands first.
+        /// Text of the fact where it occurs first.
         text: String,
         /// Page and line, from 1, of each.
         places: Vec<(String, usize)>,
@@ -86,8 +86,7 @@ impl std::fmt::Display for MemoryProblem {
     }
 }
 
-/// Looks for dead links, an index that is too long, facts that stand twice, and topics
-/// that nothing leads to.
+/// Finds dead links, an index that is too long, duplicate facts, and topics that no page links to.
 pub fn check(memory: &Memory) -> Vec<MemoryProblem> {
     let mut problems = dead_links(memory);
     if memory.lines > LOADED_LINES {
@@ -102,7 +101,7 @@ pub fn check(memory: &Memory) -> Vec<MemoryProblem> {
 }
 
 impl MemoryProblem {
-    /// Its word in output.
+    /// Returns the word for the problem in output.
     pub fn word(&self) -> &'static str {
         match self {
             MemoryProblem::DeadLink { .. } => "dead_link",
@@ -133,7 +132,7 @@ pub fn missing_files(memory: &Memory, exists: &dyn Fn(&str) -> bool) -> Vec<Memo
     problems
 }
 
-/// The longest sections of the index, those that nobody sees first.
+/// Returns the longest sections of the index, first those beyond the lines that are sent.
 fn sections(memory: &Memory) -> Vec<(String, usize)> {
     let index = memory.pages.first().map_or("", |page| page.text.as_str());
     let headings = index
@@ -222,8 +221,8 @@ fn front_matter(text: &str) -> usize {
         .map_or(0, |end| end + 2)
 }
 
-/// A line as far as two of them say the same: no bullet, case, spacing or mark at the end. Headings
-/// and short ones say nothing.
+/// Normalises a line for comparison: no bullet, case, spacing or final punctuation. Returns `None`
+/// for headings and short lines.
 fn fact(line: &str) -> Option<String> {
     let line = line.trim();
     if line.starts_with(['#', '`', '|', '<']) {

@@ -1,4 +1,4 @@
-//! The folder name for a project.
+//! Derives the folder name of a project's memory from its path.
 
 use std::path::{Component, Path};
 

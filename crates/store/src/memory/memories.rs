@@ -1,4 +1,4 @@
-//! The pages of every project, read without a lock and changed under one.
+//! [`Memories`]: the memory pages of all projects, read without a lock and changed under one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,14 +52,14 @@ impl Memory {
     }
 }
 
-/// What a change did.
+/// A page before and after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     /// The page.
     pub path: PathBuf,
-    /// What it was; none if it was not there.
+    /// Text before the change; `None` if the page did not exist.
     pub before: Option<Vec<u8>>,
-    /// What it is; none if it is gone.
+    /// Text after the change; `None` if the page was removed.
     pub after: Option<Vec<u8>>,
 }
 
@@ -155,7 +155,7 @@ impl Memories {
         let after = edit(before.as_deref())?;
         match &after {
             Some(_) if after == before => {
-                // Whoever wrote it may have died before its name was durable.
+                // The process that wrote it may have died before its name was durable.
                 self.found(&folder, project)?;
                 durable::sync_parent(self.disk.as_ref(), &path)?;
             }
@@ -178,7 +178,7 @@ impl Memories {
         })
     }
 
-    /// Makes the folder of a project, with the note that says whose it is.
+    /// Makes the folder of a project, with the note that names the project.
     fn found(&self, folder: &Path, project: &str) -> Result<()> {
         durable::make_folders(self.disk.as_ref(), folder)?;
         let note = folder.join(PROJECT);

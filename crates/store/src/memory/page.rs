@@ -5,11 +5,11 @@ use boswell_model::{Error, ErrorKind, Result};
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Its file name.
+    /// File name of the page.
     pub name: String,
-    /// Its text; bytes that are not UTF-8 are shown as U+FFFD.
+    /// Text of the page; bytes that are not UTF-8 are shown as U+FFFD.
     pub text: String,
-    /// Its length in bytes.
+    /// Length of the file in bytes.
     pub bytes: usize,
 }
 
@@ -18,7 +18,7 @@ pub struct Page {
 pub struct Link {
     /// The file name of the page that it leads to.
     pub to: String,
-    /// The line that it stands on, from 1.
+    /// Line of the link, from 1.
     pub line: usize,
 }
 
@@ -84,7 +84,7 @@ fn named_file(text: &str) -> Option<String> {
 
 fn targets(line: &str) -> Vec<String> {
     let mut found = Vec::new();
-    // Every second part stands between backticks.
+    // Every second part is between backticks.
     for text in line.split('`').step_by(2) {
         let round = text
             .split("](")
@@ -103,7 +103,7 @@ fn targets(line: &str) -> Vec<String> {
     found
 }
 
-/// The page that a target names, if it names one beside the page that it stands on.
+/// Returns the page that a target names, if it is in the same folder.
 fn page_of(target: &str) -> Option<String> {
     let target = target.trim_start_matches('<').trim_end_matches('>');
     let name = target
@@ -114,7 +114,8 @@ fn page_of(target: &str) -> Option<String> {
     checked_name(name).is_ok().then(|| name.to_owned())
 }
 
-/// A name that stays in its folder, on every system, and is no option to any program.
+/// Fails unless a name stays in its folder on every system and cannot be taken for an option of a
+/// program.
 pub fn checked_name(name: &str) -> Result<()> {
     let fault = if name.is_empty() || name.len() > 200 {
         "it must have 1 to 200 bytes"

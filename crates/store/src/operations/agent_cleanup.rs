@@ -1,8 +1,8 @@
-//! The clean-up that some agents do by themselves, as far as a restored session has to survive it.
+//! Protects restored sessions from the clean-up of their own agent.
 //!
-//! It goes by the time of files. A session that comes back with a time of long ago would
-//! be gone again within minutes, so what the next clean-up would take gets the time at
-//! which it was restored.
+//! Some agents delete old sessions by file time. A session that is restored with an old time would
+//! be deleted again within minutes, so files that the next clean-up would delete get the current
+//! time.
 
 use std::path::Path;
 
@@ -14,32 +14,31 @@ use crate::runner::{Change, Operation, Runner};
 
 const DAY: i64 = 86_400_000_000_000;
 
-/// A session that is back.
+/// A restored session.
 #[derive(Debug)]
 pub struct RestoredCleanup {
-    /// What was done, which can be undone.
+    /// The operation, which can be undone.
     pub operation: Operation,
-    /// How many of its files have the time of now, because their agent would soon delete
-    /// them again by their own.
+    /// How many files got the current time, because their agent would soon delete them again.
     pub renewed: usize,
 }
 
-/// How far back files are safe from their agent.
+/// The age from which an agent deletes files.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CleanupRestore {
-    /// Nanoseconds since 1970; what was last changed before goes within a day. None if the
-    /// agent deletes nothing.
+    /// Files last changed before this time (nanoseconds since 1970) are deleted within a day.
+    /// `None` if the agent deletes nothing.
     before: Option<i64>,
 }
 
 impl Runner {
-    /// The clean-up that the agent of a session does in the store at `root`.
+    /// Returns the clean-up rule of a session's agent in the store at `root`.
     pub(super) fn sweep(&self, root: &Path, session: &SessionRef) -> CleanupRestore {
         let Some(dialect) = by_name(&session.dialect) else {
             return CleanupRestore::default();
         };
         let backend = FsBackend::on(std::sync::Arc::clone(&self.disk), root);
-        // Where nobody can say how long files are kept, none of them is taken for safe.
+        // If the agent's rule cannot be read, no file counts as safe.
         let days = dialect.powers().runtime.and_then(|runtime| {
             runtime
                 .deletes_after(&BackendFiles(&backend))
@@ -59,7 +58,8 @@ impl CleanupRestore {
         self.before.is_some_and(|before| modified < before)
     }
 
-    /// The time that a restored file gets, which had this one.
+    /// Returns the time for a restored file whose own time was `modified`; counts it in `renewed`
+    /// if that is the current time.
     pub(super) fn time(self, modified: i64, renewed: &mut usize) -> Modified {
         if self.takes(modified) {
             *renewed += 1;
@@ -68,7 +68,7 @@ impl CleanupRestore {
         Modified::At(modified)
     }
 
-    /// Gives files that are put back the time of now where theirs is too old; says how many.
+    /// Sets the current time for files that would otherwise be deleted again; returns how many.
     pub(super) fn renew(self, changes: &mut [Change]) -> usize {
         let mut renewed = 0;
         for change in changes {

@@ -1,4 +1,4 @@
-//! Sessions that were moved into the vault: found again, and read where they are.
+//! Finds sessions that were moved into the vault, and reads them there.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,12 +15,12 @@ use crate::journal;
 use crate::runner::{Operation, Runner, State, place};
 use crate::vault::Reason;
 
-/// What stands in `ops.jsonl` if anything was ever archived: most homes never look further.
+/// The text that `ops.jsonl` contains if anything was ever archived: in most homes the search ends
+/// here.
 const MARK: &[u8] = b"\"reason\":\"archived\"";
 
 impl Runner {
-    /// Moves files of a session into the vault, for dialects whose sessions are
-    /// nothing but their files.
+    /// Moves files of a session into the vault, for dialects whose sessions are only files.
     pub fn archive_files(
         &self,
         root: &Path,
@@ -32,8 +32,7 @@ impl Runner {
         self.run(root, &plan, session, Reason::Archived)
     }
 
-    /// Every session that is archived, each as a store with the files that it
-    /// had, for reading only.
+    /// Returns every archived session as a read-only store with the files that it had.
     pub fn archived(&self) -> Result<Vec<Store>> {
         let path = self.home.join("ops.jsonl");
         let bytes = durable::read(self.disk.as_ref(), &path)?.unwrap_or_default();
@@ -42,7 +41,7 @@ impl Runner {
         }
         let operations = journal::load(self.disk.as_ref(), &path, Operation::from_json)?.items;
         let undone = undone(&operations);
-        // Of a session that was archived twice, the last time counts.
+        // If a session was archived twice, the last time counts.
         let mut last = BTreeMap::new();
         for op in operations
             .into_iter()
@@ -56,7 +55,7 @@ impl Runner {
             .collect())
     }
 
-    /// The session as it was before it was archived; none where it stands in its place again.
+    /// Returns the session before it was archived; `None` if it is back in its place.
     fn as_store(&self, op: &Operation) -> Option<Store> {
         let dialect = by_name(&op.session.dialect)?;
         let end = op.final_states();

@@ -1,4 +1,4 @@
-//! Operations as they are listed; deletion and restoring on top of them.
+//! Lists operations; deletes and restores sessions through operations.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,26 +16,26 @@ use super::agent_cleanup::RestoredCleanup;
 /// An operation in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedOperation {
-    /// The operation.
+    /// The recorded operation.
     pub operation: Operation,
-    /// Whether it was taken back.
+    /// Whether it was undone.
     pub undone: bool,
-    /// Whether it looks as if it could be taken back: its files have the lengths that it left them
-    /// with, and their copies are in the vault. Taking it back looks at every byte.
+    /// Whether it can probably be undone: its files have the lengths that it left, and their copies
+    /// are in the vault. Undo itself compares every byte.
     pub undoable: bool,
 }
 
-/// What a program wrote into a file after boswell had replaced or removed it.
+/// Bytes that a program appended to a file after boswell had replaced or removed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LateLines {
     /// Key of the file.
     pub key: String,
-    /// What was written.
+    /// The appended bytes.
     pub bytes: Vec<u8>,
 }
 
 impl Runner {
-    /// Every operation, oldest first, and lines of `ops.jsonl` that could not be read.
+    /// Returns all operations, oldest first, and the lines of `ops.jsonl` that could not be read.
     pub fn operations(&self) -> Result<(Vec<ListedOperation>, Vec<DamagedLine>)> {
         let loaded = journal::load(
             self.disk.as_ref(),
@@ -56,12 +56,12 @@ impl Runner {
         Ok((listed, loaded.damaged))
     }
 
-    /// What programs wrote into files that the operation had replaced or removed.
+    /// Returns what programs appended to files that the operation had replaced or removed.
     pub fn late_lines(&self, id: &str) -> Result<Vec<LateLines>> {
         self.late_of(&self.find(id)?.0)
     }
 
-    /// Every operation that is recorded, oldest first.
+    /// Returns all recorded operations, oldest first.
     pub(crate) fn recorded(&self) -> Result<Vec<Operation>> {
         Ok(journal::load(
             self.disk.as_ref(),
@@ -103,9 +103,8 @@ impl Runner {
         self.run(root, &plan, session, Reason::Deleted)
     }
 
-    /// Puts the files back that the last deletion or archiving of a session removed. Their
-    /// places must be free. They have their old times, unless their agent would delete
-    /// them again for that.
+    /// Restores the files that the last deletion or archiving of a session removed. Their paths
+    /// must be free. They get their old times, unless their agent would delete them again for that.
     pub fn restore(&self, session: &SessionRef) -> Result<RestoredCleanup> {
         let (operations, _) = self.operations()?;
         let deleted = |listed: &&ListedOperation| {
@@ -171,12 +170,12 @@ impl Runner {
     }
 }
 
-/// Whether a file of which a copy is kept for that reason is gone from its place.
+/// Returns whether a file whose copy is kept for that reason is gone from its store.
 pub(super) fn is_away(reason: Reason) -> bool {
     matches!(reason, Reason::Deleted | Reason::Archived)
 }
 
-/// Ids of operations that another one took back, unless that one was taken back itself.
+/// Returns the ids of operations that another one undid, unless that one was undone itself.
 pub(super) fn undone(operations: &[Operation]) -> HashSet<String> {
     let mut undone = HashSet::new();
     for op in operations.iter().rev().filter(|op| op.undoes.is_some()) {

@@ -1,4 +1,4 @@
-//! What can be done with operations: list them, take them back, delete and restore through them.
+//! Work on recorded operations: list, undo, delete, restore, purge and scrub.
 
 mod agent_cleanup;
 mod archived;
@@ -15,3 +15,12 @@ pub use agent_cleanup::RestoredCleanup;
 pub use list::{LateLines, ListedOperation};
 pub use purge::Purging;
 pub use scrub::{CopyChange, Scrubbed, Scrubbing};
+
+pub use crate::execute::Executed;
+pub use crate::import::{ImportLimits, Imported, LeftBehind};
+pub use crate::journal::{DamagedLine, LineChange};
+pub use crate::keep_policy::{KeepRun, KeepWhich, is_secret};
+pub use crate::leftovers::{Leftovers, StaleLock};
+pub use crate::runner::{
+    FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher,
+};

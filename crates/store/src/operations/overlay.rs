@@ -1,11 +1,11 @@
-//! Files of a store as they will be once a change is made.
+//! [`Overlay`]: the files of a store as they will be after a change.
 
 use std::collections::BTreeMap;
 
 use boswell_dialect::{FileInfo, FileKind, Files, RowSource};
 use boswell_model::{Error, ErrorKind, Result};
 
-/// What stands there, with some files already as they become: their bytes, or none if they go.
+/// The current files, with some replaced by their future bytes, or removed (`None`).
 pub(super) struct Overlay<'a> {
     pub(super) files: &'a dyn Files,
     pub(super) becoming: BTreeMap<String, Option<Vec<u8>>>,

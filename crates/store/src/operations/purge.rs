@@ -1,9 +1,8 @@
-//! Purging: nothing of a session stays, neither in the vault nor in what was said of it, and an
-//! interrupted purge is finished.
+//! Purge: removes every trace of a session from its store, the vault and boswell's own records.
 //!
-//! A marker in `ops/` says what is being purged. It is durable before anything is removed
-//! and goes last, so that whoever finds one knows that a purge was interrupted. Every
-//! step can be made again.
+//! A marker in `ops/` describes what is being purged. It is durable before anything is removed and
+//! is removed last, so that a marker at start means an interrupted purge. Every step is idempotent,
+//! so finishing repeats all of them.
 
 use std::path::{Path, PathBuf};
 
@@ -20,36 +19,36 @@ use crate::prompts::Prompts;
 use crate::runner::{Operation, PURGE, Runner, States};
 use crate::vault::{Purged, Reason, Replaced, RewrittenCopy, names_one, session_ref};
 
-/// Ids of this length do not occur in file names by chance.
+/// Ids of at least this length do not occur in file names by chance.
 const LONG: usize = 16;
-/// A shared file that is larger is left alone.
+/// Shared files larger than this are left alone.
 const LARGEST: u64 = 256 << 20;
 
-/// A session that shall leave no trace, with all that finishing needs to know.
+/// A purge in progress, with everything that finishing it needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Purging {
     /// Id of the operation.
     pub id: String,
-    /// When it began.
+    /// When the purge began.
     pub at: Instant,
-    /// The session, and those of its subagents behind it.
+    /// The session first, then the sessions of its subagents.
     pub sessions: Vec<SessionRef>,
-    /// Root of its store.
+    /// Root of the session's store.
     pub root: PathBuf,
-    /// Key of its log there, if it had one.
+    /// Key of the session's log, if it had one.
     pub log: Option<String>,
-    /// Paths of its files, by which the index knows them.
+    /// Paths of the session's files, as the index knows them.
     pub paths: Vec<String>,
-    /// Blobs that its records name.
+    /// Blobs that the session's records name.
     pub blobs: Vec<BlobId>,
-    /// Names of small files that lead to records as they were before they were written.
+    /// Names of small files that lead to records in their state before they were written.
     pub wholes: Vec<String>,
-    /// Sessions in other stores that are the same conversation and stay.
+    /// Sessions in other stores that belong to the same conversation and stay.
     pub linked: Vec<SessionRef>,
 }
 
 impl Purging {
-    /// The session itself.
+    /// Returns the session itself.
     pub fn session(&self) -> SessionRef {
         self.sessions
             .first()
@@ -57,7 +56,7 @@ impl Purging {
             .unwrap_or_else(|| SessionRef::new("", ""))
     }
 
-    /// Ids of the session and its subagents.
+    /// Returns the ids of the session and its subagents.
     pub fn ids(&self) -> Vec<String> {
         self.sessions
             .iter()
@@ -65,8 +64,8 @@ impl Purging {
             .collect()
     }
 
-    /// Whether a file of this key, or path, is one of the session's own: its log, what lies in the
-    /// folder beside it, or what bears its id.
+    /// Returns whether a file with this key or path belongs to the session: its log, a file in the
+    /// side folder of the log, or one that has the session's id in its name.
     pub fn is_own_file(&self, path: &str) -> bool {
         let side_files = self
             .log
@@ -152,7 +151,7 @@ fn refs_of(raw: Raw<'_>, key: &str) -> Vec<SessionRef> {
 }
 
 impl Runner {
-    /// Says durably that a session is being purged.
+    /// Writes the marker of a purge, durably.
     pub fn begin_purge(&self, purging: &Purging) -> Result<()> {
         durable::make_folders(self.disk.as_ref(), &self.ops_folder())?;
         let path = self.purge_path(&purging.id);
@@ -164,7 +163,7 @@ impl Runner {
         )
     }
 
-    /// Purges that were begun and not finished, or are under way.
+    /// Returns purges that were begun and not finished, or are running.
     pub fn purges(&self) -> Result<Vec<Purging>> {
         let mut found = Vec::new();
         for name in self.ops_files()? {
@@ -187,20 +186,20 @@ impl Runner {
         Ok(found)
     }
 
-    /// Whether a process is purging right now, as far as the system tells.
+    /// Returns whether a process is purging now, as far as the system reports it.
     pub fn is_purging(&self) -> Result<bool> {
         self.locks.is_held(PURGE)
     }
 
-    /// Forgets that a session is being purged: nothing was removed.
+    /// Removes the marker of a purge that has removed nothing.
     pub fn drop_purge(&self, purging: &Purging) -> Result<()> {
         let path = self.purge_path(&purging.id);
         durable::remove_if_there(self.disk.as_ref(), &path)?;
         durable::sync_parent(self.disk.as_ref(), &path)
     }
 
-    /// Records that a session was purged, and when: nothing else is said of it.
-    /// Then the marker goes.
+    /// Records that a session was purged, and when, and nothing else about it. Then removes the
+    /// marker.
     pub fn end_purge(&self, purging: &Purging) -> Result<()> {
         if !self.is_recorded(&purging.id)? {
             let session = purging.session();
@@ -223,8 +222,8 @@ impl Runner {
         self.drop_purge(purging)
     }
 
-    /// Removes what a deleted session left: its lines in files that it shared with others, every
-    /// copy in the vault, operations, notes and prompts. Its files must be gone already.
+    /// Removes what a deleted session left: its lines in shared files, all copies in the vault,
+    /// operations, notes and prompts. Its files must have been removed already.
     pub fn purge(&self, purging: &Purging) -> Result<Purged> {
         let session = purging.session();
         let dialect = by_name(&session.dialect);
@@ -235,7 +234,7 @@ impl Runner {
         {
             self.run(&purging.root, &plan, &session, Reason::Before)?;
         }
-        // Nobody may make copies of what is being removed.
+        // The runner lock keeps other processes from making copies of what is being removed.
         let _one = self.locks.exclusive("runner", self.wait())?;
         self.recover_locked()?;
         let theirs = |of: &SessionRef, root: &Path, key: &str| {
@@ -244,8 +243,8 @@ impl Runner {
             };
             purging.sessions.contains(of) || own()
         };
-        // Before the session's own copies go: they tell what operations on other sessions left of a
-        // file that they shared.
+        // Before the session's own copies are removed: they show what operations on other sessions
+        // left of a shared file.
         let stripped = dialect
             .map(|dialect| self.strip_copies(dialect, purging))
             .transpose()?
@@ -263,7 +262,7 @@ impl Runner {
         Ok(purged)
     }
 
-    /// What takes the session out of shared files; none if they do not speak of it.
+    /// Returns a plan that removes the session from shared files; `None` if they do not contain it.
     fn stripping(&self, dialect: &dyn Dialect, purging: &Purging) -> Result<Option<Plan>> {
         let backend = FsBackend::on(self.disk.clone(), &purging.root);
         let files = BackendFiles(&backend);
@@ -284,7 +283,8 @@ impl Runner {
             else {
                 continue;
             };
-            // All of it is named, so that what its agent adds meanwhile is noticed.
+            // `old` is the whole file, so that a line which the agent adds meanwhile makes the edit
+            // fail.
             plan.steps.push(Step::Edit {
                 key,
                 at: Some(0),
@@ -296,8 +296,8 @@ impl Runner {
         Ok((!plan.steps.is_empty()).then_some(plan))
     }
 
-    /// Takes the session out of copies of shared files that were made for other sessions. Their
-    /// operations go on from there.
+    /// Removes the session from copies of shared files that were made for other sessions, whose
+    /// operations then refer to the new copies.
     fn strip_copies(&self, dialect: &dyn Dialect, purging: &Purging) -> Result<usize> {
         let Some(shared) = dialect.powers().shared_files else {
             return Ok(0);
@@ -310,7 +310,7 @@ impl Runner {
             |_: &SessionRef, key: &str, bytes: &[u8]| match shared.without(key, bytes, &ids) {
                 Some(new) if new == bytes => RewrittenCopy::Stays,
                 Some(new) => RewrittenCopy::New(new),
-                // It is damaged: what it says of the session cannot be told from the rest.
+                // In a damaged copy the session's part cannot be separated from the rest.
                 None if ids
                     .iter()
                     .any(|id| memchr::memmem::find(bytes, id.as_bytes()).is_some()) =>
@@ -323,7 +323,7 @@ impl Runner {
             .rewrite(&of, &change, &|replaced| self.relink(replaced))
     }
 
-    /// Lets operations speak of copies as they are now.
+    /// Changes recorded operations to the new hashes of rewritten copies.
     pub(crate) fn relink(&self, replaced: &[Replaced]) -> Result<()> {
         let _lock = self.locks.exclusive("ops", self.wait())?;
         let action = |line: &[u8]| {
@@ -345,8 +345,8 @@ impl Runner {
         .map(drop)
     }
 
-    /// Removes what is recorded of the session: titles are text of its user, and
-    /// keys may name files.
+    /// Removes the recorded operations of the session: titles are text of its user, and keys may
+    /// name files.
     fn forget_operations(&self, purging: &Purging) -> Result<()> {
         let _lock = self.locks.exclusive("ops", self.wait())?;
         let action = |line: &[u8]| {

@@ -1,4 +1,4 @@
-//! Makes files that follow from others anew.
+//! Rebuilds derived files, such as an agent's index, as part of another change.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,9 +12,9 @@ use crate::backend::{BackendFiles, FsBackend};
 use crate::runner::{Change, Content, Lowered, Runner, lower};
 
 impl Runner {
-    /// Adds to a change what makes an agent's index anew, from what the change makes of the files
-    /// that it follows from: much may have happened to them since the index was last seen. Of
-    /// indexes only those that are `wanted`.
+    /// Adds the rebuilding of an agent's indexes to a change. They are computed from the files as
+    /// the change will leave them, not from the old index, because the files may have changed
+    /// since. Only indexes that are `wanted` are rebuilt.
     pub(super) fn derive(
         &self,
         root: &Path,
@@ -52,11 +52,11 @@ impl Runner {
         let mut plan = match edits.plan_store(&files, &StoreRequest::Index, self.id_source.as_ref())
         {
             Ok(planned) => planned.plan,
-            // Whose agent keeps no index has none that could follow.
+            // This agent has no index.
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
             Err(error) => return Err(error),
         };
-        // An index that holds more than follows from other files is not made anew unasked.
+        // An index that contains more than what can be rebuilt is rebuilt only on request.
         plan.derived.retain(|key| wanted(key));
         plan.steps.retain(|step| {
             step.keys()

@@ -1,8 +1,9 @@
-//! Puts deleted sessions back from the vault alone, for when `ops.jsonl` is lost.
+//! Restores deleted sessions from the vault alone, for the case that `ops.jsonl` is lost.
 //!
-//! Most files of a session are its own: they are put back, and their places must be free. Two sorts
-//! are not. An index that follows from other files is made anew from them. One that nothing else
-//! holds, and that the agent has written since, gets the session's row back and keeps all else.
+//! Most files of a session are its own: they are put back, and their paths must be free. There are
+//! two exceptions. An index that can be rebuilt from other files is rebuilt. A shared file that
+//! nothing else contains, and that the agent has written since, gets the session's row back by a
+//! merge and keeps everything else.
 
 use std::path::Path;
 
@@ -20,7 +21,7 @@ use crate::runner::{Runner, Start, lower, place, shown};
 use crate::vault::{Reason, VaultRecord};
 
 impl Runner {
-    /// Puts back what the last deletion of a session removed that no known operation speaks of.
+    /// Restores what the last deletion of a session removed, if no recorded operation refers to it.
     pub(super) fn restore_copies(
         &self,
         session: &SessionRef,
@@ -55,7 +56,7 @@ impl Runner {
         Ok(RestoredCleanup { operation, renewed })
     }
 
-    /// The steps that put files back and bring rows back into shared files.
+    /// Returns the steps that put files back and merge rows into shared files.
     fn copies_plan(
         &self,
         session: &SessionRef,
@@ -64,7 +65,8 @@ impl Runner {
         renewed: &mut usize,
     ) -> Result<Plan> {
         let mut plan = Plan::new("restore", format!("restore {session}"));
-        // Data first, the row last: a reader in between sees no row that names a missing file.
+        // Data first, the row last: a reader in between must not find a row that names a missing
+        // file.
         for record in records {
             if !record.derived && left_of(records, record).is_none() {
                 self.put_back(record, sweep.time(record.modified, renewed), &mut plan)?;
@@ -98,7 +100,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Brings what deleting took out of a shared file back into what stands there now.
+    /// Merges what the deletion removed from a shared file into its current content.
     fn bring_in(&self, before: &VaultRecord, left: &VaultRecord, plan: &mut Plan) -> Result<()> {
         let Some(theirs) = durable::read(self.disk.as_ref(), &place(&before.root, &before.key)?)?
         else {
@@ -126,8 +128,8 @@ impl Runner {
             .hinting("write it anew with `boswell index --native --apply`, then restore"));
         };
         if merged != theirs {
-            // The whole of it stands for `old`, so that a change by somebody who
-            // takes no lock is noticed.
+            // `old` is the whole file, so that a change by a program without a lock makes the edit
+            // fail.
             let key = before.key.clone();
             plan.steps.push(Step::Edit {
                 key,
@@ -141,7 +143,7 @@ impl Runner {
     }
 }
 
-/// Whether a known operation speaks of a copy.
+/// Returns whether a recorded operation refers to a copy.
 fn is_known(known: &[ListedOperation], record: &VaultRecord) -> bool {
     let mut ids = known.iter().map(|it| &it.operation.id);
     ids.any(|id| Some(id) == record.op.as_ref())
@@ -152,7 +154,7 @@ fn is_derived(records: &[VaultRecord], key: &str) -> bool {
     derived.any(|record| record.key == key)
 }
 
-/// What deleting made of a shared file: the copy of it that was never a file of its own.
+/// Returns the copy of a shared file after the deletion: the one without a hard link.
 fn left_of<'a>(records: &'a [VaultRecord], of: &VaultRecord) -> Option<&'a VaultRecord> {
     let of_key = || {
         records
@@ -164,7 +166,7 @@ fn left_of<'a>(records: &'a [VaultRecord], of: &VaultRecord) -> Option<&'a Vault
         .flatten()
 }
 
-/// The locks that deleting it took.
+/// Returns the locks that the deletion took.
 fn locks_of(session: &SessionRef, records: &[VaultRecord]) -> Vec<LockSpec> {
     let Some((dialect, first)) = by_name(&session.dialect).zip(records.first()) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Puts sessions back that were kept and then deleted by somebody else.
+//! Restores sessions that were kept and then deleted by another program.
 
 use boswell_dialect::{Modified, Plan, Precondition, Step};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
@@ -9,8 +9,8 @@ use crate::vault::{ChunkedCopy, Reason};
 use super::agent_cleanup::RestoredCleanup;
 
 impl Runner {
-    /// Puts the files of a session back from the copies that were kept as they grew: its log where
-    /// it last was, and what lay beside it. Files that are there stay as they are.
+    /// Restores the files of a session from the copies that were kept as they grew: the log under
+    /// its last key, and its side files. Files that exist stay as they are.
     pub fn restore_kept(&self, session: &SessionRef) -> Result<RestoredCleanup> {
         let kept = self.vault.kept()?;
         let files = kept.of(session);
@@ -36,7 +36,7 @@ impl Runner {
             let (key, bytes) = (file.key.clone(), self.vault.read_kept(file)?);
             plan.preconditions
                 .push(Precondition::Absent { key: key.clone() });
-            // What was kept only in part has no time of its own.
+            // A file that was kept only in part has no time of its own.
             let partly = file.modified == 0;
             let modified = if partly {
                 Modified::Now
@@ -66,7 +66,8 @@ impl Runner {
     }
 }
 
-/// Whether a file lies beside that log, and not where the session was before its project moved.
+/// Returns whether a file is a side file of that log, and not one from before the session's project
+/// moved.
 fn belongs(file: &ChunkedCopy, stem: &str, id: &str) -> bool {
     let side_files = file
         .key

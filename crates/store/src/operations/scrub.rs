@@ -1,8 +1,8 @@
-//! Scrubbing: a text is replaced wherever boswell can reach it, and no copy of what it was is kept.
+//! Scrub: replaces a text everywhere boswell can reach, and keeps no copy of it.
 //!
-//! What is to be replaced is the caller's to know. Files of the agent change by an operation that
-//! keeps no copy; copies in the vault become what the caller makes of them, and so do lines about
-//! the session. A marker in `ops/` says that it was begun.
+//! The caller decides what is replaced. Files of the agent change by an operation that keeps no
+//! copy; copies in the vault and lines about the session become what the caller returns for them. A
+//! marker in `ops/` records that a scrub was begun.
 
 use std::path::{Path, PathBuf};
 
@@ -16,17 +16,17 @@ use crate::notes::Notes;
 use crate::runner::{Operation, Runner, SCRUB, Start, lower};
 use crate::vault::{Reason, RewrittenCopy, session_ref};
 
-/// Says what a copy becomes, by its key; none if it stays.
+/// Returns the new content of a copy, by its key; `None` if it stays.
 pub type CopyChange<'a> = &'a dyn Fn(&str, &[u8]) -> Option<Vec<u8>>;
 
-/// What is replaced in copies and lines.
+/// The replacements of a scrub.
 pub struct Scrubbing<'a> {
-    /// Whether a copy of that session, root and key is meant.
+    /// Returns whether a copy with that session, root and key is to be scrubbed.
     pub is_meant: &'a dyn Fn(&SessionRef, &Path, &str) -> bool,
-    /// What a copy becomes, by its key; none if it stays.
+    /// Returns the new content of a copy, by its key; `None` if it stays.
     pub copy: CopyChange<'a>,
-    /// What a line of notes, operations or prompts becomes, by the session that it speaks
-    /// of; none if it stays.
+    /// Returns the new text of a line of notes, operations or prompts, by the session that it
+    /// names; `None` if it stays.
     pub line: LineChange<'a>,
 }
 
@@ -39,15 +39,15 @@ impl std::fmt::Debug for Scrubbing<'_> {
 /// How much was replaced, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Scrubbed {
-    /// Copies in the vault.
+    /// Number of copies in the vault.
     pub copies: usize,
-    /// Lines of notes, operations and prompts.
+    /// Number of lines of notes, operations and prompts.
     pub lines: usize,
 }
 
 impl Runner {
-    /// Carries a plan out and keeps no copy of what it replaces: it cannot be taken back. Files are
-    /// what they were or what they become, whatever happens.
+    /// Executes a plan and keeps no copy of what it replaces, so it cannot be undone. After a crash
+    /// each file has its old content or its new one.
     pub fn erase(&self, root: &Path, plan: &Plan, session: &SessionRef) -> Result<Operation> {
         let start = Start {
             root,
@@ -64,7 +64,7 @@ impl Runner {
         })
     }
 
-    /// How much [`scrub`](Runner::scrub) would replace. Looks only.
+    /// Counts what [`scrub`](Runner::scrub) would replace. Changes nothing.
     pub fn would_scrub(&self, scrubbing: &Scrubbing<'_>) -> Result<Scrubbed> {
         let mut would = Scrubbed::default();
         for record in self.vault.list()?.0 {
@@ -101,10 +101,10 @@ impl Runner {
         Ok(would)
     }
 
-    /// Replaces in copies of the vault, and in lines of notes, operations and
-    /// prompts. Can be made again.
+    /// Replaces text in copies of the vault, and in lines of notes, operations and prompts.
+    /// Idempotent.
     pub fn scrub(&self, scrubbing: &Scrubbing<'_>) -> Result<Scrubbed> {
-        // Nobody may make copies of what is being removed.
+        // The runner lock keeps other processes from making copies of what is being removed.
         let _one = self.locks.exclusive("runner", self.wait())?;
         self.recover_locked()?;
         let change = |_: &SessionRef, key: &str, bytes: &[u8]| match (scrubbing.copy)(key, bytes) {
@@ -133,7 +133,7 @@ impl Runner {
         Ok(Scrubbed { copies, lines })
     }
 
-    /// Says durably that a session is being scrubbed.
+    /// Writes the marker of a scrub, durably.
     pub fn begin_scrub(&self, session: &SessionRef) -> Result<()> {
         durable::make_folders(self.disk.as_ref(), &self.ops_folder())?;
         let marker = Json::object()
@@ -147,7 +147,7 @@ impl Runner {
         )
     }
 
-    /// Sessions whose scrubbing was begun and not finished, or is under way.
+    /// Returns the sessions whose scrub was begun and not finished, or is running.
     pub fn scrubs(&self) -> Result<Vec<SessionRef>> {
         let mut found = Vec::new();
         for name in self
@@ -162,7 +162,7 @@ impl Runner {
         Ok(found)
     }
 
-    /// Forgets that a session is being scrubbed: it is done, or nothing was changed.
+    /// Removes the marker: the scrub is finished, or has changed nothing.
     pub fn end_scrub(&self, session: &SessionRef) -> Result<()> {
         let path = self.scrub_path(session);
         durable::remove_if_there(self.disk.as_ref(), &path)?;
@@ -176,7 +176,7 @@ impl Runner {
     }
 }
 
-/// The session that a member of a line names.
+/// Returns the session that a member of a line names.
 fn speaks_of(line: &[u8], member: &str) -> Option<SessionRef> {
     session_ref(&Raw::parse(line.trim_ascii()).ok()?.get(member)?.text()?)
 }

@@ -1,4 +1,10 @@
-//! Takes operations back.
+//! Undo: takes operations back, as operations of their own that can be undone too.
+//!
+//! Undo compares every file with the state in which the operation left it, then applies the inverse
+//! changes in reverse order. If a file has changed since, there are four ways, tried in this order:
+//! lines that were only appended are kept behind the old content (only on request); the dialect
+//! merges a shared file; the fork of a repair stays as it is; anything else is a conflict, with a
+//! hint that works (`undo/conflict.rs`). Derived files are not taken back but rebuilt.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +22,7 @@ use super::agent_cleanup::RestoredCleanup;
 mod conflict;
 mod contents;
 
-/// What to do about files that have grown since.
+/// What happens to lines that were appended since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Newer {
     Refuse,
@@ -24,29 +30,28 @@ enum Newer {
 }
 
 impl Runner {
-    /// Takes an operation back, bit for bit. A file that changed since is a conflict.
+    /// Undoes an operation byte for byte. A file that has changed since is a conflict.
     pub fn undo(&self, id: &str) -> Result<Operation> {
         self.undo_with(id, Newer::Refuse)
     }
 
-    /// Takes an operation back; what was added to its files since stays behind
-    /// what they were before.
+    /// Undoes an operation and keeps what was appended to its files since, behind their old
+    /// content.
     pub fn undo_keep_new(&self, id: &str) -> Result<Operation> {
         self.undo_with(id, Newer::Keep)
     }
 
-    /// Whether [`Runner::undo`] would take an operation back now: everything is played through,
-    /// and nothing is touched.
+    /// Checks whether [`Runner::undo`] would succeed now: simulates everything and changes nothing.
     ///
-    /// Fails with the reason why it would not. Takes no lock, so an agent can
-    /// still come in between.
+    /// Fails with the reason why it would not. Takes no lock, so an agent can still write in
+    /// between.
     pub fn can_undo(&self, id: &str) -> Result<()> {
         let op = self.refuse_undone(id)?;
         Undoing::new(self, &op)?.lower(Newer::Refuse).map(drop)
     }
 
-    /// Takes a deletion back, for a session that shall stay: what its agent would delete again at
-    /// once has the time of now.
+    /// Undoes a deletion for a session that is to stay: files that its agent would delete again get
+    /// the current time.
     pub(super) fn undo_deletion(&self, op: &Operation) -> Result<RestoredCleanup> {
         let mut renewed = 0;
         let operation = self.operate(&taking_back(op), || {
@@ -63,7 +68,7 @@ impl Runner {
     fn undo_with(&self, id: &str, newer: Newer) -> Result<Operation> {
         let op = self.refuse_undone(id)?;
         self.operate(&taking_back(&op), || {
-            // Once more: another process may have been faster while we waited for the lock.
+            // Checked again under the lock: another process may have undone it meanwhile.
             self.refuse_undone(id)?;
             Undoing::new(self, &op)?.lower(newer)
         })
@@ -101,15 +106,18 @@ fn taking_back(op: &Operation) -> Start<'_> {
     }
 }
 
-/// An operation on its way back.
+/// The computation of an undo.
 #[derive(Debug)]
 struct Undoing<'a> {
     runner: &'a Runner,
     op: &'a Operation,
+    /// The states of all files of the operation on disk now.
     current: States,
-    /// Shared files that others wrote to since, with our change taken out of them.
+    /// Shared files that other programs have written since, with this operation's change merged
+    /// out. An entry becomes `None` when its write is planned.
     merged: HashMap<String, Option<Vec<u8>>>,
-    /// Forks that a repair made and that others wrote to or removed since: they stay as they are.
+    /// Forks made by a repair that other programs have written to or removed since: they stay as
+    /// they are.
     kept: HashSet<String>,
     out: Lowered,
 }
@@ -170,7 +178,7 @@ impl<'a> Undoing<'a> {
         Ok(self.out)
     }
 
-    /// Whether a change is about files that follow from others.
+    /// Returns whether a change is about derived files.
     fn follows(&self, change: &Change) -> bool {
         change.keys().iter().any(|key| self.is_derived(key))
     }
@@ -179,8 +187,7 @@ impl<'a> Undoing<'a> {
         self.op.derived.iter().any(|derived| derived == key)
     }
 
-    /// Looks whether every file is what the operation left; gives the keys of those
-    /// that may have grown.
+    /// Compares every file with what the operation left; returns the keys of those that have grown.
     fn compare(&mut self, newer: Newer) -> Result<HashSet<String>> {
         let mut grown = HashSet::new();
         for (key, left) in self.op.final_states() {
@@ -203,7 +210,7 @@ impl<'a> Undoing<'a> {
                 {
                     self.kept.insert(key);
                 }
-                // A fork that is gone already needs nothing more to be taken back.
+                // A fork that was removed already needs no undo.
                 (State::File(_), State::Absent) if self.stands_alone(&key) => {
                     self.kept.insert(key);
                 }
@@ -226,7 +233,8 @@ impl<'a> Undoing<'a> {
         Ok(grown)
     }
 
-    /// Takes our change out of a shared file that others wrote to since, if the dialect knows how.
+    /// Merges this operation's change out of a shared file that other programs have written since,
+    /// if the dialect can do that.
     fn take_out(&mut self, key: &str, left: FileFacts) -> Result<bool> {
         let Some(State::File(before)) = self.op.initial.get(key) else {
             return Ok(false);
@@ -236,12 +244,14 @@ impl<'a> Undoing<'a> {
             return Ok(false);
         }
         let (old, new) = (vault.get(before.sha256)?, vault.get(left.sha256)?);
+        // The merge in reverse: `base` is what the operation left, `ours` what was before.
         let merged = merge(self.op, key, &new, &old, &self.read(key)?);
         Ok(merged.is_some_and(|bytes| self.merged.insert(key.to_owned(), Some(bytes)).is_none()))
     }
 
     fn put_merged(&mut self, key: &str) -> Result<()> {
-        // Of several writes of the file one is left: the others have nothing to take back.
+        // Of several writes of the file, the first one found writes the merged content; the others
+        // have nothing to take back.
         let bytes = self.merged.get_mut(key).and_then(Option::take);
         let (Some(bytes), Some(State::File(is))) = (bytes, self.current.get(key).copied()) else {
             return Ok(());
@@ -265,14 +275,14 @@ impl<'a> Undoing<'a> {
         Ok(())
     }
 
-    /// Whether a file that the operation made can stay, or be gone already, while the rest is taken
-    /// back. Only the fork of a repair can: elsewhere an index names what was made, and would be
-    /// taken back without it.
+    /// Returns whether a file that the operation made can stay, or be gone, while the rest is
+    /// undone. Only the fork of a repair can: elsewhere an index names the file, and would be taken
+    /// back without it.
     fn stands_alone(&self, key: &str) -> bool {
         self.op.kind == crate::repair::REPAIR && self.was_made(key)
     }
 
-    /// Whether the operation made this file, and did nothing else to it.
+    /// Returns whether the operation made this file, and did nothing else to it.
     fn was_made(&self, key: &str) -> bool {
         let mut touching = self
             .op
@@ -285,8 +295,8 @@ impl<'a> Undoing<'a> {
         )
     }
 
-    /// Leaves out files that stay, and says so in the title. If nothing else is left, there is
-    /// nothing to take back.
+    /// Leaves out files that stay, and names them in the title. Fails if nothing else is left to
+    /// undo.
     fn leave_kept(&mut self) -> Result<()> {
         let Some(first) = self.kept.iter().min().cloned() else {
             return Ok(());
@@ -316,7 +326,8 @@ impl<'a> Undoing<'a> {
         Ok(())
     }
 
-    /// Whether whole lines were added, by a change that they can be told apart from.
+    /// Returns whether complete lines were appended, and the operation's change is simple enough to
+    /// be separated from them.
     fn only_grew(&self, key: &str, left: FileFacts, is: FileFacts) -> Result<bool> {
         let touching: Vec<&Change> = self
             .op
@@ -343,7 +354,7 @@ impl<'a> Undoing<'a> {
         Ok(Digest::of(old) == left.sha256 && old.last().is_none_or(|byte| *byte == b'\n'))
     }
 
-    /// What a file was before the change, with what was added since behind it.
+    /// Returns a change to the old content with the lines appended since behind it.
     fn keep_new(&mut self, key: &str, change: &Change) -> Result<Change> {
         let bytes = self.read(key)?;
         let cut = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
@@ -385,8 +396,7 @@ impl<'a> Undoing<'a> {
         Ok(change)
     }
 
-    /// Times and modes of files that stand there now are those of the files, not
-    /// those that were foreseen.
+    /// Uses time and mode of the file on disk in a change, not those that the operation expected.
     fn as_it_stands(&self, mut change: Change) -> Change {
         if let Change::Write {
             key,

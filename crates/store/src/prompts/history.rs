@@ -1,4 +1,4 @@
-//! Adds prompts and finds them again.
+//! The history of prompts: adds and finds them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::journal::{self, LineAction};
 use super::MOST;
 use super::reverse_lines::Backwards;
 
-/// Its name in boswell's home.
+/// File name of the history in boswell's home.
 const FILE: &str = "prompts.jsonl";
 
 /// A prompt of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// What was asked.
+    /// Text of the prompt.
     pub text: String,
     /// When.
     pub at: Instant,
@@ -29,7 +29,7 @@ pub struct Prompt {
     pub session: Option<String>,
 }
 
-/// What became of a prompt that was to be added.
+/// The result of adding a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
     /// It is in the history.
@@ -125,7 +125,7 @@ impl Prompts {
             match parse(&line.bytes) {
                 Some(prompt) if wanted(&prompt) => found.prompts.push(prompt),
                 Some(_) => {}
-                // Somebody may be writing the last line right now.
+                // Another process may be writing the last line now.
                 None if line.is_pending || line.bytes.trim_ascii().is_empty() => {}
                 None => found.damaged += 1,
             }
@@ -133,8 +133,8 @@ impl Prompts {
         Ok(found)
     }
 
-    /// Removes the prompts of sessions, by what each prompt says its session is. Lines that cannot
-    /// be read go if they contain one of the names. `unique` names a temporary file.
+    /// Removes the prompts of sessions, by the session that each prompt names. Unreadable lines are
+    /// removed if they contain one of the names. `unique` names a temporary file.
     pub fn forget(&self, sessions: &[String], unique: &str) -> Result<usize> {
         let path = self.path();
         let there = self
@@ -191,7 +191,8 @@ impl Prompts {
         }
     }
 
-    /// None where the lock is held or cannot be had, for whatever reason: the history does without.
+    /// Returns `None` if the lock is held or cannot be taken for any reason: the history works
+    /// without it.
     fn try_lock(&self) -> Option<Box<dyn DiskFile>> {
         let folder = self.home.join("locks");
         // A lock need not be durable: it ends with its process.

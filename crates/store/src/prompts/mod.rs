@@ -1,14 +1,14 @@
-//! What was asked, in every session, newest last.
+//! The prompts of all sessions, newest last.
 //!
-//! A line of JSON per prompt in `prompts.jsonl`. Adding never waits for anybody and is not synced:
-//! losing the last prompt of a crashed machine is better than an agent that hangs, and the session
-//! itself has it too. Reading goes backwards from the end, so that recent prompts cost the same
-//! however long the history is.
+//! `prompts.jsonl` has one line of JSON per prompt. Adding never waits for a lock and is not
+//! synced: losing the last prompt in a crash is better than an agent that blocks, and the session
+//! itself has it too. Reading goes backwards from the end, so that the cost of recent prompts does
+//! not depend on the length of the history.
 
 mod history;
 mod reverse_lines;
 
 pub use history::{Added, FoundPrompt, Prompt, Prompts};
 
-/// The most prompts that are handed out at once.
+/// The largest number of prompts that one call returns.
 pub const MOST: usize = 1000;

@@ -1,4 +1,4 @@
-//! The lines of a file from its end.
+//! Iterates over the lines of a file from its end.
 
 use std::io;
 
@@ -13,7 +13,7 @@ pub(super) struct Backwards<'a> {
     file: &'a dyn DiskFile,
     /// How much of the file lies before what was read.
     unread: u64,
-    /// What was read and not handed out, in order.
+    /// Bytes that were read and not returned yet, in order.
     held: Vec<u8>,
     /// How many bytes at the end of `held` are known to hold no newline.
     searched: usize,
@@ -44,7 +44,7 @@ impl<'a> Backwards<'a> {
         Ok(lines)
     }
 
-    /// The line before the one that was handed out last.
+    /// Returns the line before the one that was returned last.
     pub(super) fn next_line(&mut self) -> io::Result<Option<Line>> {
         if self.is_over {
             return Ok(None);

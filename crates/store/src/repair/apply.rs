@@ -1,4 +1,7 @@
-//! Carries repairs out.
+//! Executes repairs: turns the planner's patches into one plan for the runner.
+//!
+//! The session is read, planned and written under the dialect's locks, so that the plan fits the
+//! file. Rewrites in place and the fork are steps of the same plan: one operation, one undo.
 
 use boswell_dialect::{
     EditRequest, ExpectedState, LockSpec, Modified, Patch, Plan, Precondition, SessionLocation,
@@ -12,7 +15,7 @@ use crate::runner::{Lowered, Operation, Runner, Start, lower};
 use crate::vault::Reason;
 use crate::{Session, Store};
 
-/// What a repair comes down to: one plan, and what is reported about it.
+/// The plan of a repair, and what is reported about it.
 struct Work {
     plan: Plan,
     steps: Vec<RepairStep>,
@@ -21,8 +24,8 @@ struct Work {
 }
 
 impl Runner {
-    /// Repairs a session: what can be done in place, and what goes into a fork, as one
-    /// operation with one undo.
+    /// Repairs a session: what can be done in place, and what goes into a fork, as one operation
+    /// with one undo.
     pub fn repair(
         &self,
         store: &Store,
@@ -51,7 +54,7 @@ impl Runner {
         Ok(done)
     }
 
-    /// Takes the locks, reads the session under them and does what `plan` says.
+    /// Takes the locks, reads the session under them and executes what `plan` returns.
     fn apply_repair(
         &self,
         store: &Store,
@@ -70,6 +73,8 @@ impl Runner {
         };
         self.operate(&start, || {
             let location = store.relocate(location)?;
+            // A running agent would go on with what it has in memory, and overwrite or contradict
+            // the repair.
             let log = location.key.as_ref().map(|key| store.root().join(key));
             store.refuse_if_live(&location.id, log.as_deref())?;
             let late = self.late_table()?.lines(store, &location);
@@ -87,7 +92,7 @@ impl Runner {
         })
     }
 
-    /// What was written must read as it did when it was planned; else it is taken back.
+    /// Reads the written file once more, and undoes the repair if that fails.
     fn read_back(
         &self,
         store: &Store,
@@ -119,14 +124,15 @@ fn title(session: &Session, what: &str) -> Plan {
     )
 }
 
-/// Everything that the request takes: bytes and added lines in place, changed records in a fork.
+/// Plans all steps that the request selects: bytes and added lines in place, changed records in a
+/// fork.
 fn every_step(store: &Store, bench: &RepairPlanner<'_>) -> Result<Work> {
     let session = &bench.original;
     let untouched = Patch::whole(session.log().bytes);
     let placed = bench.in_place(untouched.clone())?;
     let changed = bench.settled(placed.patch.clone())?;
-    // A record that is set free can cut the conversation as long as its parent is missing: then
-    // all goes into the fork.
+    // Separating a record can cut the conversation while its parent is missing; then everything
+    // goes into the fork, and the original stays as it is.
     let alone = bench.stands_alone(&placed)?;
     let in_place = alone && placed.patch != untouched;
     let base = if alone { &placed.patch } else { &untouched };
@@ -140,8 +146,8 @@ fn every_step(store: &Store, bench: &RepairPlanner<'_>) -> Result<Work> {
     if in_place || forks {
         work.steps.extend(placed.steps.clone());
     }
-    // The fork is made first: it is put together from pieces of the file that the
-    // second step replaces.
+    // The fork is made first: it is assembled from pieces of the file that the second step
+    // replaces.
     if forks {
         verify::verify(
             &*bench.session(base)?,
@@ -159,7 +165,7 @@ fn every_step(store: &Store, bench: &RepairPlanner<'_>) -> Result<Work> {
     Ok(work)
 }
 
-/// Exactly the steps that were named.
+/// Plans exactly the steps that the request names.
 fn chosen_steps(store: &Store, bench: &RepairPlanner<'_>, request: &RepairRequest) -> Result<Work> {
     let session = &bench.original;
     let worked = bench.chosen(&request.steps)?;
@@ -184,7 +190,7 @@ fn chosen_steps(store: &Store, bench: &RepairPlanner<'_>, request: &RepairReques
     Ok(work)
 }
 
-/// Where the repair goes, for the title of its operation.
+/// Returns where the repair goes, for the title of its operation.
 fn told(in_place: bool, forks: bool) -> &'static str {
     match (in_place, forks) {
         (true, true) => " in place and into a fork",
@@ -193,14 +199,15 @@ fn told(in_place: bool, forks: bool) -> &'static str {
     }
 }
 
-/// The plan that also changes the file itself.
+/// Adds the change of the file itself to a plan.
 fn with_file(plan: Plan, bench: &RepairPlanner<'_>, patch: &Patch) -> Plan {
     let (session, key) = (&bench.original, key(bench));
     let plan = plan
         .requiring(unchanged(session, &key))
         .requiring(Precondition::NotLive { key: key.clone() });
     plan.step(match patch.added(session.log().bytes) {
-        // The runner itself ends a line that is not ended.
+        // A patch that only appends is executed as an append: agents that have the file open keep
+        // seeing it. The runner itself adds the newline that the last line lacks.
         Some(added) => Step::append(
             key,
             added
@@ -217,7 +224,7 @@ fn with_file(plan: Plan, bench: &RepairPlanner<'_>, patch: &Patch) -> Plan {
     })
 }
 
-/// The plan that also makes a repaired fork, and the id of the new session.
+/// Adds the repaired fork to a plan; returns the plan and the id of the new session.
 fn with_fork(
     plan: Plan,
     store: &Store,

@@ -1,14 +1,14 @@
-//! Mends that move bytes and change no record, alike for every log of lines.
+//! Fixes that move bytes and change no record; they are the same for every log of lines.
 //!
-//! Nothing is thrown away but the second copy of a record: garbage and NULs get lines of their own,
-//! where every reader passes over them.
+//! Nothing is dropped except further copies of a record. Garbage and NULs get lines of their own,
+//! which every reader skips.
 
 use boswell_dialect::{Confidence, Fix, Splice};
 use boswell_model::{Flags, Gap, Head, ProblemKind, Repair, Result, Slot, Span, SpanKind};
 
 use crate::Session;
 
-/// Records that share a line, stand before or behind other bytes, or are not ended.
+/// Finds records that share a line, have other bytes before or after them, or lack a newline.
 pub(super) fn lines(session: &Session) -> Vec<Fix> {
     let mut fixes = Vec::new();
     for (slot, head) in session.log().entries() {
@@ -38,8 +38,8 @@ fn own_line(session: &Session, slot: Slot, head: &Head) -> Fix {
         ),
         None => (ProblemKind::GluedRecords, "the record before it"),
     };
-    // What is inside a torn record can look like a record; then the rest of the
-    // torn one follows it.
+    // A value inside a torn record can look like a record; then the rest of the torn one follows it
+    // on the same line.
     let doubtful = problem == ProblemKind::NotJson && gap_behind(session, head).is_some();
     byte_fix(
         problem,
@@ -68,8 +68,8 @@ fn behind_record(session: &Session, gap: &Span) -> Option<Fix> {
         .checked_sub(1)
         .and_then(|at| Some((at, heads.get(at)?)))?;
     let end = head.at + head.len;
-    // Only blanks may stand between them; the first of several gaps is told apart,
-    // and the others with it.
+    // Only white space may be between the record and the gap. Of several gaps on the line, the
+    // first one is separated, and the others with it.
     let between = |other: &Span| other.at >= end && other.at < gap.at;
     if u64::from(head.line) != gap.line || session.log().gaps.iter().any(between) {
         return None;
@@ -131,14 +131,14 @@ fn gap_behind<'a>(session: &'a Session, head: &Head) -> Option<&'a Span> {
     gaps.get(at).filter(|gap| gap.line == u64::from(head.line))
 }
 
-/// Which copy of a record stays.
+/// Which copy of a record is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
     First,
     Last,
 }
 
-/// Further copies of records, each with its line.
+/// Finds further copies of records, to be dropped with their lines.
 pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Fix>> {
     let mut fixes = Vec::new();
     if !session.dialect().facts().ids_are_unique {
@@ -181,7 +181,8 @@ pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Fix>> {
     Ok(fixes)
 }
 
-/// Records with bytes that are not UTF-8, as every agent but one reads them.
+/// Finds records with bytes that are not UTF-8, and replaces these bytes as every agent but one
+/// does when it reads them.
 pub(super) fn not_utf8(session: &Session) -> Result<Vec<Fix>> {
     let mut fixes = Vec::new();
     for (slot, head) in session

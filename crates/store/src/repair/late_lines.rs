@@ -1,4 +1,8 @@
-//! Lines that a program wrote into a file after boswell had replaced it: brought home.
+//! Finds late lines: lines that a program appended to a file after boswell had replaced it.
+//!
+//! A program that has a log open keeps writing to the old file when boswell renames a new one into
+//! its place. The old file stays in the vault as a hard link, so what was appended to it can be
+//! found and added to the log.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -6,20 +10,21 @@ use std::path::PathBuf;
 use boswell_dialect::{Confidence, Fix, SessionLocation, Splice};
 use boswell_model::{Problem, ProblemKind, Repair, Result, SessionRef};
 
+use crate::operations::Runner;
 use crate::runner::Change;
-use crate::{Runner, Session, Store};
+use crate::{Session, Store};
 
-/// Lines that programs wrote late, by the log that they belong to, wherever it was moved since.
+/// Late lines by the log that they belong to, also if it was moved since.
 #[derive(Debug, Default)]
 pub struct LateTable {
-    /// Into files that an operation replaced or removed, by root and key.
+    /// Lines in files that an operation replaced or removed, by root and key.
     replaced: HashMap<(PathBuf, String), Vec<Vec<u8>>>,
-    /// Into logs that were copied because they were in doubt, by root and session.
+    /// Lines in logs that were copied after a failed `fsync`, by root and session.
     failed_sync: HashMap<(PathBuf, SessionRef), Vec<Vec<u8>>>,
 }
 
 impl Runner {
-    /// Looks through everything that was replaced for what was written into it afterwards.
+    /// Searches all replaced files in the vault for lines that were appended afterwards.
     pub fn late_table(&self) -> Result<LateTable> {
         let mut table = LateTable::default();
         for op in self.recorded()? {
@@ -50,7 +55,7 @@ impl Runner {
 }
 
 impl LateTable {
-    /// A file or folder was renamed, and what was written late to it goes along.
+    /// Moves late lines along with a file or folder that was renamed.
     fn follow(&mut self, root: &std::path::Path, from: &str, to: &str) {
         let after = |key: &str| match key.strip_prefix(from)? {
             "" => Some(to.to_owned()),
@@ -71,7 +76,7 @@ impl LateTable {
         }
     }
 
-    /// Lines that were written late to the log of a session.
+    /// Returns the late lines of a session's log.
     pub(super) fn lines(&self, store: &Store, location: &SessionLocation) -> Vec<Vec<u8>> {
         let place = location
             .key
@@ -86,7 +91,8 @@ impl LateTable {
             .failed_sync
             .get(&(store.root().to_owned(), session))
             .map_or(&[][..], Vec::as_slice);
-        // An operation may have replaced the very file before its copying came to an end.
+        // Both tables can have the same line, if an operation replaced a file whose copying was
+        // interrupted.
         let other: Vec<_> = failed_sync
             .iter()
             .filter(|line| !lines.contains(line))
@@ -96,7 +102,7 @@ impl LateTable {
         lines
     }
 
-    /// Says so where a session lacks lines that its agent wrote late.
+    /// Returns a problem if the session lacks late lines.
     pub fn problem(
         &self,
         store: &Store,
@@ -122,7 +128,7 @@ fn lines_of(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
         .map(<[u8]>::to_vec)
 }
 
-/// Those that the log does not hold, be it as records or as lines that are none.
+/// Returns the late lines that the log does not contain, neither as records nor as other lines.
 fn missing<'a>(session: &Session, late: &'a [Vec<u8>]) -> Result<Vec<&'a Vec<u8>>> {
     let mut wanted: HashSet<&[u8]> = late.iter().map(|line| line.trim_ascii()).collect();
     let view = session.view();
@@ -152,7 +158,7 @@ fn missing<'a>(session: &Session, late: &'a [Vec<u8>]) -> Result<Vec<&'a Vec<u8>
         .collect())
 }
 
-/// A mend that adds those which the log does not hold yet.
+/// Returns a fix that appends the late lines which the log lacks.
 pub(super) fn late_line_fixes(session: &Session, late: &[Vec<u8>]) -> Result<Vec<Fix>> {
     let missing = missing(session, late)?;
     if missing.is_empty() {

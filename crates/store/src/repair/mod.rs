@@ -1,12 +1,15 @@
-//! Repair: what `check` found is mended, so that the agent itself resumes with everything
-//! that is in the file.
+//! Repair: fixes what `check` found, so that the agent itself resumes with everything that is in
+//! the file.
 //!
-//! Mends come in three classes. *Rewrite* moves bytes and changes no record, *append* adds lines:
-//! both in place. *Change* alters records, and goes into a fork of the session unless the caller
-//! insists. All of it is one operation of the runner: a crash leaves all or nothing, and one `undo`
-//! takes it back. Everything is played through on a patched view of the file first: a plan whose
-//! result would lose a record, reach less than before or need mending again is refused before a
-//! byte is written, and the written file is looked at once more.
+//! Fixes have three classes. *Rewrite* moves bytes and changes no record, *append* adds lines: both
+//! in place. *Fork* alters records, and goes into a fork of the session unless the caller insists.
+//! All of it is one operation of the runner: a crash leaves all or nothing, and one `undo` takes it
+//! back.
+//!
+//! A plan is tested before a byte is written. `planner.rs` reads the session through the patch
+//! (`patched_reader.rs`), looks for further fixes in the result, and repeats until there are none;
+//! `verify.rs` refuses a result that loses a record or lets the agent reach less than before. After
+//! writing, the file is read once more.
 
 mod apply;
 mod byte_fixes;
@@ -22,27 +25,31 @@ mod verify;
 use boswell_dialect::{Confidence, SessionLocation};
 use boswell_model::{ProblemKind, Repair, Result, SessionRef};
 
-use crate::{ListedOperation, Operation, Runner, Store};
+use crate::Store;
+use crate::operations::{ListedOperation, Operation, Runner};
 use planner::RepairPlanner;
 
 pub use late_lines::LateTable;
+
+pub use crate::check::{Report, check, hurt, repair_of};
 pub(crate) use verify::reach;
 
-/// The kind of the operation that a repair is.
+/// The kind of a repair's operation.
 pub(crate) const REPAIR: &str = "repair";
 
-/// What a repair is to do.
+/// Which fixes a repair applies, and where.
 #[derive(Debug, Clone)]
 pub struct RepairRequest {
-    /// Takes steps that are at least this sure.
+    /// Applies steps that are at least this sure.
     pub level: Confidence,
-    /// Readers that are to lose nothing, besides the version that wrote the file and newer ones.
+    /// Names of readers that must lose nothing, in addition to the version that wrote the file and
+    /// newer ones.
     pub goals: Vec<String>,
-    /// The version of the agent that is installed, which is to lose nothing either.
+    /// The version of the installed agent, which must lose nothing either.
     pub installed: Option<String>,
-    /// Takes exactly these steps, by their numbers, whatever their confidence.
+    /// Applies exactly these steps, by number, with any confidence.
     pub steps: Vec<usize>,
-    /// Changes records in place instead of into a fork; one step at a time.
+    /// Changes records in place instead of in a fork; one step at a time.
     pub in_place: bool,
 }
 
@@ -58,83 +65,83 @@ impl Default for RepairRequest {
     }
 }
 
-/// One thing that a repair would do.
+/// One fix of a repair plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepairStep {
-    /// Its number in the plan, from 1.
+    /// Number of the step in the plan, from 1.
     pub number: usize,
-    /// The problem that it is about.
+    /// The problem that the step fixes.
     pub problem: ProblemKind,
-    /// Line of the problem.
+    /// Line of the problem in the log, from 1.
     pub line: Option<u64>,
-    /// Entry of the problem.
+    /// Label of the entry that has the problem.
     pub entry: Option<String>,
-    /// What kind of repair it is.
+    /// The class of the fix: rewrite, append or fork.
     pub repair: Repair,
-    /// How sure it is.
+    /// How sure the fix is right.
     pub confidence: Confidence,
-    /// What it does, in one clause.
+    /// Description of the fix in one clause.
     pub does: String,
-    /// Whether the request takes it.
+    /// Whether the request selects the step.
     pub taken: bool,
-    /// Readers that it helps; none named means all.
+    /// Names of the readers that the fix helps; empty means all.
     pub helps: &'static [&'static str],
 }
 
-/// A reader that still loses something once the plan is carried out.
+/// A reader that still loses something after the repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StillLost {
-    /// Its name on the command line.
+    /// Name of the reader on the command line.
     pub reader: &'static str,
-    /// Its name for people.
+    /// Name of the reader for people.
     pub title: &'static str,
-    /// Whether the plan was to serve it.
+    /// Whether the reader is a goal of the plan.
     pub is_goal: bool,
-    /// The problem and what is lost to it, with how often.
+    /// Each remaining problem, what the reader loses to it, and how often it occurs.
     pub losses: Vec<(ProblemKind, &'static str, usize)>,
 }
 
-/// What a repair would do.
+/// What a repair would do, and what it would leave.
 #[derive(Debug, Clone, Default)]
 pub struct RepairPlan {
-    /// Steps, in order.
+    /// All steps in order, also those that the request does not select.
     pub steps: Vec<RepairStep>,
-    /// Readers that the plan serves.
+    /// Names of the readers that the plan serves.
     pub goals: Vec<&'static str>,
     /// Readers that still lose something afterwards.
     pub still_lost: Vec<StillLost>,
-    /// Conversation entries that the agent reaches now.
+    /// Number of conversation entries that the agent reaches now.
     pub reachable: u64,
-    /// Those that it would reach.
+    /// Number of conversation entries that it would reach after the repair.
     pub would_reach: u64,
-    /// Conversation entries in the file.
+    /// Number of conversation entries in the file.
     pub total: u64,
 }
 
 impl RepairPlan {
-    /// Whether there is anything that the request takes.
+    /// Returns whether the request selects no step.
     pub fn is_empty(&self) -> bool {
         !self.steps.iter().any(|step| step.taken)
     }
 }
 
-/// What a repair did.
+/// The result of a repair.
 #[derive(Debug, Default)]
 pub struct Repaired {
-    /// The one operation that did it all; none if there was nothing to do.
+    /// The operation of the whole repair; `None` if there was nothing to do.
     pub operation: Option<Operation>,
     /// Whether the file itself was changed.
     pub in_place: bool,
-    /// The id of the repaired fork, if one was made.
+    /// Id of the repaired fork, if one was made.
     pub fork: Option<String>,
-    /// What was done, in order.
+    /// The steps that were applied, in order.
     pub steps: Vec<RepairStep>,
 }
 
 impl Runner {
-    /// The fork that the last repair of a session made, if it is still there.
+    /// Returns the fork that the last repair of a session made, if it still exists.
     ///
-    /// Read from the operation itself: a note beside it would be a second write that a crash can
+    /// Read from the operation itself: a separate note would be a second write, which a crash can
     /// separate from the first.
     pub fn repaired_as(&self, store: &Store, session: &SessionRef) -> Result<Option<String>> {
         let (operations, _) = self.operations()?;
@@ -161,8 +168,8 @@ impl Runner {
 }
 
 impl Store {
-    /// What repairing a session would do. Takes no lock and writes nothing. Knows nothing of lines
-    /// that were written late: see [`Runner::repair_plan`].
+    /// Plans a repair of a session. Takes no lock and writes nothing. Does not consider late lines:
+    /// see [`Runner::repair_plan`].
     pub fn repair_plan(
         &self,
         location: &SessionLocation,
@@ -173,8 +180,8 @@ impl Store {
 }
 
 impl Runner {
-    /// What repairing a session would do, with lines that an agent wrote late. Takes no
-    /// lock and writes nothing.
+    /// Plans a repair of a session, with the late lines that an agent wrote into replaced files.
+    /// Takes no lock and writes nothing.
     pub fn repair_plan(
         &self,
         store: &Store,

@@ -1,18 +1,21 @@
-//! A log as it would be with a patch, without writing it.
+//! [`PatchedReader`]: reads a log as a patch would leave it, without writing it.
+//!
+//! Only the new bytes of the patch are in memory; old pieces are read from the file on demand, so
+//! that a log larger than memory can be repaired.
 
 use boswell_dialect::{Patch, PatchPiece};
 use boswell_model::{Line, Lines, Result};
 
 use crate::backend::{ObjectReader, ends_of_bytes};
 
-/// How much is read at once.
+/// How many bytes are read at a time.
 const CHUNK: u64 = 1 << 20;
 
-/// An object seen through a patch.
+/// An object read through a patch.
 #[derive(Debug)]
 pub(super) struct PatchedReader {
     inner: Box<dyn ObjectReader>,
-    /// Each piece with the place where it begins.
+    /// Each piece with its start in the patched file, sorted.
     pieces: Vec<(u64, PatchPiece)>,
     len: u64,
 }
@@ -41,6 +44,7 @@ impl ObjectReader for PatchedReader {
         let to = at.saturating_add(len).min(self.len);
         let mut out = Vec::with_capacity(usize::try_from(to.saturating_sub(at)).unwrap_or(0));
         let first = self
+            // The last piece that begins at or before `at`.
             .pieces
             .partition_point(|(start, _)| *start <= at)
             .saturating_sub(1);

@@ -1,4 +1,8 @@
-//! A session as a patch leaves it, with what is asked of it again and again.
+//! [`PatchedSession`]: a session read through a patch, with cached answers.
+//!
+//! Planning asks the same questions of one state many times: which fixes the dialect offers, how
+//! much the agent reaches, which records there are. Each needs a pass over all records, so answers
+//! are cached. The session never changes, so nothing is invalidated.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -11,8 +15,7 @@ use boswell_model::{Repair, Result};
 use super::verify;
 use crate::Session;
 
-/// A session on the way to being mended. Answers are kept: reading every record anew for each
-/// question is what costs.
+/// A session in one state of its repair.
 #[derive(Debug)]
 pub(super) struct PatchedSession {
     session: Session,
@@ -39,7 +42,7 @@ impl PatchedSession {
         }
     }
 
-    /// What a dialect is told of it.
+    /// Returns what the dialect needs to find fixes.
     pub(super) fn repair_input<'s>(&'s self, id_source: &'s dyn IdSource) -> RepairInput<'s> {
         RepairInput {
             location: self.location(),
@@ -50,7 +53,7 @@ impl PatchedSession {
         }
     }
 
-    /// The mends of one class that its dialect knows.
+    /// Returns the fixes of one class that the dialect offers.
     pub(super) fn fixes(&self, class: Repair, id_source: &dyn IdSource) -> Result<Vec<Fix>> {
         let all = kept(&self.fixes, || match self.dialect().powers().repair {
             Some(repair) => repair.fixes(&self.repair_input(id_source)),
@@ -63,12 +66,12 @@ impl PatchedSession {
             .collect())
     }
 
-    /// Conversation entries that the agent reaches, and those in the file.
+    /// Returns the number of conversation entries that the agent reaches, and of those in the file.
     pub(super) fn reach(&self) -> Result<(u64, u64)> {
         kept(&self.reach, || verify::reach(self)).copied()
     }
 
-    /// Its records, as hashes.
+    /// Returns the hashes of all records; they only serve to find records that are missing later.
     pub(super) fn records(&self) -> Result<&HashSet<u64>> {
         kept(&self.records, || {
             let view = self.view();
@@ -82,7 +85,7 @@ impl PatchedSession {
     }
 }
 
-/// The answer of before, or a new one.
+/// As `OnceCell::get_or_init`, for a computation that can fail.
 fn kept<T>(cell: &OnceCell<T>, ask: impl FnOnce() -> Result<T>) -> Result<&T> {
     match cell.get() {
         Some(answer) => Ok(answer),

@@ -1,5 +1,15 @@
-//! Plans a repair: collects fixes round by round and reads the session through the patch that they
+//! Plans a repair: collects fixes round by round, and reads the session through the patch that they
 //! make.
+//!
+//! One fix can make another necessary or possible (a record on its own line gets a parent), so the
+//! planner works to a fixed point: read the session through the patch, ask for fixes, splice those
+//! that do not overlap into the patch, read again. The order of classes matters: bytes first
+//! ([`in_place`](RepairPlanner::in_place)), because a dialect can judge links and ids only when
+//! every record has its line; then changes of records ([`settled`](RepairPlanner::settled)). At the
+//! fixed point a second repair has nothing to do.
+//!
+//! Nothing is written here. Sessions read through a patch are cached by patch, because the same one
+//! is compared several times.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,29 +26,30 @@ use super::{
 };
 use crate::{Session, Store};
 
-/// Mends can bring others forth, but not for ever.
+/// Limit of rounds, in case that fixes keep causing others.
 const MOST_ROUNDS: usize = 16;
-/// How many stages are kept: the one that is worked on, and the one that it is compared with.
+/// How many patched sessions are cached: the current one, and the one that it is compared with.
 const MOST_STAGES: usize = 2;
 
-/// A session on the bench.
+/// Plans the repair of one session.
 pub(super) struct RepairPlanner<'a> {
     store: &'a Store,
     location: &'a SessionLocation,
     request: &'a RepairRequest,
     late: Vec<Vec<u8>>,
-    /// The session as it is.
+    /// The session without a patch.
     pub(super) original: Rc<PatchedSession>,
     stages: RefCell<Vec<(Patch, Rc<PatchedSession>)>>,
     goals: Vec<&'static str>,
 }
 
-/// What a class of mends comes down to.
+/// A patch, with the steps that it consists of.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Worked {
     pub(super) patch: Patch,
     pub(super) steps: Vec<RepairStep>,
-    /// How many records were changed.
+    /// How many records the patch changes; [`verify`](verify::verify) allows that many to be
+    /// missing.
     pub(super) changed: usize,
 }
 
@@ -62,7 +73,8 @@ impl<'a> RepairPlanner<'a> {
         let repair_input = original.repair_input(store.id_source());
         let mut excluded = exclusive(store, &repair_input, &goals)?;
         if excluded.is_some() && request.installed.is_some() {
-            // Nobody asked for the installed one: it stands back.
+            // The goals exclude each other. The installed version was not named by the user, so it
+            // is dropped first.
             goals = target_readers::goals(
                 store.dialect(),
                 wrote,
@@ -89,7 +101,7 @@ impl<'a> RepairPlanner<'a> {
         })
     }
 
-    /// Everything that could be done, and what it leaves.
+    /// Plans all steps, and reports what they would leave.
     pub(super) fn plan(&self) -> Result<RepairPlan> {
         let whole = Patch::whole(self.original.log().bytes);
         let placed = self.in_place(whole)?;
@@ -112,7 +124,7 @@ impl<'a> RepairPlanner<'a> {
         })
     }
 
-    /// What is done in place: bytes moved, lines added.
+    /// Plans what is done in place: bytes are moved, lines added.
     pub(super) fn in_place(&self, patch: Patch) -> Result<Worked> {
         let mut worked = self.work(patch, |session, patch| self.rewrites(session, patch))?;
         let added = self.work(worked.patch, |session, _| {
@@ -128,23 +140,25 @@ impl<'a> RepairPlanner<'a> {
         })
     }
 
-    /// Whether what is done in place can stand alone. A record that is set free can cut the
-    /// conversation as long as its parent is missing: then all goes into the fork together.
+    /// Returns whether the changes in place are good without the fork. Separating a record can cut
+    /// the conversation while its parent is missing; then everything goes into the fork together.
     pub(super) fn stands_alone(&self, placed: &Worked) -> Result<bool> {
         let after = self.session(&placed.patch)?;
         Ok(after.reach()?.0 >= self.original.reach()?.0 || verify::is_whole(&after)?)
     }
 
-    /// Changes of records, and what can be put in order after them: two records that a link told
-    /// apart can become one.
+    /// Plans changes of records, and the rewrites that become possible after them: two records that
+    /// differed only in a link can become duplicates.
     pub(super) fn settled(&self, patch: Patch) -> Result<Worked> {
         let mut worked = self.changes(patch)?;
         for _ in 0..MOST_ROUNDS {
             let placed = self.in_place(worked.patch.clone())?;
             if placed.patch == worked.patch {
+                // The fixed point: no rewrite is left after the changes.
                 return Ok(worked);
             }
             let more = self.changes(placed.patch)?;
+            // Steps that were not selected are found again by the later rounds.
             worked.steps.retain(|step| step.taken);
             worked
                 .steps
@@ -156,7 +170,7 @@ impl<'a> RepairPlanner<'a> {
         Ok(worked)
     }
 
-    /// What changes records.
+    /// Plans changes of records, on top of `patch`.
     pub(super) fn changes(&self, patch: Patch) -> Result<Worked> {
         self.work(patch, |session, _| {
             let mut fixes = self.of_dialect(session, Repair::Fork)?;
@@ -165,7 +179,7 @@ impl<'a> RepairPlanner<'a> {
         })
     }
 
-    /// Exactly the chosen mends of the first round.
+    /// Plans exactly the steps with these numbers. Only fixes of the first round can be chosen.
     pub(super) fn chosen(&self, numbers: &[usize]) -> Result<Worked> {
         let plan = self.plan()?;
         let wanted = self.wanted(&plan, numbers)?;
@@ -191,7 +205,7 @@ impl<'a> RepairPlanner<'a> {
         })
     }
 
-    /// The steps of a plan that have these numbers.
+    /// Returns the steps of a plan that have these numbers.
     fn wanted<'p>(&self, plan: &'p RepairPlan, numbers: &[usize]) -> Result<Vec<&'p RepairStep>> {
         let mut wanted = Vec::new();
         for number in numbers {
@@ -210,7 +224,8 @@ impl<'a> RepairPlanner<'a> {
         Ok(wanted)
     }
 
-    /// A fork is made of records, which are right only once the bytes are.
+    /// Refuses changes of records while byte fixes are pending: a fork is made of records, which
+    /// are right only after those.
     fn refuse_before_bytes(&self, plan: &RepairPlan, wanted: &[&RepairStep]) -> Result<()> {
         let is_pending = |step: &RepairStep| step.repair != Repair::Fork && step.taken;
         if wanted.iter().any(|step| step.repair == Repair::Fork)
@@ -228,7 +243,7 @@ impl<'a> RepairPlanner<'a> {
         Ok(())
     }
 
-    /// All fixes of the session as it is.
+    /// Returns all fixes of the unpatched session.
     fn first_round(&self, whole: &Patch) -> Result<Vec<Fix>> {
         let session = &self.original;
         let mut fixes = self.rewrites(session, whole)?;
@@ -239,7 +254,7 @@ impl<'a> RepairPlanner<'a> {
         Ok(fixes)
     }
 
-    /// A step that no fix of the first round makes cannot be taken alone.
+    /// Refuses a step of a later round, which depends on earlier ones.
     fn refuse_later_rounds(&self, wanted: &[&RepairStep], fixes: &[Fix]) -> Result<()> {
         let is_later = |step: &&&RepairStep| !fixes.iter().any(|fix| self.is_of(step, fix));
         let Some(step) = wanted.iter().find(is_later) else {
@@ -256,14 +271,14 @@ impl<'a> RepairPlanner<'a> {
         )))
     }
 
-    /// Whether a step of the plan is this fix of the first round.
+    /// Returns whether a step of the plan is this fix of the first round.
     fn is_of(&self, step: &RepairStep, fix: &Fix) -> bool {
         (step.problem, step.line, step.repair) == (fix.problem, fix.line, fix.repair)
             && step.does == fix.does
             && step.entry == self.label(&self.original, fix)
     }
 
-    /// The session as a patch would leave it.
+    /// Returns the session as `patch` would leave it.
     pub(super) fn session(&self, patch: &Patch) -> Result<Rc<PatchedSession>> {
         if patch.is_unchanged(self.original.log().bytes) {
             return Ok(Rc::clone(&self.original));
@@ -297,6 +312,8 @@ impl<'a> RepairPlanner<'a> {
     }
 
     fn rewrites(&self, session: &PatchedSession, patch: &Patch) -> Result<Vec<Fix>> {
+        // One sort of fix per round, from the surest: lines first, because record boundaries decide
+        // what the dialect sees, and duplicates last, because only whole records can be compared.
         let fixes = byte_fixes::lines(session);
         if !fixes.is_empty() {
             return Ok(fixes);
@@ -306,19 +323,20 @@ impl<'a> RepairPlanner<'a> {
             return Ok(fixes);
         }
         let first = byte_fixes::copies(session, Keep::First)?;
+        // Agents that take the last line for the tip may need the last copy instead of the first.
         if first.is_empty() || self.can_drop(session, patch, &first)? {
             return Ok(first);
         }
         let mut last = byte_fixes::copies(session, Keep::Last)?;
         if !self.can_drop(session, patch, &last)? {
+            // Neither choice keeps the tip and the reach, so a person has to decide.
             last.iter_mut()
                 .for_each(|fix| fix.confidence = Confidence::Guess);
         }
         Ok(last)
     }
 
-    /// Whether without these copies the conversation stands where it stood, and no
-    /// less of it is reached.
+    /// Returns whether without these copies the tip stays the same and the agent reaches no less.
     fn can_drop(&self, session: &PatchedSession, patch: &Patch, copies: &[Fix]) -> Result<bool> {
         let splices: Vec<Splice> = copies.iter().flat_map(|fix| fix.splices.clone()).collect();
         let without = self.session(&patch.spliced(&splices))?;
@@ -333,7 +351,8 @@ impl<'a> RepairPlanner<'a> {
 
     fn of_dialect(&self, session: &PatchedSession, class: Repair) -> Result<Vec<Fix>> {
         let mut fixes = session.fixes(class, self.store.id_source())?;
-        // What is no damage is changed for readers that somebody named, and offered to nobody else.
+        // A problem that is not damage (a limit of one reader) is fixed only for readers that the
+        // request names.
         let is_asked = |name: &&str| self.request.goals.iter().any(|goal| goal == name);
         fixes.retain(|fix| fix.problem.is_damage() || fix.helps.iter().any(is_asked));
         Ok(fixes)
@@ -360,6 +379,7 @@ impl<'a> RepairPlanner<'a> {
                 });
             }
             let accepted = accept(&taken);
+            // Fixes that overlap an accepted one are found again in the next round.
             let splices: Vec<Splice> = accepted
                 .iter()
                 .flat_map(|fix| fix.splices.clone())
@@ -411,9 +431,9 @@ impl<'a> RepairPlanner<'a> {
         }
     }
 
-    /// What known readers lose to the problems that are left.
+    /// Returns what known readers lose to the problems that are left.
     fn still_lost(&self, after: &Session) -> Result<Vec<StillLost>> {
-        let report = crate::check(after)?;
+        let report = crate::repair::check(after)?;
         let mut lost = Vec::new();
         for reader in self.store.dialect().facts().readers {
             let mut losses: Vec<(ProblemKind, &'static str, usize)> = Vec::new();
@@ -443,12 +463,13 @@ impl<'a> RepairPlanner<'a> {
     }
 }
 
-/// Mends that do not get in each other's way; the others wait for the next round.
+/// Selects fixes whose splices do not overlap; the others wait for the next round.
 fn accept(fixes: &[Fix]) -> Vec<&Fix> {
     let mut accepted: Vec<&Fix> = Vec::new();
     let mut taken: std::collections::BTreeMap<u64, u64> = std::collections::BTreeMap::new();
     for fix in fixes {
         let clashes = |splice: &Splice| {
+            // Insertions (`len == 0`) at the border of a replaced range do not overlap it.
             let before = taken.range(..splice.end().max(splice.at + 1)).next_back();
             match before {
                 Some((at, end)) if splice.len == 0 => *at < splice.at && splice.at < *end,
@@ -478,7 +499,7 @@ fn changed(fixes: &[&Fix]) -> usize {
         .count()
 }
 
-/// Two goals that cannot both be reached for a session, and why.
+/// Returns why two goals cannot both be reached for a session, if that is so.
 fn exclusive(
     store: &Store,
     input: &RepairInput<'_>,

@@ -1,12 +1,12 @@
-//! Whom a repair is for.
+//! Selects the readers (agent versions and SDKs) that a repair serves.
 
 use boswell_dialect::{Dialect, KnownReader};
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::RepairRequest;
 
-/// The readers that a plan serves: the version that wrote the file, everything newer, the one that
-/// is installed, and those asked for.
+/// Returns the readers that a plan serves: the version that wrote the file, everything newer, the
+/// installed one, and those that the request names.
 pub(super) fn goals(
     dialect: &dyn Dialect,
     written_by: Option<&str>,
@@ -42,7 +42,7 @@ pub(super) fn goals(
         .collect())
 }
 
-/// The newest known version that is no newer than `to`, else the oldest.
+/// Returns the newest known version that is not newer than `to`, else the oldest.
 fn nearest(versions: &[[u32; 3]], to: [u32; 3]) -> Option<&[u32; 3]> {
     let mut newest_first = versions.iter().rev();
     newest_first

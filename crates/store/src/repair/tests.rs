@@ -15,7 +15,8 @@ use sha2::{Digest, Sha256};
 
 use super::planner::RepairPlanner;
 use super::{RepairRequest, verify};
-use crate::{MemoryBackend, Store};
+use crate::Store;
+use crate::backend::MemoryBackend;
 
 const KEY: &str = "sessions/--p--/2025-01-01T00-00-00-000Z_S.jsonl";
 

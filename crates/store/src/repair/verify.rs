@@ -1,4 +1,7 @@
-//! Whether a mended session is better than the one before, or at least as good.
+//! Checks that a repaired session is at least as good as the original.
+//!
+//! Two conditions: no record is missing except those that were to change, and the agent reaches no
+//! fewer conversation entries. A session that fails is refused before anything is written.
 
 use std::collections::HashSet;
 
@@ -7,7 +10,7 @@ use boswell_model::{Error, ErrorKind, Flags, Result, Slot, Tip};
 use super::patched_session::PatchedSession;
 use crate::Session;
 
-/// Conversation entries that the agent reaches, and those in the file.
+/// Returns the number of conversation entries that the agent reaches, and of those in the file.
 pub(crate) fn reach(session: &Session) -> Result<(u64, u64)> {
     let total = session
         .log()
@@ -25,7 +28,7 @@ fn reach_from(session: &Session, tip: Tip) -> Result<u64> {
         .count() as u64)
 }
 
-/// The entries of a branch that the agent itself reaches.
+/// Returns the entries of a branch that the agent itself would load.
 fn reached_by_agent(session: &Session, tip: Tip) -> Result<Vec<Slot>> {
     match session.dialect().powers().repair {
         Some(repair) => repair.entries_agent_sees(&session.view(), tip),
@@ -38,7 +41,7 @@ fn is_conversation(session: &Session, slot: Slot) -> bool {
     head.is_some_and(|head| head.kind.is_conversation() && !head.flags.has(Flags::SIDECHAIN))
 }
 
-/// Fails if a record is gone that was not one of `changed`, or if the agent reaches less.
+/// Fails if more than `changed` records are missing, or if the agent reaches less.
 pub(super) fn verify(
     before: &PatchedSession,
     after: &PatchedSession,
@@ -56,8 +59,8 @@ pub(super) fn verify(
         .hinting("take fewer steps with `--step N`, and please report this"));
     }
     let ((was, _), (is, _)) = (before.reach()?, after.reach()?);
-    // A record that came back can be where the conversation stands; then what led to its old place
-    // must still lead there.
+    // A recovered record can become the new tip, on a shorter branch. That is accepted if the old
+    // tip still reaches as much as before.
     if is < was && !is_whole(after)? && reach_of_old_tip(before, after)? < was {
         return Err(Error::new(
             ErrorKind::Conflict,
@@ -73,9 +76,9 @@ pub(super) fn verify(
     Ok(())
 }
 
-/// Whether the agent reaches the whole branch that it stands on, up to an entry that begins
-/// a conversation. A client that bridges gaps may have reached more before, on branches
-/// that it took for one.
+/// Returns whether the agent reaches the whole branch of the tip, up to an entry without a parent.
+/// A client that bridges gaps may have reached more before, because it took several branches for
+/// one.
 pub(super) fn is_whole(session: &Session) -> Result<bool> {
     let tip = session.tip()?;
     let branch = session.branch(tip)?;

@@ -1,4 +1,9 @@
-//! Carries one change out, durably.
+//! Applies one change to the disk, durably.
+//!
+//! Files are replaced by writing a temporary file, syncing it and renaming it, so that a crash
+//! leaves the old file or the new one. Only appends and truncations happen in place; recovery
+//! recognises a torn append. Every change first checks that the file has the length that the plan
+//! was compiled for: agents take no locks.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,31 +18,32 @@ use crate::disk::{Disk, DiskFile, OpenMode, durable};
 use crate::sha256::{CHUNK, Digest, chunks};
 use crate::vault::Vault;
 
-/// What carrying out needs.
+/// Applies the changes of one operation.
 #[derive(Debug)]
 pub(crate) struct Executor<'a> {
     pub(crate) disk: &'a dyn Disk,
     pub(crate) vault: &'a Vault,
     pub(crate) root: &'a Path,
-    /// Id of the operation.
+    /// Id of the operation; part of the names of temporary files and hard links.
     pub(crate) op: &'a str,
-    /// Folder of staged bytes.
+    /// The folder of staged bytes.
     pub(crate) stage: PathBuf,
-    /// Bytes at hand.
+    /// Bytes in memory, by hash. Empty during recovery, which reads the stage and the vault.
     pub(crate) contents: &'a HashMap<Digest, Content>,
 }
 
-/// Whether the file that is replaced or removed gets a second name.
+/// Whether the file that is replaced or removed gets a hard link in the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Old {
-    /// It does: somebody may have it open.
+    /// It does: a program may have it open and write to it later; the link is how such lines are
+    /// found.
     Linked,
-    /// It is our own.
+    /// It does not: it is a file that boswell wrote, or nothing of it may be left.
     Dropped,
 }
 
 impl Executor<'_> {
-    /// Carries out the change of this number.
+    /// Applies the change with the index `number`.
     pub(crate) fn apply(&self, number: usize, change: &Change, old: Old) -> Result<()> {
         match change {
             Change::Write { key, before, after } => self.write(number, key, *before, after, old),
@@ -65,7 +71,7 @@ impl Executor<'_> {
                 let path = place(self.root, key)?;
                 match self.disk.remove_folder(&path) {
                     Ok(()) => durable::sync_parent(self.disk, &path),
-                    // Somebody put something there: it stays.
+                    // Another program put a file into the folder, which therefore stays.
                     Err(error) if is_left_alone(&error) => Ok(()),
                     Err(error) => Err(Error::io(path.display(), "remove the folder", error)),
                 }
@@ -73,7 +79,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Whether the files are what the change expects. Nothing is touched.
+    /// Fails unless the files are what the change expects. Changes nothing.
     pub(crate) fn ready(&self, change: &Change) -> Result<()> {
         match change {
             Change::Write { key, before, .. } => {
@@ -87,8 +93,8 @@ impl Executor<'_> {
         }
     }
 
-    /// Puts the file that a change replaced or removed back in its place, as the file that it was;
-    /// false if it is gone.
+    /// Restores the file that a change replaced or removed by its hard link, so that it is the same
+    /// file (inode) again; false if the link is missing.
     pub(crate) fn put_old_back(&self, number: usize, change: &Change) -> Result<bool> {
         match change {
             Change::Write {
@@ -103,12 +109,12 @@ impl Executor<'_> {
         }
     }
 
-    /// The name under which the old file is found.
+    /// Returns the name of the hard link to the old file.
     pub(crate) fn inode(&self, number: usize) -> String {
         inode_name(self.op, number)
     }
 
-    /// Removes what a crash left of a change of this number.
+    /// Removes the temporary file that a crash may have left of this change.
     pub(crate) fn sweep(&self, number: usize, change: &Change) -> Result<()> {
         if let Change::Write { key, .. } | Change::Remove { key, .. } = change {
             durable::remove_if_there(self.disk, &self.temp(number, &place(self.root, key)?))?;
@@ -131,6 +137,7 @@ impl Executor<'_> {
         let path = place(self.root, key)?;
         self.expect_len(key, before.map(|before| before.len))?;
         if before.is_some() && old == Old::Linked {
+            // Before the rename, which takes the last name from the old file.
             self.vault.link_inode(&path, &self.inode(number))?;
         }
         let temp = self.temp(number, &path);
@@ -142,7 +149,7 @@ impl Executor<'_> {
                 .map_err(|error| Error::io(path.display(), "replace", error))
         });
         if let Err(error) = renamed {
-            // What stays of it is swept when the operation is settled.
+            // If this fails too, recovery removes it (`sweep`).
             let _ = self.disk.remove(&temp);
             return Err(error);
         }
@@ -186,12 +193,14 @@ impl Executor<'_> {
             Ok(())
         })?;
         durable::append_all(file.as_ref(), &bytes).map_err(fault)?;
+        // After the write, which would set the time again.
         if let Some(time) = after.modified {
             file.set_mode_and_time(after.mode, i128::from(time))
                 .map_err(fault)?;
         }
         file.sync().map_err(fault)?;
-        // Agents that take no lock may have appended at the same moment.
+        // Agents that take no lock may have appended at the same moment, so the bytes are read back
+        // from the position where they must be.
         let mut landed = Vec::with_capacity(bytes.len());
         chunks(file.as_ref(), before.len, after.len, &mut |chunk| {
             landed.extend_from_slice(chunk);
@@ -256,7 +265,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Hands over bytes by their hash: from memory, from the stage, from the vault.
+    /// Passes the bytes with this hash to `sink`: from memory, from the stage or from the vault.
     pub(crate) fn feed(
         &self,
         sha256: Digest,
@@ -283,18 +292,18 @@ fn feed_file(
     chunks(file, 0, u64::MAX, sink).map_err(|error| Error::io(path.display(), "read", error))
 }
 
-/// Where bytes wait for a change.
+/// Returns the path of staged bytes.
 pub(crate) fn stage_path(folder: &Path, op: &str, sha256: Digest) -> PathBuf {
     folder.join(format!("stage-{op}-{sha256}"))
 }
 
-/// The second name of the file that a change replaced or removed.
+/// Returns the name of the hard link to the file that a change replaced or removed.
 pub(crate) fn inode_name(op: &str, number: usize) -> String {
     format!("{op}-{number}")
 }
 
 fn is_left_alone(error: &io::Error) -> bool {
-    // Some systems say "exists" of a folder that is not empty.
+    // Some systems report "exists" for a folder that is not empty.
     matches!(
         error.kind(),
         io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound

@@ -1,20 +1,20 @@
-//! Changes: what a plan comes down to, one atomic call each, every one with its inverse.
+//! [`Change`]: one atomic change of a compiled plan, with its inverse and its effect on states.
 
 use std::collections::BTreeMap;
 
 use crate::sha256::Digest;
 
-/// What is known of a file.
+/// Hash, length and metadata of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileFacts {
-    /// What it holds.
+    /// SHA-256 of the content.
     pub sha256: Digest,
-    /// Its length.
+    /// Length in bytes.
     pub len: u64,
-    /// Its permission bits.
+    /// Permission bits.
     pub mode: u32,
-    /// Nanoseconds since 1970 of its last change; none where that is the moment
-    /// of the change itself.
+    /// Modification time in nanoseconds since 1970; `None` if the time is that of the change
+    /// itself.
     pub modified: Option<i64>,
 }
 
@@ -24,7 +24,7 @@ impl FileFacts {
     }
 }
 
-/// What stands at a key.
+/// The state of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Absent,
@@ -41,26 +41,26 @@ impl State {
     }
 }
 
-/// What stands at every key that an operation touches.
+/// The state of every key that an operation touches.
 pub(crate) type States = BTreeMap<String, State>;
 
-/// One atomic change.
+/// One atomic change of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// A file is replaced as a whole, or made.
+    /// Creates a file, or replaces it as a whole.
     Write {
         key: String,
         before: Option<FileFacts>,
         after: FileFacts,
     },
-    /// Bytes of this hash and length are added.
+    /// Appends bytes; `added` is their hash.
     Append {
         key: String,
         before: FileFacts,
         added: Digest,
         after: FileFacts,
     },
-    /// The end is cut off; it has this hash.
+    /// Removes the end of a file; `cut` is the hash of the removed bytes.
     Truncate {
         key: String,
         before: FileFacts,
@@ -84,7 +84,7 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    /// Keys that it changes.
+    /// Returns the keys that the change touches.
     pub(crate) fn keys(&self) -> Vec<&str> {
         match self {
             Change::Rename { from, to } => vec![from, to],
@@ -97,7 +97,7 @@ impl Change {
         }
     }
 
-    /// What takes it back.
+    /// Returns the change that takes this one back.
     pub(crate) fn inverse(&self) -> Change {
         match self.clone() {
             Change::Write {
@@ -147,7 +147,7 @@ impl Change {
         }
     }
 
-    /// Where it leads.
+    /// Applies the effect of the change to `states`.
     pub(crate) fn advance(&self, states: &mut States) {
         let (key, state) = match self {
             Change::Write { key, after, .. }
@@ -175,7 +175,7 @@ fn rename(states: &mut States, from: &str, to: &str) {
     }
 }
 
-/// The states before the first change, after the first, and so on up to the last.
+/// Returns the states before the first change, after the first, and so on up to the last.
 pub(crate) fn snapshots(initial: &States, changes: &[Change]) -> Vec<States> {
     let mut at = initial.clone();
     let mut all = vec![at.clone()];

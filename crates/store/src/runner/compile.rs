@@ -1,8 +1,14 @@
-//! From a plan to changes: every step is played through against what stands on disk, before
-//! anything is touched.
+//! Compiles a plan to changes: simulates every step against the files on disk, before anything is
+//! written.
 //!
-//! So a plan that cannot work (text to edit that is not there, a name that is taken, a check that
-//! would fail) fails here, and what every file will be afterwards is known by its hash.
+//! So a plan that cannot work (the text to edit is missing, a name is taken, an assertion would
+//! fail) fails here, and the hash of every file after every change is known. The intent contains
+//! these hashes, and recovery compares files with them.
+//!
+//! The simulation keeps a virtual file system: `states` is what each key would be by now, `files`
+//! the content of the files among them, and `origin` maps a key back through the renames so far to
+//! the path where its bytes still are. Content stays on disk where possible
+//! (`VirtualContent::Disk`, `Pieces`): a log may be larger than memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -22,34 +28,37 @@ mod write;
 use file::edited;
 pub(crate) use file::{feed_pieces, read_state};
 
-/// Where bytes are until they are needed.
+/// Where the bytes of a change come from.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
-    /// In memory.
+    /// Bytes in memory.
     Bytes(Vec<u8>),
-    /// In a file that has not been changed yet.
+    /// A file that no change has touched yet.
     File(PathBuf),
-    /// In pieces of a file that has not been changed yet, and between them.
+    /// Pieces of a file that no change has touched yet, with new bytes between them.
     Pieces(PathBuf, Patch),
 }
 
-/// What a plan comes down to.
+/// A compiled plan.
 #[derive(Debug, Default)]
 pub(crate) struct Lowered {
-    /// The sort of change in one word.
+    /// The kind of operation in one word.
     pub(crate) kind: String,
-    /// What the user reads about it.
+    /// The description that the user reads.
     pub(crate) title: String,
+    /// The state of every key before the first change.
     pub(crate) initial: States,
     pub(crate) changes: Vec<Change>,
+    /// The bytes that changes write or replace, by hash.
     pub(crate) contents: HashMap<Digest, Content>,
-    /// What each file was when it was looked at.
+    /// Metadata of each file when it was hashed, to detect a write by others before the first
+    /// change.
     pub(crate) seen: BTreeMap<String, Stat>,
-    /// Keys of files that follow from others.
+    /// Keys of files that can be rebuilt from others.
     pub(crate) derived: Vec<String>,
 }
 
-/// A file as the steps so far would have left it.
+/// A file as the steps so far would leave it.
 #[derive(Debug, Clone)]
 struct Virtual {
     hasher: Hasher,
@@ -58,10 +67,14 @@ struct Virtual {
 }
 
 #[derive(Debug, Clone)]
+/// The content of a virtual file.
 enum VirtualContent {
+    /// Unchanged, at this path.
     Disk(PathBuf),
+    /// Assembled from pieces of the file at this path.
     Pieces(PathBuf, Patch),
     Bytes(Vec<u8>),
+    /// The file at this path, with these bytes appended.
     Grown(PathBuf, Vec<u8>),
 }
 
@@ -73,7 +86,7 @@ struct Lowering<'a> {
     files: HashMap<String, Virtual>,
 }
 
-/// Plays a plan through.
+/// Compiles a plan for the store at `root`.
 pub(crate) fn lower(disk: &dyn Disk, root: &Path, plan: &Plan) -> Result<Lowered> {
     let (kind, title, derived) = (plan.kind.clone(), plan.title.clone(), plan.derived.clone());
     let out = Lowered {
@@ -151,7 +164,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// A link in place of a folder may lead to files that are nobody's to remove.
+    /// Refuses a symbolic link in place of a folder: it may lead to files of others, which must not
+    /// be removed.
     fn refuse_link(&self, key: &str) -> Result<()> {
         let Some(now) = self.origin(key) else {
             return Ok(());
@@ -172,7 +186,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What is behind a link that leads out of the store is not the store's.
+    /// Refuses a key behind a symbolic link that leads out of the store.
     fn refuse_outside(&self, key: &str) -> Result<()> {
         let path = place(self.root, key)?;
         let fault = |error| Error::io(path.display(), "look at", error);
@@ -192,13 +206,14 @@ impl Lowering<'_> {
         self.out.changes.push(change);
     }
 
-    /// What stands at a key by now. Links, and whatever else is neither file nor
-    /// folder, are refused.
+    /// Returns the state of a key after the steps so far. Symbolic links, and other things that are
+    /// neither file nor folder, are refused.
     fn look(&mut self, key: &str) -> Result<State> {
         if let Some(state) = self.states.get(key) {
             return Ok(*state);
         }
-        // What was renamed above it stands elsewhere still.
+        // If a folder above was renamed by an earlier step, the bytes are still under the old path:
+        // nothing has been written yet.
         let Some(now) = self.origin(key) else {
             return Ok(self.first_look(key, None, State::Absent));
         };
@@ -228,6 +243,8 @@ impl Lowering<'_> {
 
     fn first_look(&mut self, key: &str, origin: Option<String>, state: State) -> State {
         if let Some(origin) = origin {
+            // The operation starts from the key that exists on disk, which need not be `key`. After
+            // the renames so far nothing is left there.
             self.states.insert(origin.clone(), State::Absent);
             self.out.initial.insert(origin, state);
         }
@@ -235,8 +252,8 @@ impl Lowering<'_> {
         state
     }
 
-    /// The key under which something still stands on disk; none if it was renamed away and
-    /// nothing took its place.
+    /// Returns the key under which the bytes of `key` are on disk now; `None` if an earlier step
+    /// renamed it away and nothing took its place.
     fn origin(&self, key: &str) -> Option<String> {
         let below = |key: &str, folder: &str| {
             key.strip_prefix(folder)
@@ -244,6 +261,7 @@ impl Lowering<'_> {
                 .map(str::to_owned)
         };
         let mut key = key.to_owned();
+        // Backwards, because a later rename applies to the result of the earlier ones.
         for change in self.out.changes.iter().rev() {
             if let Change::Rename { from, to } = change {
                 if let Some(rest) = below(&key, to) {

@@ -1,9 +1,10 @@
-//! Files that agents rewrite all the time, such as an index: what was begun is brought into
-//! what stands there now.
+//! Three-way merge for files that agents rewrite all the time, such as an index.
 //!
-//! Between a crash and the next run the agent may have written its index again. Neither the old
-//! state nor the new one stands there then, and still only our own rows matter: the dialect says
-//! what our change is in their file.
+//! Between a crash and the recovery the agent may have written its index again. The file is then
+//! neither in the old state nor in the new one, but only the rows of this operation matter. The
+//! dialect merges: `base` is the old content, `ours` the new one, `theirs` what the agent wrote
+//! since. Recovery then continues with an operation whose changes start from `theirs`
+//! ([`Rebased`]).
 
 use std::collections::HashMap;
 
@@ -14,18 +15,19 @@ use super::{Content, Operation, Runner, place};
 use crate::disk::durable;
 use crate::sha256::Digest;
 
-/// An operation on a shared file as it stands now.
+/// An operation that was adapted to the current content of shared files.
 #[derive(Debug)]
 pub(super) struct Rebased {
-    /// The same operation, its change of the file made to what stands there.
+    /// The operation, with its writes of the shared files computed from their current content.
     pub(super) forward: Operation,
-    /// What takes it out of the file again, where it is in it.
+    /// The changes that remove the operation's part from the shared files, where it is in them.
     pub(super) back: Vec<Change>,
-    /// Bytes for both.
+    /// The bytes that both directions write.
     pub(super) contents: HashMap<Digest, Content>,
 }
 
-/// Brings the change from `base` to `ours` into `theirs`, as the dialect of the session knows how.
+/// Applies the difference between `base` and `ours` to `theirs`, as the session's dialect defines
+/// it; `None` if it has no such rule for the file.
 pub(crate) fn merge(
     op: &Operation,
     key: &str,
@@ -40,8 +42,8 @@ pub(crate) fn merge(
 }
 
 impl Runner {
-    /// The operation on what strangers made of its shared files; none if they are as it knows
-    /// them, or nobody can say.
+    /// Adapts an operation to shared files that other programs have rewritten; `None` if all files
+    /// are in a state that the operation knows, or if the dialect cannot merge them.
     pub(super) fn rebase(&self, op: &Operation) -> Result<Option<Rebased>> {
         let snapshots = op.snapshots();
         let mut rebased = Rebased {
@@ -63,6 +65,7 @@ impl Runner {
                     .is_some_and(|f| f.same_content(&is))
             };
             if snapshots.iter().any(known) {
+                // In a state of this operation: the ordinary recovery handles it.
                 continue;
             }
             let (Ok(old), Ok(new)) = (self.vault.get(before.sha256), self.staged(op, after.sha256))
@@ -72,6 +75,8 @@ impl Runner {
             let theirs =
                 durable::read(self.disk.as_ref(), &place(&op.root, key)?)?.unwrap_or_default();
             let (forward, back) = (
+                // Both directions, because recovery decides later which way it goes. `back` is the
+                // same merge with the old and the new content exchanged.
                 merge(op, key, &old, &new, &theirs),
                 merge(op, key, &new, &old, &theirs),
             );
@@ -106,7 +111,8 @@ impl Rebased {
             before: Some(is),
             after: after(bytes),
         };
-        // Of several writes only the last one says what the file becomes.
+        // Of several writes of one file only the last one determines its content; the others are
+        // dropped.
         let (last, writes) = (write(&forward), |change: &Change| change.keys() == [key]);
         let place = self.forward.changes.iter().rposition(writes);
         let changes = std::mem::take(&mut self.forward.changes);
@@ -128,7 +134,7 @@ impl Rebased {
     }
 }
 
-/// What the last change of a file that is only ever written whole makes of it.
+/// Returns the facts of a file after its last change, if all changes of it are whole writes.
 fn last_write(op: &Operation, key: &str) -> Option<FileFacts> {
     let mut of_key = op
         .changes

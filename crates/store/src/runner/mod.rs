@@ -1,14 +1,21 @@
-//! The runner: carries plans out so that a crash leaves the old state or the new one, and
-//! everything can be taken back.
+//! The runner: executes plans so that a crash leaves the old state or the new one, and every change
+//! can be undone.
 //!
-//! In this order: one runner at a time per home; unfinished operations of earlier runs are settled;
-//! the plan's locks; its conditions; every step played through in memory; what will change is
-//! copied to the vault; bytes to write are staged and an intent is made durable; then the changes,
-//! each durable before the next; then the result is verified and the operation recorded. The intent
-//! goes last. A step that fails takes back those before it; a crash is settled by the next run.
+//! The order of steps, each durable before the next:
 //!
-//! An intent is written for single changes as well: without it a crash could leave a change that no
-//! operation speaks of.
+//! 1. Take the runner lock: one runner at a time per home.
+//! 2. Recover: finish or take back operations that a crash interrupted (`recover.rs`).
+//! 3. Take the plan's locks, then check its preconditions (`preconditions.rs`).
+//! 4. Compile: simulate every step in memory, so that a plan that cannot work fails before anything
+//!    is written (`compile.rs`).
+//! 5. Copy to the vault what will change.
+//! 6. Stage the bytes to be written, and write the intent.
+//! 7. Apply the changes (`apply.rs`), then verify the result.
+//! 8. Append the operation to `ops.jsonl`, then remove the intent.
+//!
+//! If a change fails, those before it are taken back; after a crash the next run recovers. The
+//! intent is written for single changes too: without it a crash could leave a change that no
+//! operation records.
 
 mod apply;
 mod change;

@@ -1,4 +1,4 @@
-//! Operations: changes that boswell made, as they stand in `ops.jsonl` and in intents.
+//! [`Operation`]: a change that boswell made, as a record in `ops.jsonl` and in intents.
 
 use std::path::PathBuf;
 
@@ -15,46 +15,46 @@ pub(crate) const PURGE: &str = "purge";
 /// The kind of an operation that replaced secrets.
 pub(crate) const SCRUB: &str = "scrub";
 
-/// One change that boswell made in a store, with what taking it back needs.
+/// A change that boswell made in a store, with everything that undo and recovery need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
-    /// Its id.
+    /// Id of the operation, also part of the names of its files in the vault.
     pub id: String,
-    /// When it began.
+    /// When the operation began.
     pub at: Instant,
-    /// The sort of change in one word, as its plan says.
+    /// The kind of change in one word, from its plan.
     pub kind: String,
-    /// The session that it was about.
+    /// The session that was changed.
     pub session: SessionRef,
-    /// What the user reads about it.
+    /// The description that the user reads.
     pub title: String,
-    /// Root of the store.
+    /// The root folder of the store.
     pub root: PathBuf,
-    /// The operation that it took back.
+    /// Id of the operation that this one undid.
     pub undoes: Option<String>,
     pub(crate) reason: Reason,
     pub(crate) locks: Vec<LockSpec>,
     pub(crate) initial: States,
     pub(crate) changes: Vec<Change>,
-    /// Keys of files that follow from others.
+    /// Keys of files that can be rebuilt from others.
     pub(crate) derived: Vec<String>,
 }
 
-/// What became of a file.
+/// A file before and after an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// Its key.
+    /// Key of the file.
     pub key: String,
-    /// What it was; none if it was not there.
+    /// The file before the operation; `None` if it did not exist.
     pub before: Option<FileFacts>,
-    /// What it became; none if it is not there any more.
+    /// The file after the operation; `None` if it does not exist any more.
     pub after: Option<FileFacts>,
-    /// How many bytes were added, if that is all that happened to it.
+    /// How many bytes were appended, if nothing else happened to the file.
     pub appended: Option<u64>,
 }
 
 impl Operation {
-    /// What became of each file.
+    /// Returns every file that the operation changed.
     pub fn files(&self) -> Vec<FileChange> {
         let end = self.final_states();
         let file = |key: &String, after: &State| {
@@ -87,12 +87,14 @@ impl Operation {
         (added > 0).then_some(added)
     }
 
-    /// Whether it cannot be taken back by design: it was made so that nothing is left.
+    /// Returns whether the operation cannot be undone by design, because it was made to leave
+    /// nothing behind.
     pub fn is_final(&self) -> bool {
         matches!(self.kind.as_str(), PURGE | SCRUB)
     }
 
-    /// Tells of files as copies of them are now; false if none of them is among its own.
+    /// Replaces the hashes of files whose copies in the vault were rewritten; returns whether any
+    /// belonged to this operation.
     pub(crate) fn relink(&mut self, replaced: &[Replaced]) -> bool {
         let mut any = false;
         let root = self.root.clone();

@@ -1,10 +1,10 @@
-//! Where keys are, and how they are shown.
+//! Converts keys of a store to paths, and to text for messages.
 
 use std::path::{Path, PathBuf};
 
 use boswell_model::{Error, ErrorKind, Result};
 
-/// Where a key is. Keys never leave the root.
+/// Returns the path of a key. Keys never leave the root.
 pub(crate) fn place(root: &Path, key: &str) -> Result<PathBuf> {
     let mut path = root.to_owned();
     for part in key.split('/') {
@@ -20,7 +20,7 @@ pub(crate) fn place(root: &Path, key: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// A key as it may be shown: file names are other people's text.
+/// Returns a key as text for messages, escaped: file names come from other programs.
 pub(crate) fn shown(key: &str) -> String {
     format!("`{}`", key.escape_debug())
 }

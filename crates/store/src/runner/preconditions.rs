@@ -1,4 +1,8 @@
-//! What must hold before the first step.
+//! Checks the preconditions of a plan before its first step: a key is free, a file is unchanged, no
+//! program is using it.
+//!
+//! They are checked under the plan's locks, after recovery. Agents that take no locks can still
+//! write afterwards; [`Runner::run`] compares every file again right before the first change.
 
 use std::path::Path;
 
@@ -12,9 +16,10 @@ use super::paths::{place, shown};
 use super::{Operation, Recovered, Runner};
 use crate::sha256::hash_file;
 
-/// Tells whether a program is at work on a file, for plans that need to know.
+/// Finds out whether a program is using a file, for plans that require that none is.
 pub trait Watcher: Send + Sync + std::fmt::Debug {
-    /// Who is at work on it, as the user would call them; none if nobody is.
+    /// Returns a name for the program that is using the file, for messages; `None` if there is
+    /// none.
     fn active_process(&self, path: &Path) -> Result<Option<String>>;
 }
 
@@ -72,7 +77,8 @@ impl Runner {
         let path = place(root, key)?;
         let who = match &self.watcher {
             Some(watcher) => watcher.active_process(&path)?,
-            // Without one: whoever the system says has it open for writing.
+            // Without a watcher: any process that has the file open for writing, as the system
+            // reports it.
             None => {
                 let stat = self
                     .disk
@@ -96,7 +102,8 @@ impl Runner {
     }
 }
 
-/// Files that an unsettled operation is about are left alone until it is settled.
+/// Refuses an operation on files of an interrupted operation that could not be settled: its intent
+/// describes these files, and another change would make recovery impossible.
 pub(super) fn refuse_unsettled(op: &Operation, open: &[Recovered]) -> Result<()> {
     for unsettled in open
         .iter()

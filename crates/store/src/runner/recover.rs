@@ -1,11 +1,19 @@
-//! Settles operations that a crash interrupted: forward if that can still be done,
-//! else back; never half.
+//! Recovery: finishes or takes back operations that a crash interrupted, never half.
 //!
-//! The intent says what every file was and becomes, change by change. Whatever stands on disk is
-//! matched against these states to find how far the operation came; from there it is finished, or
-//! taken back step by step. Either way every state in between is one that the intent knows, so a
-//! crash during recovery is settled by the next one. A file that somebody else has changed in a way
-//! that neither direction can respect leaves the operation as it is, and says so.
+//! The intent lists every change with the hash of each file before and after it. Playing the
+//! changes through gives a snapshot of all files after 0, 1, 2, … changes; the snapshot that
+//! matches the disk is how far the operation came ([`Position`]). From there it is finished if that
+//! is possible, else taken back in reverse order. If not even the first change was made, it is
+//! taken back, which changes nothing.
+//!
+//! Both directions are idempotent: every intermediate state is again one of the snapshots, so a
+//! crash during recovery is handled by the next recovery. Bytes come from the stage and the vault,
+//! which were durable before the intent.
+//!
+//! A file that another program changed in a way that fits no snapshot leaves the operation
+//! *unsettled*: the intent stays, the reason is reported, and other operations on these files are
+//! refused. Exceptions are shared files, which the dialect can merge (`merge_shared.rs`), and files
+//! that only grew, if no change still has to be made to them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,42 +30,42 @@ use crate::disk::{OpenMode, durable};
 use crate::journal;
 use crate::sha256::{Digest, hash_file};
 
-/// What became of an interrupted operation.
+/// The result of recovering one interrupted operation.
 #[derive(Debug)]
 pub struct Recovered {
-    /// Its id.
+    /// Id of the operation.
     pub op: String,
-    /// What became of it.
+    /// Whether it was finished, taken back or left.
     pub outcome: RecoveryOutcome,
     pub(crate) unsettled: Option<Operation>,
 }
 
-/// What became of an interrupted operation.
+/// How an interrupted operation was settled.
 #[derive(Debug)]
 pub enum RecoveryOutcome {
-    /// It was finished.
+    /// All its changes are made, and it is recorded.
     Forward,
-    /// It was taken back.
+    /// None of its changes is left.
     Back,
-    /// It stays as it is, for this reason.
+    /// It was left as it is, for this reason.
     Unsettled(Error),
 }
 
-/// How far an operation came.
+/// How far an operation came before the crash.
 #[derive(Debug)]
 struct Position {
-    /// How many changes are done.
+    /// How many changes are complete.
     done: usize,
-    /// Whether the next one, an append, was torn.
+    /// Whether the next change, an append, was torn.
     torn: bool,
-    /// Keys of files to which somebody else has added something since.
+    /// Keys of files to which another program has appended since.
     grown: HashSet<String>,
 }
 
 impl Runner {
-    /// Settles every operation that was interrupted. Run at start; every change runs it as well.
+    /// Recovers every interrupted operation. Called at start, and before every operation.
     pub fn recover(&self) -> Result<Vec<Recovered>> {
-        // Without intents there is nothing to settle, and nothing is written.
+        // Most starts find no intent: then no lock file is written either.
         if self.intents()?.is_empty() {
             return Ok(Vec::new());
         }
@@ -65,12 +73,13 @@ impl Runner {
         self.recover_locked()
     }
 
-    /// Ids of operations that were interrupted, or are under way. Looks only.
+    /// Returns the ids of operations that were interrupted or are running now. Changes nothing.
     pub fn unfinished(&self) -> Result<Vec<String>> {
         self.intents()
     }
 
-    /// Ids of operations that were interrupted; none while one is under way. Looks only.
+    /// Returns the ids of interrupted operations; none while an operation is running. Changes
+    /// nothing.
     pub fn interrupted(&self) -> Result<Vec<String>> {
         if self.locks.is_held("runner")? {
             Ok(Vec::new())
@@ -85,6 +94,7 @@ impl Runner {
             all.push(self.recover_one(&id)?);
         }
         if all.is_empty() {
+            // Only without intents: the staged bytes of an unsettled operation are still needed.
             self.sweep_stage()?;
         }
         Ok(all)
@@ -127,16 +137,19 @@ impl Runner {
 
     fn settle(&self, op: &Operation) -> Result<RecoveryOutcome> {
         if self.is_recorded(&op.id)? {
+            // The crash came between the record and the removal of the intent.
             self.renew_record(&op.id)?;
             self.forget(&op.id)?;
             return Ok(RecoveryOutcome::Forward);
         }
         let _held = self.taker().take(&op.root, &op.locks)?;
+        // The agent's locks, as when the operation began: the agent may be running again.
         if let Some(rebased) = self.rebase(op)? {
             return self.settle_shared(&rebased);
         }
         let nothing = HashMap::new();
         let position = self.position(op, op.changes.len())?;
+        // Without a single complete change, taking back changes nothing.
         if position.done > 0 && self.forward(op, &position, &nothing).is_ok() {
             self.record(op)?;
             return Ok(RecoveryOutcome::Forward);
@@ -145,7 +158,7 @@ impl Runner {
         Ok(RecoveryOutcome::Back)
     }
 
-    /// The same where somebody else has written to a shared file since.
+    /// As [`settle`](Runner::settle), where another program has rewritten a shared file since.
     fn settle_shared(&self, rebased: &Rebased) -> Result<RecoveryOutcome> {
         let (op, contents) = (&rebased.forward, &rebased.contents);
         let position = self.position(op, op.changes.len())?;
@@ -157,10 +170,12 @@ impl Runner {
             }
         }
         let hands = self.hands(op, contents);
+        // Numbers behind those of the operation, so that temporary files do not clash.
         for (number, change) in rebased.back.iter().enumerate() {
             hands.apply(op.changes.len() + number, change, Old::Dropped)?;
         }
         let others =
+        // The merged files are done; all others are taken back as usual.
             |change: &&Change| !rebased.back.iter().any(|back| back.keys() == change.keys());
         let rest = Operation {
             changes: op.changes.iter().filter(others).cloned().collect(),
@@ -180,7 +195,8 @@ impl Runner {
         self.fix_torn(op, position)?;
         for (number, change) in op.changes.iter().enumerate() {
             hands.sweep(number, change)?;
-            // An empty folder that should be gone tells nothing about how far we came.
+            // A folder that should be gone may exist again, because others use it, so its state
+            // does not show how far the operation came. Removing it once more does no harm.
             if number >= position.done || matches!(change, Change::RemoveFolder { .. }) {
                 refuse_grown(change, &position.grown)?;
                 hands.apply(number, change, old_of(op))?;
@@ -189,8 +205,8 @@ impl Runner {
         self.verify(op)
     }
 
-    /// Takes back what was done so far, and forgets the intent. At most
-    /// `reached` changes were begun.
+    /// Takes back the changes so far, in reverse order, and removes the intent. At most `reached`
+    /// changes were begun.
     pub(super) fn take_back(
         &self,
         op: &Operation,
@@ -225,8 +241,8 @@ impl Runner {
         file.sync().map_err(fault)
     }
 
-    /// How far an operation came, from what stands on disk. Files that no begun change
-    /// touches may be anything.
+    /// Finds out from the files on disk how far an operation came. Files that no begun change
+    /// touches may be in any state.
     fn position(&self, op: &Operation, reached: usize) -> Result<Position> {
         let mut snapshots = op.snapshots();
         snapshots.truncate(reached + 1);
@@ -245,7 +261,9 @@ impl Runner {
                 current.insert(key.clone(), self.state(op, key)?);
             }
         }
-        // A torn append looks like a file to which somebody added something, so that comes last.
+        // Three passes, from the strictest to the loosest. First an exact match, latest snapshot
+        // first; then a torn append; last a match in which files may have grown, because a torn
+        // append also looks like a file that another program appended to.
         for (done, expected) in snapshots.iter().enumerate().rev() {
             if self
                 .matches(op, &current, expected, None)?
@@ -308,7 +326,7 @@ impl Runner {
             )
     }
 
-    /// What stands at a key, with its hash.
+    /// Returns the state of a key on disk, with its hash.
     pub(crate) fn state(&self, op: &Operation, key: &str) -> Result<State> {
         let path = place(&op.root, key)?;
         Ok(match read_state(self.disk.as_ref(), &path)?.0 {
@@ -324,7 +342,8 @@ impl Runner {
         })
     }
 
-    /// Whether what stands there is what is expected; says which files have grown beyond it.
+    /// Compares the current states with the expected ones. Returns the files that begin as expected
+    /// but have grown; `None` if a file differs otherwise. The key `except` is not compared.
     fn matches(
         &self,
         op: &Operation,
@@ -356,8 +375,8 @@ impl Runner {
         Ok(Some(grown))
     }
 
-    /// Whether an append was cut short by a crash: what is there of it is ours, or was
-    /// never written (NULs).
+    /// Returns whether an append was cut short by a crash: each byte behind the old end is the one
+    /// that was to be written, or NUL where the file system extended the file without its data.
     fn is_torn(&self, op: &Operation, change: &Change) -> Result<bool> {
         let Change::Append {
             key,
@@ -397,16 +416,17 @@ impl Runner {
         Ok(loaded.items.iter().any(|recorded| recorded == id))
     }
 
-    /// Makes the line of an operation durable once more. Whoever wrote it still had its intent: it
-    /// was killed, or its sync failed, and then the line can be read and is not on disk.
+    /// Makes the record of an operation durable again. Its intent still exists, so the process that
+    /// wrote the line was killed, or its `fsync` failed: the line may be readable without being on
+    /// disk.
     fn renew_record(&self, id: &str) -> Result<()> {
         let is_it = |raw: Raw<'_>| raw.get("op").is_some_and(|op| op.is(id));
         let _lock = self.locks.exclusive("ops", self.wait)?;
         journal::renew(self.disk.as_ref(), &self.home.join("ops.jsonl"), is_it)
     }
 
-    /// Removes the intent, and then what was staged for it. That is not synced: what a crash brings
-    /// back is swept by the next operation.
+    /// Removes the intent, and then the staged bytes. The latter is not synced: files that a crash
+    /// brings back are removed by the next operation (`sweep_stage`).
     pub(super) fn forget(&self, id: &str) -> Result<()> {
         let path = self.intent_path(id);
         durable::remove_if_there(self.disk.as_ref(), &path)?;
@@ -421,7 +441,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Removes what was staged for operations that no intent speaks of.
+    /// Removes staged bytes that belong to no intent.
     fn sweep_stage(&self) -> Result<()> {
         for name in self.ops_files()? {
             if name.starts_with("stage-") || name.starts_with('.') {
@@ -455,8 +475,8 @@ impl Runner {
     }
 }
 
-/// Whether what stands there passes for what is expected. A folder that should be gone may stay:
-/// somebody may use it.
+/// Returns whether a state counts as the expected one. A folder that should be gone may exist,
+/// because other programs may use it.
 fn likeness(is: State, expected: State) -> bool {
     match (is, expected) {
         (State::File(is), State::File(expected)) => is.same_content(&expected),

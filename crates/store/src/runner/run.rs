@@ -1,4 +1,10 @@
-//! Carries plans out.
+//! [`Runner`]: executes a plan as one operation that a crash cannot split.
+//!
+//! [`Runner::operate`] is the sequence that the module docs of `runner` describe; `perform` is its
+//! part from the vault copies to the record. What makes the sequence safe is the order: the vault
+//! has the old bytes and the stage has the new ones before the intent exists, and the intent exists
+//! before the first change. So from the intent alone a later run can finish the operation or take
+//! it back, whichever files the crash left.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -21,7 +27,7 @@ use crate::locks::{HeldLock, Locks, Owner, Taker, Wait};
 use crate::sha256::{Digest, hash_file};
 use crate::vault::{Copied, Reason, Vault, VaultRecord};
 
-/// Carries plans out.
+/// Executes plans, with the vault, locks and operation log of one home.
 #[derive(Debug, Clone)]
 pub struct Runner {
     pub(crate) disk: Arc<dyn Disk>,
@@ -34,7 +40,8 @@ pub struct Runner {
     pub(super) wait: Wait,
 }
 
-/// Whether files that an operation replaces or removes get a second name.
+/// Returns whether files that an operation replaces or removes get a hard link in the vault. An
+/// erasing operation must leave none.
 pub(super) fn old_of(op: &Operation) -> Old {
     if op.reason == Reason::Erased {
         Old::Dropped
@@ -43,7 +50,7 @@ pub(super) fn old_of(op: &Operation) -> Old {
     }
 }
 
-/// What an operation starts from.
+/// The parameters of an operation that are known before its plan.
 #[derive(Debug)]
 pub(crate) struct Start<'a> {
     pub(crate) root: &'a Path,
@@ -54,7 +61,8 @@ pub(crate) struct Start<'a> {
 }
 
 impl Runner {
-    /// A runner with its records in `home`. `owner` is what others are told while we hold a lock.
+    /// Makes a runner with its records in `home`. `owner` is shown to other processes while this
+    /// one holds a lock.
     pub fn new(
         disk: Arc<dyn Disk>,
         home: impl Into<PathBuf>,
@@ -88,39 +96,39 @@ impl Runner {
         }
     }
 
-    /// Asks this about processes.
+    /// Uses `processes` to find out whether a process is alive.
     #[must_use]
     pub fn with_processes(mut self, processes: Arc<dyn Processes>) -> Self {
         self.processes = processes;
         self
     }
 
-    /// Asks this about files that somebody may be at work on.
+    /// Uses `watcher` to find out whether a program is using a file.
     #[must_use]
     pub fn with_watcher(mut self, watcher: Arc<dyn Watcher>) -> Self {
         self.watcher = Some(watcher);
         self
     }
 
-    /// Waits this long for each lock; five seconds unless told.
+    /// Waits this long for each lock; the default is five seconds.
     #[must_use]
     pub fn waiting(mut self, wait: Wait) -> Self {
         self.wait = wait;
         self
     }
 
-    /// Its vault.
+    /// Returns the vault that keeps the old bytes of every change.
     pub fn vault(&self) -> &Vault {
         &self.vault
     }
 
-    /// Our own locks.
+    /// Returns boswell's own locks of this home.
     pub fn locks(&self) -> &Locks {
         &self.locks
     }
 
-    /// Carries a plan out in the store at `root`. `reason` is why the vault keeps what the
-    /// plan changes or removes.
+    /// Executes a plan in the store at `root`. `reason` is recorded with the copies that the vault
+    /// keeps of what the plan changes or removes.
     ///
     /// The caller must hold none of the plan's locks: they are taken here.
     pub fn run(
@@ -143,7 +151,8 @@ impl Runner {
         })
     }
 
-    /// Takes locks, settles what is unfinished, and carries out what `prepare` says.
+    /// Takes the locks, recovers unfinished operations, and executes what `prepare` returns.
+    /// `prepare` runs under the locks, so that a plan made by it cannot be outdated.
     pub(crate) fn operate(
         &self,
         start: &Start<'_>,
@@ -167,13 +176,14 @@ impl Runner {
             changes: lowered.changes,
             derived: lowered.derived,
         };
-        // Keys that something is renamed to were not looked at: what they are below was not there.
+        // Targets of renames below a folder were never looked at: the folder did not exist, so
+        // neither did they.
         for key in op.final_states().into_keys() {
             op.initial.entry(key).or_insert(State::Absent);
         }
         refuse_unsettled(&op, &open)?;
         if op.changes.is_empty() {
-            // Nothing to do is nothing to write down.
+            // An operation without changes is not recorded.
             return Ok(op);
         }
         self.perform(&op, &lowered.contents, &lowered.seen, &held)?;
@@ -199,19 +209,23 @@ impl Runner {
     ) -> Result<()> {
         self.save_before(op, contents)?;
         let hands = self.hands(op, contents);
+        // The stage comes before the intent: an intent promises that the new bytes can be found.
         let begun = self
             .stage(op, contents)
             .and_then(|()| self.write_intent(op));
         let mut reached = 0;
         let done = begun.and_then(|()| {
+            // The files were hashed while the steps were simulated. An agent that takes no lock may
+            // have written to them since.
             self.expect_seen(op, seen)?;
             for (number, change) in op.changes.iter().enumerate() {
                 hands.ready(change)?;
-                // Agents break locks that are held too long: nothing is changed under one that
-                // is not ours any more.
+                // Agents break locks that are held too long. Nothing is changed under a lock that
+                // this process has lost.
                 held.iter()
                     .try_for_each(|lock| lock.still_ours(self.disk.as_ref()))?;
                 reached = number + 1;
+                // Counted before the change: one that fails halfway has to be taken back too.
                 hands.apply(number, change, old_of(op))?;
             }
             self.verify(op)

@@ -1,5 +1,5 @@
-//! A session that is named by the path of its file: in the store that holds it, else in one made
-//! for this file alone, by the dialect that its first records show.
+//! Finds a session by the path of its file: in the store that contains it, else in one made for
+//! this file alone, with the dialect that its first records show.
 
 use std::path::{Path, PathBuf};
 
@@ -89,15 +89,14 @@ impl Stores {
         }
         match RealDisk.real_path(&path) {
             Ok(target) => Ok(target),
-            // Opening it says what is wrong with it.
+            // Opening it reports what is wrong.
             Err(_) => Ok(path),
         }
     }
 
     fn held_at(&self, path: &Path) -> Option<(Store, SessionLocation)> {
         for (_, store) in self.iter_with_archived() {
-            // Whoever names the file of a session means that session, also one of
-            // an excluded project.
+            // The path of a file names that session, also one of an excluded project.
             let store = &store.whole();
             let root = std::path::absolute(store.root()).ok()?;
             let Ok(below) = path.strip_prefix(&root) else {
@@ -122,8 +121,8 @@ impl Stores {
     }
 }
 
-/// Whether the folder itself says that the name stands for nothing that could be opened, such
-/// as a link to itself.
+/// Returns whether the folder lists the name as something that cannot be opened, such as a link to
+/// itself.
 fn is_other(backend: &FsBackend, name: &str) -> bool {
     let listing = backend.list("").unwrap_or_default();
     listing
@@ -139,7 +138,7 @@ fn no_file(path: &Path) -> Error {
     .because("it is a link that leads back to itself, or to nothing that can be read")
 }
 
-/// Finds out whose session a file is, and how its records stand in it.
+/// Determines the dialect and the framing of a file.
 fn whose(
     backend: &FsBackend,
     path: &Path,
@@ -219,7 +218,7 @@ fn certainly(head: &[u8], name: &str, folders: &[String]) -> Option<&'static dyn
         .find(|dialect| dialect.recognises(&sample) == Match::Certain)
 }
 
-/// The records that stand first on their lines.
+/// Returns the records that are first on their lines.
 fn first_records(head: &[u8]) -> Vec<(&[u8], Scanned)> {
     let scan = |line| {
         let mut record = Scanned::default();

@@ -1,4 +1,4 @@
-//! What a store holds: sessions found from names and small index files, and memory files.
+//! Lists a store: sessions found from names and small index files, and memory files.
 
 use std::collections::HashSet;
 
@@ -6,21 +6,21 @@ use boswell_dialect::{Discovered, Files, MemoryFile, SessionLocation, Skipping};
 use boswell_model::{Error, ErrorKind, Problem, ProblemKind, Result, shell_quote};
 
 use super::Store;
-use crate::Summary;
 use crate::backend::BackendFiles;
+use crate::store::Summary;
 
-/// What a listing of a store found.
+/// The result of listing a store.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// Its sessions.
+    /// Sessions of the store.
     pub sessions: Vec<SessionLocation>,
-    /// What is wrong with the store as a whole: key and problem.
+    /// Problems of the store as a whole: key and problem.
     pub problems: Vec<(String, Problem)>,
-    /// Those among them that hide sessions: folders that could not be listed.
+    /// Problems that hide sessions: folders that could not be listed.
     pub unlisted: Vec<(String, Problem)>,
 }
 
-/// What was found, and the folders that could not be listed, with the reason.
+/// The sessions that were found, and the folders that could not be listed, with the reason.
 pub type Partly<T> = (Vec<T>, Vec<(String, Error)>);
 
 /// The folders of a store that could not be listed, each as an error: their sessions are missing.
@@ -53,8 +53,8 @@ impl Store {
         })
     }
 
-    /// The same, looking at the files of this store through other eyes. A folder that cannot be
-    /// listed hides no other: it is among the problems.
+    /// As [`list`](Store::list), reading the files of this store through `files`. A folder that
+    /// cannot be listed hides no other: it is among the problems.
     pub fn discover(&self, files: &dyn Files) -> Result<Discovered> {
         let mut found = self.discover_whole(files)?;
         if let Some(exclusion) = &self.exclusion {
@@ -79,7 +79,7 @@ impl Store {
         found.unlisted = files.skipped().into_iter().map(unreadable).collect();
         found.problems.extend(found.unlisted.iter().cloned());
         if let Some(id) = &self.archived {
-            // An index that was archived with a session speaks of others as well.
+            // An index that was archived with a session lists other sessions too.
             found
                 .sessions
                 .retain(|it| it.id == *id || it.owner.as_ref() == Some(id));
@@ -133,7 +133,7 @@ impl Store {
         self.memory_in(&BackendFiles(self.backend()))
     }
 
-    /// The same, looking at the files of this store through other eyes.
+    /// As [`memory`](Store::memory), reading the files of this store through `files`.
     pub fn memory_in(&self, files: &dyn Files) -> Result<Partly<MemoryFile>> {
         let files = Skipping::new(files);
         let mut memory = match self.dialect.powers().side_files {
@@ -142,8 +142,8 @@ impl Store {
         };
         if let Some(exclusion) = self.exclusion.as_ref().filter(|_| !memory.is_empty()) {
             memory.retain(|file| !exclusion.names_memory(&file.project_key));
-            // Memory is filed under a name that a path was turned into; which path, the
-            // sessions in that folder say.
+            // The folder name of a memory was derived from a path; the sessions in that folder name
+            // the path.
             let hidden = folders_of(&self.excluded()?);
             let shown = folders_of(&self.list()?.sessions);
             memory.retain(|file| is_below(&shown, &file.key) || !is_below(&hidden, &file.key));

@@ -1,4 +1,4 @@
-//! Every store of a machine at once.
+//! [`Stores`]: all stores of a machine as one set.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use boswell_model::{Error, ErrorKind, Result};
 use crate::backend::{Backend, FsBackend};
 use crate::exclusion::Exclusion;
 use crate::resolve::same_folder;
-use crate::{Session, Store, Summary, unlisted};
+use crate::store::{Summary, unlisted};
+use crate::{Session, Store};
 
 /// A store of a set, by its place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,7 +106,7 @@ impl Stores {
         Ok(())
     }
 
-    /// Says where boswell's home is, in which it keeps what an agent's way of writing would lose.
+    /// Sets boswell's home, which stores what an agent's format would drop.
     #[must_use]
     pub fn with_home(mut self, home: &Path) -> Stores {
         self.stores = self
@@ -125,7 +126,7 @@ impl Stores {
         self
     }
 
-    /// The same stores with nothing left out.
+    /// Returns these stores with nothing left out.
     #[must_use]
     pub fn whole(&self) -> Stores {
         self.clone().excluding(None)
@@ -318,7 +319,7 @@ impl Stores {
     }
 }
 
-/// What looking at every session gave.
+/// The summaries of all sessions.
 #[derive(Debug, Default)]
 pub struct Summaries {
     /// The sessions.

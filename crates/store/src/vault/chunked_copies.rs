@@ -1,10 +1,9 @@
-//! Copies of files as they grow: what [`ChunkedCopy`] records say, and how a file is kept without
-//! storing its beginning again.
+//! [`ChunkedCopy`]: copies of files that grow, stored in pieces that successive copies share.
 //!
-//! A file is cut into pieces of 1 MiB, each an object under its own hash. `vault/kept.jsonl` says
-//! which pieces make up which file. A log that grew shares all pieces but its last one with the
-//! copy before, so keeping it again costs what was added and at most one piece. A file that was
-//! changed otherwise gets a record of its own, and the copy before stays.
+//! A file is cut into pieces of 1 MiB, each an object under its own hash. `vault/kept.jsonl` lists
+//! the pieces of each file. A log that grew shares all pieces but its last one with the previous
+//! copy, so keeping it again costs what was added and at most one piece. A file that was changed
+//! otherwise gets a record of its own, and the previous copy stays.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,52 +19,53 @@ use crate::locks::Wait;
 use crate::runner::place;
 use crate::sha256::Digest;
 
-/// How much of a file one object holds.
+/// Size of a piece in bytes.
 pub(super) const PIECE: u64 = 1 << 20;
 
-/// Below this many lines the record of copies is not tidied up.
+/// `kept.jsonl` is compacted only above this many lines.
 const TIDY: usize = 256;
 
-/// A file that the vault has a copy of.
+/// A kept state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkedCopy {
-    /// The session that it belongs to.
+    /// The session that the file belongs to.
     pub session: SessionRef,
-    /// Root of the store that it came from.
+    /// Root of the store that the file came from.
     pub root: PathBuf,
-    /// Its key there.
+    /// Key of the file in that store.
     pub key: String,
-    /// How much of it is kept.
+    /// How many bytes of the file are kept, from its beginning.
     pub len: u64,
-    /// Its permission bits.
+    /// Permission bits of the file.
     pub mode: u32,
-    /// Nanoseconds since 1970 of its last change.
+    /// Modification time of the file in nanoseconds since 1970; 0 if it is kept only in part.
     pub modified: i64,
-    /// Device and number of the file.
+    /// Device and inode of the file.
     pub identity: (u64, u64),
     /// When the copy was made.
     pub at: Instant,
-    /// Whether it is the copy before with something added.
+    /// Whether this state extends the previous one, and so replaces its record.
     grew: bool,
-    /// What it consists of.
+    /// Hashes of the pieces, in order.
     pieces: Vec<Digest>,
 }
 
-/// Everything that is kept, as it was when it was read.
+/// All kept files, as read from `kept.jsonl`.
 #[derive(Debug, Clone, Default)]
 pub struct ChunkedCopies {
     files: HashMap<(PathBuf, String), Vec<ChunkedCopy>>,
     lines: usize,
-    /// Length of the record when it was read: if it has another one, somebody else kept something.
+    /// Length of `kept.jsonl` when it was read: another length means that another process has
+    /// written to it.
     len: u64,
 }
 
-/// What keeping a file came to.
+/// The result of keeping one file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Keeping {
-    /// Bytes of the file that were read and stored now.
+    /// Number of bytes that were read and stored by this call.
     pub bytes: u64,
-    /// Whether all of the file is kept by now; false when time was up.
+    /// Whether the whole file is kept now; false if `go_on` stopped the call.
     pub complete: bool,
 }
 
@@ -77,7 +77,7 @@ impl Keeping {
 }
 
 impl ChunkedCopy {
-    /// Whether the copy is the file as it stands.
+    /// Returns whether the copy is the file in its current state.
     pub fn is_current(&self, stat: &Stat) -> bool {
         self.len == stat.len
             && i128::from(self.modified) == stat.modified
@@ -121,7 +121,7 @@ impl ChunkedCopy {
             .map(|piece| Digest::parse(&piece.text()?))
             .collect::<Option<_>>()?;
         let len = raw.get("len")?.u64()?;
-        // A record whose pieces cannot make up its length is none.
+        // A record whose pieces cannot make up its length is not valid.
         (pieces.len() as u64 == len.div_ceil(PIECE)).then_some(())?;
         Some(ChunkedCopy {
             session: session_ref(&text("ref")?)?,
@@ -139,17 +139,17 @@ impl ChunkedCopy {
 }
 
 impl ChunkedCopies {
-    /// The newest copy of a file.
+    /// Returns the newest copy of a file.
     pub fn file(&self, root: &Path, key: &str) -> Option<&ChunkedCopy> {
         self.files.get(&(root.to_owned(), key.to_owned()))?.last()
     }
 
-    /// The newest copy of every file.
+    /// Iterates over the newest copy of every file.
     pub fn files(&self) -> impl Iterator<Item = &ChunkedCopy> {
         self.files.values().filter_map(|versions| versions.last())
     }
 
-    /// The newest copies of a session's files, the one that was kept last first.
+    /// Returns the newest copies of a session's files, the one that was kept last first.
     pub fn of(&self, session: &SessionRef) -> Vec<&ChunkedCopy> {
         let mut files: Vec<&ChunkedCopy> = self
             .files()
@@ -171,7 +171,7 @@ impl ChunkedCopies {
         versions.push(file);
     }
 
-    /// Whether a file is kept as it is now.
+    /// Returns whether a file is kept in its current state.
     fn is_current(&self, root: &Path, key: &str, stat: &Stat) -> bool {
         let before = self.file(root, key);
         before.is_some_and(|before| before.is_current(stat))
@@ -183,7 +183,7 @@ impl ChunkedCopies {
 }
 
 impl Vault {
-    /// What is kept by now.
+    /// Reads the list of all kept files.
     pub fn kept(&self) -> Result<ChunkedCopies> {
         let loaded = journal::load(self.disk.as_ref(), &self.kept_log(), ChunkedCopy::from_json)?;
         let mut kept = ChunkedCopies {
@@ -203,11 +203,11 @@ impl Vault {
         Ok(stat.map_or(0, |stat| stat.len))
     }
 
-    /// Keeps a file as it stands, as far as `go_on` allows; what is kept of it already
-    /// is not stored again.
+    /// Keeps the current state of a file, as far as `go_on` allows; pieces that are kept already
+    /// are not stored again.
     ///
-    /// `wait` is for another process that writes to the vault. A file that is gone, empty, or kept
-    /// already costs one look.
+    /// `wait` is for another process that writes to the vault. A file that is missing, empty or
+    /// kept already costs one `stat`.
     pub fn keep_growing(
         &self,
         kept: &mut ChunkedCopies,
@@ -231,6 +231,7 @@ impl Vault {
         }
         let _lock = self.lock_for(wait)?;
         if self.kept_len()? != kept.len {
+            // Another process has written since `kept` was read, and may have kept this very file.
             *kept = self.kept()?;
             if kept.is_current(root, key, &stat) {
                 return Ok(Keeping::NOTHING_NEW);
@@ -255,6 +256,7 @@ impl Vault {
             pieces: Vec::new(),
         };
         if let Some(grown) = grown {
+            // Only whole pieces are shared: the last one has grown.
             let whole = usize::try_from(grown.len / PIECE).unwrap_or(usize::MAX);
             record.pieces.extend(grown.pieces.into_iter().take(whole));
             record.len = record.pieces.len() as u64 * PIECE;
@@ -268,14 +270,14 @@ impl Vault {
             });
         }
         if !complete {
-            // The time belongs to the whole file: a part of it must not pass for current.
+            // With the real time, a partial copy would count as current.
             record.modified = 0;
         }
         self.record_kept(kept, record)?;
         Ok(Keeping { bytes, complete })
     }
 
-    /// Says durably what is kept of a file now.
+    /// Records durably what is kept of a file now.
     fn record_kept(&self, kept: &mut ChunkedCopies, record: ChunkedCopy) -> Result<()> {
         journal::append(self.disk.as_ref(), &self.kept_log(), &[record.to_json()])?;
         kept.add(record);
@@ -313,7 +315,7 @@ impl Vault {
         Ok(done)
     }
 
-    /// The bytes of a kept file, every piece verified.
+    /// Returns the bytes of a kept file, every piece verified.
     pub fn read_kept(&self, file: &ChunkedCopy) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         for piece in &file.pieces {
@@ -333,7 +335,7 @@ impl Vault {
         )))
     }
 
-    /// Hashes of all pieces that some record names.
+    /// Returns the hashes of all pieces that some record names.
     pub(super) fn pieces(&self) -> Result<std::collections::HashSet<Digest>> {
         Ok(self
             .kept()?
@@ -342,7 +344,7 @@ impl Vault {
             .collect())
     }
 
-    /// Hashes of the pieces that some files consist of.
+    /// Returns the hashes of the pieces of the files that `theirs` selects.
     pub(super) fn kept_of(&self, theirs: Theirs<'_>) -> Result<Vec<Digest>> {
         let kept = self.kept()?;
         let mine = kept
@@ -351,8 +353,8 @@ impl Vault {
         Ok(mine.flat_map(|file| file.pieces.iter().copied()).collect())
     }
 
-    /// Drops the copies of sessions that must not be kept, and the pieces that only they consist
-    /// of. How many files that were.
+    /// Removes the copies of sessions that must not be kept, and the pieces that only they use.
+    /// Returns the number of files.
     pub fn drop_kept(&self, goes: &dyn Fn(&SessionRef, &Path) -> bool) -> Result<usize> {
         if !self
             .kept()?
@@ -367,8 +369,8 @@ impl Vault {
         Ok(gone)
     }
 
-    /// Forgets files. Lines that cannot be read stay unless they name one of the sessions: they may
-    /// be all that is left of a record.
+    /// Removes files from `kept.jsonl`. Unreadable lines stay unless they name one of the sessions:
+    /// they may be all that is left of a record.
     pub(super) fn forget_kept(&self, theirs: Theirs<'_>, sessions: &[SessionRef]) -> Result<usize> {
         let action = |line: &[u8]| {
             let file = Raw::parse(line).ok().and_then(ChunkedCopy::from_json);
@@ -390,8 +392,8 @@ impl Vault {
         )
     }
 
-    /// Replaces kept files by what `change` makes of them; the caller holds the lock. Pieces that
-    /// nobody names any more stay until they are swept.
+    /// Replaces kept files by the result of `change`; the caller holds the vault's lock. Pieces
+    /// that no record names any more stay until `remove_orphans`.
     pub(super) fn rewrite_kept(&self, of: Theirs<'_>, change: Become<'_>) -> Result<usize> {
         let mut lines: HashMap<Vec<u8>, Option<Json>> = HashMap::new();
         let bytes = durable::read(self.disk.as_ref(), &self.kept_log())?.unwrap_or_default();
@@ -402,8 +404,7 @@ impl Vault {
             if !of(&file.session, &file.root, &file.key) {
                 continue;
             }
-            // A copy that cannot be read any more can be restored by nobody, and what
-            // it holds is not known.
+            // A damaged copy cannot be restored, and may contain what is to be removed.
             let becoming = self.read_kept(&file).map_or(RewrittenCopy::Goes, |bytes| {
                 change(&file.session, &file.key, &bytes)
             });
@@ -436,18 +437,18 @@ impl Vault {
         )
     }
 
-    /// Writes the record of copies anew without what was superseded, and removes pieces that
-    /// nobody names any more.
+    /// Compacts `kept.jsonl`: drops superseded lines, and removes pieces that no record names any
+    /// more.
     fn tidy(&self, kept: &mut ChunkedCopies) -> Result<()> {
         let loaded = journal::load(self.disk.as_ref(), &self.kept_log(), ChunkedCopy::from_json)?;
         if !loaded.damaged.is_empty() {
-            // Lines that cannot be read stay where they are: they may be all that
-            // is left of a record.
+            // Unreadable lines are not dropped: they may be all that is left of a record.
             return Ok(());
         }
         let mut now = ChunkedCopies::default();
         loaded.items.into_iter().for_each(|file| now.add(file));
-        // Without the line before it, a line must not take the place of another.
+        // The superseded line before it is gone, so a line must not replace another one when it is
+        // loaded.
         now.files
             .values_mut()
             .flatten()
@@ -467,7 +468,7 @@ impl Vault {
     }
 }
 
-/// Whether the first and the last piece of the copy still stand where they stood.
+/// Returns whether the file still begins with the copy, judged by its first and its last piece.
 fn still_begins_with(file: &dyn DiskFile, before: &ChunkedCopy) -> std::io::Result<bool> {
     if file.stat()?.len < before.len || before.pieces.is_empty() {
         return Ok(false);

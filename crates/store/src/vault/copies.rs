@@ -1,4 +1,4 @@
-//! Copies: put, found, verified, given back.
+//! [`Vault`]: stores, finds, verifies and returns copies.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use crate::locks::{Locks, OsLock, Wait};
 use crate::sha256::{Digest, hash_file};
 use boswell_dialect::IdSource;
 
-/// How long we wait for another process that writes to the vault.
+/// How long to wait for another process that writes to the vault.
 const PATIENCE: Wait = Wait::For(Duration::from_secs(30));
 
-/// What is to be copied.
+/// The source of a copy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Copied<'a> {
-    /// A file of this content.
+    /// A file with this content.
     File(&'a Path),
-    /// These bytes.
+    /// Bytes in memory.
     Bytes(&'a [u8]),
-    /// Only the record is added: the copy is there.
+    /// None: the copy exists, only the record is added.
     Present,
 }
 
-/// The copies that boswell keeps.
+/// The content-addressed copies of one home.
 #[derive(Debug, Clone)]
 pub struct Vault {
     pub(super) disk: Arc<dyn Disk>,
@@ -39,7 +39,7 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// The vault of a home.
+    /// Returns the vault of a home.
     pub fn new(
         disk: Arc<dyn Disk>,
         home: &Path,
@@ -55,7 +55,7 @@ impl Vault {
         }
     }
 
-    /// Keeps a copy of a file as it is now, and says why.
+    /// Copies a file as it is now, and records the reason.
     pub fn keep(
         &self,
         root: &Path,
@@ -94,7 +94,7 @@ impl Vault {
         Ok(record)
     }
 
-    /// Makes copies durable, then the records that speak of them.
+    /// Makes the copies durable, then the records that refer to them.
     pub(crate) fn save(&self, items: &[(VaultRecord, Copied<'_>)]) -> Result<()> {
         if items.is_empty() {
             return Ok(());
@@ -136,14 +136,14 @@ impl Vault {
                 .map_err(|error| Error::io(path.display(), "keep", error))
         });
         if let Err(error) = written {
-            // What stays of it is removed with the next copies that nobody speaks of.
+            // If this fails too, `remove_orphans` removes it later.
             let _ = self.disk.remove(&temp);
             return Err(error);
         }
         durable::sync_parent(self.disk.as_ref(), &path)
     }
 
-    /// Makes a piece of a file durable; the caller holds the lock.
+    /// Makes a piece of a file durable. The caller holds the vault's lock.
     pub(super) fn save_piece(&self, bytes: &[u8]) -> Result<Digest> {
         let sha256 = Digest::of(bytes);
         let path = self.object(sha256);
@@ -157,7 +157,7 @@ impl Vault {
                 .map_err(|error| Error::io(path.display(), "keep", error))
         });
         if let Err(error) = written {
-            // What stays of it is removed with the next copies that nobody speaks of.
+            // If this fails too, `remove_orphans` removes it later.
             let _ = self.disk.remove(&temp);
             return Err(error);
         }
@@ -165,8 +165,8 @@ impl Vault {
         Ok(sha256)
     }
 
-    /// Whether there is a copy of this content, durable under its name; else its
-    /// folder is ready for one.
+    /// Returns whether there is a copy of this content that is durable under its name; makes the
+    /// folder for one.
     fn is_durable(&self, sha256: Digest, path: &Path) -> Result<bool> {
         if let Some(folder) = path.parent() {
             durable::make_folders(self.disk.as_ref(), folder)?;
@@ -174,14 +174,14 @@ impl Vault {
         if !self.has(sha256)? {
             return Ok(false);
         }
-        // Its content was synced before it got this name. Whoever gave it the name may
-        // have failed to sync that, or died before: the record that is about to speak of
-        // it must not survive alone.
+        // The content was synced before the rename. The process that renamed it may have died
+        // before it synced the folder, and the record that follows must not survive without its
+        // copy.
         durable::sync_parent(self.disk.as_ref(), path)?;
         Ok(true)
     }
 
-    /// Whether there is a copy of this content.
+    /// Returns whether there is a copy of this content.
     pub fn has(&self, sha256: Digest) -> Result<bool> {
         let path = self.object(sha256);
         self.disk
@@ -190,7 +190,7 @@ impl Vault {
             .map_err(|error| Error::io(path.display(), "look at", error))
     }
 
-    /// The bytes of a copy, verified.
+    /// Returns the bytes of a copy, verified.
     pub fn get(&self, sha256: Digest) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.read(sha256, &mut |chunk| {
@@ -200,7 +200,7 @@ impl Vault {
         Ok(bytes)
     }
 
-    /// Hands over a copy chunk by chunk. Fails at the end if it is not what its name says.
+    /// Passes a copy to `sink`, chunk by chunk. Fails at the end if its hash is wrong.
     pub(crate) fn read(
         &self,
         sha256: Digest,
@@ -223,18 +223,18 @@ impl Vault {
         .because(format!("its content has the hash {found}")))
     }
 
-    /// The bytes that a record speaks of, verified.
+    /// Returns the bytes that a record refers to, verified.
     pub fn restore(&self, record: &VaultRecord) -> Result<Vec<u8>> {
         self.get(record.sha256)
     }
 
-    /// Every record, oldest first, and lines of the log that could not be read.
+    /// Returns all records, oldest first, and the lines of the log that could not be read.
     pub fn list(&self) -> Result<(Vec<VaultRecord>, Vec<DamagedLine>)> {
         let loaded = journal::load(self.disk.as_ref(), &self.log(), VaultRecord::from_json)?;
         Ok((loaded.items, loaded.damaged))
     }
 
-    /// Records of one session, oldest first.
+    /// Returns the records of one session, oldest first.
     pub fn of(&self, session: &SessionRef) -> Result<Vec<VaultRecord>> {
         let (mut records, _) = self.list()?;
         records.retain(|record| record.session == *session);

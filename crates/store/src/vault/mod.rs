@@ -1,11 +1,15 @@
-//! The vault: copies of session files under the hash of their content, each with a reason
-//! and where it came from.
+//! The vault: copies of session files under the hash of their content (content-addressed storage),
+//! each with a reason and its origin.
 //!
-//! `vault/objects/` holds the copies (FORMAT.md has their form), `vault/log.jsonl` one record per
-//! reason why a copy is kept, `vault/kept.jsonl` one per state of a file that is kept as it grows,
-//! `vault/inodes/` second names of files that were replaced while a program may have had them
-//! open. Copies are verified whenever they are read. Several records may speak of one copy; it
-//! goes when none does any more.
+//! * `vault/objects/` contains the copies (FORMAT.md describes their form).
+//! * `vault/log.jsonl` has one record per reason to keep a copy.
+//! * `vault/kept.jsonl` has one record per state of a file that is kept as it grows.
+//! * `vault/inodes/` contains hard links to files that were replaced while a program may have had
+//!   them open.
+//!
+//! Copies are verified on every read. Several records can refer to one copy; it is removed when the
+//! last of them is. An object is durable before the record that names it. It is removed before that
+//! record, so that after a crash the record still shows what has to be removed.
 
 mod chunked_copies;
 mod copies;
@@ -23,4 +27,6 @@ pub(crate) use record::{names_one, session_ref};
 pub(crate) use replaced_files::FailedSyncCopy;
 pub(crate) use retention::Theirs;
 pub use retention::{Expired, Purged, Retention};
+
+pub use crate::sha256::{Digest, Hasher};
 pub(crate) use rewrite::{Replaced, RewrittenCopy};

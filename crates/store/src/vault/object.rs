@@ -1,9 +1,9 @@
-//! How a copy stands in the vault: `BOSWELL-OBJECT 1\n`, then chunks of up to 1 MiB of the content.
+//! The file format of a copy: `BOSWELL-OBJECT 1\n`, then chunks of up to 1 MiB of the content.
 //!
-//! A chunk is its length and the length of its stored form (both 32 bits, little-endian), then
-//! the stored form: LZ4 where that is shorter, else the bytes themselves, with both lengths
+//! A chunk consists of its length and the length of its stored form (both 32 bits, little-endian),
+//! then the stored form: LZ4 if that is shorter, else the bytes themselves, with both lengths
 //! equal. So a copy of a gigabyte is written and read with little memory, and an object can be
-//! unpacked without its record.
+//! decompressed without its record.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use crate::sha256::{CHUNK, Digest, Hasher, chunks};
 
 const MAGIC: &[u8] = b"BOSWELL-OBJECT 1\n";
 
-/// Writes the first `len` bytes of a file as an object, durable but for its name;
-/// says what was in it.
+/// Writes the first `len` bytes of a file as an object and returns their hash. The object is
+/// synced, its name is not.
 pub(super) fn pack_file(disk: &dyn Disk, source: &Path, len: u64, to: &Path) -> Result<Digest> {
     let file = disk
         .open(source, OpenMode::Read)
@@ -23,7 +23,7 @@ pub(super) fn pack_file(disk: &dyn Disk, source: &Path, len: u64, to: &Path) -> 
     pack(disk, to, |sink| chunks(file.as_ref(), 0, len, sink))
 }
 
-/// Writes bytes as an object, durable but for its name.
+/// Writes bytes as an object and returns their hash. The object is synced, its name is not.
 pub(super) fn pack_bytes(disk: &dyn Disk, bytes: &[u8], to: &Path) -> Result<Digest> {
     pack(disk, to, |sink| bytes.chunks(CHUNK).try_for_each(sink))
 }
@@ -64,7 +64,7 @@ fn stored(chunk: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Hands over the content of an object chunk by chunk, and says what it was.
+/// Passes the content of an object to `sink`, chunk by chunk, and returns its hash.
 pub(super) fn unpack(file: &dyn DiskFile, path: &Path, sink: Sink<'_>) -> Result<Digest> {
     let fault = |error| Error::io(path.display(), "read", error);
     let damaged = |why: &str| {
@@ -91,6 +91,7 @@ pub(super) fn unpack(file: &dyn DiskFile, path: &Path, sink: Sink<'_>) -> Result
             u32::from_le_bytes([e, f, g, h]) as usize,
         );
         if got < lens.len() || len > CHUNK || packed > len {
+            // Checked before the allocation: a damaged length must not cost memory.
             return Err(damaged("a chunk has an impossible length"));
         }
         let mut body = vec![0; packed];

@@ -1,4 +1,4 @@
-//! Why a copy is kept, and where it came from.
+//! [`VaultRecord`]: why a copy is kept, and where it came from.
 
 use std::path::PathBuf;
 
@@ -11,20 +11,20 @@ use crate::sha256::Digest;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The user wants copies of what changes.
+    /// The user keeps copies of files as they change.
     Kept,
-    /// It was deleted.
+    /// The file was deleted.
     Deleted,
-    /// It was archived.
+    /// The file was archived.
     Archived,
-    /// It was about to be changed.
+    /// The file was about to be changed.
     Before,
-    /// Nothing is kept: the change was made so that nothing is left of what was before.
+    /// Nothing is kept: the change was made to leave nothing of the old content.
     Erased,
 }
 
 impl Reason {
-    /// Its word on disk and in output.
+    /// Returns the word for this reason on disk and in output.
     pub fn word(self) -> &'static str {
         match self {
             Reason::Kept => "kept",
@@ -50,31 +50,32 @@ impl Reason {
 /// One reason to keep a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VaultRecord {
-    /// The operation that it was made for.
+    /// Id of the operation that the copy was made for.
     pub op: Option<String>,
-    /// Why it is kept.
+    /// Why the copy is kept.
     pub reason: Reason,
-    /// The session that it belongs to.
+    /// The session that the file belongs to.
     pub session: SessionRef,
-    /// Root of the store that it came from.
+    /// Root of the store that the file came from.
     pub root: PathBuf,
-    /// Its key there.
+    /// Key of the file in that store.
     pub key: String,
-    /// What it holds.
+    /// SHA-256 of the copied bytes.
     pub sha256: Digest,
-    /// Its length.
+    /// Length of the copied bytes.
     pub len: u64,
-    /// Its permission bits.
+    /// Permission bits of the file.
     pub mode: u32,
-    /// Nanoseconds since 1970 of its last change.
+    /// Modification time of the file in nanoseconds since 1970.
     pub modified: i64,
     /// When the copy was made.
     pub at: Instant,
-    /// Where in the file the copy belongs, if it is the end of the file only.
+    /// Offset of the copied bytes, if only the end of the file was copied.
     pub from: Option<u64>,
-    /// The second name of the file itself, if it got one.
+    /// Name of the hard link to the file itself in `vault/inodes/`, if it has one.
     pub inode: Option<String>,
-    /// Whether the file follows from others, such as an index: it is made anew, never put back.
+    /// Whether the file can be rebuilt from others, such as an index: it is rebuilt, never put
+    /// back.
     pub derived: bool,
 }
 
@@ -120,19 +121,19 @@ impl VaultRecord {
     }
 }
 
-/// A name in our own folders: what a damaged log says must not lead elsewhere.
+/// Returns whether `name` is a plain file name: a damaged log must not lead to other folders.
 fn is_file_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0', ':'])
 }
 
-/// Whether a line that cannot be read names one of these sessions.
+/// Returns whether an unreadable line contains the reference of one of these sessions.
 pub(crate) fn names_one(line: &[u8], sessions: &[SessionRef]) -> bool {
     sessions
         .iter()
         .any(|session| memchr::memmem::find(line, session.to_string().as_bytes()).is_some())
 }
 
-/// Reads `DIALECT:ID`.
+/// Parses `DIALECT:ID`.
 pub(crate) fn session_ref(text: &str) -> Option<SessionRef> {
     text.split_once(':')
         .map(|(dialect, id)| SessionRef::new(dialect, id))

@@ -1,5 +1,8 @@
-//! Files that were replaced or removed while a program may have had them open: they stay under a
-//! second name, so that what is written into them is found.
+//! Hard links to files that were replaced or removed while a program may have had them open.
+//!
+//! Such a program keeps writing to the old file. The hard link in `vault/inodes/` keeps that file
+//! reachable, so that late lines are found ([`Vault::written_late`]) and undo can restore the very
+//! same file.
 
 use std::path::Path;
 
@@ -10,30 +13,30 @@ use crate::disk::{OpenMode, Stat, durable};
 use crate::journal;
 use crate::sha256::{Hasher, chunks};
 
-/// A log in doubt, as it stands when it is copied to a file of its own.
+/// A log with a failed `fsync`, at the moment when it is copied to a new file.
 #[derive(Debug)]
 pub(crate) struct FailedSyncCopy<'a> {
     pub(crate) session: &'a SessionRef,
-    /// Root of its store.
+    /// Root of the log's store.
     pub(crate) root: &'a Path,
-    /// Its key there.
+    /// Key of the log in that store.
     pub(crate) key: &'a str,
     pub(crate) path: &'a Path,
     pub(crate) stat: Stat,
-    /// Length and hash of what is copied.
+    /// Length and hash of the copied bytes.
     pub(crate) copied: &'a Hasher,
 }
 
 impl Vault {
-    /// Gives a log in doubt a second name before a copy takes its place. What lies beyond the
-    /// copied bytes was written late.
+    /// Makes a hard link to a log with a failed `fsync` before a copy replaces it. Bytes behind the
+    /// copied ones are late lines.
     ///
-    /// The record comes before the name, so that a purge finds every name. There is no object:
-    /// the copy is the log.
+    /// The record comes before the link, so that a purge finds every link. There is no object: the
+    /// copy is the log.
     pub(crate) fn keep_failed_sync_copy(&self, log: &FailedSyncCopy<'_>) -> Result<()> {
         let _lock = self.lock()?;
-        // The copying may have been cut off before: the file has its second name then, and only
-        // what was copied changed.
+        // An earlier attempt may have been interrupted: then the file has its link already, and
+        // only the copied length may differ.
         let known = self
             .failed_sync()?
             .into_iter()
@@ -67,8 +70,8 @@ impl Vault {
         self.link_inode(log.path, &name).map(drop)
     }
 
-    /// Logs that were copied because they were in doubt, in order; of each file only the
-    /// last copying counts.
+    /// Returns the records of logs that were copied after a failed `fsync`, in order; of each file
+    /// only the last one.
     pub(crate) fn failed_sync(&self) -> Result<Vec<VaultRecord>> {
         let mut last: Vec<VaultRecord> = Vec::new();
         for record in self
@@ -83,8 +86,8 @@ impl Vault {
         Ok(last)
     }
 
-    /// What a file that has a second name holds beyond what was known of it;
-    /// nothing if it is not there.
+    /// Returns the bytes of a linked file behind the first `known` ones; empty if the link is
+    /// missing.
     pub(crate) fn written_late(&self, name: &str, known: u64) -> Result<Vec<u8>> {
         let path = self.inode(name);
         let fault = |error| Error::io(path.display(), "read what was written late to", error);
@@ -108,8 +111,8 @@ impl Vault {
             .map_err(|error| Error::io(path.display(), "look at", error))
     }
 
-    /// Gives a file a second name, under which it is found when its first name leads elsewhere.
-    /// False where the file system cannot do that.
+    /// Makes a hard link to a file, which leads to it when its path leads elsewhere. Returns false
+    /// where the file system cannot do that.
     pub(crate) fn link_inode(&self, path: &Path, name: &str) -> Result<bool> {
         let to = self.inode(name);
         if let Some(folder) = to.parent() {
@@ -117,18 +120,18 @@ impl Vault {
         }
         match self.disk.link(path, &to) {
             Ok(()) => durable::sync_parent(self.disk.as_ref(), &to).map(|()| true),
-            // A crash came between this and the change that it was made for, perhaps before
-            // the name was durable.
+            // A crash came between this link and the change that it was made for, perhaps before
+            // the link was durable.
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 durable::sync_parent(self.disk.as_ref(), &to).map(|()| true)
             }
-            // Another device, a file system without links: the copy is enough for
+            // Another device, or a file system without hard links: the copy is enough for
             // everything but late lines.
             Err(_) => Ok(false),
         }
     }
 
-    /// Gives a file its first name back and takes the second away; false if there is no such file.
+    /// Moves a file from its hard link back to `path`; returns false if there is no such link.
     pub(crate) fn unlink_inode(&self, name: &str, path: &Path) -> Result<bool> {
         let from = self.inode(name);
         let fault = |error| Error::io(path.display(), "put back", error);

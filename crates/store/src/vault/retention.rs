@@ -1,4 +1,7 @@
-//! How copies leave the vault: by age, or because a session shall leave no trace.
+//! Removes copies from the vault: by age, or because a session is purged.
+//!
+//! Objects are removed before the records that name them: after a crash the next run finds in the
+//! records what is still to be removed. Copies that another record refers to stay.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,24 +15,24 @@ use crate::disk::durable;
 use crate::journal::{self, LineAction};
 use crate::sha256::Digest;
 
-/// Says by session, root and key whether a copy is one of those that are meant.
+/// Returns by session, root and key whether a copy is to be removed.
 pub(crate) type Theirs<'a> = &'a dyn Fn(&SessionRef, &Path, &str) -> bool;
 
-/// For how many days copies are kept, by reason; none is for ever.
+/// For how many days copies are kept, by reason; `None` means for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
-    /// Of files before a change.
+    /// Days for copies of files before a change.
     pub before: Option<u32>,
-    /// Of deleted files.
+    /// Days for copies of deleted files.
     pub deleted: Option<u32>,
-    /// Of archived files.
+    /// Days for copies of archived files.
     pub archived: Option<u32>,
-    /// Of files kept as they changed.
+    /// Days for copies of files that are kept as they change.
     pub kept: Option<u32>,
 }
 
 impl Default for Retention {
-    /// What only undoing needs goes after 90 days; what the user asked to keep stays.
+    /// Copies that only undo needs are kept for 90 days; what the user asked to keep stays.
     fn default() -> Self {
         Retention {
             before: Some(90),
@@ -58,37 +61,35 @@ impl Retention {
     }
 }
 
-/// What left the vault by age.
+/// What [`Vault::expire`] removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Expired {
-    /// Records that went.
+    /// Number of removed records.
     pub records: usize,
-    /// Copies that went with them.
+    /// Number of removed copies.
     pub objects: usize,
-    /// What these took on disk.
+    /// Size of the removed copies on disk, in bytes.
     pub bytes: u64,
 }
 
-/// What a purge removed; there is no copy of it left.
+/// What a purge removed. No copy of it is left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Purged {
-    /// Records that went.
+    /// Number of removed records.
     pub records: usize,
-    /// Copies that went.
+    /// Number of removed copies.
     pub objects: usize,
-    /// Files that were found by their second name only.
+    /// Number of removed hard links to replaced files.
     pub inodes: usize,
-    /// What all these took on disk.
+    /// Size of all removed files on disk, in bytes.
     pub bytes: u64,
-    /// Copies that stay because another session's record speaks of them.
+    /// Number of copies that stay because a record of another session refers to them.
     pub shared: usize,
 }
 
 impl Vault {
-    /// Drops records that are older than they are to be kept, and copies of which
-    /// none speaks any more.
-    ///
-    /// What an unfinished operation needs stays.
+    /// Removes records that are older than `keep` allows, and copies that no record refers to any
+    /// more. Copies that an unfinished operation needs stay.
     pub fn expire(&self, now: Instant, keep: &Retention) -> Result<Expired> {
         let _lock = self.lock()?;
         let unfinished = self.unfinished()?;
@@ -103,7 +104,7 @@ impl Vault {
         })
     }
 
-    /// Records that [`expire`](Vault::expire) would drop.
+    /// Returns the records that [`expire`](Vault::expire) would remove.
     pub fn expiring(&self, now: Instant, keep: &Retention) -> Result<Vec<VaultRecord>> {
         let unfinished = self.unfinished()?;
         let (mut records, _) = self.list()?;
@@ -113,13 +114,14 @@ impl Vault {
         Ok(records)
     }
 
-    /// Removes every copy of a session's files of which no other session's record speaks, and
-    /// proves that it is gone.
+    /// Removes every copy of a session's files that no record of another session refers to, and
+    /// verifies that it is gone.
     pub fn purge(&self, session: &SessionRef) -> Result<Purged> {
         self.purge_where(std::slice::from_ref(session), &|of, _, _| of == session)
     }
 
-    /// The same for several sessions and every copy that is theirs, whoever's record speaks of it.
+    /// As [`purge`](Vault::purge), for several sessions and every copy that `theirs` selects, no
+    /// matter whose record refers to it.
     pub(crate) fn purge_where(
         &self,
         sessions: &[SessionRef],
@@ -152,16 +154,16 @@ impl Vault {
         let mut removed = self.remove_all(&goes, sessions)?;
         removed.records += kept;
         self.prove(gone.iter().map(|record| record.sha256).chain(pieces))?;
-        // Staged bytes and old logs lost their names without a sync of their own, here or in an
-        // attempt that failed.
+        // Staged bytes and old logs were removed without a sync of their own, here or in an attempt
+        // that failed.
         for folder in ["ops", "vault"] {
             durable::sync_removal(self.disk.as_ref(), &self.home.join(folder).join("gone"))?;
         }
         Ok(removed)
     }
 
-    /// Copies go before the log forgets them: what a crash leaves is found by the next purge. Of
-    /// lines that cannot be read those go that name one of the sessions.
+    /// Removes copies, then their records: what a crash leaves is found by the next purge.
+    /// Unreadable lines are removed if they name one of the sessions.
     fn remove_all(
         &self,
         goes: &dyn Fn(&VaultRecord) -> bool,
@@ -198,8 +200,7 @@ impl Vault {
         Ok(done)
     }
 
-    /// Removes what a crash left: half-written copies, and copies that the log
-    /// never came to speak of.
+    /// Removes what a crash left: half-written copies, and copies that no record came to refer to.
     pub(super) fn remove_orphans(&self) -> Result<(usize, u64)> {
         let mut log = durable::read(self.disk.as_ref(), &self.log())?.unwrap_or_default();
         log.extend(durable::read(self.disk.as_ref(), &self.kept_log())?.unwrap_or_default());
@@ -215,7 +216,7 @@ impl Vault {
         for bucket in self.names(&objects)? {
             for name in self.names(&objects.join(&bucket))? {
                 let hex = format!("{bucket}{name}");
-                // A line that cannot be read any more may still name its copy.
+                // An unreadable line may still name its copy.
                 if known.contains(&hex) || memchr::memmem::find(&log, hex.as_bytes()).is_some() {
                     continue;
                 }
@@ -227,7 +228,7 @@ impl Vault {
         Ok(done)
     }
 
-    /// Names in a folder; none if it is not there.
+    /// Returns the names in a folder; none if it is missing.
     fn names(&self, folder: &std::path::Path) -> Result<Vec<String>> {
         match self.disk.list(folder) {
             Ok(found) => Ok(found.into_iter().map(|(name, _)| name).collect()),
@@ -236,8 +237,8 @@ impl Vault {
         }
     }
 
-    /// Takes lines out of the log. Lines that cannot be read stay unless they name one of the
-    /// sessions: they may be all that is left of a record.
+    /// Removes lines from the log. Unreadable lines stay unless they name one of the sessions: they
+    /// may be all that is left of a record.
     fn forget(&self, goes: &dyn Fn(&VaultRecord) -> bool, sessions: &[SessionRef]) -> Result<()> {
         let action = |line: &[u8]| {
             let record = Raw::parse(line).ok().and_then(VaultRecord::from_json);
@@ -262,8 +263,8 @@ impl Vault {
     pub(super) fn remove_file(&self, path: &std::path::Path) -> Result<Option<u64>> {
         let fault = |error| Error::io(path.display(), "remove", error);
         let Some(stat) = self.disk.stat(path).map_err(fault)? else {
-            // An earlier attempt may have removed it and failed to sync that: it would
-            // be back after a crash.
+            // An earlier attempt may have removed the file without syncing the folder: after a
+            // crash the file would be back.
             durable::sync_removal(self.disk.as_ref(), path)?;
             return Ok(None);
         };
@@ -287,7 +288,7 @@ impl Vault {
         Ok(())
     }
 
-    /// Operations whose intent is still there.
+    /// Returns the ids of operations whose intent still exists.
     fn unfinished(&self) -> Result<HashSet<String>> {
         let names = self.names(&self.home.join("ops"))?;
         Ok(names

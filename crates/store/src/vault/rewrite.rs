@@ -1,9 +1,8 @@
-//! Copies that become something else: without what they say of a session that shall leave no trace,
-//! or without a secret.
+//! Rewrites copies in the vault: removes a purged session from shared files, or a secret from all.
 //!
-//! The new copies come first, then everything that names them, and the old ones go last. So a crash
-//! leaves copies that can be read, and the same call again finishes: what becomes of a copy follows
-//! from the copy alone.
+//! The new copies are written first, then everything that names them is changed, and the old copies
+//! are removed last. So a crash leaves copies that can be read, and repeating the call finishes it:
+//! the new content depends on the old copy alone.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -16,33 +15,34 @@ use crate::disk::durable;
 use crate::journal::{self, LineAction};
 use crate::sha256::Digest;
 
-/// What becomes of a copy.
+/// The decision about one copy.
 #[derive(Debug)]
 pub(crate) enum RewrittenCopy {
-    /// It stays as it is.
+    /// The copy stays as it is.
     Stays,
-    /// It goes, with the record that speaks of it.
+    /// The copy is removed, with the record that refers to it.
     Goes,
-    /// It is replaced.
+    /// The copy is replaced by these bytes.
     New(Vec<u8>),
 }
 
-/// Says what becomes of a copy, by the session of its record, its key and its bytes.
+/// Decides about a copy by the session of its record, its key and its bytes.
 pub(crate) type Become<'a> = &'a dyn Fn(&SessionRef, &str, &[u8]) -> RewrittenCopy;
 
-/// A copy that was replaced or went.
+/// A copy that was replaced or removed.
 #[derive(Debug, Clone)]
 pub(crate) struct Replaced {
     pub(crate) root: PathBuf,
     pub(crate) key: String,
     pub(crate) was: Digest,
-    /// What it is now, and its length; none if it went.
+    /// Hash and length of the new copy; `None` if it was removed.
     pub(crate) now: Option<(Digest, u64)>,
 }
 
 impl Vault {
-    /// Replaces copies. `relink` is called once the new copies are durable, and before the old ones
-    /// go: whoever names copies elsewhere is told then. Says how many copies were replaced or went.
+    /// Replaces copies. `relink` is called when the new copies are durable and before the old ones
+    /// are removed, so that the caller can change references to them elsewhere. Returns how many
+    /// copies were replaced or removed.
     pub(crate) fn rewrite(
         &self,
         of: Theirs<'_>,
@@ -80,12 +80,13 @@ impl Vault {
             self.replace_records(&records, &replaced)?;
         }
         let kept = self.rewrite_kept(of, change)?;
-        // Also where nothing changed: an earlier run may have been cut off before it came to this.
+        // Also if nothing changed: an earlier run may have been interrupted before this step.
         self.remove_orphans()?;
         Ok(changed.len() + kept)
     }
 
-    /// What becomes of the copy that a record speaks of: none if it stays, else what it is now.
+    /// Applies `change` to the copy of a record: `None` if it stays, `Some(None)` if it is removed,
+    /// else hash and length of the new one.
     #[expect(
         clippy::option_option,
         reason = "a copy stays, or it goes, or it becomes another one"
@@ -97,14 +98,14 @@ impl Vault {
     ) -> Result<Option<Option<(Digest, u64)>>> {
         let bytes = match self.get(record.sha256) {
             Ok(bytes) => bytes,
-            // A log that was in doubt has no copy but its second name.
+            // A log that was copied after a failed `fsync` has no object, only its hard link.
             Err(error) if error.kind() == ErrorKind::NotFound => match &record.inode {
                 Some(name) => {
                     durable::read(self.disk.as_ref(), &self.inode(name))?.unwrap_or_default()
                 }
                 None => return Ok(None),
             },
-            // It can be restored by nobody, and what it holds is not known.
+            // A damaged copy cannot be restored, and may contain what is to be removed.
             Err(error) if error.kind() == ErrorKind::Damaged => return Ok(Some(None)),
             Err(error) => return Err(error),
         };
@@ -116,8 +117,8 @@ impl Vault {
         })
     }
 
-    /// Lets the log speak of the new copies, and removes second names: the files behind them are
-    /// what the old copies were.
+    /// Changes the records to the new copies, and removes hard links: the files behind them have
+    /// the old content.
     fn replace_records(
         &self,
         records: &[VaultRecord],

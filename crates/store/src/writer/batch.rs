@@ -1,10 +1,14 @@
-//! Drafts on their way into the log.
+//! Drafts of one call, and the batch of encoded lines that one `write` appends.
+//!
+//! A [`Batch`] collects the lines in one buffer with the range of each entry, so that they go to
+//! the log in a single `write` and positions can be computed afterwards. Its buffers are reused
+//! from append to append.
 
 use std::sync::Arc;
 
 use boswell_dialect::Draft;
 
-/// Drafts that are to be written at once: mostly one, which needs no list.
+/// The drafts of one call, written in one `write`: mostly one, which needs no `Vec`.
 #[derive(Debug)]
 pub(super) enum Drafts {
     One(Draft),
@@ -32,27 +36,29 @@ impl Drafts {
     }
 }
 
-/// How much is kept for the next batch.
+/// The largest buffer that is kept for the next batch, in bytes.
 const LARGEST_KEPT: usize = 64 << 10;
 
-/// Entries that are written at once.
+/// Encoded entries that one `write` appends.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) bytes: Vec<u8>,
     pub(super) entries: Vec<Encoded>,
+    /// The last new entry: the parent of the next draft at the tip.
     pub(super) tip: Option<Arc<str>>,
 }
 
-/// One of them: which of the bytes are its line.
+/// One entry of a batch, with the range of its line in [`Batch::bytes`].
 #[derive(Debug)]
 pub(super) struct Encoded {
     pub(super) id: Arc<str>,
     pub(super) line: std::ops::Range<usize>,
+    /// Whether the log contains the entry already; then it has no line here.
     pub(super) deduplicated: bool,
 }
 
 impl Encoded {
-    /// An entry that stands in the log already.
+    /// Returns an entry that the log contains already.
     pub(super) fn before(id: &str) -> Self {
         Encoded {
             id: id.into(),
@@ -63,17 +69,17 @@ impl Encoded {
 }
 
 impl Batch {
-    /// The same without entries: what was allocated for them serves the next ones.
+    /// Returns the batch without entries, with its allocations.
     pub(super) fn emptied(mut self) -> Batch {
         self.bytes.clear();
         self.entries.clear();
         self.tip = None;
-        // One that was large is not kept for ever.
+        // A single large record must not keep its memory for the life of the writer.
         self.bytes.shrink_to(LARGEST_KEPT);
         self
     }
 
-    /// The lines that are new.
+    /// Iterates over the lines of new entries.
     pub(super) fn lines(&self) -> impl Iterator<Item = &[u8]> {
         let fresh = self.entries.iter().filter(|entry| !entry.deduplicated);
         fresh.map(|entry| self.bytes.get(entry.line.clone()).unwrap_or(b""))

@@ -1,4 +1,14 @@
-//! Drafts become lines of the log.
+//! Encodes drafts as lines of the log.
+//!
+//! Encoding decides the three things that a draft may leave open: its id, its parent and its time.
+//! Then the dialect writes the record, and values that are too large for a line become blobs.
+//!
+//! An id that the caller chose makes an append idempotent: if the log has an entry with that id and
+//! the same content, no line is written and the receipt says `deduplicated`; with other content it
+//! is a conflict. Ids, parents and other names that a draft mentions are looked up in [`KnownIds`],
+//! which reads the whole log on first use; a plain draft (no id, parent at the tip) never needs it.
+//!
+//! Nothing here writes to the log: lines are collected in a [`Batch`].
 
 use std::sync::Arc;
 
@@ -11,10 +21,10 @@ use super::state::State;
 use super::tail::stated;
 use crate::blobs::{LARGE_TEXT, SMALL_IMAGE};
 
-/// Longer than most records without their text.
+/// The space that is reserved for a record at first; longer than most records without their text.
 const SHORT: usize = 1 << 10;
 
-/// What drafts are written with.
+/// The dialect and the id source that drafts are encoded with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct With<'a> {
     pub(super) dialect: &'static dyn Append,
@@ -22,8 +32,9 @@ pub(super) struct With<'a> {
 }
 
 impl State {
-    /// A moment after all that the log tells of: where the tree alone does not say what came last,
-    /// some versions of the agent go by the time.
+    /// Returns a time later than every entry of the log, for dialects whose `parent_needs_full_log`
+    /// is set: some versions of these agents take the latest timestamp for the tip, because the
+    /// tree alone does not say which entry came last.
     fn monotonic_time(&mut self, dialect: &dyn Append, now: Instant) -> Instant {
         if !dialect.facts().parent_needs_full_log {
             return now;
@@ -37,7 +48,8 @@ impl State {
         at
     }
 
-    /// The entry that a draft hangs below.
+    /// Returns the parent of a draft: what the caller chose, else the last entry of the batch, else
+    /// the tip of the log.
     fn parent_of(
         &mut self,
         dialect: &'static dyn Append,
@@ -46,6 +58,7 @@ impl State {
     ) -> Result<Option<Arc<str>>> {
         match &draft.parent {
             Parent::Root => Ok(None),
+            // Drafts of one batch follow each other.
             Parent::Tip if batch.tip.is_some() => Ok(batch.tip.clone()),
             Parent::Entry(parent)
                 if batch.has(parent) || !dialect.facts().parent_needs_full_log =>
@@ -54,6 +67,8 @@ impl State {
             }
             Parent::Tip if !dialect.facts().parent_needs_full_log => Ok(self.tail.tip.clone()),
             parent => {
+                // Only some dialects need the whole log here, and only once: `write_batch` keeps
+                // the cache valid.
                 if let (Parent::Tip, Some((end, stands))) = (parent, &self.stands)
                     && *end == self.end
                 {
@@ -79,7 +94,7 @@ impl State {
         Ok(self.known.insert(loaded))
     }
 
-    /// Encodes a draft behind those of the batch, unless it stands in the log already.
+    /// Encodes a draft behind those of the batch, unless the log contains it already.
     pub(super) fn encode(
         &mut self,
         with: With<'_>,
@@ -100,7 +115,8 @@ impl State {
         self.encode_as(with, draft, &Arc::from(id), batch)
     }
 
-    /// Encodes a draft under an id that is free. One that cannot be encoded leaves nothing behind.
+    /// Encodes a draft under `id`, which must be free. A draft that cannot be encoded leaves no
+    /// bytes in the batch.
     pub(super) fn encode_as(
         &mut self,
         with: With<'_>,
@@ -116,7 +132,7 @@ impl State {
         encoded.map(drop)
     }
 
-    /// Encodes a draft; false if it stands in the log already.
+    /// Encodes a draft. Returns false if the log contains it already.
     fn encode_after(
         &mut self,
         with: With<'_>,
@@ -136,7 +152,8 @@ impl State {
             at,
         };
         let start = batch.bytes.len();
-        // A buffer that grows step by step is copied at every step.
+        // Reserved in one step, because a buffer that grows in small steps is copied at each of
+        // them.
         batch.bytes.reserve(SHORT);
         let session = self.meta.as_deref().map(|meta| SessionFacts {
             id: &self.session,
@@ -148,16 +165,16 @@ impl State {
             .as_ref()
             .filter(|_| may_be_large(draft, batch.bytes.len() - start))
         {
-            // Durable before the entry that names them, or a crash between the two leaves an
-            // entry that names nothing.
+            // Blobs are durable before the entry that names them, or a crash between the two leaves
+            // an entry that points at nothing.
             let record = blobs.externalise(batch.bytes.get(start..).unwrap_or(b""), LARGE_TEXT)?;
             batch.bytes.truncate(start);
             batch.bytes.extend(record);
         }
         let mut own_id = None;
         if let Body::Native(_) = &draft.body {
-            // A record in the dialect's own shape may bring its own id and parent; they count
-            // like those of a draft.
+            // A record in the dialect's own form may contain its own id and parent. They are
+            // checked like those of a draft, and must not contradict the draft.
             let (stated, above) = stated(dialect, batch.bytes.get(start..).unwrap_or(b""));
             own_id = stated.filter(|stated| **stated != **id);
             let moved = above.as_deref() != parent.as_deref();
@@ -190,8 +207,8 @@ impl State {
         Ok(true)
     }
 
-    /// Whatever a draft points at must be there: a reader of the family finds nothing behind a
-    /// name that leads nowhere.
+    /// Fails unless every entry that a draft names exists: agents that read these logs lose the
+    /// branch behind a parent that is missing.
     fn names_exist(&mut self, dialect: &dyn Append, draft: &Draft, batch: &Batch) -> Result<()> {
         if let Parent::Entry(parent) = &draft.parent {
             self.exists(dialect, parent, batch)?;
@@ -248,8 +265,8 @@ impl State {
         }
     }
 
-    /// Makes sure that the next sync covers an entry that stands there: whoever wrote it may have
-    /// died before its own.
+    /// Makes the next `fsync` cover an entry that is in the log already: the process that wrote it
+    /// may have died before its own `fsync`, so the duplicate must not be acknowledged on its word.
     fn rewrite_for_sync(&mut self, id: &str) -> Result<()> {
         if let Some((at, len)) = self.known.as_ref().and_then(|known| known.place(id)) {
             self.renewed |= self.log.rewrite_for_sync(at, len)?;
@@ -258,8 +275,9 @@ impl State {
     }
 }
 
-/// Whether something in a record may be large enough for a blob, which needs a look at all of it: a
-/// long text, an image, or what nobody knows.
+/// Returns whether a record may contain a value that is large enough for a blob: a long text, an
+/// image, or a body whose content is not known. Only then is the encoded record searched for such
+/// values.
 fn may_be_large(draft: &Draft, len: usize) -> bool {
     let content = match &draft.body {
         Body::User(content)

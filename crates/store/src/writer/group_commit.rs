@@ -22,13 +22,17 @@ use super::receipt::{Durability, Expect, Written};
 use super::state::State;
 use crate::backend::{AppendError, AppendResult};
 
-/// Entries that are encoded and not written. There are some only while a leader syncs.
+/// Entries that are encoded and not yet written. Not empty only while a leader calls `fsync`.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
+    /// Kept in addition to the encoded batch, because the entries are encoded again if the tip
+    /// moves.
     drafts: Vec<Draft>,
     batch: Batch,
-    /// The parent that the first of them was encoded with.
+    /// The tip that the first queued entry was encoded with as its parent.
     parent: Option<Arc<str>>,
+    /// Shared with the tickets of these entries. Each queue has its own, so that a ticket sees the
+    /// outcome of its queue and no other.
     outcome: Arc<QueueOutcome>,
 }
 
@@ -38,7 +42,8 @@ impl Queue {
     }
 }
 
-/// What became of a queue: the revision of each entry, or why none was written.
+/// The outcome of a queue: the revision of each entry, or the error that kept all of them from the
+/// log.
 #[derive(Debug, Default)]
 struct QueueOutcome(OnceLock<std::result::Result<Vec<Revision>, (ErrorKind, String)>>);
 
@@ -82,6 +87,7 @@ impl Inner {
             if state.synced >= number {
                 return Ok(());
             }
+            // Checked after `synced`: a failure that came later does not take back a receipt.
             state.usable_for_sync()?;
             state = if state.syncing {
                 self.sync_ended
@@ -96,13 +102,16 @@ impl Inner {
     /// Syncs what is written, then writes what was queued meanwhile, and wakes all followers.
     fn lead<'s>(&'s self, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
         state.syncing = true;
+        // Fixed before the mutex is released. Appends from now on may or may not be covered by this
+        // `fsync`, and wait for the next one.
         let (target, work) = ((state.written, state.end), state.log.sync());
         drop(state);
         let outcome = work.map_or(Ok(()), |work| work());
         let mut state = self.lock();
         match state.log.synced(outcome) {
             Ok(covers_all) => {
-                // If not, the log was renamed meanwhile, and the next leader syncs its new name.
+                // Otherwise the log was renamed during the `fsync`, and the next leader syncs its
+                // new name.
                 if covers_all {
                     state.settled(target);
                 }
@@ -120,7 +129,7 @@ impl Inner {
         state
     }
 
-    /// Writes what was queued, under the append lock.
+    /// Writes the queued entries under the append lock.
     pub(super) fn write_queue(&self, state: &mut State) -> Result<()> {
         if state.queue.is_empty() {
             return Ok(());
@@ -136,8 +145,8 @@ impl Inner {
 }
 
 impl State {
-    /// Queues a draft if a leader is syncing and nothing about the draft has to be looked up in the
-    /// log; gives back drafts that must be written at once.
+    /// Queues a draft if a leader is syncing and encoding the draft needs no look into the log;
+    /// otherwise returns the drafts, which the caller has to write itself.
     pub(super) fn enqueue(
         &mut self,
         with: With<'_>,
@@ -153,6 +162,8 @@ impl State {
             drafts => return Ok(Enqueued::No(drafts)),
         };
         if self.queue.is_empty() {
+            // Compared when the queue is written: if another process has moved the tip, the entries
+            // are encoded again.
             self.queue.parent = self.tail.tip.clone();
         }
         let entry = Arc::from(with.dialect.entry_id(with.id_source));
@@ -161,6 +172,7 @@ impl State {
         self.queue.batch = batch;
         encoded?;
         self.queue.drafts.push(draft);
+        // Numbered now: the ticket waits for this number although no line is written yet.
         self.given += 1;
         let slot = QueueSlot {
             outcome: Arc::clone(&self.queue.outcome),
@@ -182,8 +194,8 @@ impl State {
             && !with.dialect.facts().parent_needs_full_log
     }
 
-    /// Writes what was queued in one `write`. The append lock is held, and other
-    /// writers' lines are known.
+    /// Writes the queued entries in one `write`. The caller holds the append lock and has read what
+    /// other writers added.
     pub(super) fn write_queue(&mut self, with: With<'_>) -> AppendResult<()> {
         if self.queue.is_empty() {
             return Ok(());
@@ -192,6 +204,7 @@ impl State {
         let written = self.write_queued(with, &mut queue);
         let outcome = match &written {
             Err(AppendError::Stale) => {
+                // Nothing was written: the queue stays, and `with_append_lock` retries.
                 self.queue = queue;
                 return Err(AppendError::Stale);
             }
@@ -200,6 +213,8 @@ impl State {
                 Err((error.kind(), error.to_string()))
             }
         };
+        // Also after a failure: the next `fsync` then covers these numbers, and the threads that
+        // wait for them return and find the error in their `QueueSlot`.
         self.written = self.given;
         let _ = queue.outcome.0.set(outcome);
         written.map(drop)
@@ -223,11 +238,12 @@ impl State {
         Ok(batch)
     }
 
-    /// Gives up what was queued, because the log cannot be written any more.
+    /// Drops the queue after a failure, and passes the reason `why` to the tickets of its entries.
     pub(super) fn give_up_queue(&mut self, why: &Error) {
         let Queue { batch, outcome, .. } = std::mem::take(&mut self.queue);
         self.written = self.given;
         if self.usable_for_sync().is_err() {
+            // The writer has latched: `in_doubt` lists these entries too.
             self.mark_in_doubt(&batch);
         }
         let _ = outcome.0.set(Err((why.kind(), why.to_string())));

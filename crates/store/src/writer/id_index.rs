@@ -1,4 +1,8 @@
-//! The ids of a log, loaded only when a caller names one.
+//! An index of all entry ids of a log with their positions.
+//!
+//! Loaded only when a draft names an id (its own, a parent, a label's target), because loading
+//! reads the whole log; afterwards every append keeps it up to date. [`KnownIds::same`] decides
+//! whether an append with a known id is a duplicate or a conflict.
 
 use std::collections::HashMap;
 
@@ -10,14 +14,14 @@ use super::tail::{Entries, stated};
 use crate::backend::ObjectReader;
 use crate::blobs::{Blobs, LARGE_TEXT};
 
-/// Where each id stands.
+/// Position and length of the record of each id.
 #[derive(Debug, Default)]
 pub(super) struct KnownIds {
     places: HashMap<String, (u64, u64)>,
 }
 
 impl KnownIds {
-    /// Reads the ids of a whole log.
+    /// Reads all ids of a log.
     pub(super) fn load(dialect: &dyn Append, log: &dyn ObjectReader) -> Result<KnownIds> {
         let mut known = KnownIds::default();
         let mut entries = Entries::of(dialect);
@@ -31,7 +35,7 @@ impl KnownIds {
         self.places.insert(id.to_owned(), (at, len));
     }
 
-    /// Where an entry stands, and how long it is.
+    /// Returns position and length of the record with that id.
     pub(super) fn place(&self, id: &str) -> Option<(u64, u64)> {
         self.places.get(id).copied()
     }
@@ -40,9 +44,9 @@ impl KnownIds {
         self.places.contains_key(id)
     }
 
-    /// Whether the entry with that id is what the draft would write; `large` is where its
-    /// large values would go. All that the caller gave must be equal; what a writer would
-    /// have made up may differ.
+    /// Returns whether the entry `id` of the log is what `draft` would write. `large` is where
+    /// large values of the draft would go. All that the caller chose must be equal; what the writer
+    /// fills in (parent at the tip, time) may differ.
     pub(super) fn same(
         &self,
         dialect: &'static dyn Append,
@@ -57,6 +61,8 @@ impl KnownIds {
         let stored = log.read(*at, *len)?;
         let (_, parent) = stated(dialect, &stored);
         let stored = Raw::trusted(&stored);
+        // The draft is encoded with the id, parent and time of the stored record, so that only the
+        // caller's choices can differ.
         let time = stored
             .get("timestamp")
             .and_then(|t| t.text())
@@ -66,8 +72,8 @@ impl KnownIds {
             parent: parent.as_deref(),
             at: draft.at.or(time).unwrap_or(Instant::from_millis(0)),
         };
-        // What a record repeats of its session is compared with itself: the session
-        // may have gone on since.
+        // Facts that a record repeats about its session are taken from the record itself: they may
+        // have changed since it was written.
         let location = crate::native_store::located_at("record", "record", 0);
         let meta = Reader::read(dialect, &location, stored.bytes(), Depth::Facts).meta;
         let within = SessionFacts {
@@ -86,7 +92,8 @@ impl KnownIds {
             Parent::Entry(wanted) => parent.as_deref() == Some(wanted),
         };
         let wanted = Raw::trusted(&wanted);
-        // Both ways: what the caller left out, such as a label that is taken away, is content too.
+        // Compared in both directions: a member that the caller left out, such as a removed label,
+        // is content too.
         let within = |one: Raw<'_>, other: Raw<'_>| {
             one.members().all(|(key, value)| {
                 let key = key.to_text();

@@ -4,7 +4,7 @@
 //! (`group_commit.rs`). The first failed `write` or `fsync` latches the writer: every later call
 //! returns that error, which names the entries that may not survive. After a failed `fsync` the
 //! next writer copies the log to a new file before it acknowledges anything. Where lines go, and
-//! how they become durable, is the task of a [`LogAppender`](crate::LogAppender); this module knows
+//! how they become durable, is the task of a [`LogAppender`](crate::backend::LogAppender); this module knows
 //! entries and receipts.
 
 mod batch;
@@ -27,13 +27,37 @@ use encode::With;
 use group_commit::{Enqueued, QueueSlot};
 use receipt::Written;
 pub use receipt::{Durability, Expect, Outcome, Receipt};
+
+#[cfg(feature = "tokio")]
+pub use crate::async_writer::{AsyncTicket, AsyncWriter, Reply};
+pub use boswell_dialect::{Parent, Visibility};
 use state::State;
 
 use crate::backend::{Backend, Lease, OpenLog};
 use crate::blobs::Blobs;
 
 /// Writes to one session. Handles clone cheaply and may be used from many threads.
+///
+/// [`finish`](SessionWriter::finish) ends the session, [`release`](SessionWriter::release) leaves
+/// it open. Dropping the last clone instead gives up the lease and waits for nothing: what was
+/// acknowledged is durable, an entry whose [`Ticket`] was not waited for may be lost, and no error
+/// is reported.
+///
+/// ```
+/// use boswell_store::{Draft, NewSession, Outcome, Store, Wait};
+///
+/// # fn main() -> boswell_store::Result<()> {
+/// let store = Store::in_memory()?;
+/// let writer = store.create(NewSession::in_project("/proj/demo"))?;
+/// let receipt = writer.append(Draft::user("hello"))?;
+/// assert!(!receipt.deduplicated);
+/// let id = writer.reference().id.clone();
+/// writer.release()?; // another writer may open it now
+/// store.writer(&id, Wait::No)?.finish(Outcome::Completed)
+/// # }
+/// ```
 #[derive(Debug, Clone)]
+#[must_use = "dropping a writer gives up the lease of its session"]
 pub struct SessionWriter {
     inner: Arc<Inner>,
 }
@@ -52,6 +76,19 @@ struct Inner {
 }
 
 /// Entries that were handed to the system and may not be durable yet.
+///
+/// ```
+/// use boswell_store::{Draft, NewSession, Store};
+///
+/// # fn main() -> boswell_store::Result<()> {
+/// let writer = Store::in_memory()?.create(NewSession::in_project("/proj/demo"))?;
+/// let tickets = [writer.submit(Draft::user("a"))?, writer.submit(Draft::assistant("b"))?];
+/// for ticket in tickets {
+///     println!("{} is durable", ticket.wait()?.entry);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "an entry is acknowledged by `wait`, not by `submit`"]
 pub struct Ticket {
@@ -123,6 +160,12 @@ impl SessionWriter {
     }
 
     /// Appends one entry and returns when it is durable on this machine's disk.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` if an entry with this id and other content is there, `Unsupported` if the format
+    /// cannot hold it, an I/O error if it could not be written: then this writer stops, and
+    /// [`in_doubt`](SessionWriter::in_doubt) names what may be lost.
     pub fn append(&self, draft: Draft) -> Result<Receipt> {
         self.append_with(draft, Expect::Any, Durability::Fsync)
     }
@@ -263,12 +306,26 @@ impl SessionWriter {
         self.inner.lock().log.races()
     }
 
-    /// Ends the session: its status becomes what came of it, everything is durable,
-    /// the lease is given up.
-    pub fn close(self, outcome: Outcome) -> Result<()> {
-        if let Some(draft) = outcome.draft() {
-            self.append(draft)?;
-        }
+    /// Ends the session: its status becomes what came of it, everything is durable, the lease is
+    /// given up. Clones of this writer can write no more.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append`](SessionWriter::append) and [`flush`](SessionWriter::flush); then the
+    /// lease is kept until the last clone is dropped.
+    pub fn finish(self, outcome: Outcome) -> Result<()> {
+        self.append(outcome.draft())?;
+        self.release()
+    }
+
+    /// Lets the session go, to be continued later: everything is durable, the lease is given up,
+    /// the status stays. Clones of this writer can write no more.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`flush`](SessionWriter::flush); then the lease is kept until the last clone is
+    /// dropped.
+    pub fn release(self) -> Result<()> {
         self.flush()?;
         self.inner.lock().closed = true;
         *self

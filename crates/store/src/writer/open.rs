@@ -1,4 +1,8 @@
-//! A log is opened for writing: whose it is, where it ends, whether it can be added to.
+//! Opens a log for writing: checks that it can be appended to, and finds its end.
+//!
+//! Opening is on the path of every short command, so it reads as little as possible: a first window
+//! that proves a header of this dialect's own making, else the header, and the end of the log. The
+//! session's metadata is read only for logs with another header.
 
 use boswell_dialect::{Append, Depth, Reader};
 use boswell_model::{Result, SessionMeta};
@@ -8,16 +12,17 @@ use super::tail::Tail;
 use crate::backend::{ObjectReader, OpenLog};
 use crate::blobs::Blobs;
 
-/// How much of a log tells whether it begins as its dialect would have begun it.
+/// How many bytes are compared with the header that the dialect itself would write.
 const BEGINNING: u64 = 64;
 
-/// How much of a log is read for its header at first.
+/// How many bytes of a log are read for its header at first.
 const HEAD: u64 = 4 << 10;
 
-/// A header longer than this is not looked for.
+/// The largest prefix in which a header is searched.
 const LONGEST_HEADER: u64 = 8 << 20;
 
 impl State {
+    /// Makes the state of a writer for a log that the backend has opened.
     pub(super) fn open(
         dialect: &'static dyn Append,
         id: &str,
@@ -27,6 +32,8 @@ impl State {
     ) -> Result<State> {
         let reader = log.log.reader()?;
         let meta = if dialect.has_plain_header(&reader.read(0, BEGINNING)?) {
+            // Such a header proves that the log can be appended to, and its entries repeat nothing
+            // of it.
             None
         } else {
             let meta = head_facts(dialect, reader.as_ref())?;
@@ -38,9 +45,9 @@ impl State {
     }
 }
 
-/// What the first lines say of the session.
+/// Returns the metadata in the first lines of a log.
 fn head_facts(dialect: &'static dyn Append, log: &dyn ObjectReader) -> Result<SessionMeta> {
-    // A title or a path may make the header long.
+    // A title or a path may make the header longer than one window.
     let mut size = HEAD;
     let bytes = loop {
         let bytes = log.read(0, size)?;
@@ -54,7 +61,7 @@ fn head_facts(dialect: &'static dyn Append, log: &dyn ObjectReader) -> Result<Se
     };
     let location = crate::native_store::located_at("head", "head", bytes.len() as u64);
     let meta = |bytes| Reader::read(dialect, &location, bytes, Depth::Facts).meta;
-    // What stands in the header is enough, unless entries repeat what their session is.
+    // The header alone is enough, unless entries repeat facts about their session.
     let first = memchr::memchr(b'\n', &bytes).and_then(|end| bytes.get(..=end));
     if let Some(header) = first
         .filter(|_| !dialect.facts().parent_needs_full_log)

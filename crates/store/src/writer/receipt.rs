@@ -39,6 +39,21 @@ pub enum Expect {
 }
 
 /// The acknowledgement of an entry.
+///
+/// ```
+/// use boswell_store::{Draft, Expect, Durability, NewSession, Store};
+///
+/// # fn main() -> boswell_store::Result<()> {
+/// let writer = Store::in_memory()?.create(NewSession::in_project("/proj/demo"))?;
+/// let first = writer.append(Draft::user("hello").with_id("ask-1"))?;
+/// let again = writer.append(Draft::user("hello").with_id("ask-1"))?; // a retry
+/// assert!(again.deduplicated && again.entry == first.entry);
+/// // Refused with `Conflict` if somebody else wrote in between.
+/// let expected = Expect::Revision(again.revision);
+/// writer.append_with(Draft::assistant("hi"), expected, Durability::Fsync)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     /// The session.
@@ -73,29 +88,27 @@ impl Written {
     }
 }
 
-/// What became of a session when its writer is closed.
+/// What became of a session that is [finished](crate::SessionWriter::finish).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It is done.
     Completed,
     /// It failed.
     Error(String),
-    /// It may go on later; its status stays.
-    Open,
 }
 
 impl Outcome {
-    pub(super) fn draft(&self) -> Option<Draft> {
+    pub(super) fn draft(&self) -> Draft {
         let data = match self {
             Outcome::Completed => Json::object().with("status", "completed"),
             Outcome::Error(message) => Json::object()
                 .with("status", "error")
                 .with("error", message),
-            Outcome::Open => return None,
         };
-        Some(Draft::new(Body::Custom {
+        Draft::new(Body::Custom {
             kind: "boswell.status".to_owned(),
             data: Some(data),
-        }))
+        })
     }
 }

@@ -1,4 +1,21 @@
-//! What a writer knows of its log, and the one place that writes to it.
+//! The state of a writer behind its mutex, and the only code that appends to its log.
+//!
+//! [`State`] counts on two scales. *Positions* (`end`, `synced_end`) are the backend's opaque
+//! offsets in the log. *Sequence numbers* (`given`, `written`, `synced`) count appends; they are
+//! what a thread waits for, because a queued entry has a number before it has a position. Always
+//! `synced <= written <= given`.
+//!
+//! Every append follows the same order: take the append lock, read the lines that other writers
+//! added since `end` ([`State::catch_up`]), write the queue of the group commit, check what the
+//! caller expects, encode, write. So parents and duplicate ids are decided against the log as it is
+//! at the moment of the write.
+//!
+//! The first failed `write` or `fsync` *latches* the state: all later calls return that error.
+//! Entries without a successful `fsync` are then in doubt; only a new writer, which reads the log
+//! again, can find out whether they exist.
+//!
+//! Waiting for `fsync` is the task of `group_commit.rs`; turning drafts into bytes that of
+//! `encode.rs`.
 
 use std::sync::Arc;
 
@@ -14,42 +31,46 @@ use super::tail::Tail;
 use crate::backend::{AppendError, AppendResult, LogAppender};
 use crate::blobs::Blobs;
 
-/// How often we try again when others were faster.
+/// How many times an append is retried when other writers append first ([`AppendError::Stale`]).
 const TRIES: usize = 1_000;
 
 #[derive(Debug)]
+/// What a writer knows about its log. One mutex guards all of it.
 pub(super) struct State {
     pub(super) log: Box<dyn LogAppender>,
-    /// Whether an answer will make the log visible.
+    /// Whether the log is still under its hidden key; the first answer of the assistant publishes
+    /// it.
     pub(super) hidden: bool,
     pub(super) tail: Tail,
-    /// Where the conversation stands, and where the log ended then; only for dialects that need
-    /// the whole log to tell.
+    /// The parent of the next entry at the tip, with the end of the log for which it was computed.
+    /// A cache for dialects whose `parent_needs_full_log` is set; stale once `end` has moved.
     pub(super) stands: Option<(u64, Option<Arc<str>>)>,
-    /// Id of the session.
+    /// Id of the session, for dialects that repeat it in every record.
     pub(super) session: String,
-    /// What its log says of it, where entries repeat that.
+    /// Metadata of the session, for dialects that repeat some of it in every record.
     pub(super) meta: Option<Box<SessionMeta>>,
     pub(super) known: Option<KnownIds>,
     pub(super) blobs: Option<Blobs>,
-    /// Where the log ends that was read or written.
+    /// The end of the log up to where this writer has read or written it.
     pub(super) end: u64,
-    /// Up to where it is durable.
+    /// The position up to which an `fsync` of this writer has covered the log.
     pub(super) synced_end: u64,
-    /// Appends are numbered: the last number that was given, the last that is in the log, the
-    /// last that is durable.
+    /// Sequence numbers of appends: the last one that was assigned, the last one whose lines are in
+    /// the log, and the last one that is durable.
     pub(super) given: u64,
     pub(super) written: u64,
     pub(super) synced: u64,
     pub(super) syncing: bool,
-    /// Entries that came while a sync was under way.
+    /// Entries that were submitted while the leader calls `fsync`.
     pub(super) queue: Queue,
-    /// Whether an entry that stood there needs a sync once more, and got no number yet.
+    /// Whether a duplicate was rewritten in place since the last sequence number was assigned: then
+    /// an `fsync` is needed although `end` has not moved.
     pub(super) renewed: bool,
-    /// Entries since the last good sync, with the number of their append.
+    /// Entries since the last successful `fsync`, with the sequence number of their append.
     unsynced: Vec<(u64, Arc<str>)>,
-    /// An empty batch, for what is appended next.
+    /// An empty batch whose allocations the next append reuses.
     spare: Batch,
+    /// Kind and text of the first failed `write` or `fsync`.
     latched: Option<(ErrorKind, String)>,
     pub(super) closed: bool,
 }
@@ -72,8 +93,8 @@ impl State {
             meta,
             known: None,
             blobs,
-            // What others wrote before us may never have been synced: the first
-            // receipt covers it too.
+            // Earlier writers may never have called `fsync`, so the first `fsync` of this writer
+            // must also cover the lines that were there when it opened the log.
             synced_end: 0,
             given: 0,
             written: 0,
@@ -88,8 +109,8 @@ impl State {
         }
     }
 
-    /// Takes the append lock, reads what other writers added, and writes; retries as long as they
-    /// were faster. The caller releases the lock.
+    /// Takes the append lock, reads what other writers added, and calls `write`; retries while
+    /// other writers append first. The caller releases the lock.
     pub(super) fn with_append_lock<T>(
         &mut self,
         with: With<'_>,
@@ -100,11 +121,15 @@ impl State {
             match attempt {
                 Ok(done) => return Ok(done),
                 Err(AppendError::Stale) => {}
+                // The log was replaced, or another writer has the lease: no retry of this writer
+                // can succeed.
                 Err(AppendError::Fenced(error)) => {
                     self.latch(&error);
                     return Err(error);
                 }
-                // What was refused for what we know may be right by what others added since.
+                // `write` may have refused the draft (wrong revision, unknown parent) only because
+                // a backend without an append lock left this writer behind. Such an error counts
+                // only if the log has not grown since.
                 Err(AppendError::Failed(error)) if self.latched.is_some() || !self.is_behind() => {
                     return Err(error);
                 }
@@ -126,12 +151,13 @@ impl State {
         Ok(())
     }
 
-    /// Whether the log is known to end somewhere else by now.
+    /// Returns whether the log no longer ends at `end`. An append of no bytes makes the backend
+    /// compare.
     fn is_behind(&mut self) -> bool {
         matches!(self.log.append(self.end, b""), Err(AppendError::Stale))
     }
 
-    /// Writes drafts behind what was queued. The append lock is held.
+    /// Writes `drafts` behind the queued entries. The caller holds the append lock.
     pub(super) fn append(
         &mut self,
         with: With<'_>,
@@ -139,6 +165,8 @@ impl State {
         expect: &Expect,
     ) -> AppendResult<Vec<Written>> {
         self.write_queue(with)?;
+        // After the queue: its entries were submitted first, so `expect` is checked against the log
+        // that includes them.
         self.check(with.dialect, expect)?;
         let mut batch = std::mem::take(&mut self.spare);
         let encoded = drafts
@@ -150,6 +178,8 @@ impl State {
         self.spare = batch.emptied();
         let written = written?;
         self.assign_sequence();
+        // Published after the lines are written: a reader that finds the session sees its first
+        // answer.
         if self.hidden && drafts.iter().any(Draft::is_answer) {
             if let Err(error) = self.log.publish() {
                 self.latch(&error);
@@ -160,7 +190,8 @@ impl State {
         Ok(written)
     }
 
-    /// Numbers what was written, if a sync has to follow it.
+    /// Assigns a sequence number to what was written, if an `fsync` has to follow. A duplicate that
+    /// is already durable needs none, so its receipt does not wait.
     pub(super) fn assign_sequence(&mut self) {
         if std::mem::take(&mut self.renewed) || self.end > self.synced_end {
             self.given += 1;
@@ -168,8 +199,8 @@ impl State {
         self.written = self.given;
     }
 
-    /// Writes a batch in one write; its entries are in doubt until the append of
-    /// that number is durable.
+    /// Writes a batch in one `write`. Its entries are in doubt until the append with the sequence
+    /// number `number` is durable.
     pub(super) fn write_batch(
         &mut self,
         dialect: &dyn Append,
@@ -178,7 +209,8 @@ impl State {
     ) -> AppendResult<Vec<Written>> {
         let start = match self.write(dialect, batch) {
             Err(AppendError::Failed(error)) => {
-                // Some of them may be there, whole or torn: only the next writer can tell.
+                // A failed `write` may have left some of the lines, whole or torn. This writer
+                // cannot know which: the next one reads them from the log.
                 self.mark_in_doubt(batch);
                 self.latch(&error);
                 return Err(AppendError::Failed(error.because(self.entries_in_doubt())));
@@ -186,6 +218,7 @@ impl State {
             start => start?,
         };
         if let Some(last) = batch.entries.iter().rev().find(|entry| !entry.deduplicated) {
+            // The cache stays valid for the new end: the next entry follows the one just written.
             self.stands = Some((self.end, Some(Arc::clone(&last.id))));
             self.tail.tip = Some(Arc::clone(&last.id));
         }
@@ -198,6 +231,7 @@ impl State {
                 let line = batch.bytes.get(entry.line.clone()).unwrap_or(b"");
                 end = self.log.position_after(at, line);
                 if let Some(known) = &mut self.known {
+                    // Ids are noted with the length of the record, without its newline.
                     known.note(&entry.id, at, (line.len() as u64).saturating_sub(1));
                 }
                 self.unsynced.push((number, Arc::clone(&entry.id)));
@@ -212,7 +246,8 @@ impl State {
         Ok(written)
     }
 
-    /// Entries of which nobody will ever know: no sync of this writer covers them.
+    /// Lists the new entries of a batch as in doubt for good: no later `fsync` of this writer
+    /// covers `u64::MAX`.
     pub(super) fn mark_in_doubt(&mut self, batch: &Batch) {
         let fresh = batch.entries.iter().filter(|entry| !entry.deduplicated);
         self.unsynced
@@ -253,7 +288,7 @@ impl State {
         .hinting("read it again, then append with the revision or leaf that you found"))
     }
 
-    /// The leaf: the tip with metadata folded away. Needs the whole tree.
+    /// Returns the leaf: the tip without metadata entries. Needs the whole tree.
     fn leaf(&self, dialect: &'static dyn Append) -> Result<Option<String>> {
         let (leaf, _) = self.look(dialect, |view| {
             let tip = dialect.tip(view)?;
@@ -264,7 +299,7 @@ impl State {
         Ok(leaf)
     }
 
-    /// Reads the whole log and asks something of it; what it says of the session comes along.
+    /// Reads the whole log and applies `ask` to it; returns the answer with the session's metadata.
     pub(super) fn look<T>(
         &self,
         dialect: &'static dyn Append,
@@ -283,7 +318,7 @@ impl State {
         Ok((answer, read.meta))
     }
 
-    /// Appends lines of their own and says where the first of them stands.
+    /// Appends the batch on lines of its own, and returns the position of the first line.
     fn write(&mut self, dialect: &dyn Append, batch: &Batch) -> AppendResult<u64> {
         let lines = batch.bytes.as_slice();
         if lines.is_empty() {
@@ -293,14 +328,14 @@ impl State {
             let landed = self.log.append(self.end, lines)?;
             (landed, landed)
         } else {
-            // What stands there without a line end is somebody's torn append: it stays,
-            // on a line of its own.
+            // The last line lacks its newline: another writer's append was torn. Its bytes stay, on
+            // a line of their own; the newline goes into the same `write`.
             let landed = self.log.append(self.end, &[b"\n", lines].concat())?;
             (landed, self.log.position_after(landed, b"\n"))
         };
         if landed != self.end {
-            // Somebody without a lock wrote before us. What they wrote behind us is read
-            // like all that they add.
+            // An agent that takes no lock appended first, and these lines landed behind its own.
+            // What it appends after them is read by the next `catch_up`.
             self.read_new_lines(dialect)?;
         }
         let end = batch
@@ -311,21 +346,21 @@ impl State {
         Ok(start)
     }
 
-    /// Gives the last record its line end, if it lacks one: what is acknowledged must not share a
-    /// line with what comes next.
+    /// Adds the newline that the last record lacks: an acknowledged record must not share a line
+    /// with the next one.
     fn end_last_record(&mut self, dialect: &dyn Append) -> AppendResult<u64> {
         if self.tail.ends_with_record() {
             self.log.append(self.end, b"\n")?;
             self.read_new_lines(dialect)?;
         } else {
-            // Also what was there before is acknowledged only to one who may still write, and
-            // stands where it was read.
+            // Nothing to write, but a duplicate is acknowledged too: only a writer that still has
+            // the lease may do so, and only if the log still ends where it was read.
             self.log.append(self.end, b"")?;
         }
         Ok(self.end)
     }
 
-    /// Takes note of what others added.
+    /// Reads the lines that other writers added, and notes their ids if ids are loaded.
     fn read_new_lines(&mut self, dialect: &dyn Append) -> Result<()> {
         let known = &mut self.known;
         let mut note = |id: &str, at: u64, len: u64| {
@@ -339,7 +374,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes note that everything up to an append, and up to a position, is durable.
+    /// Records that all appends up to `number`, and the log up to `end`, are durable.
     pub(super) fn settled(&mut self, (number, end): (u64, u64)) {
         self.synced = self.synced.max(number);
         self.synced_end = self.synced_end.max(end);

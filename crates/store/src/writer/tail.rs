@@ -1,4 +1,11 @@
-//! The end of a log: where it ends, whether with a whole line, and the last entry in it.
+//! Reads the end of a log: its position, whether the last line is complete, and the tip.
+//!
+//! A writer must know the id of the last entry (the parent of the next one) without reading the
+//! whole log. [`Tail::read`] reads backwards in growing windows until it finds an entry;
+//! [`Tail::advance`] then reads only what was appended since.
+//!
+//! A last line without a newline is a torn append, or a record whose newline has not arrived yet.
+//! It is remembered by its start, so that the line is read again as a whole when the rest arrives.
 
 use std::sync::Arc;
 
@@ -7,29 +14,31 @@ use boswell_model::{EntryKind, Head, Interner, Line, Result, Splitter};
 
 use crate::backend::ObjectReader;
 
-/// How much is read first; most last entries are shorter.
+/// Size of the first window in bytes; most last entries are shorter.
 const WINDOW: u64 = 2 << 10;
 
-/// What is known of the end of a log.
+/// What is known about the end of a log.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Tail {
+    /// The position up to which the log was read.
     pub(super) end: u64,
-    /// The last line, if it lacks its end. Who reads on starts there, because the rest of a torn
-    /// line may still come.
+    /// The last line, if it lacks its newline. [`Tail::advance`] starts there, because the rest of
+    /// a torn line may still arrive.
     unended: Option<Unended>,
+    /// The last entry of the log, in the order of lines.
     pub(super) tip: Option<Arc<str>>,
 }
 
-/// A last line without its end.
+/// A last line without a newline.
 #[derive(Debug, Clone, Copy)]
 struct Unended {
     at: u64,
-    /// Whether a whole record stands on it.
+    /// Whether the line is a complete record.
     is_record: bool,
 }
 
 impl Tail {
-    /// Looks at the end of a log. Reads more only when the last entry does not fit.
+    /// Reads the end of a log backwards; reads more than one window only if no entry fits into it.
     pub(super) fn read(dialect: &dyn Append, log: &dyn ObjectReader, end: u64) -> Result<Tail> {
         let mut tail = Tail {
             end,
@@ -44,7 +53,7 @@ impl Tail {
                 bytes.extend_from_slice(line.bytes);
                 lines.push((line.at, start..bytes.len()));
             })?;
-            // From the end: the first entry that is met is the one.
+            // From the last line upwards: the first line that contains an entry has the tip.
             for (nth, (at, line)) in lines.iter().rev().enumerate() {
                 let line = Line {
                     at: *at,
@@ -52,6 +61,7 @@ impl Tail {
                     bytes: bytes.get(line.clone()).unwrap_or(b""),
                 };
                 tail.tip = entries.last_id(line);
+                // Only the very last line of the log can lack its newline.
                 if to == end && nth == 0 {
                     tail.unended = Unended::of(&line, tail.tip.is_some());
                 }
@@ -60,6 +70,7 @@ impl Tail {
                 }
             }
             if from >= to {
+                // The beginning of the log: it has no entries.
                 break;
             }
             (to, window) = (from, window.saturating_mul(8));
@@ -67,7 +78,8 @@ impl Tail {
         Ok(tail)
     }
 
-    /// Goes on from what was known: reads only what was added since.
+    /// Reads what was added since the last call, and passes id, position and length of every new
+    /// entry to `seen`.
     pub(super) fn advance(
         &mut self,
         dialect: &dyn Append,
@@ -75,6 +87,7 @@ impl Tail {
         seen: &mut dyn FnMut(&str, u64, u64),
     ) -> Result<()> {
         let mut entries = Entries::of(dialect);
+        // An incomplete last line is read again: its rest may have been appended.
         let from = self.unended.map_or(self.end, |last| last.at);
         self.end = log.lines(from, 1, &mut |line| {
             let mut is_record = false;
@@ -88,17 +101,17 @@ impl Tail {
         Ok(())
     }
 
-    /// Whether the last line is whole.
+    /// Returns whether the last line has its newline.
     pub(super) fn ended(&self) -> bool {
         self.unended.is_none()
     }
 
-    /// Whether the last line is a whole record without its line end.
+    /// Returns whether the last line is a complete record that lacks only its newline.
     pub(super) fn ends_with_record(&self) -> bool {
         self.unended.is_some_and(|last| last.is_record)
     }
 
-    /// Takes note of whole lines that we wrote ourselves.
+    /// Records that this writer appended complete lines up to `end`.
     pub(super) fn wrote(&mut self, end: u64) {
         (self.end, self.unended) = (end, None);
     }
@@ -113,7 +126,7 @@ impl Unended {
     }
 }
 
-/// Finds the entries in lines.
+/// Finds the entries in lines, as the dialect defines them.
 #[derive(Debug)]
 pub(super) struct Entries<'d> {
     dialect: &'d dyn Append,
@@ -130,7 +143,7 @@ impl<'d> Entries<'d> {
         }
     }
 
-    /// Every entry with an id: id, position, length.
+    /// Passes id, position and length of every entry that has an id to `sink`.
     pub(super) fn each_id(&mut self, line: Line<'_>, sink: &mut dyn FnMut(&str, u64, u64)) {
         self.each(line, &mut |head, names| {
             if let Some(id) = head.id {
@@ -169,7 +182,7 @@ impl<'d> Entries<'d> {
     }
 }
 
-/// The id and the parent that a record states itself.
+/// Returns the id and the parent that a record contains.
 pub(super) fn stated(dialect: &dyn Append, record: &[u8]) -> (Option<String>, Option<String>) {
     let mut found = (None, None);
     Entries::of(dialect).each(

@@ -4,11 +4,11 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
 
+use boswell_store::writer::AsyncWriter;
 use boswell_store::{
-    AsyncWriter, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Session, SessionWriter,
-    Store, Wait,
+    Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Session, SessionWriter, Store, Wait,
 };
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Runtime};
 
 fn runtime(threads: usize) -> Runtime {
     Builder::new_current_thread()
@@ -46,9 +46,7 @@ fn it_does_what_the_blocking_writer_does() {
     let store = Store::in_memory().unwrap();
     on_tokio(async {
         let new = NewSession::in_project("/proj/demo").with_id("a");
-        let writer = AsyncWriter::create(&store, new, Handle::current())
-            .await
-            .unwrap();
+        let writer = AsyncWriter::create(&store, new).await.unwrap();
         let asked = writer.append(Draft::user("why?")).await.unwrap();
         assert_eq!(
             (asked.durable, writer.reference().id.as_str()),
@@ -86,12 +84,12 @@ fn it_does_what_the_blocking_writer_does() {
             .unwrap();
         writer.reset().await.unwrap();
         assert!(texts(&writer.session().await.unwrap()).is_empty());
-        writer.clone().close(Outcome::Completed).await.unwrap();
+        writer.clone().finish(Outcome::Completed).await.unwrap();
         assert_eq!(
             writer.append(Draft::user("late")).await.unwrap_err().kind(),
             ErrorKind::Invalid
         );
-        AsyncWriter::open(&store, "a", Wait::No, Handle::current())
+        AsyncWriter::open(&store, "a", Wait::No)
             .await
             .unwrap()
             .flush()
@@ -104,7 +102,7 @@ fn it_does_what_the_blocking_writer_does() {
 fn calls_are_written_in_the_order_in_which_they_were_made() {
     let store = Store::in_memory().unwrap();
     on_tokio(async {
-        let writer = AsyncWriter::new(new(&store), Handle::current());
+        let writer = AsyncWriter::new(new(&store));
         let replies: Vec<_> = numbers(200)
             .into_iter()
             .map(|text| writer.append(Draft::user(text)))
@@ -120,7 +118,7 @@ fn calls_are_written_in_the_order_in_which_they_were_made() {
 fn dropping_a_future_neither_loses_nor_doubles_the_entry() {
     let store = Store::in_memory().unwrap();
     on_tokio(async {
-        let writer = AsyncWriter::new(new(&store), Handle::current());
+        let writer = AsyncWriter::new(new(&store));
         let mut context = Context::from_waker(Waker::noop());
         for (number, text) in numbers(100).into_iter().enumerate() {
             let reply = writer.append(Draft::user(text));
@@ -141,7 +139,7 @@ fn dropping_a_future_neither_loses_nor_doubles_the_entry() {
 fn an_entry_with_an_id_can_be_asked_for_again_after_its_future_was_dropped() {
     let store = Store::in_memory().unwrap();
     on_tokio(async {
-        let writer = AsyncWriter::new(new(&store), Handle::current());
+        let writer = AsyncWriter::new(new(&store));
         drop(writer.append(Draft::user("once").with_id("e1")));
         assert!(
             writer
@@ -158,7 +156,7 @@ fn an_entry_with_an_id_can_be_asked_for_again_after_its_future_was_dropped() {
 fn errors_come_back_and_do_not_hold_up_what_follows() {
     let store = Store::in_memory().unwrap();
     on_tokio(async {
-        let writer = AsyncWriter::new(new(&store), Handle::current());
+        let writer = AsyncWriter::new(new(&store));
         let stale = writer.append_with(
             Draft::user("no"),
             Expect::Revision("7".parse().unwrap()),
@@ -168,7 +166,7 @@ fn errors_come_back_and_do_not_hold_up_what_follows() {
         assert_eq!(stale.await.unwrap_err().kind(), ErrorKind::Conflict);
         fine.await.unwrap();
         assert_eq!(texts(&writer.session().await.unwrap()), ["yes"]);
-        let missing = AsyncWriter::open(&store, "nobody", Wait::No, Handle::current()).await;
+        let missing = AsyncWriter::open(&store, "nobody", Wait::No).await;
         assert!(missing.unwrap_err().is_not_found());
     });
 }
@@ -177,7 +175,7 @@ fn errors_come_back_and_do_not_hold_up_what_follows() {
 fn a_runtime_that_ended_is_an_answer_and_not_a_wait_without_end() {
     let store = Store::in_memory().unwrap();
     let first = runtime(1);
-    let writer = AsyncWriter::new(new(&store), first.handle().clone());
+    let writer = AsyncWriter::on(new(&store), first.handle().clone());
     let replies: Vec<_> = numbers(50)
         .into_iter()
         .map(|text| writer.append(Draft::user(text)))

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use boswell_store::attachments::{Attachment, Attachments, CUSTOM_TYPE};
+use boswell_store::blobs::Blobs;
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::model::Instant;
 use boswell_store::model::json::{Json, Raw};
-use boswell_store::{Blobs, Draft, ErrorKind, ImportLimits, NewSession, Store};
+use boswell_store::operations::ImportLimits;
+use boswell_store::{Draft, ErrorKind, NewSession, Store};
 
 #[test]
 fn attachments_are_recorded_extracted_and_replace_nothing() {

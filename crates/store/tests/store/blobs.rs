@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use boswell_store::ErrorKind;
+use boswell_store::blobs::{BlobId, Blobs};
 use boswell_store::blobs::{LARGE_TEXT, base64, externalise, references};
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
-use boswell_store::{BlobId, Blobs, ErrorKind};
 use proptest::prelude::*;
 
 fn blobs() -> (tempfile::TempDir, Blobs) {

@@ -1,16 +1,15 @@
 //! Checkpoints: files come back as they were, and nobody's work is overwritten unasked.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use boswell_store::checkpoint::Checkpoints;
 use boswell_store::checkpoint::{
     CUSTOM_TYPE, Captured, Done, FileDiff, FileSnapshot, Moment, OnBranch, OnConflict,
     RestoreRefusal, Restored, Skipped, State, TextDiff,
 };
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
-use boswell_store::model::Instant;
 use boswell_store::model::json::{Json, Raw};
-use boswell_store::{Blobs, Checkpoints, Draft, ErrorKind, NewSession, Store};
+use boswell_store::{Draft, ErrorKind, Home, NewSession, Store};
 
 struct Lab {
     folder: tempfile::TempDir,
@@ -20,11 +19,11 @@ struct Lab {
 impl Lab {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let blobs = Blobs::new(Arc::new(RealDisk), &folder.path().join("home"), "test");
+        let home = Home::at(folder.path().join("home"));
         durable::make_folders(&RealDisk, &folder.path().join("project/src")).unwrap();
         Lab {
             folder,
-            checkpoints: Checkpoints::new(blobs),
+            checkpoints: home.checkpoints(),
         }
     }
 
@@ -45,20 +44,13 @@ impl Lab {
     fn capture(&self, paths: &[&str], moment: Moment) -> FileSnapshot {
         let paths: Vec<&Path> = paths.iter().map(Path::new).collect();
         self.checkpoints
-            .capture(
-                &RealDisk,
-                &self.root(),
-                &paths,
-                moment,
-                Instant::from_millis(0),
-            )
+            .capture(&self.root(), &paths, moment)
             .unwrap()
     }
 
     fn restore(&self, state: &State, on_conflict: OnConflict) -> Restored {
-        let at = Instant::from_millis(1);
         self.checkpoints
-            .restore(state, &RealDisk, &self.root(), on_conflict, at, "r")
+            .restore(state, &self.root(), on_conflict)
             .unwrap()
     }
 }
@@ -152,7 +144,7 @@ fn differences_are_told_by_file() {
     lab.write("new", "n");
     lab.write("binary", "\0");
     RealDisk.remove(&lab.root().join("gone")).unwrap();
-    let diff = lab.checkpoints.diff(&state, &RealDisk, &lab.root());
+    let diff = lab.checkpoints.diff(&state, &lab.root());
     let of = |path: &str| &diff.iter().find(|(name, _)| name == path).unwrap().1;
     assert!(
         matches!(of("changed"), FileDiff::Changed(TextDiff::Hunks(text)) if text == "@@ -1,2 +1,2 @@\n a\n-b\n+c\n")

@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use boswell_dialect::by_name;
+use boswell_store::backend::FsBackend;
 use boswell_store::disk::durable::{append_lines, create, make_folders, read};
 use boswell_store::disk::{Disk, OpenMode};
-use boswell_store::{Draft, FsBackend, NewSession, Store, Visibility, Wait};
+use boswell_store::writer::Visibility;
+use boswell_store::{Draft, NewSession, Store, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::ids::SeededIds;
 
@@ -163,7 +165,7 @@ fn an_entry_that_a_failed_sync_dropped_is_not_acknowledged_as_a_duplicate() {
 #[test]
 fn a_page_that_is_put_again_after_its_writer_was_killed_is_durable() {
     let memories = |disk: &CrashDisk, unique| {
-        boswell_store::Memories::new(Arc::new(disk.clone()), Path::new("b"), unique)
+        boswell_store::memory::Memories::new(Arc::new(disk.clone()), Path::new("b"), unique)
     };
     for call in 1..30 {
         let disk = CrashDisk::new(7);

@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use boswell_store::blobs::{BlobId, Blobs};
 use boswell_store::disk::durable::make_folders;
+use boswell_store::memory::Memories;
 use boswell_store::model::Instant;
 use boswell_store::prompts::Prompt;
-use boswell_store::{BlobId, Blobs, Memories, Prompts};
+use boswell_store::prompts::Prompts;
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 
 const PROJECT: &str = "/srv/demo";

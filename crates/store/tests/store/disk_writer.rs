@@ -5,9 +5,8 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use boswell_store::disk::Disk;
-use boswell_store::{
-    Draft, Durability, Expect, NewSession, Outcome, SessionWriter, Store, Visibility, Wait,
-};
+use boswell_store::writer::Visibility;
+use boswell_store::{Draft, Durability, Expect, NewSession, SessionWriter, Store, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::fault_disk::FaultDisk;
 use boswell_testkit::ids::SeededIds;
@@ -36,7 +35,7 @@ fn prepare(disk: &CrashDisk) {
         .create(new_session(Visibility::AtOnce))
         .unwrap();
     writer.append(Draft::user("first").with_id("e0")).unwrap();
-    writer.close(Outcome::Open).unwrap();
+    writer.release().unwrap();
 }
 
 /// Logs of the session: there must never be more than one.

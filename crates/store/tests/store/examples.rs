@@ -6,7 +6,8 @@ use std::process::{Command, ExitStatus};
 use boswell_store::checkpoint::{Captured, State};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::model::{Block, EntryKind, Settings};
-use boswell_store::{Prompts, Session, Store};
+use boswell_store::prompts::Prompts;
+use boswell_store::{Session, Store};
 
 #[path = "../../examples/agent.rs"]
 #[expect(dead_code, reason = "its `main` is for cargo")]

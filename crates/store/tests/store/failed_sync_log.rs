@@ -7,10 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::counting::Counting;
 use boswell_store::disk::{Disk, MemoryDisk, OpenMode, durable};
-use boswell_store::{
-    Draft, Durability, Expect, NewSession, Owner, RepairRequest, Retention, Runner, SessionRef,
-    Store, SystemIds, Visibility, Wait, model::Instant,
-};
+use boswell_store::locks::Owner;
+use boswell_store::model::{Instant, SessionRef};
+use boswell_store::operations::Runner;
+use boswell_store::repair::RepairRequest;
+use boswell_store::system_ids::SystemIds;
+use boswell_store::vault::Retention;
+use boswell_store::writer::Visibility;
+use boswell_store::{Draft, Durability, Expect, NewSession, Store, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
 

@@ -13,10 +13,15 @@ use std::sync::Arc;
 
 use boswell_dialect::{NewSession, SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::backend::FsBackend;
 use boswell_store::disk::{Disk, durable};
 use boswell_store::locks::Locks;
+use boswell_store::locks::Owner;
 use boswell_store::memory::Memories;
-use boswell_store::{Draft, FsBackend, IdSource, Notes, Outcome, Owner, Runner, Store, Wait};
+use boswell_store::notes::Notes;
+use boswell_store::operations::Runner;
+use boswell_store::system_ids::IdSource;
+use boswell_store::{Draft, Store, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use boswell_testkit::fault_disk::FaultDisk;
 use boswell_testkit::ids::SeededIds;
@@ -173,7 +178,7 @@ impl Case {
         writer
             .append(Draft::user("hello").with_id("first"))
             .unwrap();
-        writer.close(Outcome::Open).unwrap();
+        writer.release().unwrap();
         (self.prepare)(&place).unwrap();
         drop(place);
         disk.settle();
@@ -187,7 +192,7 @@ impl Case {
             assert!(
                 !matches!(
                     recovered.outcome,
-                    boswell_store::RecoveryOutcome::Unsettled(_)
+                    boswell_store::operations::RecoveryOutcome::Unsettled(_)
                 ),
                 "{recovered:?}"
             );

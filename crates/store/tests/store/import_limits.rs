@@ -5,7 +5,9 @@ use std::sync::Arc;
 use boswell_dialect::{Depth, by_name};
 use boswell_model::ErrorKind;
 use boswell_model::json::Json;
-use boswell_store::{ImportLimits, MemoryBackend, NewSession, Outcome, Session, Store};
+use boswell_store::backend::MemoryBackend;
+use boswell_store::operations::ImportLimits;
+use boswell_store::{NewSession, Session, Store};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
@@ -38,7 +40,7 @@ fn refused(source: &Session, limits: ImportLimits) -> Option<String> {
     let store = Store::in_memory().unwrap();
     match store.import_within(source, NewSession::in_project("/w"), Json::object(), limits) {
         Ok(writer) => {
-            writer.close(Outcome::Open).unwrap();
+            writer.release().unwrap();
             assert_eq!(store.list().unwrap().sessions.len(), 1);
             None
         }

@@ -7,10 +7,10 @@ use crate::counting::Counting;
 use boswell_dialect::{Depth, FileInfo, by_name};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::backend::{Backend, MemoryBackend, ObjectReader};
 use boswell_store::disk::{Disk, durable};
-use boswell_store::{
-    Backend, ImportLimits, Imported, MemoryBackend, NewSession, ObjectReader, Store,
-};
+use boswell_store::operations::{ImportLimits, Imported};
+use boswell_store::{NewSession, Store};
 use boswell_testkit::crash_disk::{CrashDisk, everywhere};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";

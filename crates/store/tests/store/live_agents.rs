@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use boswell_store::disk::RealDisk;
-use boswell_store::{Draft, ErrorKind, Store, SystemIds, Wait};
+use boswell_store::system_ids::SystemIds;
+use boswell_store::{Draft, ErrorKind, Store, Wait};
 
 #[test]
 fn a_session_that_its_agent_has_open_is_not_driven_but_can_be_labelled() {

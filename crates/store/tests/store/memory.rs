@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use boswell_store::ErrorKind;
 use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk};
+use boswell_store::memory::Memories;
 use boswell_store::memory::{MemoryProblem, check, project_key};
-use boswell_store::{ErrorKind, Memories};
 use boswell_testkit::hooked_disk::{Hook, HookedDisk};
 
 const PROJECT: &str = "/srv/demo";

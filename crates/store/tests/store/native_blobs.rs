@@ -5,7 +5,8 @@
     reason = "tests plant files and fail by panicking"
 )]
 
-use boswell_store::{Answer, Draft, NewSession, Part, Store, check};
+use boswell_store::repair::check;
+use boswell_store::{AssistantMessage, Draft, NewSession, Part, Store};
 
 fn texts(store: &Store, id: &str) -> Vec<String> {
     let session = store.session(id).unwrap();
@@ -41,9 +42,9 @@ fn a_text_of_a_million_characters_and_an_image_come_back_whole() {
         mime: "image/png".to_owned(),
     }];
     writer
-        .append(Draft::answer(Answer {
+        .append(Draft::answer(AssistantMessage {
             content: parts,
-            ..Answer::default()
+            ..AssistantMessage::default()
         }))
         .unwrap();
     let id = writer.reference().id.clone();

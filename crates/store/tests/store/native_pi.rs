@@ -15,7 +15,7 @@ mod operations;
 
 use crate::pi_lines::pi_lines;
 use crate::picture::Picture;
-use boswell_store::{Draft, NewSession, Outcome, Session, Wait};
+use boswell_store::{Draft, NewSession, Session, Wait};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -310,7 +310,7 @@ fn a_long_title_stays_out_of_the_header_and_a_long_header_is_still_ours() {
             )
             .unwrap();
         writer.append(Draft::assistant("x")).unwrap();
-        writer.close(Outcome::Open).unwrap();
+        writer.release().unwrap();
         let writer = store.writer(id, Wait::No).unwrap();
         writer.append(Draft::user("again")).unwrap();
         let session = writer.session().unwrap();

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use crate::counting::Counting;
 use boswell_dialect::{ForkScope, by_name};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Draft, NewSession, Outcome, Store, Visibility, Wait};
+use boswell_store::writer::Visibility;
+use boswell_store::{Draft, NewSession, Store, Wait};
 
 const FAMILY: [&str; 3] = ["pi", "omp", "xcsh"];
 
@@ -74,7 +75,7 @@ fn a_fork_before_the_first_answer_has_one_header_and_leaves_its_source_alone() {
             .append(Draft::user("only a prompt").with_id("u1"))
             .unwrap();
         let source = writer.path();
-        writer.close(Outcome::Open).unwrap();
+        writer.release().unwrap();
         let before = std::fs::read(&source).unwrap();
         let new = NewSession {
             visible: Visibility::WithFirstAnswer,
@@ -146,7 +147,7 @@ fn writing_a_long_entry_twice_is_writing_it_once() {
         let long = || Draft::user("会🦀".repeat(200_000)).with_id("u1");
         assert!(!writer.append(long()).unwrap().deduplicated);
         assert!(writer.append(long()).unwrap().deduplicated, "{dialect}");
-        writer.close(Outcome::Open).unwrap();
+        writer.release().unwrap();
         let again = store.writer("s", Wait::No).unwrap();
         assert!(
             again.append(long()).unwrap().deduplicated,

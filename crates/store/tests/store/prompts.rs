@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use boswell_store::Prompts;
 use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk, durable};
 use boswell_store::model::Instant;
+use boswell_store::prompts::Prompts;
 use boswell_store::prompts::{Added, FoundPrompt, Prompt};
 
 fn history() -> (tempfile::TempDir, Prompts) {

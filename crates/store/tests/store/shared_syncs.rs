@@ -6,10 +6,8 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::model::Instant;
-use boswell_store::{
-    Clock, Draft, Durability, ErrorKind, Expect, IdSource, NewSession, SessionWriter, Store,
-    SystemIds,
-};
+use boswell_store::system_ids::{Clock, IdSource, SystemIds};
+use boswell_store::{Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store};
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 const THREADS: usize = 64;

@@ -7,9 +7,9 @@
 mod places;
 
 use boswell_store::model::json::Json;
+use boswell_store::writer::Parent;
 use boswell_store::{
-    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Parent, Result, SessionWriter,
-    Store, Wait,
+    Body, Draft, Durability, ErrorKind, Expect, NewSession, Result, SessionWriter, Store, Wait,
 };
 use boswell_testkit::snapshot::TreeSnapshot;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn home() -> (TempDir, Store, PathBuf) {
     writer.append(Draft::user("hello").with_id("u1")).unwrap();
     writer.append(Draft::assistant("hi").with_id("a1")).unwrap();
     let path = writer.path();
-    writer.close(Outcome::Open).unwrap();
+    writer.release().unwrap();
     (folder, store, path)
 }
 
@@ -87,7 +87,7 @@ fn a_session_cannot_have_an_id_that_is_no_plain_name() {
     let longest = "x".repeat(180);
     let new = NewSession::in_project("/proj/demo").with_id(&longest);
     let deferred = NewSession {
-        visible: boswell_store::Visibility::WithFirstAnswer,
+        visible: boswell_store::writer::Visibility::WithFirstAnswer,
         ..new
     };
     let writer = store.create(deferred).unwrap();
@@ -123,7 +123,7 @@ fn a_session_that_is_not_there_is_not_found_whatever_it_is_called() {
 fn an_id_is_not_found_by_its_end() {
     let (folder, store, _) = home();
     let deferred = |id: &str| NewSession {
-        visible: boswell_store::Visibility::WithFirstAnswer,
+        visible: boswell_store::writer::Visibility::WithFirstAnswer,
         ..NewSession::in_project("/proj/demo").with_id(id)
     };
     let writer = store.create(deferred("a_b")).unwrap();

@@ -14,9 +14,10 @@ use std::sync::Arc;
 
 use crate::counting::Counting;
 use boswell_store::disk::durable;
+use boswell_store::writer::Visibility;
 use boswell_store::{
     Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Receipt, Result, Session,
-    SessionWriter, Store, Visibility, Wait,
+    SessionWriter, Store, Wait,
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use serde_json::Value;
@@ -102,7 +103,7 @@ fn try_to_tell(disk: &CrashDisk, story: &mut Story) -> Result<()> {
     watched(&writer, story, |writer, story| {
         first_part(&store, writer, &mut story.a)
     })?;
-    writer.close(Outcome::Completed)?;
+    writer.finish(Outcome::Completed)?;
     let writer = store.writer(A, Wait::No)?;
     let again = writer.append(Draft::user("again").with_id("d1"))?;
     story.a.receipts(&[again]);
@@ -116,7 +117,7 @@ fn try_to_tell(disk: &CrashDisk, story: &mut Story) -> Result<()> {
     watched(&writer, story, |writer, story| {
         second_part(&store, writer, &mut story.b)
     })?;
-    writer.close(Outcome::Open)
+    writer.release()
 }
 
 /// When a part fails, asks the writer what it knows of that.
@@ -291,7 +292,7 @@ fn goes_on(disk: &CrashDisk, id: &str, owed: &mut Owed, id_source: u64, place: &
         "{place}"
     );
     assert_eq!(last["message"]["content"][0]["text"], text);
-    writer.close(Outcome::Open)
+    writer.release()
 }
 
 /// Everything that must hold when a disk is found like this, also when the machine

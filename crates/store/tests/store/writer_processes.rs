@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use crate::hammer::hammer;
-use boswell_store::{Draft, ErrorKind, NewSession, Outcome, SessionWriter, Store, Wait};
+use boswell_store::{Draft, ErrorKind, NewSession, SessionWriter, Store, Wait};
 use boswell_testkit::Rng;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -36,7 +36,7 @@ impl Home {
             .append(Draft::user("hello").with_id("first"))
             .unwrap();
         let log = writer.path();
-        writer.close(Outcome::Open).unwrap();
+        writer.release().unwrap();
         Home { folder, store, log }
     }
 

@@ -15,10 +15,10 @@ use crate::pi_lines::pi_lines;
 use crate::picture::Picture;
 use boswell_dialect::by_name;
 use boswell_model::Revision;
+use boswell_store::backend::ObjectReader;
 use boswell_store::disk::{Disk, MemoryDisk};
-use boswell_store::{
-    ErrorKind, NewSession, ObjectReader, Parent, Receipt, Result, SessionWriter, Store, Visibility,
-};
+use boswell_store::writer::{Parent, Visibility};
+use boswell_store::{ErrorKind, NewSession, Receipt, Result, SessionWriter, Store};
 use boswell_testkit::fault_disk::FaultDisk;
 use boswell_testkit::rows::RowBackend;
 use proptest::prelude::*;

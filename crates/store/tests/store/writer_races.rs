@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use boswell_store::disk::{Disk, MemoryDisk, OpenMode, durable};
+use boswell_store::system_ids::SystemIds;
 use boswell_store::{
-    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, SessionWriter, Store,
-    SystemIds, Wait,
+    Body, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, Wait,
 };
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 use serde_json::Value;
@@ -170,7 +170,9 @@ fn a_whole_line_between_our_look_and_our_write_is_counted_and_nothing_is_written
     assert_eq!(receipt.revision.end(), race.text().len() as u64);
     // The id of the other is known from now on, and so is ours at its place.
     race.writer
-        .append(Draft::user("below").below(boswell_store::Parent::Entry("theirs".to_owned())))
+        .append(
+            Draft::user("below").below(boswell_store::writer::Parent::Entry("theirs".to_owned())),
+        )
         .unwrap();
     assert!(race.append("a1").deduplicated);
     assert_eq!(
@@ -305,7 +307,7 @@ fn the_rest_of_a_half_line_that_we_saw_is_read_with_its_beginning() {
         store,
         writer,
     } = race;
-    writer.close(Outcome::Open).unwrap();
+    writer.release().unwrap();
     let writer = store.writer("s", Wait::No).unwrap();
     let race = Race {
         disk,

@@ -51,7 +51,7 @@ impl Manifest {
 /// `manifest.json` in it.
 ///
 /// With `damage` some files get a torn tail, a run of NULs, or a BOM and CR LF, and one gets a line
-/// of 60 MB (of 60 % of `mb`, if that is less). Markers stand near the start of a session, so
+/// of 60 MB (of 60 % of `mb`, if that is less). Markers are near the start of a session, so
 /// damage does not take them away.
 pub fn generate(out: &Path, sessions: usize, mb: f64, seed: u64, damage: bool) -> Manifest {
     let vocabulary = Vocabulary::new(seed);

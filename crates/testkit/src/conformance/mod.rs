@@ -1,4 +1,4 @@
-//! What every backend and every dialect must do, as tests that those of strangers can run too.
+//! Conformance suites for backends and dialects, which other crates can run too.
 //!
 //! [`DialectSuite`] is the suite for dialects; the rest of this page is about backends.
 //!
@@ -6,8 +6,8 @@
 //! promise. None of them assumes that a position is a byte offset, that a lease is a lock, or
 //! that there is a disk.
 //!
-//! A backend that is read only implements [`Backend`](boswell_store::Backend) and passes
-//! [`backend_reads`]. One that is written too implements [`LogBackend`](boswell_store::LogBackend)
+//! A backend that is read only implements [`Backend`](boswell_store::backend::Backend) and passes
+//! [`backend_reads`]. One that is written too implements [`LogBackend`](boswell_store::backend::LogBackend)
 //! beside it and passes [`backend_writes`]; what it is handed is a [`WritePlace`] that opens stores
 //! on it and, as far as it can, lets the machine die, leases run out and appends fail:
 //!
@@ -15,7 +15,8 @@
 //! use std::sync::Arc;
 //!
 //! use boswell_dialect::by_name;
-//! use boswell_store::{Store, SystemIds};
+//! use boswell_store::Store;
+//! use boswell_store::system_ids::SystemIds;
 //! use boswell_testkit::conformance::{self, WritePlace};
 //! use boswell_testkit::rows::RowBackend; // stands for yours
 //!
@@ -46,7 +47,7 @@ mod writing;
 
 use boswell_model::Error;
 
-pub use dialect::{DialectRule, DialectSample, DialectSuite, Finding};
+pub use dialect::{DialectRule, DialectSample, DialectSuite, RuleFinding};
 pub use place::{Failure, MakePlace, WritePlace};
 pub use reading::{
     Make, backend_reads, exports, names_and_objects, positions, revisions, sessions, summaries,

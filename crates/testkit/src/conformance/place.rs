@@ -24,7 +24,8 @@ pub trait WritePlace: Sync {
     /// at once, or nothing can be lost, there is nothing to do.
     fn crash(&self) {}
 
-    /// Lets every lease run out that nobody renews. False where a lease ends only with its holder.
+    /// Lets every lease expire that is not renewed. Returns false if a lease ends
+    /// only with its holder.
     fn expire_leases(&self) -> bool {
         false
     }

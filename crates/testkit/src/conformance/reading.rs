@@ -1,10 +1,12 @@
-//! What reading promises.
+//! The contract of reading.
 
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, Dialect, SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Slot};
-use boswell_store::{Backend, Session, Store, check};
+use boswell_store::backend::Backend;
+use boswell_store::repair::check;
+use boswell_store::{Session, Store};
 
 use super::ok;
 use crate::FileList;
@@ -227,7 +229,7 @@ pub fn summaries(make: &Make<'_>) {
             let (_, (store, location)) = read(make, &files);
             ok(store.summary(&location))
         });
-        let shown = |s: &boswell_store::Summary| {
+        let shown = |s: &boswell_store::store::Summary| {
             (
                 s.name(),
                 s.leaf.clone(),
@@ -254,7 +256,7 @@ fn log() -> Vec<u8> {
 }
 
 fn memory(objects: &[(String, Vec<u8>)]) -> Arc<dyn Backend> {
-    let mut backend = boswell_store::MemoryBackend::default();
+    let mut backend = boswell_store::backend::MemoryBackend::default();
     for (key, bytes) in objects {
         backend.put(key, bytes.clone(), None);
     }

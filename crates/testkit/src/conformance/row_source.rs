@@ -1,4 +1,4 @@
-//! What every source of rows must do.
+//! The contract of every row source.
 
 use boswell_dialect::{Cell, RowKey, RowSelect, RowSource};
 

@@ -33,12 +33,12 @@ pub(super) fn kind_of<T>(result: Result<T, Error>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind())
 }
 
-/// The ids of all entries as they stand in the log, also those that stand there twice.
+/// The ids of all entries in the order of the log, including duplicates.
 pub(super) fn entries(session: &Session) -> Vec<String> {
     ids(session, |kind| kind != EntryKind::Header)
 }
 
-/// The same of prompts and answers alone.
+/// As above, for prompts and answers only.
 pub(super) fn messages(session: &Session) -> Vec<String> {
     ids(session, |kind| {
         matches!(kind, EntryKind::User | EntryKind::Assistant)
@@ -53,7 +53,7 @@ fn ids(session: &Session, which: impl Fn(EntryKind) -> bool) -> Vec<String> {
         .collect()
 }
 
-/// The entries from the root to where the conversation stands.
+/// The entries from the root to the current leaf.
 pub(super) fn branch(session: &Session) -> Vec<String> {
     let tip = ok(session.tip()).slot();
     tip.map(|tip| {

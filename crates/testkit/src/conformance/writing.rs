@@ -1,10 +1,11 @@
-//! What writing promises.
+//! The contract of writing.
 
 mod durability;
 mod sharing;
 
 use boswell_model::ErrorKind;
-use boswell_store::{Draft, Durability, Expect, NewSession, Outcome, Parent, Wait};
+use boswell_store::writer::Parent;
+use boswell_store::{Draft, Durability, Expect, NewSession, Outcome, Wait};
 
 use super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
 use super::{MakePlace, ok};
@@ -139,7 +140,7 @@ pub fn receipts(make: &MakePlace<'_>) {
         "what was submitted is acknowledged when it is waited for"
     );
     ok(writer.flush());
-    ok(writer.close(Outcome::Completed));
+    ok(writer.finish(Outcome::Completed));
     let status = ok(place.store().session("s-1")).meta().status.clone();
     assert_eq!(
         status.as_deref(),
@@ -214,7 +215,7 @@ pub fn batches(make: &MakePlace<'_>) {
     );
     assert_eq!(
         Some(session.revision()),
-        receipts.last().map(|receipt| receipt.revision.clone())
+        receipts.last().map(|receipt| receipt.revision)
     );
     assert_eq!(branch(&session), ids, "and hangs below the one before it");
     let mut bad = drafts(&["b5", "b6"]);
@@ -246,9 +247,9 @@ pub fn expectations(make: &MakePlace<'_>) {
     let on = |id: &str, expect: Expect| {
         writer.append_with(Draft::user(id).with_id(id), expect, Durability::Fsync)
     };
-    let second = ok(on("e2", Expect::Revision(first.revision.clone())));
+    let second = ok(on("e2", Expect::Revision(first.revision)));
     assert_eq!(
-        kind_of(on("x", Expect::Revision(first.revision.clone()))),
+        kind_of(on("x", Expect::Revision(first.revision))),
         Some(ErrorKind::Conflict),
         "a stale revision"
     );
@@ -258,7 +259,7 @@ pub fn expectations(make: &MakePlace<'_>) {
         "a leaf that was left"
     );
     let third = ok(on("e3", Expect::Leaf(second.entry)));
-    // Somebody else adds something that the writer has not seen.
+    // Another writer appends an entry that the writer has not seen.
     let labelled = ok(place.store().annotate("s-1", label("e1")));
     let stale = on("x", Expect::Revision(third.revision));
     assert_eq!(
@@ -283,7 +284,7 @@ pub fn expectations(make: &MakePlace<'_>) {
     );
 }
 
-/// An id that was sent before with the same content is acknowledged again and stands there once;
+/// An id that was sent before with the same content is acknowledged again and is stored once;
 /// other content is refused.
 pub fn same_ids(make: &MakePlace<'_>) {
     let place = make();

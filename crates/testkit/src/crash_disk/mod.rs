@@ -1,4 +1,4 @@
-//! A disk in memory that forgets what nobody synced.
+//! A disk in memory that loses data which was not synced.
 //!
 //! Of every file it keeps the written bytes, the length and the mode apart, and of every folder
 //! each change of a name, as facts that are unsynced until a sync covers them. At a crash any

@@ -7,7 +7,7 @@ use crate::Rng;
 /// Bytes reach the platter in pages: part of one append may be kept and another lost.
 const PAGE: u64 = 4096;
 
-/// A file or a folder. What a folder holds stands in the table of names.
+/// A file or a folder. The contents of a folder are in the table of names.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) is_folder: bool,

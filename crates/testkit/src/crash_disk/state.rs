@@ -1,4 +1,4 @@
-//! Everything that the disk holds, and how paths lead to it.
+//! The contents of the disk, and the resolution of paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -134,7 +134,7 @@ impl State {
         }
     }
 
-    /// What stands at a path.
+    /// Returns the node at a path.
     pub(super) fn find(&self, path: &Path) -> io::Result<Option<u64>> {
         let mut at = ROOT;
         for part in parts(path)? {
@@ -209,7 +209,7 @@ impl State {
         there.map(|(_, node)| node.live.bytes.len() as u64).sum()
     }
 
-    /// Frees files that nobody can reach any more. What a crash might bring back stays.
+    /// Frees files that are no longer reachable. What a crash might bring back stays.
     pub(super) fn forget_the_nameless(&mut self) {
         let named = self.names.could_be_named();
         self.nodes

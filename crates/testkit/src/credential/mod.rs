@@ -17,7 +17,7 @@ pub struct Credential {
     pub issuer: &'static str,
     /// The text that it comes in: the key itself, or the line that makes it one.
     pub text: String,
-    /// The part of the text that nobody may see.
+    /// The part of the text that must be hidden.
     pub secret: String,
     /// Whether other letters may precede and follow the text without a gap.
     pub joins: bool,

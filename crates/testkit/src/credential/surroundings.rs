@@ -5,7 +5,7 @@ use super::Credential;
 /// Where a credential is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Surrounding {
-    /// What it is, for a message.
+    /// Name of the surroundings, for a message.
     pub name: &'static str,
     before: &'static str,
     after: &'static str,

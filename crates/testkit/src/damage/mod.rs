@@ -26,21 +26,21 @@ pub enum Damage {
     GluedRecords,
     /// A record is cut and the next one follows on the same line.
     CutAndGlued,
-    /// NULs stand before a record on its line.
+    /// NULs come before a record on its line.
     NulBeforeRecord,
-    /// A line of NULs stands between records.
+    /// A line of NULs is between records.
     NulOnlyLine,
     /// NULs overwrite the middle of a record.
     NulHole,
     /// NULs follow the last newline, as after a crash.
     NulTail,
-    /// Empty lines and lines of spaces stand between records and at the end.
+    /// Empty lines and lines of spaces are between records and at the end.
     BlankLines,
     /// Every line ends in CR LF.
     Crlf,
     /// The file begins with a byte order mark.
     Bom,
-    /// A line that is not JSON stands between records.
+    /// A line that is not JSON is between records.
     GarbageLine,
     /// A record's text holds bytes that are not UTF-8.
     InvalidUtf8,
@@ -62,7 +62,7 @@ pub enum Damage {
     RunDuplicated,
     /// A record's parent is nowhere.
     PhantomParent,
-    /// A record's parent is a line that is no part of the tree.
+    /// A record's parent is a line that is not part of the tree.
     ParentIsMetadata,
     /// A record's parent is its own child.
     ParentCycle,
@@ -74,7 +74,7 @@ pub enum Damage {
     DuplicateToolUseId,
     /// A call's result is missing.
     ResultRemoved,
-    /// A result answers a call that nobody made.
+    /// A result answers a call that does not exist.
     OrphanResult,
     /// The file ends after a call, before any result.
     DanglingCall,
@@ -82,9 +82,9 @@ pub enum Damage {
     ShuffledLines,
     /// The lines after the first are in reverse order.
     ReversedLines,
-    /// Lines that are JSON, but no objects, stand between records.
+    /// Lines that are JSON but not objects are between records.
     NonObjectLine,
-    /// A record of a type that nobody knows.
+    /// A record of an unknown type.
     UnknownType,
     /// A record names another session than its file.
     WrongSession,
@@ -96,7 +96,7 @@ pub enum Damage {
     UnsignedThinking,
     /// A text is empty.
     EmptyText,
-    /// A side chain's record stands last.
+    /// The last record belongs to a side chain.
     SidechainTail,
     /// Every record of the tree is missing.
     MetadataOnly,

@@ -1,4 +1,4 @@
-//! What the shim wrote down: the calls of one run, in order.
+//! The log of the shim: the calls of one run, in order.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ fn call(line: &str) -> Option<LoggedCall> {
     })
 }
 
-/// What is on its way to the disk.
+/// Data that was written and not synced.
 #[derive(Default)]
 struct Dirty {
     contents: BTreeSet<PathBuf>,
@@ -137,7 +137,7 @@ impl Dirty {
     }
 
     fn rename(&mut self, from: &Path, to: &Path) {
-        // What was at the new place is replaced, with whatever of it was not synced.
+        // What was at the new place is replaced, including its unsynced data.
         self.contents.remove(to);
         let fresh = self.names.remove(from);
         for set in [&mut self.contents, &mut self.names] {

@@ -16,16 +16,16 @@ pub enum Judged {
 /// A command to be interrupted.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// What it is called in reports and on the command line; the part before the
+    /// Name in reports and on the command line; the part before the
     /// space is the command.
     pub name: &'static str,
     /// Commands that come before it; `{d}` is the folder of the fixture.
     pub before: &'static [&'static [&'static str]],
     /// The command itself.
     pub args: &'static [&'static str],
-    /// What it reads from stdin.
+    /// Input on stdin.
     pub stdin: Option<&'static str>,
-    /// How it is judged.
+    /// How the result is judged.
     pub judged: Judged,
 }
 

@@ -34,11 +34,11 @@ const OLD_PI: &str = concat!(
 /// How a command ended.
 #[derive(Debug, Clone)]
 pub struct Ran {
-    /// Its exit code; none if a signal ended it.
+    /// Exit code; `None` if a signal ended the process.
     pub code: Option<i32>,
-    /// Its answer.
+    /// Output on stdout.
     pub stdout: String,
-    /// What it said.
+    /// Output on stderr.
     pub stderr: String,
 }
 

@@ -65,8 +65,8 @@ pub(super) fn every_fault(log: &CallLog) -> Vec<InjectedFault> {
     let mut changed_since_kill = true;
     for call in &log.calls {
         let at = call.number;
-        // A kill leaves what the system was told so far: where nothing changed since the last kill,
-        // the disk is the same.
+        // A kill leaves the effects of the system calls so far: where nothing changed since the
+        // last kill, the disk is the same.
         if changed_since_kill {
             faults.push(InjectedFault {
                 kind: FaultKind::Kill,

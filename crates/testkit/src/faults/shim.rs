@@ -14,7 +14,7 @@ pub struct Shim {
 }
 
 impl Shim {
-    /// Compiles it into a folder. The error says why it cannot be had on this machine.
+    /// Compiles it into a folder. The error contains the reason why this machine cannot build it.
     pub fn build(folder: &Path) -> Result<Shim, String> {
         if !cfg!(all(target_os = "linux", target_env = "gnu")) {
             return Err("a shim can be preloaded on Linux with glibc only".to_owned());

@@ -43,7 +43,7 @@ impl State {
                 .filter(|line| !line.contains(r#""problem":"stale_lock""#));
             let normal = |line: &str| match name {
                 "ops" => known.operation_shown(line),
-                _ => known.normal(&without_size(&without_expiry(line))),
+                _ => known.normal(&without_size(&without_file(&without_expiry(line)))),
             };
             state
                 .items
@@ -203,6 +203,18 @@ fn without_expiry(line: &str) -> String {
     };
     let after = rest.find(r#","subagents""#).map_or("", |at| &rest[at..]);
     format!("{before}\"expires\":null{after}")
+}
+
+/// A line of `list` whose revision says only where the log ends: a change that was taken back may
+/// leave a copy in place of the file.
+fn without_file(line: &str) -> Cow<'_, str> {
+    let start = r#""revision":""#;
+    let cut = line.split_once(start).and_then(|(before, rest)| {
+        let (revision, after) = rest.split_once('"')?;
+        let (end, _) = revision.split_once('-')?;
+        Some(format!("{before}{start}{end}\"{after}"))
+    });
+    cut.map_or(Cow::Borrowed(line), Cow::Owned)
 }
 
 /// A line of `list` without the size of clinvoker's documents, which is also their revision: it

@@ -105,7 +105,7 @@ impl FaultTally {
         total
     }
 
-    /// Violations that nobody expects.
+    /// Unexpected violations.
     pub fn unexpected(&self) -> impl Iterator<Item = &Violation> {
         self.violations.iter().filter(|it| it.expected().is_none())
     }

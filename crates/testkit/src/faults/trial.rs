@@ -1,4 +1,4 @@
-//! One command, one fault: what it said, what it left, and whether the next command copes.
+//! One command, one fault: its output, the files that it left, and whether the next command copes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -338,8 +338,8 @@ impl<'p> Prepared<'p> {
         if row.new > 0 || row.old + row.torn == 0 || self.case.judged != Judged::Whole {
             return Ok(None);
         }
-        // MyAgents' lock is a folder that names its holder a moment after it was made: whoever is
-        // killed in between keeps it for half a minute.
+        // MyAgents' lock is a folder that names its holder a moment after it was made: a process
+        // that is killed in between keeps it for half a minute.
         if ran.code == Some(3) && ran.stderr.contains("in half a minute") {
             return Ok(None);
         }

@@ -8,7 +8,9 @@ use boswell_dialect::{
 };
 use boswell_model::json::{Member, Object, scan_object};
 use boswell_model::{Framing, Message, SessionView, Slot, Tip};
-use boswell_store::{MemoryBackend, Store, check};
+use boswell_store::Store;
+use boswell_store::backend::MemoryBackend;
+use boswell_store::repair::check;
 
 const ID: &str = "01990000-1234-7abc-8def-0123456789ab";
 

@@ -1,4 +1,4 @@
-//! The scanner against serde_json, which must agree on what is JSON and on what it says.
+//! The scanner against serde_json, which must agree on what is JSON and on its values.
 
 use boswell_model::json::{Json, Object, Raw, Str, scan_object, value_end, write_string};
 use serde_json::Value;

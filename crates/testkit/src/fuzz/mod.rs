@@ -1,4 +1,4 @@
-//! Functions that must return, whatever bytes they get.
+//! Fuzz targets: functions that must return for any bytes.
 //!
 //! Each takes one input and asserts what the code under it promises; returning is passing.
 //! `cargo xtask fuzz` runs them with a blind mutator, `fuzz/` under a coverage-guided one. A

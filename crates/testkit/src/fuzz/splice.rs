@@ -2,7 +2,7 @@
 
 use boswell_model::json::{Member, Object, insert_member, remove_member, scan_object, set_member};
 
-/// Removing a key that stands there a thousand times rescans a thousand times,
+/// Removing a key that occurs a thousand times rescans a thousand times,
 /// which finds nothing new.
 const LONGEST: usize = 8 << 10;
 const VALUE: &[u8] = br#"{"new":[1,"x"]}"#;
@@ -56,7 +56,7 @@ fn record(record: &[u8], members: &[Member]) {
     }
 }
 
-/// Keys and values as they stand, of all members but those of one name.
+/// Raw keys and values of all members but those of one name.
 fn others<'a>(
     record: &'a [u8],
     members: &[Member],

@@ -33,13 +33,13 @@ pub struct Planted {
     pub link: Option<(&'static str, String)>,
     /// Whether its agent hides it from its own lists.
     pub hidden: bool,
-    /// What it is meant to show.
+    /// The case that it covers.
     pub note: String,
 }
 
 /// A home folder full of sessions.
 #[derive(Clone, Debug)]
-pub struct Home {
+pub struct TestHome {
     /// The folder itself.
     pub root: PathBuf,
     /// `.claude`.
@@ -64,16 +64,16 @@ pub struct Home {
     pub planted: Vec<Planted>,
 }
 
-impl Home {
+impl TestHome {
     /// Plants everything below `root`, for projects below `/home/dev/proj`, which need not exist.
-    pub fn build(root: &Path, seed: u64) -> Home {
-        Home::build_for(root, "/home/dev/proj", seed)
+    pub fn build(root: &Path, seed: u64) -> TestHome {
+        TestHome::build_for(root, "/home/dev/proj", seed)
     }
 
     /// Plants everything below `root`, for projects below a folder of the caller's.
-    pub fn build_for(root: &Path, work: &str, seed: u64) -> Home {
+    pub fn build_for(root: &Path, work: &str, seed: u64) -> TestHome {
         let below = |name: &str| root.join(name);
-        let mut home = Home {
+        let mut home = TestHome {
             root: root.to_path_buf(),
             claude: below(".claude"),
             pi: below(".pi/agent"),
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn every_dialect_is_planted_and_every_planted_file_is_there() {
         let root = disk::scratch("home-all");
-        let home = Home::build(&root, 1);
+        let home = TestHome::build(&root, 1);
         for dialect in DIALECTS {
             assert!(home.of(dialect).count() >= 5, "{dialect}");
             assert!(home.folder(dialect).is_some_and(Path::is_dir), "{dialect}");
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn links_lead_to_sessions_that_are_there() {
         let root = disk::scratch("home-links");
-        let home = Home::build(&root, 2);
+        let home = TestHome::build(&root, 2);
         let linked: Vec<_> = home
             .planted
             .iter()
@@ -213,7 +213,7 @@ mod tests {
     fn one_seed_plants_the_same_bytes() {
         let build = |name: &str| {
             let root = disk::scratch(name);
-            Home::build(&root, 3);
+            TestHome::build(&root, 3);
             let files: Vec<_> = corpus::files(&root)
                 .into_iter()
                 .filter(|path| !path.to_string_lossy().contains("terminal-sessions"))
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn reading_it_leaves_no_trace() {
         let root = disk::scratch("home-quiet");
-        Home::build(&root, 4);
+        TestHome::build(&root, 4);
         let before = TreeSnapshot::take(&root);
         corpus::files(&root)
             .iter()

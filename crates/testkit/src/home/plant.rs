@@ -3,7 +3,7 @@
 use crate::clock::MORNING;
 use crate::disk;
 use crate::files::{Batch, FileList};
-use crate::home::Home;
+use crate::home::TestHome;
 use crate::make::{claude, clinvoker, codex, myagents, oas, pi};
 use crate::rng::Rng;
 
@@ -15,7 +15,7 @@ struct Links {
     rollout: String,
 }
 
-pub(super) fn everything(home: &mut Home, work: &str, seed: u64) {
+pub(super) fn everything(home: &mut TestHome, work: &str, seed: u64) {
     let mut rng = Rng::for_part(seed, "home");
     let [unified, legacy, invoked, rollout] = std::array::from_fn(|_| rng.uuid_v4());
     let links = Links {
@@ -32,7 +32,7 @@ pub(super) fn everything(home: &mut Home, work: &str, seed: u64) {
     plant_codex(home, &links, seed);
 }
 
-fn plant_claude(home: &mut Home, links: &Links, seed: u64) {
+fn plant_claude(home: &mut TestHome, links: &Links, seed: u64) {
     let projects = home.projects.clone();
     let mut history = String::new();
     for (number, &shape) in claude::ClaudeShape::ALL.iter().enumerate() {
@@ -79,7 +79,7 @@ fn plant_claude(home: &mut Home, links: &Links, seed: u64) {
     files.write_to(&home.claude);
 }
 
-fn plant_pi_family(home: &mut Home, work: &str, seed: u64) {
+fn plant_pi_family(home: &mut TestHome, work: &str, seed: u64) {
     let owner = work
         .rsplit_once('/')
         .map_or(work, |(parent, _)| parent)
@@ -128,7 +128,7 @@ fn plant_pi_family(home: &mut Home, work: &str, seed: u64) {
     }
 }
 
-fn plant_myagents(home: &mut Home, links: &Links, seed: u64) {
+fn plant_myagents(home: &mut TestHome, links: &Links, seed: u64) {
     let mut rows = Vec::new();
     let projects = home.projects.clone();
     let odd = "cron-standalone-0d9f3a52-7a52-4c4e-9d0b-0b9f1b1c2d3e";
@@ -186,7 +186,7 @@ fn plant_myagents(home: &mut Home, links: &Links, seed: u64) {
     );
 }
 
-fn plant_clinvoker(home: &mut Home, links: &Links, seed: u64) {
+fn plant_clinvoker(home: &mut TestHome, links: &Links, seed: u64) {
     let mut rng = Rng::for_part(seed, "clinvoker-links");
     let ids = [rng.hex(32), rng.hex(32)];
     let project = home.projects[0].clone();
@@ -227,7 +227,7 @@ fn plant_clinvoker(home: &mut Home, links: &Links, seed: u64) {
     batch.shared.write_to(&home.clinvoker);
 }
 
-fn plant_oas(home: &mut Home, seed: u64) {
+fn plant_oas(home: &mut TestHome, seed: u64) {
     let batch = oas::store(oas::OasIndexState::Right, &home.projects[0].clone(), seed);
     for made in &batch.sessions {
         home.add("oas", made, "project folder, or the flat one");
@@ -235,7 +235,7 @@ fn plant_oas(home: &mut Home, seed: u64) {
     batch.shared.write_to(&home.oas);
 }
 
-fn plant_codex(home: &mut Home, links: &Links, seed: u64) {
+fn plant_codex(home: &mut TestHome, links: &Links, seed: u64) {
     let projects = home.projects.clone();
     for (number, &shape) in codex::CodexShape::ALL.iter().enumerate() {
         let made = codex::rollout(

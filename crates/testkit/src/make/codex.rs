@@ -209,9 +209,9 @@ pub fn rollout(shape: CodexShape, cwd: &str, id: Option<&str>, seed: u64) -> Mad
 pub enum Taken {
     /// The parent's header and lines are copied, with the time of the fork.
     Copied,
-    /// The same, but for the parent's header.
+    /// As above, without the parent's header.
     WithoutHeader,
-    /// The same, from a client whose turns have no ids that tell time.
+    /// As above, from a client whose turn ids contain no time.
     OldTurns,
     /// Nothing is copied; the counter goes on all the same.
     Referred,

@@ -1,4 +1,4 @@
-//! The open-agent-sdk store: a header line, one message a line, an index beside them.
+//! The open-agent-sdk store: a header line, one message a line, an index next to them.
 //!
 //! Paths are below `~/.open-agent`. The header's options can hold keys in clear text before
 //! the first turn ends.
@@ -12,7 +12,7 @@ use crate::make::merge;
 use crate::phrase;
 use crate::rng::Rng;
 
-/// A text that stands where a real key would; no output of boswell may ever show it.
+/// A text in the place of a real key; no output of boswell may ever show it.
 pub const SECRET: &str = "sk-test-1f0a-do-not-show-this";
 
 /// How far an index is right.
@@ -203,7 +203,7 @@ pub fn index(sessions: &[Made]) -> Vec<u8> {
 }
 
 /// Makes a project folder with a finished session, a fresh one, one without messages and a fork,
-/// and a flat one beside it.
+/// and a flat one next to it.
 pub fn store(state: OasIndexState, cwd: &str, seed: u64) -> Batch {
     let place = OasLayout::Project(cwd);
     let first = session(place, false, 3, seed);

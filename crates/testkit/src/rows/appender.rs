@@ -1,7 +1,7 @@
 //! Adds rows to one log.
 
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{AppendError, AppendResult, LogAppender, ObjectReader, SyncWork};
+use boswell_store::backend::{AppendError, AppendResult, LogAppender, ObjectReader, SyncWork};
 
 use super::RowBackend;
 use super::reader::Rows;
@@ -17,7 +17,7 @@ pub(super) struct RowAppender {
     visible: Option<String>,
     /// Behind the rows that we added last.
     end: u64,
-    /// Whether the log did not end where we thought: then somebody has to look.
+    /// Whether the log did not end where we thought: then the log must be read again.
     moved: bool,
 }
 

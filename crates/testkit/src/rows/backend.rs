@@ -4,7 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use boswell_dialect::{FileInfo, Files};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
-use boswell_store::{Backend, Lease, LogBackend, LogClaim, LogName, ObjectReader, OpenLog, Wait};
+use boswell_store::Wait;
+use boswell_store::backend::{
+    Backend, Lease, LogBackend, LogClaim, LogName, ObjectReader, OpenLog,
+};
 
 use super::appender::RowAppender;
 use super::reader::{Bytes, Rows};

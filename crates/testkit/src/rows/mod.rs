@@ -8,7 +8,7 @@
 //!
 //! Writing is what a database would do, one statement a call (`tables.rs`): an append compares the
 //! head of the log and the epoch of the lease in the statement that adds the rows. A lease runs out
-//! by a clock that moves when it is told to, or while somebody waits.
+//! by a clock that a test advances, or that moves while a thread waits.
 
 mod appender;
 mod backend;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boswell_model::{Line, Result};
-use boswell_store::ObjectReader;
+use boswell_store::backend::ObjectReader;
 
 /// The rows of a log as they were when it was opened.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl ObjectReader for Rows {
     }
 }
 
-/// An object that is no log.
+/// An object that is not a log.
 #[derive(Debug)]
 pub(super) struct Bytes {
     bytes: Vec<u8>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use boswell_dialect::{FileInfo, Files, MemoryFiles};
 use boswell_model::{Instant, Result};
 
-/// How long a lease lasts that nobody renews, in milliseconds.
+/// Duration of a lease that is not renewed, in milliseconds.
 const LEASE: i64 = 30_000;
 
 /// When rows are durable.
@@ -39,11 +39,11 @@ pub(super) struct Expected<'a> {
 /// What an append came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Appended {
-    /// The rows stand there from this number on.
+    /// Number of the first row that was written.
     At(u64),
     /// The log ended somewhere else.
     Moved,
-    /// Somebody took the lease meanwhile.
+    /// Another writer took the lease.
     Fenced,
     /// The connection was lost.
     Lost,
@@ -177,7 +177,7 @@ impl Tables {
             .is_some()
     }
 
-    /// Takes a lease that nobody has, or whose time is over: the new epoch, or who has it.
+    /// Takes a lease that is free or expired; returns the new epoch, or the holder.
     pub(super) fn take_lease(
         &mut self,
         session: &str,
@@ -194,7 +194,7 @@ impl Tables {
         }
     }
 
-    /// Gives a lease up, unless somebody else has it by now.
+    /// Releases a lease, unless another writer has taken it.
     pub(super) fn release_lease(&mut self, session: &str, epoch: u64) {
         if let Some(lease) = self
             .leases

@@ -1,4 +1,4 @@
-//! What the model says to a request, whole or as a stream.
+//! The answer of the model to a request, whole or as a stream.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ fn texts(message: &Value) -> Vec<&str> {
     }
 }
 
-/// Words that stand between a turn's prompt and its answers, but are not the user's.
+/// Words between a turn's prompt and its answers, but are not the user's.
 fn is_added(text: &str) -> bool {
     [
         "<system-reminder>",
@@ -57,7 +57,7 @@ fn newest_prompt(body: &Value) -> Option<(usize, Vec<&str>)> {
         })
 }
 
-/// The newest words of the user, also beside results of tools.
+/// The newest words of the user, also together with results of tools.
 pub(super) fn newest_words(body: &Value) -> Vec<&str> {
     messages(body)
         .iter()

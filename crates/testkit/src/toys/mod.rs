@@ -7,7 +7,7 @@
 //! * [`jsonl`]: a log of lines that name their parents; it can be appended to and resumed.
 //! * [`rows`]: rows of a database.
 //! * [`operations`]: lines that replace, rewind and compact what earlier lines say.
-//! * [`document`]: one document a session, rewritten as a whole, with an index beside it.
+//! * [`document`]: one document a session, rewritten as a whole, with an index next to it.
 
 pub mod document;
 pub mod jsonl;

@@ -194,7 +194,7 @@ impl Append for Mutant {
 fn broken_by(fault: Fault) -> Vec<DialectRule> {
     let asked = AtomicUsize::new(0);
     let mutant: &'static Mutant = Box::leak(Box::new(Mutant { fault, asked }));
-    let suite = DialectSuite::new(mutant, samples::jot()).beside(samples::opal());
+    let suite = DialectSuite::new(mutant, samples::jot()).with_foreign(samples::opal());
     let mut rules = Vec::new();
     for finding in suite.findings() {
         if !rules.contains(&finding.rule) {

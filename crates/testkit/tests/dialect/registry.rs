@@ -95,7 +95,7 @@ fn conforms(name: &str, certainty: Match) {
     ];
     let dialect = by_name(name).unwrap();
     DialectSuite::new(dialect, samples_of(name))
-        .beside(toys.concat())
+        .with_foreign(toys.concat())
         .at_least(certainty)
         .assert_conforms();
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use boswell_dialect::{Depth, Dialect, Permissions};
 use boswell_model::json::Raw;
 use boswell_model::{Line, Tip};
+use boswell_store::backend::FsBackend;
 use boswell_store::disk::MemoryDisk;
-use boswell_store::{Draft, ErrorKind, FsBackend, NewSession, Session, Store, Wait, check};
+use boswell_store::repair::check;
+use boswell_store::{Draft, ErrorKind, NewSession, Session, Store, Wait};
 use boswell_testkit::conformance::{DialectSample, DialectSuite};
 use boswell_testkit::ids::SeededIds;
 use boswell_testkit::toys::{document::Dory, jsonl::Jot, operations::Opal, rows::Rook, samples};
@@ -28,7 +30,7 @@ fn every_toy_conforms_and_takes_no_session_of_another_for_its_own() {
             .filter(|(other, _)| other.name() != dialect.name());
         let strangers = others.flat_map(|(_, samples)| samples());
         DialectSuite::new(dialect, own())
-            .beside(strangers.collect())
+            .with_foreign(strangers.collect())
             .assert_conforms();
     }
 }

@@ -1,4 +1,4 @@
-//! Where appends are measured: a fresh store on a real disk, and a file beside it for the baseline.
+//! The environment of append benchmarks: a new store on a real disk, and a file for the baseline.
 
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What an append costs beyond the system calls that it cannot do without.
+//! Measures what an append costs beyond the system calls that it cannot do without.
 //!
 //! Ours and the baseline write the same bytes to files in the same folder, in turn,
 //! within this process.

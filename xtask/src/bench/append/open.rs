@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use boswell_store::{Outcome as Ending, SessionWriter, Store, Wait};
+use boswell_store::{SessionWriter, Store, Wait};
 
 use super::super::group::Group;
 use super::super::in_turn::{compare, timed};
@@ -37,7 +37,7 @@ impl Group for AppendOpen {
             let (time, done) = timed(|| {
                 let writer: SessionWriter = Store::open(&bed.home)?.writer(&id, Wait::No)?;
                 writer.append(draft)?;
-                writer.close(Ending::Open)
+                writer.release()
             });
             done?;
             Ok(time)
@@ -60,7 +60,7 @@ impl Group for AppendOpen {
     }
 }
 
-/// Puts other sessions beside a log, small ones: finding a session must not depend
+/// Creates small sessions next to a log: finding a session must not depend
 /// on how many there are.
 fn add_sessions(log: &Path, id: &str) -> Outcome {
     let name = log.file_name().ok_or("a log has a name")?.to_string_lossy();

@@ -26,7 +26,7 @@ impl Bed {
         Ok(bed)
     }
 
-    /// The same with a hundred thousand sessions, which the catalog knows and no index covers.
+    /// As above, with a hundred thousand sessions, which the catalog knows and no index covers.
     pub(super) fn make_large(lab: &Lab) -> Outcome<Bed> {
         let bed = Bed {
             root: data::hundred_thousand_sessions(&lab.data)?,

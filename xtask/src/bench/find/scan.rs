@@ -7,7 +7,7 @@ use crate::bench::group::Group;
 use crate::bench::lab::Lab;
 use crate::bench::table::{Row, Target};
 
-/// Five digits twice: nothing in it that must occur as it stands.
+/// Five digits twice: it contains no literal that must occur.
 const EXPRESSION: &str = "[0-9]{5}-[0-9]{5}";
 const MOST_MEMORY: u64 = 200_000_000;
 

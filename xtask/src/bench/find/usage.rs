@@ -1,4 +1,4 @@
-//! What everything cost.
+//! Measures the statistics of all sessions.
 
 use super::bed::Bed;
 use crate::Outcome;

@@ -97,7 +97,7 @@ impl Page {
     }
 }
 
-/// Text as it stands in HTML, also inside quoted attributes.
+/// Text escaped for HTML, also inside quoted attributes.
 pub(in crate::export) fn push_text(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {

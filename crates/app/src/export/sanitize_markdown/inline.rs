@@ -106,7 +106,7 @@ pub(super) fn target(link: &str) -> Option<String> {
     Some(out)
 }
 
-/// Where words stand.
+/// The position of words.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct InlineCursor {
     /// Nothing but marks of quotes and lists is before them on the line.
@@ -117,7 +117,7 @@ pub(super) struct InlineCursor {
     pub(super) before_link: bool,
 }
 
-/// Writes words so that no reader of Markdown, with whatever extensions, sees
+/// Writes words so that no reader of Markdown, with any extensions, sees
 /// more than words in them.
 pub(super) fn push_words(out: &mut String, words: &str, place: InlineCursor) {
     let words = if place.line_start {

@@ -24,7 +24,7 @@ pub(in crate::export) fn markdown(text: &str, tail: &mut Tail) -> String {
     for pieces in [&pieces, &bare] {
         let (written, after) = write(pieces, *tail);
         // What we wrote is read once more. Marks of emphasis are the only part of Markdown whose
-        // meaning hangs on the characters around them; where they cannot be written they are left
+        // meaning depends on the characters around them; where they cannot be written they are left
         // out, and nothing else is tried.
         if shape(&parse(&written, Headings::AsTheyAre)) == shape(pieces) {
             *tail = after;
@@ -35,7 +35,7 @@ pub(in crate::export) fn markdown(text: &str, tail: &mut Tail) -> String {
     fenced("", &escape(text))
 }
 
-/// Joins words that stand next to each other.
+/// Joins neighbouring words.
 fn merged<'p>(pieces: impl Iterator<Item = &'p Piece>) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
     for piece in pieces {
@@ -105,7 +105,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes a piece; says how many of those after it are written with it.
+    /// Writes a piece; returns how many of the following pieces are written with it.
     fn piece(&mut self, piece: &Piece, after: &[Piece]) -> usize {
         match piece {
             Piece::Open(kind) => return self.open(kind, after),

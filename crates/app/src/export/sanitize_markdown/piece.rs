@@ -8,8 +8,8 @@ use super::inline::{language, target};
 use super::linkify::linkify;
 use crate::text::{escape, one_line};
 
-/// A line that opens more quotes and lists than this is no text for people, and parsers look at all
-/// of them on every line.
+/// A line that opens more quotes and lists than this is not text for a reader, and parsers look at
+/// all of them on every line.
 const TOO_DEEP: usize = 64;
 
 /// Quotes and lists deeper than this are flattened: each level is written again on
@@ -129,7 +129,7 @@ fn depth(line: &str) -> usize {
         + marks.windows(2).filter(|pair| is_item(pair)).count()
 }
 
-/// Where a reference link leads. It is no part of the page; only one that no link
+/// Where a reference link leads. It is not part of the page; only one that no link
 /// uses is shown, as text.
 struct Definition {
     span: Range<usize>,
@@ -260,7 +260,7 @@ impl Pieces<'_> {
         Frame::Kind(kind)
     }
 
-    /// The same, for what stands in a line.
+    /// As above, for inline pieces.
     fn opened(&mut self, kind: Kind) -> Frame {
         self.begin_inline();
         self.open(kind)
@@ -335,7 +335,7 @@ impl Pieces<'_> {
     }
 
     /// Ends the paragraph of our own, and finds the place of definitions that
-    /// stand before this block.
+    /// come before this block.
     fn begin_block(&mut self, range: &Range<usize>) {
         self.end_implicit();
         if self.open.is_empty() {
@@ -348,7 +348,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// Words that stand where the parser opened no paragraph get one.
+    /// Words outside of a paragraph of the parser get one.
     fn begin_inline(&mut self) {
         let holds = |frame: &Frame| {
             matches!(

@@ -1,4 +1,4 @@
-//! What two texts have in common when a reader sees the same in both.
+//! A canonical form of two texts that render the same.
 
 use super::piece::{Kind, Piece};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use boswell_model::SessionRef;
-use boswell_store::NoteKind;
+use boswell_store::notes::NoteKind;
 use boswell_testkit::disk;
 use boswell_testkit::make::clinvoker::{self, ClinvokerSpec};
 use boswell_testkit::make::myagents::{self, Era, MyAgentsSpec};

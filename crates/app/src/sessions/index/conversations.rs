@@ -12,7 +12,8 @@ use boswell_find::{
     ConversationUpdate, NewConversation, NotesState, SideName,
 };
 use boswell_model::{ErrorKind, Result, SessionRef};
-use boswell_store::{Conversation, StoreId, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{StoreId, Summary};
 
 use super::SessionIndex;
 use crate::RequestContext;
@@ -24,7 +25,7 @@ const BATCH: usize = 512;
 
 /// How much was read before conversations are written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogsRead {
+pub(crate) enum LogsRead {
     /// Every log as it is now.
     AsTheyAre,
     /// Some only as they were earlier.
@@ -33,7 +34,7 @@ pub enum LogsRead {
 
 impl LogsRead {
     /// Every log, unless the request was cancelled.
-    pub fn now(cx: &RequestContext) -> LogsRead {
+    pub(crate) fn now(cx: &RequestContext) -> LogsRead {
         if cx.cancel.is_cancelled() {
             LogsRead::Partly
         } else {
@@ -51,7 +52,7 @@ struct Noted {
 impl SessionIndex {
     /// Writes down what lists show of conversations that changed, for the next face that wants to
     /// show them before it looks at any file. What fails is left to the next request.
-    pub fn keep_conversations(
+    pub(crate) fn keep_conversations(
         &mut self,
         cx: &RequestContext,
         read: LogsRead,
@@ -329,7 +330,7 @@ pub(crate) fn join(all: &mut ConversationChanges, mut more: ConversationChanges)
 mod tests {
     use std::path::Path;
 
-    use boswell_store::Stores;
+    use boswell_store::store::Stores;
     use boswell_testkit::disk;
 
     use super::*;

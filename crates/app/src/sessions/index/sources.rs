@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use boswell_find::{Index, StoreSources};
 use boswell_model::Result;
+use boswell_store::Store;
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::{Store, StoreId, Summary};
+use boswell_store::store::{StoreId, Summary};
 
 use super::SessionIndex;
 use crate::RequestContext;
@@ -22,19 +23,19 @@ type FilterKeySink<'l> = &'l mut dyn FnMut(usize, &Side<'_>);
 
 impl SessionIndex {
     /// The search index; an empty one where none can be kept.
-    pub fn index(&self) -> Index {
+    pub(crate) fn index(&self) -> Index {
         Index::open(&self.index)
     }
 
     /// Goes on with the index for a moment, after the answer was given. What fails here is
     /// tried again next time.
-    pub fn index_a_little(&self, index: &Index, sources: &StoreSources) {
+    pub(crate) fn index_a_little(&self, index: &Index, sources: &StoreSources) {
         let time = until(AFTERWARDS);
         let _ = self.index_until(index, sources, &mut || time());
     }
 
     /// Brings the index up to date, until `go_on` answers false.
-    pub fn index_until(
+    pub(crate) fn index_until(
         &self,
         index: &Index,
         sources: &StoreSources,
@@ -65,7 +66,7 @@ impl SessionIndex {
     }
 
     /// Everything that can be searched: `summaries` in order, then memory.
-    pub fn sources(
+    pub(crate) fn sources(
         &self,
         cx: &RequestContext,
         summaries: &[(usize, StoreId, Summary)],
@@ -82,7 +83,7 @@ impl SessionIndex {
 
     /// The same by their places among the entries. Few need their summary; of the others `look` is
     /// given what the catalog keeps for filters.
-    pub fn sources_by_filter_keys(
+    pub(crate) fn sources_by_filter_keys(
         &mut self,
         cx: &RequestContext,
         mut look: Option<FilterKeySink<'_>>,

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use boswell_dialect::by_name;
-use boswell_store::{Exclusion, FsBackend, Resolved, Selector, Side, Store, Stores};
+use boswell_store::Store;
+use boswell_store::backend::FsBackend;
+use boswell_store::store::{Exclusion, Resolved, Selector, Side, Stores};
 use boswell_testkit::disk;
-use boswell_testkit::home::Home;
+use boswell_testkit::home::TestHome;
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 use crate::{App, RequestContext};
@@ -174,7 +176,7 @@ fn the_catalog_answers_like_a_look_into_every_log_of_every_agent() {
     for seed in [3, 4] {
         let temp = tempfile::tempdir().unwrap();
         disk::make_dir(&temp.path().join("boswell"));
-        let home = Home::build_for(
+        let home = TestHome::build_for(
             &temp.path().join("home"),
             &temp.path().join("work").display().to_string(),
             seed,

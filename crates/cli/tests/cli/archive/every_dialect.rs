@@ -1,6 +1,6 @@
 //! A session of every dialect is archived, read from there, and put back bit for bit.
 
-use boswell_testkit::Home;
+use boswell_testkit::TestHome;
 use serde_json::Value;
 
 use super::{plant_side_files, tree};
@@ -70,7 +70,7 @@ fn found_in(bench: &Bench, refs: &[String], words: &[String]) -> Vec<String> {
 fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit_for_bit() {
     for dialect in DIALECTS {
         let bench = Bench::new();
-        let home = Home::build(&bench.home(), 7);
+        let home = TestHome::build(&bench.home(), 7);
         let folder = home.folder(dialect).unwrap();
         let chosen: Vec<_> = home.of(dialect).filter(|it| !it.hidden).take(5).collect();
         let ids = chosen.iter().map(|it| it.id.clone());

@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 
 use boswell_testkit::make::pi;
-use boswell_testkit::{Home, corpus, disk};
+use boswell_testkit::{TestHome, corpus, disk};
 
 use super::pi_bytes;
 use crate::bench::{BOSWELL, Bench, finish};
@@ -48,7 +48,7 @@ fn what_is_no_regular_file_is_refused_and_never_opened() {
 #[test]
 fn stores_full_of_traps_are_listed_without_them() {
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 21);
+    let home = TestHome::build(&bench.home(), 21);
     let before = bench
         .run(["list", "--hidden", "--json"])
         .ends(0)
@@ -77,7 +77,7 @@ fn stores_full_of_traps_are_listed_without_them() {
 fn an_unreadable_folder_is_named_and_the_rest_is_listed() {
     use std::os::unix::process::CommandExt;
     let bench = Bench::new();
-    let home = Home::build(&bench.home(), 22);
+    let home = TestHome::build(&bench.home(), 22);
     let sessions = home.codex.join("sessions");
     // Root may read everything, so the program has to run as somebody else: a copy of it, for its
     // own place may be closed.

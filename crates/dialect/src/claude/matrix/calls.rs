@@ -1,4 +1,4 @@
-//! Calls, their results, and what an answer may hold.
+//! Tests of tool calls, results, and the parts of messages.
 
 use super::super::fixture::{
     assistant, base, call, file, line, result, sent, text, tip_label, user,

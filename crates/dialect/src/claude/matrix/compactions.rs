@@ -1,4 +1,4 @@
-//! What is sent after a compaction.
+//! Tests of the context after a compaction.
 
 use super::super::fixture::{assistant, base, file, line, sent, text, tip_label, user};
 use super::{ALL, reparent};

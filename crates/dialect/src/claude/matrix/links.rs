@@ -1,4 +1,4 @@
-//! Links, ids, tips and bytes.
+//! Tests of links, ids, tips and damaged bytes.
 
 use super::super::fixture::{assistant, base, file, line, sent, text, tip_label, user};
 use super::{ALL, reparent, reparented, side, with, without};

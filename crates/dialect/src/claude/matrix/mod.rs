@@ -1,10 +1,10 @@
-//! What the newest client makes of damaged files, case by case.
+//! Tests of the context for damaged files, compared case by case with the newest client.
 //!
-//! Expectations were read off requests of Claude Code 2.1.325 that resumed the same lines; only a
-//! file of nothing but side chains it does not resume at all, and there we read on. One thing is
-//! left out on purpose: where a session ends with the user's word, the client answers itself with
-//! "No response requested." before it appends the next prompt. That belongs to the next prompt,
-//! not to what is there.
+//! The expected values were read from requests of Claude Code 2.1.325 that resumed the same lines.
+//! A file with side chains only is the one exception: the client does not resume it, but we read
+//! it. One thing is left out on purpose: if a session ends with a message of the user, the client
+//! inserts the answer "No response requested." before the next prompt. That is part of the next
+//! request, not of the session.
 
 mod calls;
 mod compactions;

@@ -1,4 +1,4 @@
-//! Calls of one branch that bear one id: the newest client drops the second.
+//! Repairs tool calls of one branch that have the same id: the newest client drops the second one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use super::{Lines, entries_agent_sees};
 use crate::duplicate_calls::{self, DuplicateCalls};
 use crate::{Fix, ToolLink};
 
-/// One mend a line. The same call may stand on another branch, where nobody is bothered by it.
+/// Adds one fix per line. The same call on another branch is not a problem.
 pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let mut seen: HashSet<Symbol> = HashSet::new();
     let is_twin = |pair: &ToolLink| matches!(pair, ToolLink::Call(call) if !seen.insert(*call));

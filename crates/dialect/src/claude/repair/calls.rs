@@ -1,4 +1,4 @@
-//! Calls of tools without an answer, and answers without a call.
+//! Repairs tool calls without a result, and results without a call.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,9 +12,9 @@ use super::readers::LEAVE_CALLS_OPEN;
 use super::{Lines, call_ids};
 use crate::{Confidence, Fix, ToolLink};
 
-/// What stands where a tool's answer is not known.
+/// The text in place of a tool result that is not known.
 const UNKNOWN: &str = "[the answer of this call is not in the session's file; whether the call took effect is unknown]";
-/// What stands before an answer whose call is not known.
+/// The text before a result whose call is not known.
 const STRAY: &str = "[answer of a call that is not in the session's file]";
 
 pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
@@ -76,8 +76,9 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     Ok(())
 }
 
-/// An answer hangs below the line that made its call. If that call waits for one, and no other
-/// answer is astray there, they belong together, whatever id the answer names.
+/// Matches a result with a call of its parent line, regardless of the id in the result: a result is
+/// a child of the line with its call, so the two belong together if that call has no result and
+/// there is no other stray result.
 fn bring_home(
     lines: &Lines<'_>,
     open: &mut BTreeMap<Slot, Vec<Symbol>>,

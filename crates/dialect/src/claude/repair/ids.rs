@@ -1,4 +1,4 @@
-//! Lines of different content that bear one id.
+//! Repairs lines with different content that have the same id.
 
 use std::collections::HashMap;
 
@@ -8,8 +8,8 @@ use boswell_model::{ProblemKind, Result, Slot, Symbol};
 use super::{Lines, changed};
 use crate::{Confidence, Fix};
 
-/// Later lines get ids of their own; what was written below such a line follows it. One mend an id,
-/// so that none is done by half.
+/// Gives later lines new ids; their descendants are changed with them. There is one fix per id, so
+/// that it is applied completely or not at all.
 pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let mut first: HashMap<Symbol, Slot> = HashMap::new();
     let mut renamed: HashMap<Symbol, String> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Leaves out blocks that the provider takes in no request.
+//! Removes blocks that the provider rejects in every request.
 
 use boswell_model::json::{Json, Raw, set_member};
 use boswell_model::{ProblemKind, Result, Slot};
@@ -21,7 +21,7 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
 }
 
 impl InvalidBlock {
-    /// What stands in its place; none if nothing is missing without it.
+    /// Returns the text that replaces the block; `None` if it can be omitted without one.
     fn note(self) -> Option<String> {
         match self {
             InvalidBlock::Blank | InvalidBlock::BlankResult => None,

@@ -1,5 +1,5 @@
-//! Branches that two clients on one session left each other: the client can be told to go
-//! on from another one.
+//! Branches that two clients of one session wrote side by side: a fix can make the client continue
+//! from the other one.
 
 use boswell_model::json::Json;
 use boswell_model::{ProblemKind, Repair, Result};

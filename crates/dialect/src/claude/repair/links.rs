@@ -1,4 +1,4 @@
-//! Lines whose parent is gone, leads back to them, or was never written.
+//! Repairs lines whose parent is missing, is part of a cycle, or was never written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -72,7 +72,7 @@ enum Fault {
     Circle,
     /// No parent at all, where there must have been one.
     Null,
-    /// The same for any other line of a file that has lost all its links.
+    /// Any other line of a file that has lost all its links.
     Unlinked,
 }
 

@@ -1,7 +1,8 @@
-//! What can be done about damaged transcripts.
+//! Fixes for damaged transcripts.
 //!
-//! The newest client helps itself past much damage, older ones and the SDKs do not; each mend says
-//! whom it helps. Bytes are in order when this is asked: every record has its line.
+//! The newest client tolerates much damage; older versions and the SDKs do not, so each fix names
+//! the readers that it helps. Byte-level fixes were applied before: every record is on a line of
+//! its own.
 
 mod call_ids;
 mod calls;

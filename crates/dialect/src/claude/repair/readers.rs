@@ -1,4 +1,4 @@
-//! Who reads transcripts, and what each loses to which damage: measured, see
+//! The known readers of transcripts, and what each loses because of which damage: measured, see
 //! `docs/dialects/claude.md`.
 
 use boswell_model::ProblemKind::{

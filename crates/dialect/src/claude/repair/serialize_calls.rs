@@ -1,8 +1,8 @@
-//! Calls that were made at once, put in a row for readers that follow single parents only.
+//! Links parallel tool calls one after the other, for readers that follow single parents only.
 //!
-//! The client writes each call below the one before and each answer below its own call, and goes on
-//! below one of the answers. Newer versions put the others back; older ones never see them, and
-//! drop the calls as well.
+//! The client writes each call as a child of the call before and each result as a child of its own
+//! call, and continues below one of the results. Newer versions restore the other results; older
+//! ones never see them, and drop their calls as well.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use super::readers::ONE_PARENT;
 use super::{Lines, path};
 use crate::{Confidence, Fix};
 
-/// One mend for each stretch of the branch that lies beside its path.
+/// Adds one fix for each part of the branch that is not on its path of parents.
 pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let Some(at) = tip::tip(&lines.view)?.slot() else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! A title that the client no longer finds: said again at the end.
+//! Repeats a title at the end of the log, if the client no longer finds it.
 
 use boswell_model::{ProblemKind, Repair, Result};
 

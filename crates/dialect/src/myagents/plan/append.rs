@@ -1,5 +1,5 @@
-//! Appending rows: compare, then append, so that nothing is written twice and nobody's
-//! rows are passed over.
+//! Appends rows: first compares with the existing rows, so that a retry writes nothing twice and
+//! rows of another writer are not missed.
 
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{EntryKind, Error, ErrorKind, Instant, Result, Revision, Slot};
@@ -73,7 +73,7 @@ pub(super) fn plan(
     work.finish("append", &title)
 }
 
-/// What of the drafts stands in the transcript already.
+/// The drafts that the transcript already contains.
 #[derive(Default)]
 struct Known {
     count: usize,
@@ -151,7 +151,7 @@ fn stale(work: &Work<'_>, expected: &str, actual: &str) -> Error {
     ))
 }
 
-/// Bytes after the last row that are no row: what a write that was cut short left.
+/// Returns the bytes after the last row that are not a row: the rest of an interrupted write.
 fn torn(work: &Work<'_>, end: u64) -> Result<Option<(u64, Vec<u8>)>> {
     let Some(key) = &work.asked.location.key else {
         return Ok(None);
@@ -163,7 +163,8 @@ fn torn(work: &Work<'_>, end: u64) -> Result<Option<(u64, Vec<u8>)>> {
     Ok((!left.is_empty()).then_some((end + blank as u64, left)))
 }
 
-/// Without an expectation, ids that the caller gave tell what was sent before.
+/// Finds drafts that were written before, by the ids that the caller gave; for requests without an
+/// expected state.
 fn by_id(work: &Work<'_>, drafts: &[Draft]) -> Result<Known> {
     let mut count = 0;
     for (number, draft) in drafts.iter().enumerate() {
@@ -210,7 +211,7 @@ fn same(work: &Work<'_>, slot: Slot, draft: &Draft) -> Result<bool> {
     Ok(encode(draft, place)?.row == indent::compact(&view.payload(slot)?))
 }
 
-/// Rows follow each other: there is no place for anything that hangs elsewhere.
+/// Checks that drafts follow the last row: a list cannot contain an entry with another parent.
 fn check_parents(work: &Work<'_>, drafts: &[Draft]) -> Result<()> {
     let log = work.view().log;
     let mut last = log
@@ -315,7 +316,7 @@ fn told(work: &Work<'_>, mut row: RowEdit, rows: &Rows) -> Result<RowEdit> {
     Ok(row)
 }
 
-/// Whether a prompt is only the app talking to itself: that is no activity.
+/// Whether a prompt comes from the app itself, which does not count as activity.
 fn is_quiet(text: &str) -> bool {
     reminder::leading(text).is_some_and(|found| {
         found.visible.is_empty() && matches!(found.kind, Some("HEARTBEAT" | "MEMORY_UPDATE"))
@@ -334,7 +335,7 @@ pub(super) fn touch(row: &mut RowEdit, now: Instant) -> Result<()> {
     Ok(())
 }
 
-/// Names a session that nobody named after its first prompt.
+/// Names an unnamed session after its first prompt.
 fn name(work: &Work<'_>, row: &mut RowEdit, first: Option<&String>) -> Result<()> {
     let placeholder = row
         .text("title")

@@ -1,4 +1,5 @@
-//! New sessions: a row, as the app makes one. The transcript comes with the first message.
+//! Creates a session: a row, as the app writes it. The transcript is created with the first
+//! message.
 
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
@@ -42,7 +43,7 @@ pub(super) fn plan(
     })
 }
 
-/// Fails unless the id is one, and nobody has it.
+/// Fails unless the id is valid and not in use.
 pub(super) fn is_free(files: &dyn Files, index: &IndexFile, session: &str) -> Result<()> {
     if !id::is_valid(session) {
         return Err(Error::new(

@@ -1,4 +1,4 @@
-//! Deleting: data first, the row last.
+//! Deletes a session: first its files, last its row.
 
 use boswell_model::{Error, ErrorKind, Result};
 

@@ -1,4 +1,4 @@
-//! Forking: the rows up to an answer become a session of their own.
+//! Forks a session: the rows up to an assistant message become a new session.
 
 use boswell_model::json::Json;
 use boswell_model::{EntryKind, Result, Tip};
@@ -96,7 +96,7 @@ fn base(work: &Work<'_>, source: Option<&RowEdit>, id: &str, new: &NewSession) -
     Ok(row)
 }
 
-/// What tells the app to have the engine's session forked when this one is first asked something.
+/// Returns the members that make the app fork the engine's session with the first prompt.
 fn origin(work: &Work<'_>, source: Option<&RowEdit>, count: usize) -> Result<Option<Json>> {
     let Some(source) = source.filter(|row| Row(row.raw()).runtime() == "builtin") else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! A change of one session while it is planned.
+//! The state of a session while a change of it is planned.
 
 use boswell_model::{
     Error, ErrorKind, Flags, Framing, Gap, Instant, Result, Revision, SessionView, Span, SpanKind,
@@ -11,7 +11,7 @@ use super::super::preview;
 use super::super::stats::Stats;
 use super::transcript::Transcript;
 
-/// The longest title; more is no title.
+/// The maximal length of a title.
 const LONGEST_TITLE: usize = 4096;
 
 /// A change while it is planned: the index as it will be, and the steps before it is written.
@@ -192,7 +192,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// The same for what makes a transcript: the index comes first.
+    /// Finishes a plan that creates a transcript: the index is written first.
     pub(super) fn finish_index_first(self, kind: &str, title: &str) -> Result<Planned> {
         let mut plan = Plan::new(kind, title);
         plan.steps = self

@@ -1,9 +1,9 @@
-//! What has to happen in a MyAgents store for an intention to come true.
+//! Plans for edit requests on a MyAgents store.
 //!
-//! Everything goes under the app's own locks, that of the transcript first and that of the
-//! index inside it, as the app takes them. Where a transcript is made its row comes first,
-//! where one goes its row goes last: whoever looks in between sees an empty session, never a
-//! file that nobody speaks of.
+//! Every change is made under the app's own locks, first that of the transcript and then that of
+//! the index, in the order of the app. A row is written before its transcript is created, and
+//! removed after its transcript is deleted: a concurrent reader sees an empty session, never a file
+//! without a row.
 
 mod append;
 mod create;

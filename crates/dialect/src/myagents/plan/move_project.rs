@@ -1,4 +1,4 @@
-//! A project folder was moved: the rows that name it follow.
+//! Updates the rows that name a project folder after it was moved.
 
 use boswell_model::Result;
 

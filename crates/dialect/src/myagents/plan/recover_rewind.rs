@@ -1,4 +1,4 @@
-//! Settles a rewind that MyAgents began and did not finish, by its own record.
+//! Finishes or cancels a rewind that MyAgents started and did not finish, by the app's own intent.
 
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Result};

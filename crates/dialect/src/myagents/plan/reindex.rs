@@ -1,4 +1,4 @@
-//! The index written anew from the transcripts.
+//! Rebuilds the index from the transcripts.
 
 use boswell_model::json::Json;
 use boswell_model::{Instant, Result};

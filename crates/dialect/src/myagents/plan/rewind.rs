@@ -1,4 +1,5 @@
-//! Rewinding: the transcript is cut before a prompt, and the engine must forget the same.
+//! Rewinds a session: truncates the transcript before a prompt, and makes the engine forget the
+//! same messages.
 
 use boswell_model::{EntryKind, Error, ErrorKind, Result, Tip};
 
@@ -12,7 +13,7 @@ use super::recover_rewind::{bound, finish};
 
 /// How the engine is made to forget.
 enum Engines {
-    /// It is told to go on after this message, which the app finds in the last row by itself.
+    /// It continues after this message, which the app finds in the last row by itself.
     After(String),
     /// It gets a session of its own; the row says so before anything is cut.
     Replaced(Intent),

@@ -1,4 +1,4 @@
-//! The line log of a session as a change finds it, also while it is still a document.
+//! The transcript of a session before a change: a line log, or a document of an old version.
 
 use boswell_model::json::Raw;
 use boswell_model::{Result, Slot};
@@ -16,7 +16,7 @@ const LONGEST: u64 = 1 << 30;
 pub(super) struct Transcript {
     /// Key of the line log.
     pub(super) key: String,
-    /// The rows of a document that is no line log yet.
+    /// The rows of a document that is not a line log yet.
     moved: Option<Vec<u8>>,
     /// Key of a document that a line log has replaced.
     retired: Option<String>,

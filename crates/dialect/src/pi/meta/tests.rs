@@ -1,4 +1,4 @@
-//! What the entries of the pi family say about their session.
+//! Tests of the metadata of pi sessions.
 
 use super::super::Pi;
 use super::super::fixture::{HEADER, assistant, entry, read, user, v3};

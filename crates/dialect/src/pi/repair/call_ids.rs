@@ -1,4 +1,4 @@
-//! Calls of one branch that bear one id.
+//! Repairs tool calls of one branch that have the same id.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,8 +10,8 @@ use super::{Entries, changed};
 use crate::duplicate_calls::{self, DuplicateCalls};
 use crate::{Fix, ToolLink};
 
-/// One mend an entry. Answers stand in a run below the entry that called; those of
-/// one run are its own.
+/// Adds one fix per entry. Results follow the calling entry in one run of children; those of the
+/// run belong to it.
 pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let pairs = entries.repair_input.pairs;
     if !has_duplicates(pairs) {

@@ -1,4 +1,4 @@
-//! Calls of tools without an answer, and answers without a call.
+//! Repairs tool calls without a result, and results without a call.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! A repaired copy beside the original, as a session of its own.
+//! Writes a repaired copy next to the original, as a session of its own.
 
 use boswell_model::Result;
 use boswell_model::json::{Json, set_member};

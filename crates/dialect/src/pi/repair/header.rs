@@ -1,5 +1,4 @@
-//! The record that describes the session: brought to the front, completed, or made
-//! anew from what is left.
+//! Repairs the header: moves it to the front, completes it, or rebuilds it from what is left.
 
 use boswell_model::json::{Json, Raw, RawKind};
 use boswell_model::{EntryKind, Gap, ProblemKind, Repair, Result, Slot, SpanKind};
@@ -58,7 +57,7 @@ pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
             let record = entries.view.payload(slot)?;
             fix.splices = vec![
                 Splice::insert(front, [&record[..], b"\n"].concat()),
-                // Its line stays, blank: nothing else stands on it by now.
+                // The line stays, empty: by now it contains no other record.
                 entries.replaced(slot, Vec::new()),
             ];
             fixes.push(fix);
@@ -129,7 +128,7 @@ fn made(entries: &Entries<'_>, first: Slot) -> Result<Vec<u8>> {
     Ok(header.to_bytes())
 }
 
-/// The string that a torn header says of a key, if it is whole.
+/// Returns the string value of a key in a torn header, if the value is complete.
 fn left_of(torn: &[u8], key: &str) -> Option<String> {
     let mark = format!("\"{key}\":\"");
     let at = memchr::memmem::find(torn, mark.as_bytes())? + mark.len() - 1;

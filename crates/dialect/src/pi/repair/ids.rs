@@ -1,4 +1,4 @@
-//! Entries without an id, and entries of different content that bear one id.
+//! Repairs entries without an id, and entries with different content that have the same id.
 
 use std::collections::HashMap;
 
@@ -50,8 +50,8 @@ pub(super) fn missing(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()>
     Ok(())
 }
 
-/// Later entries get ids of their own; what was written below such an entry follows it. One mend an
-/// id, so that none is done by half.
+/// Gives later entries new ids; their descendants are changed with them. There is one fix per id,
+/// so that it is applied completely or not at all.
 pub(super) fn doubled(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let mut first: HashMap<Symbol, Slot> = HashMap::new();
     let mut renamed: HashMap<Symbol, String> = HashMap::new();

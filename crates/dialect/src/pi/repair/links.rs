@@ -1,4 +1,4 @@
-//! Entries whose parent is gone or leads back to them.
+//! Repairs entries whose parent is missing or part of a cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
-//! What can be done about damaged sessions of the family.
+//! Fixes for damaged sessions of the family.
 //!
-//! None of its programs helps itself: a walk ends at a parent that is not there, a circle is walked
-//! for ever, and a file without a proper header is replaced by an empty one.
+//! None of its programs tolerates damage: a walk ends at a missing parent, a cycle is followed
+//! forever, and a file without a valid header is replaced by an empty one.
 
 mod call_ids;
 mod calls;

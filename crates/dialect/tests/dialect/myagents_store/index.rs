@@ -1,8 +1,8 @@
 //! The index and the files that it names: damaged, missing, of another era.
 
 use boswell_dialect::myagents::MyAgents;
-use boswell_dialect::{Depth, Dialect, Reader, SideFiles, SideKind};
-use boswell_model::{Framing, Instant, ProblemKind, Slot};
+use boswell_dialect::{Depth, Dialect, FileInfo, Files, MemoryFiles, Reader, SideFiles, SideKind};
+use boswell_model::{Error, ErrorKind, Framing, Instant, ProblemKind, Result, Slot};
 
 use super::{E2, E3, ROWS, discover, files, index_of, kinds, log_of, only};
 
@@ -138,4 +138,33 @@ fn empty_jsonl_and_legacy_json_the_document_is_read() {
         assert_eq!(location.key.as_deref(), Some(document_of(E2).as_str()));
         assert_eq!(location.framing, Framing::Rows("messages"));
     }
+}
+
+/// Files of which the index cannot be read.
+#[derive(Debug)]
+struct LockedIndex(MemoryFiles);
+
+impl Files for LockedIndex {
+    fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
+        self.0.list(folder)
+    }
+
+    fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
+        self.0.stat(key)
+    }
+
+    fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
+        match key {
+            "sessions.json" => Err(Error::new(ErrorKind::Denied, "permission denied")),
+            _ => self.0.read(key, at, len),
+        }
+    }
+}
+
+#[test]
+fn an_index_that_cannot_be_read_is_unreadable_and_not_stale() {
+    let memory = files(&[("sessions.json", "[]"), (&log_of(E2), ROWS)]);
+    let found = MyAgents.discover(&LockedIndex(memory)).unwrap();
+    assert_eq!(kinds(&found), [("sessions.json", ProblemKind::Unreadable)]);
+    assert_eq!(found.sessions.len(), 1);
 }

@@ -9,7 +9,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use boswell_model::{Instant, Result, SessionRef};
-use boswell_store::{StoreId, Stores};
+use boswell_store::store::{StoreId, Stores};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::scope::Scope;

@@ -1,4 +1,10 @@
-//! The terms of a segment, looked through as one text.
+//! The dictionary of a segment: all terms in one byte string, searched with substring search (SIMD,
+//! `memchr`).
+//!
+//! Every term is between two newlines, and terms are in byte order. So a whole term, a prefix, a
+//! suffix and an infix are each found by searching for the stretch with a newline on the fixed
+//! sides. Whole terms and prefixes use a binary search over the groups first; suffixes and infixes
+//! scan all terms.
 
 use memchr::memmem;
 
@@ -6,20 +12,20 @@ use super::GROUP;
 use crate::index::checksummed_pages::number;
 use crate::varint;
 
-/// What a stretch of text must be to a term.
+/// How a stretch of text must match a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// The whole term.
+    /// It is the whole term.
     Whole,
-    /// Its beginning.
+    /// The term begins with it.
     Start,
-    /// Its end.
+    /// The term ends with it.
     End,
-    /// Any part of it.
+    /// The term contains it.
     Inside,
 }
 
-/// A term of a segment: its number and its place in the dictionary.
+/// A term of a segment: its number, and its position in the dictionary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Term {
     pub(crate) index: usize,
@@ -27,18 +33,18 @@ pub(crate) struct Term {
     end: usize,
 }
 
-/// Every term of a segment, and where its postings are.
+/// All terms of a segment, and the positions of their postings.
 #[derive(Debug)]
 pub(super) struct Dictionary {
     pub(super) bytes: Vec<u8>,
-    /// Where terms, groups and lengths begin in the bytes.
+    /// Offsets of terms, groups and lengths in `bytes`.
     pub(super) text: usize,
     pub(super) groups: usize,
     pub(super) lengths: usize,
 }
 
 impl Dictionary {
-    /// Hands over every term that `stretch` fits, in order, until `sink` answers false.
+    /// Calls `sink` with every term that `stretch` fits, in order, until `sink` returns false.
     pub(super) fn find(&self, stretch: &[u8], fit: Fit, sink: &mut dyn FnMut(Term) -> bool) {
         let text = self.terms();
         let mut needle = Vec::with_capacity(stretch.len() + 2);
@@ -60,14 +66,16 @@ impl Dictionary {
             if !sink(term) || fit == Fit::Whole {
                 break;
             }
-            // The newline that ends this term begins the next one.
+            // The newline after this term is also the one before the next, so the search continues
+            // on it.
             at = term.end;
         }
     }
 
-    /// Hands over the first `count` terms, which are all.
+    /// Calls `sink` with the first `count` terms; `count` is the number of terms in the segment.
     pub(super) fn all(&self, count: usize, sink: &mut dyn FnMut(&[u8], Term)) {
         let text = self.terms();
+        // Byte 0 is the newline before the first term.
         let mut start = 1;
         for index in 0..count {
             let Some(len) = text
@@ -86,7 +94,7 @@ impl Dictionary {
         }
     }
 
-    /// The bytes of a term.
+    /// Returns the bytes of `term`.
     pub(super) fn bytes_of(&self, term: Term) -> &[u8] {
         self.terms().get(term.start..term.end).unwrap_or(b"")
     }
@@ -95,6 +103,8 @@ impl Dictionary {
         self.bytes.get(self.text..).unwrap_or(b"")
     }
 
+    /// Returns offset of the first term, offset of the first length and start of the postings of a
+    /// group.
     fn group(&self, index: usize) -> Option<[usize; 3]> {
         let at = self.groups + index * 12;
         let row = self
@@ -109,7 +119,7 @@ impl Dictionary {
         (self.lengths - self.groups) / 12
     }
 
-    /// The stretch of the dictionary in which terms that begin with `stretch` can stand.
+    /// Returns the part of the dictionary that can contain terms which begin with `stretch`.
     fn range(&self, stretch: &[u8]) -> (usize, usize) {
         let first = |index: usize| {
             let start = self.group(index).map_or(0, |group| group[0]);
@@ -129,16 +139,20 @@ impl Dictionary {
             }
             low
         };
+        // The group before the first one that is not smaller can still contain such terms after its
+        // first.
         let from = past(&|term| term < stretch).saturating_sub(1);
         let to = past(&|term| term < stretch || term.starts_with(stretch));
         let start = self
             .group(from)
+            // One byte earlier, because the needle begins with the newline before the term.
             .map_or(0, |group| group[0].saturating_sub(1));
         let end = self.group(to).map_or(self.terms().len(), |group| group[0]);
         (start, end)
     }
 
-    /// The term that holds the byte at `at`.
+    /// Returns the term that contains the byte at `at`; its number is counted from the start of its
+    /// group.
     fn term_at(&self, at: usize) -> Term {
         let text = self.terms();
         let start =
@@ -166,7 +180,8 @@ impl Dictionary {
         }
     }
 
-    /// Where the postings of a term begin and end.
+    /// Returns start and end of the postings of a term. Only lengths are stored, so those of the
+    /// terms before it in the group are added up.
     pub(super) fn postings_of(&self, term: usize) -> Option<(u64, u64)> {
         let [_, lengths, mut at] = self.group(term / GROUP)?;
         let mut reader = varint::Reader::new(self.bytes.get(self.lengths + lengths..self.text)?);

@@ -1,10 +1,18 @@
-//! An immutable part of the index: which terms stand in which blocks of text.
+//! A segment: an immutable file that maps terms to posting lists of blocks.
 //!
-//! The body of its file: the block rows · where each group of terms begins · the length of each
-//! term's postings · the dictionary (every term in byte order, each between two newlines, so that
-//! one search over it finds terms that are, begin with, end with or hold a stretch) · the postings
-//! · the header. A posting is the distance from the block before it and, if it is not 1, how often
-//! the term stands there.
+//! The body of the file contains, in this order:
+//!
+//! * the block rows ([`BlockRow`], 40 bytes each),
+//! * the group table: for every 64th term the offsets of its text, of its length and of its
+//!   postings,
+//! * the length of each term's postings,
+//! * the dictionary: all terms in byte order, each between two newlines, so that one substring
+//!   search finds terms that are equal to, begin with, end with or contain a stretch,
+//! * the postings: the distance to the previous block, shifted left by one; the low bit says that a
+//!   count other than 1 follows,
+//! * the header ([`HEADER`]).
+//!
+//! The body is wrapped in checksummed pages, so that each part can be read alone.
 
 mod dictionary;
 mod postings;
@@ -12,9 +20,10 @@ mod reader;
 mod row;
 mod writer;
 
-/// How many terms share one place in the table of groups.
+/// Number of terms per entry of the group table.
 const GROUP: usize = 64;
-/// Six numbers: blocks, terms, and the lengths of groups, lengths, dictionary, postings.
+/// Size of the header, six numbers: blocks, terms, and the lengths of groups, lengths, dictionary
+/// and postings.
 const HEADER: usize = 6 * 8;
 
 pub(crate) use dictionary::{Fit, Term};

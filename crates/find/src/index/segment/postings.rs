@@ -1,4 +1,4 @@
-//! In which blocks a term stands.
+//! Reads posting lists: the blocks in which a term occurs, and how often.
 
 use std::ops::Range;
 
@@ -8,14 +8,15 @@ use super::dictionary::{Dictionary, Term};
 use crate::index::checksummed_pages::{Paged, damaged};
 use crate::varint;
 
-/// Reads postings and keeps the pages it read last.
+/// A reader of postings that caches the pages it read last: terms that are neighbours in the
+/// dictionary have their postings on the same page.
 #[derive(Debug)]
 pub(crate) struct Postings<'s> {
     pages: &'s Paged,
     dictionary: &'s Dictionary,
     held: Vec<u8>,
     held_at: u64,
-    /// Where all postings are, and how many blocks there can be.
+    /// Position of all postings in the body, and the number of blocks that they may refer to.
     place: Range<u64>,
     blocks: u32,
 }
@@ -37,7 +38,7 @@ impl<'s> Postings<'s> {
         }
     }
 
-    /// Hands over the blocks of a term and how often it stands in each.
+    /// Calls `sink` with each block in which `term` occurs, and how often it occurs there.
     pub(crate) fn of(&mut self, term: Term, sink: &mut dyn FnMut(u32, u32)) -> Result<()> {
         let (from, to) = self
             .dictionary
@@ -58,6 +59,8 @@ impl<'s> Postings<'s> {
         let mut reader = varint::Reader::new(self.held.get(start..end).unwrap_or(b""));
         let mut block = 0u32;
         while let Some(step) = reader.number() {
+            // Delta encoding: the distance to the previous block; the low bit of `step` says that a
+            // count follows.
             block = block.saturating_add(u32::try_from(step >> 1).unwrap_or(u32::MAX));
             let count = if step & 1 == 1 {
                 reader.small().unwrap_or(1)

@@ -1,4 +1,7 @@
-//! Opens a segment and answers what stands where.
+//! Opens a segment and reads its parts when they are needed.
+//!
+//! Opening reads only the header. Dictionary and block rows are read on first use and stay in
+//! memory; postings are read page by page.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,14 +14,15 @@ use super::postings::Postings;
 use super::row::{ROW, Rows};
 use crate::index::checksummed_pages::{Paged, damaged, number};
 
-/// A segment that was opened.
+/// An open segment.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) number: u64,
     pages: Paged,
     blocks: u32,
     terms: usize,
-    /// Where groups, lengths, dictionary, postings begin, and where postings end.
+    /// Offsets in the body: start of groups, lengths, dictionary and postings, then the end of the
+    /// postings.
     places: [u64; 5],
     dictionary: OnceLock<Dictionary>,
     rows: OnceLock<Rows>,
@@ -63,7 +67,8 @@ impl Segment {
         self.blocks
     }
 
-    /// Whether damage was met in it.
+    /// Returns whether a read of this segment found damage; then searches treat its sources as not
+    /// indexed.
     pub(crate) fn is_hurt(&self) -> bool {
         self.hurt.load(Ordering::Relaxed)
     }
@@ -72,17 +77,17 @@ impl Segment {
         self.hurt.store(true, Ordering::Relaxed);
     }
 
-    /// Reads every byte once.
+    /// Verifies the checksums of the whole body.
     pub(crate) fn check(&self) -> Result<()> {
         self.pages.read(0, self.pages.len()).map(|_| ())
     }
 
-    /// Where the text of each block came from.
+    /// Returns the rows of all blocks.
     pub(crate) fn rows(&self) -> Result<&Rows> {
         if let Some(rows) = self.rows.get() {
             return Ok(rows);
         }
-        // They stand at the front of the file.
+        // The rows are at the start of the body.
         let (bytes, _) = self.pages.read(0, self.places[0])?;
         Ok(self.rows.get_or_init(|| Rows::of(bytes, self.blocks)))
     }
@@ -107,7 +112,7 @@ impl Segment {
         Ok(self.dictionary.get_or_init(|| read))
     }
 
-    /// Hands over every term that `stretch` fits, in order, until `sink` answers false.
+    /// Calls `sink` with every term that `stretch` fits, in order, until `sink` returns false.
     pub(crate) fn terms(
         &self,
         stretch: &[u8],
@@ -118,20 +123,20 @@ impl Segment {
         Ok(())
     }
 
-    /// Hands over every term.
+    /// Calls `sink` with every term, in order.
     pub(crate) fn all_terms(&self, sink: &mut dyn FnMut(&[u8], Term)) -> Result<()> {
         self.dictionary()?.all(self.terms, sink);
         Ok(())
     }
 
-    /// The bytes of a term.
+    /// Returns the bytes of a term that [`Segment::terms`] or [`Segment::all_terms`] returned.
     pub(crate) fn bytes_of(&self, term: Term) -> &[u8] {
         self.dictionary
             .get()
             .map_or(b"", |dictionary| dictionary.bytes_of(term))
     }
 
-    /// A reader of postings; terms are best asked for in order.
+    /// Returns a reader of postings; asking for terms in order reads each page once.
     pub(crate) fn postings(&self) -> Result<Postings<'_>> {
         Ok(Postings::new(
             &self.pages,

@@ -1,13 +1,13 @@
-//! Where the text of a block came from, forty bytes each.
+//! Block rows: which part of its source a block was made from, forty bytes each.
 
 use crate::extract::{Field, Weight};
 use crate::index::checksummed_pages::number;
 use crate::source::TextPosition;
 
-/// Bytes of a row.
+/// Size of a row in bytes.
 pub(super) const ROW: usize = 40;
 
-/// Where the text of a block came from.
+/// Position of a block in its source, and what ranking and time filters need to know of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockRow {
     pub(crate) at: u64,
@@ -16,11 +16,11 @@ pub(crate) struct BlockRow {
     pub(crate) newest: i64,
     pub(crate) slot: u32,
     pub(crate) line: u32,
-    /// How much the best place in it counts that text stands in.
+    /// The highest weight of the fields that the block contains text of.
     pub(crate) weight: Weight,
 }
 
-/// The length shares its eight bytes with the weight.
+/// Number of bits of the length; the weight is in the eight bits above.
 const LEN_BITS: u32 = 56;
 
 impl BlockRow {
@@ -37,18 +37,19 @@ impl BlockRow {
         }
     }
 
-    /// Notes the time of an entry; one without a time makes the block as old as can be.
+    /// Records the time of an entry; an entry without a time sets `oldest` to the minimum.
     pub(crate) fn saw(&mut self, millis: Option<i64>) {
         self.oldest = self.oldest.min(millis.unwrap_or(i64::MIN));
         self.newest = self.newest.max(millis.unwrap_or(i64::MIN));
     }
 
-    /// Notes where a piece of its text stands.
+    /// Records that the block contains text of `field`.
     pub(crate) fn holds(&mut self, field: Field) {
         self.weight = self.weight.max(field.weight());
     }
 
-    /// The newest time that an entry of it can have, if those without one count as of `otherwise`.
+    /// Returns the newest time that an entry of the block can have, if entries without a time count
+    /// as of `otherwise`.
     pub(crate) fn latest(&self, otherwise: i64) -> i64 {
         if self.oldest == i64::MIN {
             self.newest.max(otherwise)
@@ -88,7 +89,7 @@ impl BlockRow {
     }
 }
 
-/// The rows of a segment, each read when it is asked for: of most blocks nobody asks.
+/// The rows of a segment, decoded one by one on demand: a search needs few of them.
 #[derive(Debug)]
 pub(crate) struct Rows {
     bytes: Vec<u8>,

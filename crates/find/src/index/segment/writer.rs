@@ -1,11 +1,11 @@
-//! Writes a segment.
+//! Encodes a segment; the layout is described in the module documentation of `segment`.
 
 use super::GROUP;
 use super::row::{BlockRow, ROW};
 use crate::index::checksummed_pages;
 use crate::varint;
 
-/// Takes terms in byte order and gives the bytes of a segment.
+/// Collects terms in byte order and returns the bytes of a segment.
 #[derive(Debug, Default)]
 pub(crate) struct SegmentWriter {
     dictionary: Vec<u8>,
@@ -23,7 +23,7 @@ impl SegmentWriter {
         }
     }
 
-    /// Adds a term with its blocks in ascending order; one without blocks is left out.
+    /// Adds a term with its blocks in ascending order; a term without blocks is left out.
     pub(crate) fn term(&mut self, term: &[u8], blocks: impl Iterator<Item = (u32, u32)>) {
         let from = self.postings.len();
         let mut before = 0;
@@ -37,6 +37,8 @@ impl SegmentWriter {
                 varint::put(&mut self.postings, u64::from(count));
             }
         }
+        // After a merge all blocks of a term may be dead: then the term itself must disappear,
+        // which `purge` relies on.
         if self.postings.len() == from {
             return;
         }
@@ -51,7 +53,7 @@ impl SegmentWriter {
         self.terms += 1;
     }
 
-    /// The bytes of the file, and the number that stands for it.
+    /// Returns the bytes of the file and its seal.
     pub(crate) fn finish(self, blocks: &[BlockRow]) -> (Vec<u8>, u32) {
         let mut body =
             Vec::with_capacity(self.postings.len() + self.dictionary.len() + blocks.len() * ROW);

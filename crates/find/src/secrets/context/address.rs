@@ -67,7 +67,7 @@ pub(super) fn address(text: &[u8], range: &Range<usize>) -> Option<Range<usize>>
     let colon = memchr::memchr(b':', part.get(..end)?)?;
     let (user, password) = (part.get(..colon)?, part.get(colon + 1..end)?);
     let template = |bytes: &[u8]| bytes.iter().any(|byte| b"{}$()[]".contains(byte));
-    // `$` and brackets are escaped in real addresses; here they are what a template fills.
+    // `$` and brackets are escaped in real addresses; here they are template placeholders.
     if password.len() < 2
         || template(user)
         || (template(password) && value::is_reference(password))

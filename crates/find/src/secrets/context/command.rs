@@ -1,4 +1,4 @@
-//! Passwords that a command takes as an option.
+//! Finds passwords that a command takes as an option.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::address::is_example;
 use crate::secrets::assign::{bare, quoted};
 use crate::secrets::value;
 
-/// How far the options of a command are looked for.
+/// Number of bytes after a command in which its options are searched.
 const COMMAND: usize = 1024;
 
 pub(super) fn command(
@@ -35,8 +35,8 @@ pub(super) fn command(
     }
 }
 
-/// The end of the line, or of a line that goes on behind a backslash; escaped
-/// line ends count as well.
+/// Returns the end of the line; a backslash at the end continues it, and escaped line ends count as
+/// well.
 fn line_end(rest: &[u8]) -> usize {
     let mut slashes = 0_usize;
     for (at, byte) in rest.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Cookies and tokens in the headers of HTTP.
+//! Finds cookies and tokens in HTTP headers.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ const ATTRIBUTES: [&str; 9] = [
     "partitioned",
 ];
 
-/// Finds the cookies of a header and gives where it ends.
+/// Finds the cookies of a header and returns its end.
 pub(super) fn cookies(
     text: &[u8],
     at: usize,

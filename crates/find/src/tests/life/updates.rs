@@ -1,4 +1,4 @@
-//! How an index follows its sources: appended, rewritten, merged, cut short.
+//! Updates of an index after its sources were appended to, rewritten, merged or truncated.
 
 use super::super::support::TestSources;
 use super::super::{all, build, search, sessions};

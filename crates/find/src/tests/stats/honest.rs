@@ -1,9 +1,9 @@
-//! The rules of counting, written down once more without any thought of speed.
+//! Reference implementation of the counting rules, simple and slow.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use boswell_model::{Instant, Usage};
-use boswell_store::{Stores, Summary};
+use boswell_store::store::{Stores, Summary};
 
 use crate::catalog::{CatalogRow, Family, Item, messages_of};
 use crate::stats::{By, Prices, Sum};
@@ -15,10 +15,10 @@ struct One {
     conversation: usize,
 }
 
-/// Everything that is asked about, in memory.
+/// All sessions and messages, in memory.
 pub(super) struct Honest {
     sessions: Vec<One>,
-    /// Every message with the place of its session among them.
+    /// Every message with the place of its session.
     items: Vec<(usize, Item)>,
 }
 
@@ -152,7 +152,7 @@ impl Honest {
         sums
     }
 
-    /// Of each conversation the side that holds most.
+    /// Returns the side with the most messages of each conversation.
     fn fullest(&self) -> Vec<&One> {
         let weight = |it: &One| (it.summary.meta.messages, it.summary.records);
         let mut best: BTreeMap<usize, &One> = BTreeMap::new();
@@ -165,7 +165,7 @@ impl Honest {
         best.into_values().collect()
     }
 
-    /// Every message once, with the session that it counts for.
+    /// Returns every message once, with the session that it counts for.
     fn once(&self) -> Vec<(usize, Item)> {
         let begun = |place: usize| {
             let summary = &self.sessions[place].summary;
@@ -194,7 +194,7 @@ impl Honest {
         out
     }
 
-    /// What is not only repeated, and what is only stated.
+    /// Returns messages that are not relayed, and totals that are only stated.
     fn chosen(&self) -> Vec<(usize, Item)> {
         let owners: HashSet<(usize, &str)> = self
             .sessions
@@ -239,7 +239,7 @@ impl Honest {
                 own.for_each(|(_, item)| _ = item.usage.cost.get_or_insert(0.0));
             }
         }
-        // Of conversations that several places know usage of, only one place.
+        // If several stores know the usage of a conversation, only one of them counts.
         let knows = |place: usize, named: bool| {
             items
                 .iter()

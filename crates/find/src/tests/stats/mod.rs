@@ -1,5 +1,5 @@
-//! Statistics: whatever changes, what was kept and brought up to date answers as a count of
-//! everything from nothing does.
+//! Statistics: after any sequence of changes, the stored and updated totals are equal to a count of
+//! everything from scratch.
 
 mod honest;
 mod world;
@@ -7,7 +7,7 @@ mod world;
 use std::collections::BTreeMap;
 
 use boswell_model::Instant;
-use boswell_store::Stores;
+use boswell_store::store::Stores;
 use proptest::prelude::*;
 
 use crate::catalog::{Catalog, CatalogRow, WantedRows};
@@ -17,11 +17,11 @@ use world::{Change, World};
 
 const EVERY: [By; 5] = [By::Total, By::Day, By::Project, By::Agent, By::Model];
 
-/// Whole dollars for a token, so that no order of adding can show.
+/// Whole dollars per token, so that the order of addition cannot matter.
 const PRICES: &str = r#"{"m0":{"input":1e6,"output":2e6,"cache_write":4e6,"cache_write_1h":8e6},"m1":{"input":3e6,"output":5e6},
     "gpt-5.4":{"input":1e6,"output":1e6}}"#;
 
-/// Which conversations are asked for, by the places of their sides.
+/// Selects conversations by the places of their sides.
 type Meant<'w> = Box<dyn Fn(&[usize]) -> bool + 'w>;
 
 fn filters<'w>(stores: &'w Stores, entries: &'w [CatalogRow]) -> Vec<(&'static str, Meant<'w>)> {
@@ -58,7 +58,7 @@ fn look(catalog: &mut Catalog, stores: &Stores, at: i64) -> Vec<CatalogRow> {
     entries
 }
 
-/// Long after anything was written: nothing is too young to trust.
+/// A time long after all changes: no file state is too young to trust.
 const LATER: i64 = 4_000_000_000_000;
 
 fn answers(
@@ -95,7 +95,7 @@ fn follow(changes: &[Change]) {
     let file = world.path("catalog.db");
     for (step, change) in changes.iter().enumerate() {
         world.make(change);
-        // Each time another process comes, and finds what the one before left.
+        // Opens the catalog as a new process would, with what the previous one left.
         let mut catalog = Catalog::open(&file).unwrap();
         let entries = look(&mut catalog, &stores, LATER + step as i64 * 10_000);
         let (kept, honest) = (
@@ -111,7 +111,7 @@ fn follow(changes: &[Change]) {
             "asked again after step {step}"
         );
     }
-    // The same of nothing but the files.
+    // The same result from the files alone.
     let mut remake = Catalog::in_memory().unwrap();
     let entries = look(&mut remake, &stores, LATER);
     let mut catalog = Catalog::open(&file).unwrap();

@@ -1,14 +1,14 @@
-//! A small world of sessions that share messages, and all that can happen to it.
+//! A small set of sessions that share messages, and random changes to it.
 
 use std::path::{Path, PathBuf};
 
-use boswell_store::Stores;
+use boswell_store::store::Stores;
 use boswell_testkit::files::Made;
 use boswell_testkit::make::codex::{CodexShape, Taken, fork, rollout};
 use boswell_testkit::{corpus, disk};
 use proptest::prelude::*;
 
-/// What happens, and numbers that say to whom.
+/// A change, and the numbers that select its targets.
 #[derive(Debug, Clone)]
 pub(super) struct Change {
     what: What,
@@ -38,7 +38,7 @@ enum What {
     Document,
 }
 
-/// Sequences of changes, none of them to an empty world.
+/// Sequences of changes that begin with a session.
 pub(super) fn changes(most: usize) -> impl Strategy<Value = Vec<Change>> {
     use What::*;
     let what = prop_oneof![
@@ -116,7 +116,7 @@ impl World {
         stores
     }
 
-    /// A log of a store; none where there is none.
+    /// Returns a log of a store; `None` if it has none.
     fn log(&self, store: &str, which: usize) -> Option<PathBuf> {
         let folder = Some(self.path(store)).filter(|folder| folder.is_dir())?;
         let logs: Vec<PathBuf> = (corpus::files(&folder).into_iter())
@@ -155,7 +155,7 @@ impl World {
             }
             What::CodexBegin => {
                 self.made += 1;
-                // Strangers may happen to spend the same.
+                // Unrelated sessions may happen to reach the same totals.
                 let id = format!("019d7e3d-0164-79d1-af76-{:012x}", self.made);
                 let made = rollout(
                     CodexShape::Plain,

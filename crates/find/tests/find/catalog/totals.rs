@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use boswell_find::{By, Catalog, Prices, WantedRows};
-use boswell_store::Stores;
+use boswell_store::store::Stores;
 use boswell_testkit::disk;
 use serde_json::Value;
 

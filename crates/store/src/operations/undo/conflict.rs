@@ -1,4 +1,4 @@
-//! Why an operation cannot be undone, with a way out that works.
+//! Explains why an operation cannot be undone, with a hint that works.
 
 use std::sync::Arc;
 
@@ -11,8 +11,7 @@ use crate::backend::FsBackend;
 use crate::runner::{State, shown};
 
 impl Undoing<'_> {
-    /// Why a file cannot be taken back, with a way out that works: a hint is
-    /// tried before it is given.
+    /// Returns the error for a file that changed since. A hint is tested before it is given.
     pub(super) fn changed_since(&self, key: &str, newer: Newer) -> Error {
         let error = Error::new(
             ErrorKind::Conflict,
@@ -57,7 +56,7 @@ impl Undoing<'_> {
         }
     }
 
-    /// The session whose log a file is.
+    /// Returns the session whose log the file is.
     pub(super) fn session_at(&self, key: &str) -> Option<SessionRef> {
         let dialect = by_name(&self.op.session.dialect)?;
         let backend = Arc::new(FsBackend::on(Arc::clone(&self.runner.disk), &self.op.root));
@@ -70,13 +69,13 @@ impl Undoing<'_> {
     }
 }
 
-/// The command that moves a project back, as the title of the operation names its folders.
+/// Returns the command that moves a project back, from the folders in the title of the operation.
 fn moving_back(title: &str) -> String {
     let folders = title
         .strip_prefix("move boswell's memory of ")
         .or_else(|| title.strip_prefix("move "));
     match folders.and_then(|folders| folders.split_once(" to ")) {
-        // A folder whose name holds ` to ` could be cut in the wrong place.
+        // A folder whose name contains ` to ` could be split in the wrong place.
         Some((from, to)) if !to.contains(" to ") => {
             format!(
                 "boswell move {} {} --apply",

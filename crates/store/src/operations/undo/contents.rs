@@ -1,5 +1,5 @@
-//! The bytes that an undo needs and those that it takes away: found in the vault, or in files as
-//! they are now.
+//! Finds the bytes that an undo writes and those that it removes: in the vault, or in the current
+//! files.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use crate::runner::{Change, Content, FileFacts, State, place, shown};
 use crate::sha256::Digest;
 
 impl Undoing<'_> {
-    /// Sees to it that what a change needs and what it takes away can be read.
+    /// Makes the bytes available that a change writes and those that it removes.
     pub(super) fn gather(&mut self, change: &Change) -> Result<()> {
         match change {
             Change::Write { key, before, after } => {
@@ -52,7 +52,7 @@ impl Undoing<'_> {
         ))
     }
 
-    /// Finds the end that is cut off a file: in the file as it stands, or in a copy of it.
+    /// Finds the end that is cut off a file: in the current file, or in a copy of it.
     pub(super) fn find_cut(&mut self, before: &FileFacts, from: u64, cut: Digest) -> Result<()> {
         let mut wholes = HashMap::new();
         for (key, state) in &self.current {

@@ -1,4 +1,4 @@
-//! One file: what is at its path now, and what its bytes and facts are after an edit.
+//! Reads the state of one file, and computes its bytes and facts after an edit.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use crate::runner::change::{FileFacts, State};
 use crate::runner::paths::shown;
 use crate::sha256::{Digest, Hasher, chunks};
 
-/// What stands at a path; its hash is left out. Opened as writers do, which refuses links even
-/// if they lead nowhere.
+/// Returns what is at a path, without the hash. The file is opened as a writer would open it, which
+/// refuses symbolic links, also dangling ones.
 pub(crate) fn read_state(disk: &dyn Disk, path: &Path) -> Result<(State, Option<Stat>)> {
     let fault = |error| Error::io(path.display(), "open", error);
     if let Some(Stat {
@@ -22,7 +22,8 @@ pub(crate) fn read_state(disk: &dyn Disk, path: &Path) -> Result<(State, Option<
         return Ok((State::Folder, None));
     }
     let opened = match disk.open(path, OpenMode::Append) {
-        // A link would have been refused before the permissions were looked at.
+        // A read-only file can still be replaced. A symbolic link would have been refused before
+        // its permissions were checked.
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             disk.open(path, OpenMode::Read)
         }
@@ -93,7 +94,7 @@ pub(super) fn edited(
     Ok([head, new, rest.get(old.len()..).unwrap_or_default()].concat())
 }
 
-/// Hands over the bytes of a patched file, chunk by chunk.
+/// Passes the bytes of a patched file to `sink`, chunk by chunk.
 pub(crate) fn feed_pieces(
     disk: &dyn Disk,
     path: &Path,

@@ -1,4 +1,4 @@
-//! The steps of a plan that give a file other bytes: put, assembled from another, appended to.
+//! Simulates the steps that change the bytes of a file: put, assemble, append.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::runner::paths::shown;
 use crate::sha256::{Digest, Hasher};
 
 impl Lowering<'_> {
-    /// The bytes of a file by now.
+    /// Returns the bytes of a file after the steps so far.
     pub(super) fn bytes(&mut self, key: &str) -> Result<Vec<u8>> {
         match self.look(key)? {
             State::File(_) => {}
@@ -42,7 +42,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Sees to it that what a file is by now can be copied to the vault.
+    /// Makes the current content of a file available for the copy in the vault.
     pub(super) fn keep_before(&mut self, key: &str) -> Result<()> {
         let Some(file) = self.files.get(key) else {
             return Err(not_a_file(key));
@@ -59,8 +59,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Makes a file ready to be written as a whole: what stands there is kept, and says what it
-    /// was; folders are made.
+    /// Prepares for writing a file as a whole: its old content is kept, or missing folders are
+    /// made. Returns the facts of the old file.
     pub(super) fn make_way(&mut self, key: &str) -> Result<Option<FileFacts>> {
         match self.look(key)? {
             State::File(before) => {
@@ -164,6 +164,7 @@ impl Lowering<'_> {
                 ..
             })
         ) {
+            // Appending to an assembled file in the same plan is rare: its bytes are simply loaded.
             let bytes = self.bytes(key)?;
             if let Some(file) = self.files.get_mut(key) {
                 file.content = VirtualContent::Bytes(bytes);

@@ -3,10 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use boswell_store::{
-    AppendError, AppendResult, ErrorKind, Lease, LogAppender, LogBackend, LogClaim, LogName,
-    ObjectReader, OpenLog, Result, SyncWork,
+use boswell_store::backend::{
+    AppendError, AppendResult, Lease, LogAppender, LogBackend, LogClaim, LogName, ObjectReader,
+    OpenLog, SyncWork,
 };
+use boswell_store::{ErrorKind, Result};
 use boswell_testkit::conformance::{self, MakePlace, WritePlace, backend_writes};
 use boswell_testkit::rows::{Commit, RowBackend};
 

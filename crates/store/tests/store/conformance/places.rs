@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use boswell_dialect::by_name;
+use boswell_store::Store;
+use boswell_store::backend::LogBackend;
 use boswell_store::disk::{Disk, MemoryDisk};
-use boswell_store::{LogBackend, Store};
 use boswell_testkit::conformance::{Failure, WritePlace};
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use boswell_testkit::fault_disk::FaultDisk;

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use boswell_store::backend::{Backend, FsBackend, MemoryBackend};
 use boswell_store::disk::RealDisk;
 use boswell_store::disk::durable::{create, make_folders};
-use boswell_store::{Backend, FsBackend, MemoryBackend};
 use boswell_testkit::conformance;
 use boswell_testkit::crash_disk::CrashDisk;
 use boswell_testkit::fault_disk::FaultDisk;

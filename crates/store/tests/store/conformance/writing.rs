@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use boswell_dialect::EditRequest;
 use boswell_store::disk::{Disk, MemoryDisk};
-use boswell_store::{Draft, ErrorKind, NewSession, Owner, Runner, SystemIds};
+use boswell_store::locks::Owner;
+use boswell_store::operations::Runner;
+use boswell_store::system_ids::SystemIds;
+use boswell_store::{Draft, ErrorKind, NewSession};
 use boswell_testkit::conformance::{WritePlace, backend_writes};
 use boswell_testkit::rows::Commit;
 
@@ -47,7 +50,7 @@ fn rows_that_are_durable_with_a_later_sync_keep_every_promise_of_writing() {
 fn what_goes_by_a_plan_is_refused_where_sessions_are_not_files() {
     let place = Rows::new(Commit::WithAppend);
     let store = place.store();
-    store
+    let _ = store
         .create(NewSession::in_project("/proj").with_id("s-1"))
         .unwrap();
     let location = store.find("s-1").unwrap();

@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use boswell_dialect::{Depth, EditRequest, NewSession};
 use boswell_model::json::Json;
-use boswell_store::{Attachments, Blobs, Draft, ImportLimits, KeepWhich, NoteKind, Outcome, Wait};
+use boswell_store::attachments::Attachments;
+use boswell_store::blobs::Blobs;
+use boswell_store::notes::NoteKind;
+use boswell_store::operations::{ImportLimits, KeepWhich};
+use boswell_store::{Draft, Outcome, Wait};
 
 use super::{Case, HOME, OWN, PROJECT, Place, STORE, files, nothing, session};
 
@@ -154,7 +158,7 @@ fn a_new_session_a_fork_and_a_tag_are_durable_when_they_say_so() {
     let new = |place: &Place| {
         let writer = place.own.create(NewSession::in_project("/other"))?;
         writer.append(Draft::user("new"))?;
-        writer.close(Outcome::Completed).map(drop)
+        writer.finish(Outcome::Completed).map(drop)
     };
     let is_made = |place: &Place| {
         let found = place.own.list().unwrap().sessions;
@@ -174,7 +178,7 @@ fn a_new_session_a_fork_and_a_tag_are_durable_when_they_say_so() {
         place
             .own
             .fork(OWN, None, NewSession::in_project("/other"))?
-            .close(Outcome::Completed)
+            .finish(Outcome::Completed)
             .map(drop)
     };
     Case {

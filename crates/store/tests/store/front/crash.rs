@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use boswell_dialect::{Draft, EditRequest, NewSession, StoreRequest};
-use boswell_store::{RecoveryOutcome, Wait};
+use boswell_store::Wait;
+use boswell_store::operations::RecoveryOutcome;
 use boswell_testkit::crash_disk::{CrashDisk, everywhere};
 use boswell_testkit::files::Batch;
 use boswell_testkit::make::{clinvoker, oas};

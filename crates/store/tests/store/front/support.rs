@@ -5,8 +5,12 @@ use std::sync::Arc;
 
 use boswell_dialect::{Depth, EditRequest, NewSession, SessionLocation, StoreRequest, by_name};
 use boswell_model::{Result, SessionMeta, Tip};
+use boswell_store::backend::FsBackend;
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::{Executed, FsBackend, IdSource, Owner, Runner, Store, Wait};
+use boswell_store::locks::Owner;
+use boswell_store::operations::{Executed, Runner};
+use boswell_store::system_ids::IdSource;
+use boswell_store::{Store, Wait};
 use boswell_testkit::files::Batch;
 use boswell_testkit::ids::SeededIds;
 use serde_json::Value;

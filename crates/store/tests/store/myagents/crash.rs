@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use boswell_dialect::{Draft, EditRequest, StoreRequest};
 use boswell_model::{Slot, Tip};
-use boswell_store::{Error, Executed, NewSession, Owner, RecoveryOutcome, Runner, Wait};
+use boswell_store::locks::Owner;
+use boswell_store::operations::{Executed, RecoveryOutcome, Runner};
+use boswell_store::{Error, NewSession, Wait};
 use boswell_testkit::disk;
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
 use boswell_testkit::make::myagents::MyAgentsShape;

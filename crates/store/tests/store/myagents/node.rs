@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_dialect::{Draft, EditRequest};
+use boswell_store::Wait;
 use boswell_store::disk::RealDisk;
-use boswell_store::{Owner, Runner, SystemIds, Wait};
+use boswell_store::locks::Owner;
+use boswell_store::operations::Runner;
+use boswell_store::system_ids::SystemIds;
 use boswell_testkit::peer;
 use serde_json::json;
 

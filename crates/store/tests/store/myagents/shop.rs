@@ -7,7 +7,8 @@ use boswell_dialect::{Draft, EditRequest, Expected, SessionLocation, StoreReques
 use boswell_model::{Revision, Slot, Tip};
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::disk::{ProcessState, Processes};
-use boswell_store::{Error, Executed, NewSession, Runner, Store};
+use boswell_store::operations::{Executed, Runner};
+use boswell_store::{Error, NewSession, Store};
 use boswell_testkit::jsonl;
 use boswell_testkit::make::myagents::{self, MyAgentsShape};
 use serde_json::Value;

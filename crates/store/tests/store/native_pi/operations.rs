@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use boswell_dialect::{Capability, EditRequest, ForkScope, StoreRequest};
 use boswell_store::disk::RealDisk;
+use boswell_store::locks::Owner;
 use boswell_store::model::json::Json;
+use boswell_store::operations::Runner;
+use boswell_store::writer::{Parent, Visibility};
 use boswell_store::{
-    Answer, Body, Draft, Durability, Expect, NewSession, Outcome, Owner, Parent, Part, Runner,
-    Session, SessionWriter, Store, Visibility,
+    AssistantMessage, Body, Draft, Durability, Expect, NewSession, Outcome, Part, Session,
+    SessionWriter, Store,
 };
 
 use crate::counting::Counting;
@@ -24,7 +27,7 @@ type Act = fn(&Store, &SessionWriter) -> boswell_store::Result<()>;
 
 fn talk(writer: &SessionWriter) -> boswell_store::Result<()> {
     writer.append(Draft::user("why is the build red?").with_id("u1"))?;
-    let answer = Answer {
+    let answer = AssistantMessage {
         content: vec![
             Part::Thinking {
                 text: "hm".to_owned(),
@@ -39,7 +42,7 @@ fn talk(writer: &SessionWriter) -> boswell_store::Result<()> {
         ],
         provider: Some("anthropic".to_owned()),
         model: Some("claude".to_owned()),
-        ..Answer::default()
+        ..AssistantMessage::default()
     };
     writer.append(Draft::answer(answer).with_id("a1"))?;
     writer.append(Draft::tool_result("c1", "bash", "no rule\nto make target").with_id("r1"))?;
@@ -180,7 +183,7 @@ const ACTS: &[(&str, Act)] = &[
         // The same record as `Store::retag` writes, which other dialects of the
         // family must load too.
         let red = ["red".to_owned()];
-        let changed = boswell_store::dialect::pi::retag(&red, &["build".to_owned()], &red);
+        let changed = boswell_dialect::pi::retag(&red, &["build".to_owned()], &red);
         store.annotate(&writer.reference().id, changed)?;
         let status = Json::object()
             .with("status", "error")
@@ -240,13 +243,11 @@ pub(super) fn make_all(dialect: &str, home: &Path) -> Vec<Made> {
             })
             .unwrap();
         act(&store, &writer).unwrap_or_else(|error| unreachable!("{what}: {error}"));
-        writer
-            .close(if number % 3 == 0 {
-                Outcome::Completed
-            } else {
-                Outcome::Open
-            })
-            .unwrap();
+        if number % 3 == 0 {
+            writer.finish(Outcome::Completed).unwrap();
+        } else {
+            writer.release().unwrap();
+        }
         keep(what, &id);
         if !["nothing", "settings"].contains(what) {
             let fork = store
@@ -308,7 +309,7 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
     let fork = store
         .fork("old", None, NewSession::default().with_id("fork-of-old"))
         .unwrap();
-    fork.close(Outcome::Open).unwrap();
+    fork.release().unwrap();
     runner
         .execute(store, &store.find("old").unwrap(), &EditRequest::Migrate)
         .unwrap();
@@ -316,7 +317,7 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
         .create(NewSession::in_project("/proj/moved/from").with_id("moved"))
         .unwrap();
     talk(&writer).unwrap();
-    writer.close(Outcome::Open).unwrap();
+    writer.release().unwrap();
     let from = PathBuf::from(store.session("moved").unwrap().path().unwrap());
     boswell_testkit::disk::write(&from.with_extension("").join("1.bash.log"), b"out");
     let request = StoreRequest::Move {

@@ -2,7 +2,9 @@
 //! one, never a mixture.
 
 use boswell_dialect::{Plan, Step};
-use boswell_store::{ErrorKind, Reason, RecoveryOutcome};
+use boswell_store::ErrorKind;
+use boswell_store::operations::RecoveryOutcome;
+use boswell_store::vault::Reason;
 use boswell_testkit::disk;
 
 use crate::plans::steps::{everything, new_tree, place};

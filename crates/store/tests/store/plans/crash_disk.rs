@@ -6,8 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use boswell_dialect::{Plan, Step};
+use boswell_store::Wait;
 use boswell_store::disk::durable;
-use boswell_store::{Owner, Reason, RecoveryOutcome, Runner, Wait};
+use boswell_store::locks::Owner;
+use boswell_store::operations::{RecoveryOutcome, Runner};
+use boswell_store::vault::Reason;
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 
 use crate::plans::support::{TestIds, session};

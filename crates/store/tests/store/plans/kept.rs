@@ -2,7 +2,10 @@
 
 use std::cell::Cell;
 
-use boswell_store::{ChunkedCopies, ErrorKind, Keeping, Runner, SessionRef, Wait};
+use boswell_store::model::SessionRef;
+use boswell_store::operations::Runner;
+use boswell_store::vault::{ChunkedCopies, Keeping};
+use boswell_store::{ErrorKind, Wait};
 
 use crate::plans::support::{FailingDisk, Fault, Place, Then, session, tree};
 
@@ -118,12 +121,12 @@ fn a_file_that_was_rewritten_keeps_its_copy_before_through_tidying_up() {
         &place.home().join("vault/kept.jsonl"),
     ))
     .unwrap();
-    let first = boswell_store::Digest::of(b"first state\n").to_string();
+    let first = boswell_store::vault::Digest::of(b"first state\n").to_string();
     assert!(
         log.contains(&first)
             && runner
                 .vault()
-                .has(boswell_store::Digest::parse(&first).unwrap())
+                .has(boswell_store::vault::Digest::parse(&first).unwrap())
                 .unwrap()
     );
     runner.vault().purge(&session()).unwrap();

@@ -9,8 +9,9 @@ use crate::plans::support::{Place, TestIds};
 use boswell_store::disk::{
     Disk, LockMode, MemoryDisk, OpenMode, ProcessState, Processes, RealDisk, process_state,
 };
+use boswell_store::locks::Owner;
 use boswell_store::locks::{AgentFlock, Locks, MkdirLock, MkdirOwner};
-use boswell_store::{Error, ErrorKind, Owner, Wait};
+use boswell_store::{Error, ErrorKind, Wait};
 use boswell_testkit::disk;
 
 const DEAD: u32 = 999_999;

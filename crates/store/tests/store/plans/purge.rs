@@ -6,7 +6,12 @@ use std::sync::Arc;
 
 use boswell_dialect::{Clock, Plan, Step};
 use boswell_store::disk::durable;
-use boswell_store::{NoteKind, Notes, Owner, Purging, Reason, Result, Runner, SessionRef, Wait};
+use boswell_store::locks::Owner;
+use boswell_store::model::SessionRef;
+use boswell_store::notes::{NoteKind, Notes};
+use boswell_store::operations::{Purging, Runner};
+use boswell_store::vault::Reason;
+use boswell_store::{Result, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 
 use crate::plans::support::TestIds;

@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use boswell_dialect::{Clock, Modified, Patch, Plan, Splice, Step};
 use boswell_store::disk::durable;
-use boswell_store::{
-    NoteKind, Notes, Owner, Reason, Result, Runner, Scrubbed, Scrubbing, SessionRef, Wait,
-};
+use boswell_store::locks::Owner;
+use boswell_store::model::SessionRef;
+use boswell_store::notes::{NoteKind, Notes};
+use boswell_store::operations::{Runner, Scrubbed, Scrubbing};
+use boswell_store::vault::Reason;
+use boswell_store::{Result, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 
 use crate::plans::support::TestIds;
@@ -202,7 +205,10 @@ fn a_scrub_that_dies_at_any_call_leaves_whole_files_and_goes_on() {
             let disk = disk.after_crash(keep);
             for one in runner(&disk, 5000).recover().unwrap() {
                 assert!(
-                    !matches!(one.outcome, boswell_store::RecoveryOutcome::Unsettled(_)),
+                    !matches!(
+                        one.outcome,
+                        boswell_store::operations::RecoveryOutcome::Unsettled(_)
+                    ),
                     "at {call} {one:?}"
                 );
             }

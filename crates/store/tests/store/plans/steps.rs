@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use crate::plans::support::{Place, Tree, session};
 use boswell_dialect::{Assertion, ExpectedState, LockSpec, Modified, Plan, Precondition, Step};
-use boswell_store::{ErrorKind, Reason};
+use boswell_store::ErrorKind;
+use boswell_store::vault::Reason;
 use boswell_testkit::disk;
 
 /// A place with one file for every sort of step.

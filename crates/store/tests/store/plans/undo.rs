@@ -2,8 +2,10 @@
 
 use crate::plans::support::{FailingDisk, Fault, Place, Then, session};
 use boswell_dialect::{Plan, Step};
+use boswell_store::ErrorKind;
 use boswell_store::disk::{Disk, OpenMode, RealDisk};
-use boswell_store::{ErrorKind, Operation, Reason};
+use boswell_store::operations::Operation;
+use boswell_store::vault::Reason;
 use boswell_testkit::disk;
 
 pub(crate) fn run(place: &Place, steps: Vec<Step>) -> Operation {

@@ -4,10 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use boswell_dialect::Step;
+use boswell_store::ErrorKind;
 use boswell_store::disk::{Disk, OpenMode, RealDisk};
-use boswell_store::{
-    Clock, ErrorKind, Note, NoteKind, Notes, Reason, Retention, Runner, SessionRef,
-};
+use boswell_store::model::SessionRef;
+use boswell_store::notes::{Note, NoteKind, Notes};
+use boswell_store::operations::Runner;
+use boswell_store::system_ids::Clock;
+use boswell_store::vault::{Reason, Retention};
 use boswell_testkit::disk;
 
 use crate::plans::support::{FailingDisk, Fault, Place, Then, session, tree};

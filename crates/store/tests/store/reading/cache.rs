@@ -1,14 +1,15 @@
 use std::sync::Arc;
 
+use boswell_store::Draft;
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
-use boswell_store::{Draft, SessionCache};
+use boswell_store::session::SessionCache;
 
 use crate::reading::Lab;
 
 #[test]
 fn a_session_that_did_not_change_is_handed_out_again_without_reading_it() {
     let lab = Lab::new();
-    lab.session("a", 20);
+    let _ = lab.session("a", 20);
     let cache = SessionCache::new(4);
     let first = cache.session(&lab.store, "a").unwrap();
     let (read, second) = lab.reads.count(|| cache.session(&lab.store, "a").unwrap());
@@ -101,7 +102,7 @@ fn a_log_that_was_cut_replaced_or_left_unfinished_is_read_as_a_whole() {
 fn what_was_used_longest_ago_makes_room() {
     let lab = Lab::new();
     for id in ["a", "b", "c"] {
-        lab.session(id, 3);
+        let _ = lab.session(id, 3);
     }
     let cache = SessionCache::new(2);
     let reads = |id: &str| lab.reads.count(|| cache.session(&lab.store, id).unwrap()).0 > 0;

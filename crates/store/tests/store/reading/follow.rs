@@ -1,14 +1,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use boswell_store::dialect::{Depth, SessionLocation, by_name};
+use boswell_dialect::{Depth, SessionLocation, by_name};
+use boswell_store::backend::{FsBackend, MemoryBackend, is_packed};
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
 use boswell_store::model::{EntryKind, Framing, Revision};
-use boswell_store::{
-    Draft, ErrorKind, Follower, FsBackend, MemoryBackend, NewEntry, NewSession, News, Store,
-    Visibility, is_packed,
-};
-use boswell_testkit::Home;
+use boswell_store::session::{NewEntry, News};
+use boswell_store::writer::Visibility;
+use boswell_store::{Draft, ErrorKind, Follower, NewSession, Store};
+use boswell_testkit::TestHome;
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 use crate::reading::Lab;
@@ -466,7 +466,7 @@ fn a_read_that_fails_in_between_loses_no_entry_and_repeats_none() {
 #[test]
 fn what_is_said_of_a_new_entry_is_what_a_whole_read_says() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::build(folder.path(), 11);
+    let home = TestHome::build(folder.path(), 11);
     let (mut compared, mut with_parents, mut leaves) = (0, 0, 0);
     for dialect in ["claude", "pi", "omp", "xcsh", "myagents", "oas", "codex"] {
         let store = Store::in_folder(by_name(dialect).unwrap(), home.folder(dialect).unwrap());

@@ -3,14 +3,17 @@
 
 mod cache;
 mod counting_disk;
+mod entries;
 mod follow;
+mod messages;
 mod switch;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
-use boswell_store::{Draft, NewSession, SessionWriter, Store, SystemIds};
+use boswell_store::system_ids::SystemIds;
+use boswell_store::{Draft, NewSession, SessionWriter, Store};
 
 use counting_disk::BytesRead;
 

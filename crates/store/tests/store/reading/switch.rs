@@ -1,4 +1,4 @@
-use boswell_store::launch::Launch;
+use boswell_store::store::launch::Launch;
 use boswell_store::{Draft, Durability, ErrorKind, Expect, Outcome, Wait};
 
 use crate::reading::Lab;
@@ -6,14 +6,14 @@ use crate::reading::Lab;
 #[test]
 fn saves_after_a_switch_go_on_where_the_stored_messages_end() {
     let lab = Lab::new();
-    lab.session("b", 2).close(Outcome::Open).unwrap();
+    lab.session("b", 2).release().unwrap();
     let old = lab.session("a", 1);
     let ticket = old.submit(Draft::user("not waited for")).unwrap();
     let new = lab.store.switch(&old, "b", Wait::No).unwrap();
     drop(ticket);
 
     assert_eq!((new.cursor.entries, new.session.log().heads.len()), (2, 3));
-    let expect = Expect::Revision(new.cursor.revision.clone());
+    let expect = Expect::Revision(new.cursor.revision);
     let receipt = new
         .writer
         .append_with(Draft::user("third"), expect.clone(), Durability::Fsync)
@@ -41,7 +41,7 @@ fn saves_after_a_switch_go_on_where_the_stored_messages_end() {
 #[test]
 fn the_session_that_is_left_is_durable_free_and_of_the_same_status() {
     let lab = Lab::new();
-    lab.session("b", 1).close(Outcome::Completed).unwrap();
+    lab.session("b", 1).finish(Outcome::Completed).unwrap();
     let old = lab.session("a", 1);
     old.submit(Draft::user("last words"))
         .unwrap()

@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{Confidence, Dialect, SessionLocation};
+use boswell_store::Store;
 use boswell_store::disk::RealDisk;
-use boswell_store::{Owner, RepairRequest, Repaired, Runner, Store};
+use boswell_store::locks::Owner;
+use boswell_store::operations::Runner;
+use boswell_store::repair::{RepairRequest, Repaired};
 use boswell_testkit::Made;
 use boswell_testkit::ids::SeededIds;
 

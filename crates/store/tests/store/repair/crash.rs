@@ -7,8 +7,12 @@ use std::sync::Arc;
 
 use boswell_dialect::pi::Pi;
 
+use boswell_store::backend::FsBackend;
 use boswell_store::disk::durable;
-use boswell_store::{FsBackend, Owner, RecoveryOutcome, RepairRequest, Runner, Store, Wait};
+use boswell_store::locks::Owner;
+use boswell_store::operations::{RecoveryOutcome, Runner};
+use boswell_store::repair::RepairRequest;
+use boswell_store::{Store, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, everywhere};
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::ids::SeededIds;

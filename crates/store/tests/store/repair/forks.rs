@@ -4,7 +4,7 @@ use boswell_dialect::claude::Claude;
 use boswell_dialect::pi::Pi;
 use boswell_dialect::{Confidence, Depth};
 use boswell_model::ErrorKind;
-use boswell_store::{RepairRequest, check};
+use boswell_store::repair::{RepairRequest, check};
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, pi};
 use boswell_testkit::{Rng, jsonl};

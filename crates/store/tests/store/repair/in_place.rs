@@ -6,7 +6,7 @@ use boswell_dialect::Confidence;
 use boswell_dialect::claude::Claude;
 use boswell_dialect::pi::Pi;
 use boswell_model::ErrorKind;
-use boswell_store::RepairRequest;
+use boswell_store::repair::RepairRequest;
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, pi};
 use boswell_testkit::{Made, Rng, corpus};

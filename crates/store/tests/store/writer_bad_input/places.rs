@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use boswell_store::disk::MemoryDisk;
-use boswell_store::{Body, Draft, ErrorKind, NewSession, Store, SystemIds, Wait};
+use boswell_store::system_ids::SystemIds;
+use boswell_store::{Body, Draft, ErrorKind, NewSession, Store, Wait};
 
 use super::{ID, home, refused};
 

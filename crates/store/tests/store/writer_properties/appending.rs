@@ -1,8 +1,7 @@
 //! Appends, batches, compactions and forks, each compared with the reference.
 
-use boswell_store::{
-    Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Parent, Visibility,
-};
+use boswell_store::writer::{Parent, Visibility};
+use boswell_store::{Draft, Durability, ErrorKind, Expect, NewSession};
 
 use super::{ID, Place, Run, Said, What};
 use crate::pi_lines::pi_lines;
@@ -187,6 +186,6 @@ impl Run {
         fork.append(Draft::user("goes on")).unwrap();
         let again = self.store.session(&fork.reference().id).unwrap();
         assert_eq!(Picture::of(&again).context.len(), wanted.context.len() + 1);
-        fork.close(Outcome::Open).unwrap();
+        fork.release().unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! The calls that are tried: how they are drawn, and what they write.
 
-use boswell_store::{Answer, Body, Draft};
+use boswell_store::{AssistantMessage, Body, Draft};
 use proptest::prelude::*;
 
 use super::{ANSWERING, Call, Place, Said, What};
@@ -14,11 +14,11 @@ impl Said {
             Said::Assistant(text) => {
                 let (provider, model) = ANSWERING.split_once('/').unwrap();
                 let (provider, model) = (Some(provider.to_owned()), Some(model.to_owned()));
-                let answer = Answer {
+                let answer = AssistantMessage {
                     content: part(text),
                     provider,
                     model,
-                    ..Answer::default()
+                    ..AssistantMessage::default()
                 };
                 (Draft::answer(answer).body, says("assistant", text))
             }

@@ -1,6 +1,7 @@
 //! Each call, done by the writer and by the reference.
 
-use boswell_store::{Body, Draft, Durability, ErrorKind, Expect, Outcome, Parent, Wait};
+use boswell_store::writer::Parent;
+use boswell_store::{Body, Draft, Durability, ErrorKind, Expect, Outcome, Wait};
 
 use super::calls::text_pieces;
 use super::{Call, ID, Run, Said, What};
@@ -176,13 +177,12 @@ impl Run {
     pub(super) fn reopen(&mut self, done: bool) {
         let busy = self.other.writer(ID, Wait::No).unwrap_err();
         assert_eq!(busy.kind(), ErrorKind::Busy);
-        let outcome = if done {
-            Outcome::Completed
-        } else {
-            Outcome::Open
-        };
         let clone = self.writer.clone();
-        clone.close(outcome).unwrap();
+        if done {
+            clone.finish(Outcome::Completed).unwrap();
+        } else {
+            clone.release().unwrap();
+        }
         if done {
             let made = pi_lines(&self.bytes()).last().unwrap()["id"]
                 .as_str()

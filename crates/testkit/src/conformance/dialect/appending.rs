@@ -1,7 +1,7 @@
-//! What is appended is read back.
+//! Appended entries are read back.
 
 use boswell_dialect::{
-    Answer, Append, Body, Draft, EntryStamp, NewSession, Parent, Part, SessionFacts,
+    Append, AssistantMessage, Body, Draft, EntryStamp, NewSession, Parent, Part, SessionFacts,
 };
 use boswell_model::json::{Json, Raw, Scanned};
 use boswell_model::{
@@ -33,7 +33,7 @@ pub(super) fn run(suite: &DialectSuite, findings: &mut Findings) {
 }
 
 fn drafts() -> Vec<(Draft, EntryKind)> {
-    let call = Answer {
+    let call = AssistantMessage {
         content: vec![
             Part::Text(TEXTS[1].to_owned()),
             Part::Call {
@@ -42,7 +42,7 @@ fn drafts() -> Vec<(Draft, EntryKind)> {
                 arguments: Json::object().with("path", "a.rs"),
             },
         ],
-        ..Answer::default()
+        ..AssistantMessage::default()
     };
     let failed = Body::ToolResult {
         call: "call-1".to_owned(),

@@ -2,7 +2,7 @@
 
 use boswell_dialect::Depth;
 use boswell_model::Tip;
-use boswell_store::check;
+use boswell_store::repair::check;
 
 use super::DialectRule::NeverPanics;
 use super::{DialectSample, DialectSuite, Findings};

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use boswell_dialect::{Capability, Dialect, NewSession, Support};
 use boswell_model::{ErrorKind, Result};
+use boswell_store::Store;
+use boswell_store::backend::FsBackend;
 use boswell_store::disk::{Disk, MemoryDisk};
-use boswell_store::{FsBackend, Store};
 
 use super::DialectRule::{AbsentPowerIsUnsupported, FactsAgreeWithPowers, IdsAreValid};
 use super::{DialectSuite, Findings};

@@ -105,7 +105,7 @@ fn home_of(suite: &DialectSuite) -> Vec<String> {
 fn likeness(suite: &DialectSuite, sample: &DialectSample, above: &[String]) -> Match {
     let mut text = sample.bytes().to_vec();
     if sample.main.is_none() {
-        // Rows have no file of JSON: what an export of them would be stands for one.
+        // Rows have no file of JSON: an export of them is used instead.
         let rows = sample.databases.values().flat_map(|rows| rows.places());
         let tables = rows.map(|(table, _, _)| format!("{{\"$table\":\"{table}\"}}\n"));
         text = tables.collect::<String>().into();

@@ -1,4 +1,4 @@
-//! What every dialect must do, those of strangers too.
+//! The conformance suite of dialects, also for those of other crates.
 //!
 //! The suite is handed a dialect and sessions as its agent writes them, and asks through the real
 //! store: listings, summaries, entries, branches, contexts, checks, exports, and appending where
@@ -9,7 +9,7 @@
 //! use boswell_testkit::conformance::DialectSuite;
 //! use boswell_testkit::toys::{jsonl::Jot, samples};
 //!
-//! let suite = DialectSuite::new(&Jot, samples::jot()).beside(samples::opal());
+//! let suite = DialectSuite::new(&Jot, samples::jot()).with_foreign(samples::opal());
 //! suite.assert_conforms();
 //! ```
 
@@ -36,7 +36,7 @@ const DAMAGED: usize = 6;
 /// A rule of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DialectRule {
-    /// No method panics, whatever the bytes are.
+    /// No method panics for any bytes.
     NeverPanics,
     /// Capabilities and facts say what the powers can do.
     FactsAgreeWithPowers,
@@ -68,7 +68,7 @@ pub enum DialectRule {
 
 /// A broken rule, and where.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct RuleFinding {
     /// The rule.
     pub rule: DialectRule,
     /// What was found instead.
@@ -87,10 +87,10 @@ pub struct DialectSuite {
 /// What a run found so far.
 #[derive(Debug, Default)]
 struct Findings {
-    list: Vec<Finding>,
+    list: Vec<RuleFinding>,
 }
 
-/// What is asked of one sample.
+/// The checks of one sample.
 type Part = fn(&DialectSuite, &DialectSample, &mut Findings);
 
 const PARTS: [(&str, Part); 4] = [
@@ -105,7 +105,7 @@ impl Findings {
         let known = self.list.iter().filter(|finding| finding.rule == rule);
         if !holds && known.count() < KEPT {
             let detail = detail();
-            self.list.push(Finding { rule, detail });
+            self.list.push(RuleFinding { rule, detail });
         }
     }
 
@@ -150,7 +150,7 @@ impl DialectSuite {
 
     /// Adds sessions of other agents, which the dialect must not take for its own.
     #[must_use]
-    pub fn beside(mut self, strangers: Vec<DialectSample>) -> DialectSuite {
+    pub fn with_foreign(mut self, strangers: Vec<DialectSample>) -> DialectSuite {
         self.strangers.extend(strangers);
         self
     }
@@ -164,7 +164,7 @@ impl DialectSuite {
     }
 
     /// Runs every rule.
-    pub fn findings(&self) -> Vec<Finding> {
+    pub fn findings(&self) -> Vec<RuleFinding> {
         let mut findings = Findings::default();
         findings.part("facts and powers", |findings| facts::run(self, findings));
         for (nth, sample) in self.samples.iter().enumerate() {

@@ -2,7 +2,8 @@
 
 use boswell_dialect::{Depth, may_pair};
 use boswell_model::{EntryKind, Flags, Head, ProblemKind, Slot, View};
-use boswell_store::{Session, Store, check};
+use boswell_store::repair::check;
+use boswell_store::{Session, Store};
 
 use super::DialectRule::{ExportIsTheLog, HeadsAgreeWithViews, ParentsExist, ReadingIsRepeatable};
 use super::{DialectSample, DialectSuite, Findings};
@@ -58,7 +59,7 @@ fn words(session: &Session) -> Vec<String> {
 /// All that a session says, as text.
 pub(super) fn seen(session: &Session) -> Vec<String> {
     let mut seen = words(session);
-    // The tally is a map, which is printed in any order: its total stands for it.
+    // The tally is a map, which is printed in any order: so its total is compared instead.
     let mut meta = session.meta().clone();
     seen.push(format!("{:?}", std::mem::take(&mut meta.usage).total()));
     seen.push(format!("{meta:?}"));

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use boswell_dialect::{Dialect, SessionLocation};
 use boswell_model::Result;
-use boswell_store::{MemoryBackend, Store};
+use boswell_store::Store;
+use boswell_store::backend::MemoryBackend;
 
 use crate::memory_rows::{DatabaseBackend, MemoryRows};
 use crate::{FileList, Made};
 
-/// A session as its agent writes it, with what lies beside it.
+/// A session as its agent writes it, with its side files.
 #[derive(Clone, Debug)]
 pub struct DialectSample {
-    /// Its id.
+    /// Id of the session.
     pub id: String,
     /// Path of its log or document below the root; none where it is rows.
     pub main: Option<String>,
@@ -87,7 +88,7 @@ impl DialectSample {
         self.files.get(main).unwrap_or_default()
     }
 
-    /// The same with other bytes in its log or document.
+    /// Returns the sample with other bytes in its log or document.
     pub(super) fn with_bytes(&self, bytes: &[u8]) -> DialectSample {
         let mut sample = self.clone();
         for file in &mut sample.files.list {

@@ -1,6 +1,7 @@
-//! What is visible, what a failure leaves, and what survives.
+//! Visibility, the state after a failure, and durability.
 
-use boswell_store::{Body, Draft, Durability, Expect, NewSession, Visibility, Wait};
+use boswell_store::writer::Visibility;
+use boswell_store::{Body, Draft, Durability, Expect, NewSession, Wait};
 
 use super::super::words::{created, died, drafts, entries, label};
 use super::super::{Failure, MakePlace, ok};
@@ -120,7 +121,8 @@ pub fn acknowledged_survives(make: &MakePlace<'_>) {
         all,
         "sent again, it is there once"
     );
-    // A duplicate is acknowledged like anything else: it is durable by then, whoever wrote it.
+    // A duplicate is acknowledged like anything else: it is durable by then,
+    // regardless of its writer.
     let writer = ok(place.store().writer("s-1", Wait::No));
     ok(writer.append_with(Draft::user("e6").with_id("e6"), Expect::Any, Durability::Os));
     drop(writer);

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use boswell_model::ErrorKind;
-use boswell_store::{
-    Body, Draft, Durability, Expect, Follower, NewSession, Outcome, Receipt, Wait,
-};
+use boswell_store::{Body, Draft, Durability, Expect, Follower, NewSession, Receipt, Wait};
 
 use super::super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
 use super::super::{MakePlace, ok};
@@ -33,7 +31,7 @@ pub fn leases(make: &MakePlace<'_>) {
         .store()
         .annotate("s-1", Draft::user("a prompt needs the lease"));
     assert_eq!(kind_of(moves), Some(ErrorKind::Invalid));
-    ok(writer.clone().close(Outcome::Open));
+    ok(writer.clone().release());
     assert_eq!(
         kind_of(writer.append(Draft::user("closed"))),
         Some(ErrorKind::Invalid),
@@ -57,7 +55,7 @@ pub fn leases(make: &MakePlace<'_>) {
     );
 }
 
-/// One whose lease ran out and was taken by another writes no more, whatever it knows.
+/// One whose lease ran out and was taken by another writes no more.
 pub fn lost_leases(make: &MakePlace<'_>) {
     let place = make();
     let old = created(place.as_ref(), "s-1");

@@ -23,7 +23,7 @@ fn password(rng: &mut Rng) -> String {
     }
 }
 
-/// Where a password is known by its place: `PW` stands for it.
+/// Where a password is known by its place: `PW` is replaced by it.
 const PLACES: &[(&str, &str)] = &[
     ("postgres address", "postgres://admin:PW@db/x"),
     (
@@ -81,7 +81,7 @@ const PLACES: &[(&str, &str)] = &[
     ("xml", "<password>PW</password>"),
 ];
 
-/// Headers: `KEY` stands for a session's value.
+/// Headers: `KEY` is replaced by a session's value.
 const HEADERS: &[(&str, &str)] = &[
     ("cookie", "Cookie: theme=dark; session=KEY"),
     ("cookie of php", "cookie: PHPSESSID=KEY; lang=en"),

@@ -1,8 +1,8 @@
-//! Transcripts of Claude Code and what lies beside them, as the client of today and four
+//! Transcripts of Claude Code and their side files, as the client of today and four
 //! older ones write them.
 //!
 //! All paths are below the client's folder (`~/.claude`). The words of the vendor's prompts are not
-//! in here; where the client stores them, short texts of our own stand in their place.
+//! in here; where the client stores them, they are replaced by short texts of our own.
 
 mod key;
 mod old;

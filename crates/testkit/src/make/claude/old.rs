@@ -124,7 +124,7 @@ fn progress(session: &mut ClaudeSession) {
     let data = json!({"type": "bash_progress", "output": "compiling", "elapsedTimeSeconds": 2, "totalLines": 1});
     let body = json!({"type": "progress", "data": data, "toolUseID": "bash-progress-0", "parentToolUseID": call});
     let between = session.chain(body, json!({}));
-    // The result hangs below the progress line, so a reader that drops progress has to bridge.
+    // The progress line is the parent of the result, so a reader that drops progress has to bridge.
     let more = json!({"stdout": "ok", "stderr": "", "interrupted": false, "isImage": false});
     session.result(&call, &between, json!("ok"), more);
     session.answer("It builds.");

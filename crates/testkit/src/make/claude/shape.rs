@@ -30,7 +30,7 @@ pub enum ClaudeShape {
     BigOutput,
     /// An error of the API, and a call that was never answered.
     Interrupted,
-    /// Metadata of every kind, some of it before the first chain line, and kinds that nobody knows.
+    /// Metadata of every kind, some of it before the first chain line, and unknown kinds.
     OddMetadata,
     /// Lines of metadata only: not a conversation.
     MetadataOnly,
@@ -38,7 +38,7 @@ pub enum ClaudeShape {
     Traps,
     /// Client 1.0.128: subagents inline, summaries in other files.
     V1_0,
-    /// Client 2.0.76: subagents beside the sessions.
+    /// Client 2.0.76: subagents next to the sessions.
     V2_0_76,
     /// Client 2.1.17: with an index of sessions.
     V2_1_17,

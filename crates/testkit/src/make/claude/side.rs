@@ -1,4 +1,4 @@
-//! What lies beside transcripts: checkpoints, memory, the prompt history, the
+//! Side files of transcripts: checkpoints, memory, the prompt history, the
 //! registry of live processes.
 
 use serde_json::json;
@@ -19,7 +19,7 @@ pub fn history_line(display: &str, ms: i64, project: &str, session: &str) -> Str
     format!("{line}\n")
 }
 
-/// Makes the entry of a live process, and the secret file beside it that must never be copied.
+/// Makes the entry of a live process, and the secret file next to it that must never be copied.
 pub fn live_registry(pid: u32, session: &str, cwd: &str, ms: i64) -> FileList {
     let entry = json!({
         "pid": pid, "sessionId": session, "cwd": cwd, "startedAt": ms, "procStart": "123456", "version": TODAY,

@@ -1,4 +1,4 @@
-//! What every generated transcript has to keep.
+//! Invariants of every generated transcript.
 
 use std::collections::{HashMap, HashSet};
 
@@ -218,7 +218,7 @@ fn lines_have_no_field_that_the_real_client_does_not_write() {
     let Some(captures) = corpus::require_or_skip(corpus::CAPTURES) else {
         return;
     };
-    // Prompts, results, answers and the rest of one type differ, so they are told apart.
+    // Prompts, results, answers and the rest of one type differ, so they are distinguished.
     let kind = |line: &Value| -> String {
         let of = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
         let result = line["message"]["content"][0]["type"] == "tool_result";

@@ -12,7 +12,7 @@ use crate::rng::Rng;
 /// Which generation of the program wrote the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Era {
-    /// 0.1.4 to 0.1.10: ids of its own beside the SDK's.
+    /// 0.1.4 to 0.1.10: ids of its own besides those of the SDK.
     E1,
     /// 0.1.11 to about 0.2.13: one id for both.
     E2,

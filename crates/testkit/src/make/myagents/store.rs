@@ -9,7 +9,7 @@ use crate::make::myagents::{Era, MyAgentsSpec, index, session};
 /// The state of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MyAgentsShape {
-    /// Era 1: ids of its own, the SDK's beside them.
+    /// Era 1: ids of its own, those of the SDK next to them.
     E1,
     /// Era 2: unified ids.
     E2,
@@ -19,7 +19,7 @@ pub enum MyAgentsShape {
     LegacyJson,
     /// One session has both files; the `.jsonl` counts.
     BothPresent,
-    /// One session has an empty `.jsonl` beside its `.json`.
+    /// One session has an empty `.jsonl` next to its `.json`.
     EmptyWithLegacy,
     /// The index begins with a byte order mark.
     BomIndex,
@@ -31,7 +31,7 @@ pub enum MyAgentsShape {
     IndexCutInRow,
     /// There is no index.
     IndexMissing,
-    /// The index is corrupt and a newer, valid `.tmp` lies beside it.
+    /// The index is corrupt and a newer, valid `.tmp` is next to it.
     TmpNewer,
     /// A rewind was announced and not yet carried out.
     IntentBefore,

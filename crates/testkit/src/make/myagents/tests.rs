@@ -1,4 +1,4 @@
-//! What every generated MyAgents store has to keep.
+//! Invariants of every generated MyAgents store.
 
 use serde_json::Value;
 

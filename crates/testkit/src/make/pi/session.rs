@@ -269,7 +269,7 @@ impl PiSession {
         self.lines.len()
     }
 
-    /// Says whether there is no line yet.
+    /// Returns whether there is no line yet.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

@@ -39,7 +39,7 @@ pub enum PiShape {
     Cycle,
     /// An entry that is its own parent.
     SelfParent,
-    /// Children that stand before their parents.
+    /// Children that come before their parents.
     ForwardParents,
     /// Two entries without a parent.
     TwoRoots,

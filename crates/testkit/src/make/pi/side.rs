@@ -1,4 +1,4 @@
-//! What lies beside pi-family sessions: breadcrumbs, artifacts, and the prompt history in SQLite.
+//! Side files of pi-family sessions: breadcrumbs, artifacts, and the prompt history in SQLite.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! What every generated pi-family file has to keep.
+//! Invariants of every generated pi-family file.
 
 use std::collections::HashSet;
 

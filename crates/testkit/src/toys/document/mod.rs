@@ -53,7 +53,7 @@ impl Dialect for Dory {
             found.problems.push((INDEX.to_owned(), problem));
         }
         let rows: Vec<Raw<'_>> = rows.map(|rows| rows.items().collect()).unwrap_or_default();
-        // A document that is being written ends with `.tmp` and is no session.
+        // A document that is being written ends with `.tmp` and is not a session.
         for info in files.list("tasks")? {
             if let (true, Some(id)) = (info.is_file(), info.stem(".json")) {
                 let is_it = |row: &&Raw<'_>| row.get("id").is_some_and(|it| it.is(id));

@@ -1,4 +1,4 @@
-//! Where a demo lies, and how it is laid out there.
+//! The folder of a demo and its layout.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use boswell_model::Result;
 use boswell_store::disk::{RealDisk, durable};
 
 use super::{agent_files, native_session};
-use crate::app::new_script;
+use crate::system::new_script;
 
 /// Dialects, and where their agents keep sessions below a home folder.
 const STORES: &[(&str, &str)] = &[
@@ -23,23 +23,23 @@ const STORES: &[(&str, &str)] = &[
 
 /// The folder of a demo.
 #[derive(Debug)]
-pub(crate) struct DemoLayout {
+pub(super) struct DemoLayout {
     root: PathBuf,
 }
 
 impl DemoLayout {
     /// A demo in this folder, which is absolute.
-    pub(crate) fn at(root: PathBuf) -> DemoLayout {
+    pub(super) fn at(root: PathBuf) -> DemoLayout {
         DemoLayout { root }
     }
 
     /// The folder.
-    pub(crate) fn root(&self) -> &Path {
+    pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
     /// The script that runs boswell on these stores and no others.
-    pub(crate) fn script(&self) -> PathBuf {
+    pub(super) fn script(&self) -> PathBuf {
         self.root.join("try")
     }
 
@@ -54,7 +54,7 @@ impl DemoLayout {
     }
 
     /// The options that make boswell see these stores and no others.
-    pub(crate) fn options(&self) -> Vec<String> {
+    pub(super) fn options(&self) -> Vec<String> {
         let mut options = vec!["--home".to_owned(), self.own().display().to_string()];
         for (dialect, path) in STORES {
             options.push("--store".to_owned());
@@ -64,7 +64,7 @@ impl DemoLayout {
     }
 
     /// Writes everything.
-    pub(crate) fn build(&self, program: &Path) -> Result<()> {
+    pub(super) fn build(&self, program: &Path) -> Result<()> {
         for file in agent_files::FILES {
             let path = self.root.join(file.path(self));
             if let Some(folder) = path.parent() {
@@ -83,7 +83,7 @@ impl DemoLayout {
     }
 }
 
-/// A word as any POSIX shell takes it literally, in a file that nobody needs to look at.
+/// A word as any POSIX shell takes it literally, in a generated file.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=:@+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,7 +1,7 @@
-//! What to type first.
+//! The first commands to try in a demo.
 
 /// Commands, and what each shows.
-pub(crate) const TOUR: &[(&str, &str)] = &[
+pub(super) const TOUR: &[(&str, &str)] = &[
     ("list", "every session of nine stores, last active first"),
     ("search 二元 分词", "find any text; 中文 too"),
     ("show 5ac5", "read one: a bug, a subagent, an edit"),

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_model::{Instant, Result};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Body, Clock, Draft, IdSource, NewSession, Outcome, Store};
+use boswell_store::system_ids::{Clock, IdSource};
+use boswell_store::{Body, Draft, NewSession, Store};
 
 use super::DemoLayout;
 
@@ -14,7 +15,7 @@ const ID: &str = "019a2f00-0000-7000-8000-00000000de30";
 /// When it began: 2026-10-16 08:00 UTC.
 const BEGUN: i64 = 1_792_137_600_000;
 
-/// A clock that goes on by a second whenever it is looked at, and ids that count.
+/// A clock that advances by a second with each reading, and ids that count.
 #[derive(Debug, Default)]
 struct Counting(AtomicU64);
 
@@ -56,5 +57,5 @@ pub(super) fn write(place: &DemoLayout) -> Result<()> {
     writer.append(Draft::assistant(
         "New: full-text search, also in Chinese. 新功能：全文搜索，支持中文。",
     ))?;
-    writer.close(Outcome::Open)
+    writer.release()
 }

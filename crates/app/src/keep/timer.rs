@@ -4,27 +4,27 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::Store;
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::{IdSource, Store, SystemIds};
+use boswell_store::system_ids::{IdSource, SystemIds};
 
-use crate::app::App;
-use crate::command::store_change::step;
-use crate::keep_config::Trigger;
-use crate::output::Output;
+use super::config::Trigger;
+use super::{StepSink, step};
+use crate::RequestContext;
 
 /// File name of the timer.
-pub(crate) const TIMER: &str = "boswell-keep.timer";
+pub(super) const TIMER: &str = "boswell-keep.timer";
 const SERVICE: &str = "boswell-keep.service";
 
 /// Writes the timer and starts it.
-pub(crate) fn install(
-    app: &App,
+pub(super) fn install(
+    cx: &RequestContext,
     store: &Store,
     command: &str,
     dry_run: bool,
-    out: &mut Output,
+    sink: StepSink<'_>,
 ) -> Result<Trigger> {
-    let folder = folder(app)?;
+    let folder = folder(cx)?;
     // systemd takes `%` and `$` for its own unless they are doubled.
     let command = command.replace('%', "%%").replace('$', "$$");
     let service = format!(
@@ -33,21 +33,15 @@ pub(crate) fn install(
     let timer = "[Unit]\nDescription=Keep copies of agents' sessions every hour\n\n[Timer]\nOnStartupSec=5min\nOnUnitActiveSec=1h\n\n[Install]\nWantedBy=timers.target\n";
     for (name, text) in [(SERVICE, service.as_str()), (TIMER, timer)] {
         let path = folder.join(name);
-        step(
-            out,
-            &format!(
-                "write {}: {}",
-                path.display(),
-                text.trim().replace('\n', "; ")
-            ),
-        )?;
+        let shown = text.trim().replace('\n', "; ");
+        step(sink, format!("write {}: {shown}", path.display()))?;
         if !dry_run {
             durable::make_folders(&RealDisk, &folder)?;
             durable::put(&RealDisk, &path, text.as_bytes(), &SystemIds.hex16())?;
         }
     }
     if !dry_run {
-        systemctl(app, &["enable", "--now", TIMER]);
+        systemctl(cx, &["enable", "--now", TIMER]);
     }
     Ok(Trigger::Timer {
         root: store.root().to_owned(),
@@ -56,15 +50,15 @@ pub(crate) fn install(
 }
 
 /// Stops the timer and removes its files.
-pub(crate) fn remove(app: &App, folder: &Path, out: &mut Output) -> Result<()> {
-    systemctl(app, &["disable", "--now", TIMER]);
+pub(super) fn remove(cx: &RequestContext, folder: &Path, sink: StepSink<'_>) -> Result<()> {
+    systemctl(cx, &["disable", "--now", TIMER]);
     for name in [TIMER, SERVICE] {
         let path = folder.join(name);
         match RealDisk.remove(&path) {
             Ok(()) => {
                 // Else the timer is back after a crash, and `keep.json` does not know of it.
                 durable::sync_parent(&RealDisk, &path)?;
-                step(out, &format!("removed {}", path.display()))?;
+                step(sink, format!("removed {}", path.display()))?;
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(path.display(), "remove", error)),
@@ -73,17 +67,17 @@ pub(crate) fn remove(app: &App, folder: &Path, out: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn folder(app: &App) -> Result<PathBuf> {
+fn folder(cx: &RequestContext) -> Result<PathBuf> {
     if !cfg!(target_os = "linux") {
         return Err(
             Error::new(ErrorKind::Unsupported, "timers are known on Linux only")
                 .hinting("run `boswell keep run` from a timer of your own"),
         );
     }
-    let config = app
+    let config = cx
         .env
         .path_var("XDG_CONFIG_HOME")
-        .or_else(|| app.env.in_home(".config"));
+        .or_else(|| cx.env.in_home(".config"));
     config
         .map(|config| config.join("systemd/user"))
         .ok_or_else(|| {
@@ -92,7 +86,7 @@ fn folder(app: &App) -> Result<PathBuf> {
         })
 }
 
-fn systemctl(app: &App, words: &[&str]) {
+fn systemctl(cx: &RequestContext, words: &[&str]) {
     let quiet = |command: &mut Command| {
         command
             .stdin(Stdio::null())
@@ -101,8 +95,8 @@ fn systemctl(app: &App, words: &[&str]) {
             .status()
             .is_ok_and(|s| s.success())
     };
-    if !quiet(Command::new("systemctl").arg("--user").args(words)) && !app.quiet {
-        crate::error_report::say(&format!(
+    if !quiet(Command::new("systemctl").arg("--user").args(words)) {
+        cx.remark(format!(
             "systemd did not answer; say `systemctl --user {}` yourself",
             words.join(" ")
         ));

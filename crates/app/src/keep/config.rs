@@ -1,27 +1,27 @@
 //! `keep.json`: whether copies are kept, and what was installed for it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::locks::{Locks, OsLock};
-use boswell_store::{IdSource, Owner, SystemIds, Wait};
+use boswell_store::locks::OsLock;
+use boswell_store::system_ids::{IdSource, SystemIds};
+use boswell_store::{Home, Wait};
 
 const NAME: &str = "keep.json";
 
 /// That copies are kept.
 #[derive(Debug, Clone)]
-pub struct KeepConfig {
-    pub since: Instant,
-    pub triggers: Vec<Trigger>,
+pub(super) struct KeepConfig {
+    pub(super) since: Instant,
+    pub(super) triggers: Vec<Trigger>,
 }
 
 /// What makes boswell keep sessions when nobody calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trigger {
+pub(super) enum Trigger {
     /// A hook in the settings of an agent: what it runs, and what was put into the file.
     Hook {
         root: PathBuf,
@@ -33,7 +33,7 @@ pub enum Trigger {
 }
 
 impl Trigger {
-    pub fn hook(root: &Path, command: &str, inserted: &str) -> Self {
+    pub(super) fn hook(root: &Path, command: &str, inserted: &str) -> Self {
         Trigger::Hook {
             root: root.to_owned(),
             command: command.to_owned(),
@@ -41,7 +41,7 @@ impl Trigger {
         }
     }
 
-    pub fn word(&self) -> &'static str {
+    pub(super) fn word(&self) -> &'static str {
         match self {
             Trigger::Hook { .. } => "hook",
             Trigger::Timer { .. } => "timer",
@@ -49,7 +49,7 @@ impl Trigger {
     }
 
     /// Whether it keeps the store of this root.
-    pub fn serves(&self, store: &Path) -> bool {
+    pub(super) fn serves(&self, store: &Path) -> bool {
         let (Trigger::Hook { root, .. } | Trigger::Timer { root, .. }) = self;
         root == store
     }
@@ -86,7 +86,7 @@ impl Trigger {
 }
 
 impl KeepConfig {
-    pub fn since(now: Instant) -> Self {
+    pub(super) fn since(now: Instant) -> Self {
         KeepConfig {
             since: now,
             triggers: Vec::new(),
@@ -94,7 +94,7 @@ impl KeepConfig {
     }
 
     /// What is installed; none while keeping is off.
-    pub fn load(home: &Path) -> Result<Option<Self>> {
+    pub(super) fn load(home: &Path) -> Result<Option<Self>> {
         let path = home.join(NAME);
         let Some(bytes) = durable::read(&RealDisk, &path)? else {
             return Ok(None);
@@ -118,7 +118,7 @@ impl KeepConfig {
         })
     }
 
-    pub fn save(&self, home: &Path) -> Result<()> {
+    pub(super) fn save(&self, home: &Path) -> Result<()> {
         durable::make_folders(&RealDisk, home)?;
         let triggers: Vec<Json> = self.triggers.iter().map(Trigger::to_json).collect();
         let json = Json::object()
@@ -130,7 +130,7 @@ impl KeepConfig {
         durable::put(&RealDisk, &home.join(NAME), &bytes, &SystemIds.hex16())
     }
 
-    pub fn forget(home: &Path) -> Result<()> {
+    pub(super) fn forget(home: &Path) -> Result<()> {
         let path = home.join(NAME);
         RealDisk
             .remove(&path)
@@ -142,14 +142,9 @@ impl KeepConfig {
     /// Waits until no other process turns keeping on or off. The file is read, changed and written
     /// as a whole: without the lock one of two processes would forget the trigger that the other
     /// one installed, and nobody could take it out again.
-    pub fn lock(home: &Path) -> Result<OsLock> {
-        let owner = Owner::this("boswell");
-        let locks = Locks::new(
-            Arc::new(RealDisk),
-            home.join("locks"),
-            owner,
-            Arc::new(SystemIds),
-        );
-        locks.exclusive("keep", Wait::For(Duration::from_secs(30)))
+    pub(super) fn lock(home: &Path) -> Result<OsLock> {
+        Home::at(home)
+            .locks()
+            .exclusive("keep", Wait::For(Duration::from_secs(30)))
     }
 }

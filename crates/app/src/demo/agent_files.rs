@@ -86,7 +86,7 @@ impl AgentFiles {
         path
     }
 
-    /// Its text.
+    /// Text of the file.
     pub(super) fn text(&self, place: &DemoLayout) -> String {
         let mut text = self.text.replace("@key@", &KEY.concat());
         for name in PROJECTS {
@@ -96,7 +96,7 @@ impl AgentFiles {
     }
 }
 
-/// A text as it stands between quotes in JSON.
+/// A text escaped for a JSON string.
 fn inside_json(text: &str) -> String {
     let quoted = String::from_utf8_lossy(&Json::from(text).to_bytes()).into_owned();
     quoted.trim_matches('"').to_owned()

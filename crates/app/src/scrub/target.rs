@@ -1,26 +1,27 @@
-//! What replacing secrets comes to for one session: every place that is looked at, and
+//! The plan to replace secrets in one session: every place that is examined, and
 //! what is found there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
 
 use boswell_dialect::{BlobPolicy, Capability, EditRequest, SharedFiles, Step};
 use boswell_find::{Removal, Secrets, is_text, removals, replaced};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::disk::RealDisk;
-use boswell_store::{
-    BlobId, Blobs, IdSource, Resolved, Scrubbed, Scrubbing, Store, SystemIds, blobs, is_packed,
-};
+use boswell_store::backend::is_packed;
+use boswell_store::blobs::{BlobId, Blobs};
+use boswell_store::operations::{Scrubbed, Scrubbing};
+use boswell_store::store::Resolved;
+use boswell_store::vault::Digest;
+use boswell_store::{Home, Store, blobs};
 
-use super::delete::files_of;
-use crate::app::App;
-use crate::purge_copies;
+use crate::delete::{files_of, reference};
+use crate::plan_token::PlanToken;
+use crate::{RequestContext, purge_copies};
 
 /// A file that is larger is not held in memory, and left alone.
 const LARGEST: u64 = 4 << 30;
 
-/// What is done to a file.
+/// The planned change of a file.
 #[derive(Debug)]
 pub(super) struct FileScrub {
     pub(super) key: String,
@@ -62,7 +63,7 @@ pub(super) struct WholeScrub {
     pub(super) whole: Vec<u8>,
 }
 
-/// What is done about a session.
+/// The planned change of a session.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) found: Resolved,
@@ -82,7 +83,21 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn session(&self) -> SessionRef {
-        SessionRef::new(self.found.store.dialect().name(), &self.found.location.id)
+        reference(&self.found)
+    }
+
+    /// What ties replacing to the plan that was shown: the session's own files as they are now.
+    /// Files that speak of several sessions are left out, because replacing secrets of one session
+    /// changes them for the next one.
+    pub(super) fn token(&self) -> PlanToken {
+        let store = &self.found.store;
+        let own = self
+            .files
+            .iter()
+            .filter(|file| shared_file(store, &file.key).is_none());
+        let mut parts = vec![store.root().display().to_string()];
+        parts.extend(own.map(|file| format!("{} {}", file.key, Digest::of(&file.bytes))));
+        PlanToken::new(self.session(), &parts)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -94,9 +109,9 @@ impl Target {
 }
 
 /// Looks at everything that belongs to a session.
-pub(super) fn target(app: &App, secrets: &Secrets, found: Resolved) -> Result<Target> {
-    let session = SessionRef::new(found.store.dialect().name(), &found.location.id);
-    refuse_live(&found, &session)?;
+pub(super) fn target(cx: &RequestContext, secrets: &Secrets, found: Resolved) -> Result<Target> {
+    let session = reference(&found);
+    refuse_live(&found)?;
     let subagents = purge_copies::subagents(&found.store, &found.location.id)?;
     let mut sessions = vec![session.clone()];
     sessions.extend(
@@ -115,14 +130,14 @@ pub(super) fn target(app: &App, secrets: &Secrets, found: Resolved) -> Result<Ta
         unreached: Vec::new(),
         interrupted: false,
     };
-    for key in own_files(app, &target.found)? {
-        look_at_wholes(app, secrets, &mut target, &key)?;
+    for key in own_files(cx, &target.found)? {
+        look_at_wholes(cx, secrets, &mut target, &key)?;
         look_at(secrets, &mut target, key)?;
     }
     look_at_shared(secrets, &mut target)?;
     look_at_blobs(secrets, &mut target)?;
-    if app.home.as_ref().is_some_and(|home| home.is_dir()) {
-        let runner = app.reading_runner()?;
+    if cx.home.as_ref().is_some_and(|home| home.is_dir()) {
+        let runner = cx.reading_runner()?;
         target.interrupted = runner.scrubs()?.contains(&session);
         target.elsewhere =
             with_scrubbing(secrets, &target, |scrubbing| runner.would_scrub(scrubbing))?;
@@ -131,7 +146,7 @@ pub(super) fn target(app: &App, secrets: &Secrets, found: Resolved) -> Result<Ta
 }
 
 /// An agent at work would write from memory what was replaced, or lose what it wrote meanwhile.
-fn refuse_live(found: &Resolved, session: &SessionRef) -> Result<()> {
+pub(super) fn refuse_live(found: &Resolved) -> Result<()> {
     if let Some(archived) = found.store.archived() {
         return Err(
             Error::new(ErrorKind::Conflict, format!("{archived} is archived"))
@@ -145,7 +160,7 @@ fn refuse_live(found: &Resolved, session: &SessionRef) -> Result<()> {
         None => Ok(()),
         Some(pid) => Err(Error::new(
             ErrorKind::Busy,
-            format!("{session} is open in its agent (pid {pid})"),
+            format!("{} is open in its agent (pid {pid})", reference(found)),
         )
         .because("an agent that is at work would write again what was replaced")
         .hinting("end the agent first")),
@@ -153,11 +168,11 @@ fn refuse_live(found: &Resolved, session: &SessionRef) -> Result<()> {
 }
 
 /// Every file of the session: what deleting it would remove.
-fn own_files(app: &App, found: &Resolved) -> Result<Vec<String>> {
+fn own_files(cx: &RequestContext, found: &Resolved) -> Result<Vec<String>> {
     if !found.store.dialect().powers().plans(Capability::Delete) {
         return files_of(found);
     }
-    let planned = app
+    let planned = cx
         .planning(found.store.clone())
         .plan(&found.location, &EditRequest::Delete)?;
     let key = |step: Step| {
@@ -196,10 +211,15 @@ fn look_at(secrets: &Secrets, target: &mut Target, key: String) -> Result<()> {
 }
 
 /// Records of a log that boswell keeps whole in its own home.
-fn look_at_wholes(app: &App, secrets: &Secrets, target: &mut Target, key: &str) -> Result<()> {
+fn look_at_wholes(
+    cx: &RequestContext,
+    secrets: &Secrets,
+    target: &mut Target,
+    key: &str,
+) -> Result<()> {
     let blobs = target.found.store.dialect().facts().blobs;
     let agent = matches!(blobs, BlobPolicy::Xcsh | BlobPolicy::Omp);
-    let home = app
+    let home = cx
         .home
         .as_ref()
         .filter(|home| agent && home.join("blobs/whole").is_dir());
@@ -293,7 +313,7 @@ fn look_at_blobs(secrets: &Secrets, target: &mut Target) -> Result<()> {
     let cuts_text = target.found.store.dialect().facts().is_own;
     for file in &mut target.files {
         for id in blobs::references(&file.bytes) {
-            // What is not there is reported by `check`.
+            // A missing file is reported by `check`.
             let Some(bytes) = kept.has(&id)?.then(|| kept.get(&id)).transpose()? else {
                 continue;
             };
@@ -354,7 +374,7 @@ fn whole_lines(
 }
 
 pub(super) fn blobs_of(root: &Path) -> Blobs {
-    Blobs::new(Arc::new(RealDisk), root, &SystemIds.hex16())
+    Home::at(root).blobs()
 }
 
 /// Says what is replaced in copies and lines, and hands that over.

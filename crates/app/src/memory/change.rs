@@ -1,20 +1,51 @@
-//! `memory add`, `edit` and `rm`: through the runner, so that they can be taken back.
+//! `add`, `edit` and `rm` of a page: through the runner, so that they can be undone.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use boswell_dialect::claude::project_key;
 use boswell_dialect::{ExpectedState, LockSpec, MemoryPolicy, Plan, Precondition, Step, facts_of};
-use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::{Digest, Reason, memory};
+use boswell_store::memory;
+use boswell_store::vault::{Digest, Reason};
 
-use super::memory::Action;
-use crate::app::App;
-use crate::git_repository;
-use crate::output::Output;
-use crate::terminal::escape;
+use super::{MemoryChanged, MemoryScope};
+use crate::text::{cut, one_line};
+use crate::{RequestContext, git_repository};
+
+/// What happens to which page.
+#[derive(Debug, Clone)]
+pub struct MemoryChangeRequest {
+    /// Of which project; every one is not valid.
+    pub scope: MemoryScope,
+    /// Whose memory: `boswell` for its own, or the dialect of an agent.
+    pub dialect: String,
+    /// Name of the page, with or without `.md`.
+    pub page: String,
+    /// What happens to it.
+    pub change: MemoryChange,
+}
+
+/// A change of one page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemoryChange {
+    /// The text is added at its end; a page that is missing is made.
+    Add(String),
+    /// The text takes the place of what is there; a page that is missing is made.
+    Edit(String),
+    /// The page is removed.
+    Remove,
+}
+
+impl MemoryChange {
+    fn word(&self) -> &'static str {
+        match self {
+            MemoryChange::Add(_) => "add to",
+            MemoryChange::Edit(_) => "edit",
+            MemoryChange::Remove => "remove",
+        }
+    }
+}
 
 /// A memory that is changed.
 struct MemoryTarget {
@@ -27,52 +58,48 @@ struct MemoryTarget {
 }
 
 /// Carries out a change of one page.
-pub(crate) fn run(
-    app: &App,
-    folder: Option<PathBuf>,
-    dialect: &str,
-    action: &Action<'_>,
-) -> Result<ExitCode> {
-    app.may_write()?;
-    let Some(folder) = folder else {
+pub(super) fn change(cx: &RequestContext, request: &MemoryChangeRequest) -> Result<MemoryChanged> {
+    cx.may_write()?;
+    let Some(folder) = request.scope.folder(cx) else {
         return Err(Error::new(
             ErrorKind::Invalid,
             "memory is changed for one project at a time",
         )
         .hinting("name it with `--project DIR`"));
     };
-    let place = MemoryTarget::find(app, &folder, dialect)?;
-    let name = place.page(action)?;
+    let place = MemoryTarget::find(cx, &folder, &request.dialect)?;
+    let name = file_name(&request.page)?;
     let path = place.root.join(&place.folder).join(&name);
     let (session, locks) = (SessionRef::new(place.dialect, "*"), place.lock.as_slice());
     // Planned under the locks: of two processes that add to a page at once, the second one sees
     // what the first one wrote.
-    let plan = || place.plan(&name, action);
-    let operation = app
+    let plan = || place.plan(&name, &request.change);
+    let operation = cx
         .runner()?
         .run_with(&place.root, &session, Reason::Before, locks, &plan)?;
     let bytes = durable::read(&RealDisk, &path)?.map(|bytes| bytes.len());
-    let mut out = Output::paged(app);
-    if out.json {
-        out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "memory")
-                .with("dialect", place.dialect)
-                .with("project_key", place.project.as_str())
-                .with("path", path.display().to_string())
-                .with("bytes", bytes)
-                .with("op", operation.id),
-        )?;
+    Ok(MemoryChanged {
+        dialect: place.dialect,
+        project_key: place.project,
+        path: path.display().to_string(),
+        bytes,
+        op: operation.id,
+    })
+}
+
+/// File name of the page that is meant.
+fn file_name(page: &str) -> Result<String> {
+    let name = if page.ends_with(".md") {
+        page.to_owned()
     } else {
-        out.line(&escape(&path.display().to_string()))?;
-    }
-    out.finish()?;
-    Ok(ExitCode::SUCCESS)
+        format!("{page}.md")
+    };
+    memory::checked_name(&name)?;
+    Ok(name)
 }
 
 impl MemoryTarget {
-    fn find(app: &App, folder: &Path, dialect: &str) -> Result<MemoryTarget> {
+    fn find(cx: &RequestContext, folder: &Path, dialect: &str) -> Result<MemoryTarget> {
         let project = folder.display().to_string();
         let policy = facts_of(dialect).map(|facts| facts.memory);
         if policy == Some(MemoryPolicy::Own) {
@@ -80,7 +107,7 @@ impl MemoryTarget {
             let lock = Some(LockSpec::Os {
                 name: format!("memory-{key}"),
             });
-            let root = app.home()?.to_owned();
+            let root = cx.home()?.to_owned();
             return Ok(MemoryTarget {
                 dialect: "boswell",
                 root,
@@ -89,7 +116,7 @@ impl MemoryTarget {
                 lock,
             });
         }
-        let store = app
+        let store = cx
             .stores
             .iter()
             .map(|(_, store)| store)
@@ -133,27 +160,9 @@ impl MemoryTarget {
         Ok(())
     }
 
-    /// File name of the page that is meant.
-    fn page(&self, action: &Action<'_>) -> Result<String> {
-        let (Action::Add(name, _) | Action::Edit(name, _) | Action::Remove(name)) = action else {
-            return Err(Error::new(ErrorKind::Internal, "reading changes no page"));
-        };
-        let name = if name.ends_with(".md") {
-            (*name).to_owned()
-        } else {
-            format!("{name}.md")
-        };
-        memory::checked_name(&name)?;
-        Ok(name)
-    }
-
     /// What has to happen to a page.
-    fn plan(&self, name: &str, action: &Action<'_>) -> Result<Plan> {
-        let word = match action {
-            Action::Add(..) => "add to",
-            Action::Edit(..) => "edit",
-            _ => "remove",
-        };
+    fn plan(&self, name: &str, change: &MemoryChange) -> Result<Plan> {
+        let word = change.word();
         let key = format!("{}/{name}", self.folder);
         let before = durable::read(&RealDisk, &self.root.join(&key))?;
         let mut plan = Plan::new(
@@ -174,15 +183,15 @@ impl MemoryTarget {
             None => Precondition::Absent { key: key.clone() },
         });
         let line = |text: &str| format!("{}\n", text.trim_end());
-        match (action, &before) {
-            (Action::Add(_, text), Some(_)) => plan.steps.push(Step::append(&key, line(text))),
-            (Action::Add(_, text) | Action::Edit(_, text), None) => {
+        match (change, &before) {
+            (MemoryChange::Add(text), Some(_)) => plan.steps.push(Step::append(&key, line(text))),
+            (MemoryChange::Add(text) | MemoryChange::Edit(text), None) => {
                 plan.steps.push(Step::put(&key, self.new_page(name, text)));
                 self.introduce(name, text, &mut plan)?;
             }
-            (Action::Edit(_, text), Some(_)) => plan.steps.push(Step::put(&key, line(text))),
-            (_, Some(_)) => plan.steps.push(Step::remove(&key)),
-            (_, None) => {
+            (MemoryChange::Edit(text), Some(_)) => plan.steps.push(Step::put(&key, line(text))),
+            (MemoryChange::Remove, Some(_)) => plan.steps.push(Step::remove(&key)),
+            (MemoryChange::Remove, None) => {
                 return Err(Error::new(
                     ErrorKind::NotFound,
                     format!("memory of `{}` has no page `{name}`", self.project),
@@ -231,10 +240,7 @@ impl MemoryTarget {
 }
 
 fn first_line(text: &str) -> String {
-    crate::terminal::cut(
-        &crate::terminal::one_line(text.lines().next().unwrap_or("").trim()),
-        120,
-    )
+    cut(&one_line(text.lines().next().unwrap_or("").trim()), 120)
 }
 
 /// A value that YAML takes for text, whatever stands in it.

@@ -1,0 +1,291 @@
+//! Moves sessions into the vault, where they can still be read.
+
+use std::time::Duration;
+
+use boswell_dialect::Capability;
+use boswell_model::{Error, ErrorKind, Instant, PINNED, Result, SessionRef};
+use boswell_store::links::Conversation;
+use boswell_store::store::{Resolved, Summary};
+
+use crate::delete::{SessionOp, can_remove, files_of, hold, reference};
+use crate::list::warn_about;
+use crate::sessions::list::{last_active, sides};
+use crate::shape::shape;
+use crate::{App, AppResult, RequestContext, planned_change};
+
+/// Which sessions to archive.
+#[derive(Debug, Clone)]
+pub enum ArchiveRequest {
+    /// These: refs, beginnings of ids, paths, `@last` or `@here`.
+    Named(Vec<String>),
+    /// All that were last active longer ago than `span`, in every place where the conversation is
+    /// kept, or only those of a dialect.
+    OlderThan {
+        /// How long ago.
+        span: Duration,
+        /// Only sessions of this dialect.
+        dialect: Option<String>,
+    },
+}
+
+shape! {
+    /// From `archive`: a session that would be archived.
+    ArchiveStep: "step" {
+        /// what would be done
+        done: &'static str,
+        /// the session
+        session: String,
+        /// when something was last written to it
+        last_active: Option<Instant>,
+    }
+}
+
+/// Sessions that would be archived.
+#[derive(Debug)]
+pub struct ArchivePlan {
+    /// In the order in which they would be.
+    pub sessions: Vec<ArchiveCandidate>,
+    /// When the plan was made.
+    pub as_of: Instant,
+}
+
+/// A session that would be archived.
+#[derive(Debug, Clone)]
+pub struct ArchiveCandidate {
+    /// The session.
+    pub session: SessionRef,
+    /// What a list calls it.
+    pub name: String,
+    /// When something was last written to it.
+    pub last_active: Option<Instant>,
+}
+
+impl ArchiveCandidate {
+    /// The shape.
+    pub fn step(&self) -> ArchiveStep {
+        ArchiveStep {
+            done: "would archive",
+            session: self.session.to_string(),
+            last_active: self.last_active,
+        }
+    }
+}
+
+/// A session that was archived.
+#[derive(Debug, Clone)]
+pub struct ArchivedSession {
+    /// The session.
+    pub session: SessionRef,
+    /// The operation.
+    pub op: SessionOp,
+}
+
+impl App {
+    /// Which sessions would be archived. Nothing is changed.
+    ///
+    /// # Errors
+    ///
+    /// For a session that was named: NotFound if there is none, Busy, Denied or Conflict if it
+    /// must stay where it is. Unsupported for a dialect whose sessions cannot be archived.
+    pub fn plan_archive(&self, request: &ArchiveRequest) -> AppResult<ArchivePlan> {
+        self.answer(|cx| plan_archive(cx, request))
+    }
+
+    /// Moves sessions into the vault. Each is passed to the sink when it is done.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan_archive`](App::plan_archive). Of old ones, one that fails does not keep the
+    /// others: an agent that has just taken one up is a notice, anything else the error of the
+    /// request once the others are done.
+    pub fn archive(
+        &self,
+        request: &ArchiveRequest,
+        sink: &mut dyn FnMut(ArchivedSession) -> Result<()>,
+    ) -> AppResult<()> {
+        self.answer(|cx| archive(cx, request, sink))
+    }
+}
+
+fn plan_archive(cx: &RequestContext, request: &ArchiveRequest) -> Result<ArchivePlan> {
+    let (conversations, rest) = cx.conversations()?;
+    let chosen = chosen(cx, &conversations, request)?;
+    warn_about(cx, rest);
+    let candidate = |(_, summary): (Resolved, Summary)| ArchiveCandidate {
+        name: summary.name(),
+        last_active: summary.last_active(),
+        session: summary.reference,
+    };
+    Ok(ArchivePlan {
+        sessions: chosen.into_iter().map(candidate).collect(),
+        as_of: cx.now,
+    })
+}
+
+fn archive(
+    cx: &RequestContext,
+    request: &ArchiveRequest,
+    sink: &mut dyn FnMut(ArchivedSession) -> Result<()>,
+) -> Result<()> {
+    cx.may_write()?;
+    let (conversations, rest) = cx.conversations()?;
+    let mut failed = None;
+    for (found, summary) in chosen(cx, &conversations, request)? {
+        match (put_away(cx, &found), request) {
+            (Ok(operation), _) => {
+                let session = summary.reference;
+                let op = SessionOp {
+                    op: operation,
+                    kind: "archive",
+                    session: session.to_string(),
+                };
+                sink(ArchivedSession { session, op })?;
+            }
+            // One of many old sessions that was just resumed must not prevent the others
+            // from being archived.
+            (Err(error), ArchiveRequest::OlderThan { .. }) => cx.pass_over(error, &mut failed),
+            (Err(error), ArchiveRequest::Named(_)) => return Err(error),
+        }
+    }
+    warn_about(cx, rest);
+    failed.map_or(Ok(()), Err)
+}
+
+fn chosen(
+    cx: &RequestContext,
+    conversations: &[Conversation],
+    request: &ArchiveRequest,
+) -> Result<Vec<(Resolved, Summary)>> {
+    match request {
+        ArchiveRequest::OlderThan { span, dialect } => {
+            old(cx, conversations, *span, dialect.as_deref())
+        }
+        ArchiveRequest::Named(sessions) => sessions
+            .iter()
+            .map(|session| named(cx, conversations, session))
+            .collect(),
+    }
+}
+
+/// A session that was named, if it may go.
+fn named(
+    cx: &RequestContext,
+    conversations: &[Conversation],
+    session: &str,
+) -> Result<(Resolved, Summary)> {
+    let found = cx.resolve(session)?;
+    cx.refuse_archived(&found.store)?;
+    let reference = reference(&found);
+    let known = conversations
+        .iter()
+        .flat_map(sides)
+        .find(|side| side.reference == reference)
+        .cloned();
+    let summary = known.map_or_else(|| found.store.summary(&found.location), Ok)?;
+    can_remove(&found)?;
+    match in_use(&summary, &found) {
+        Some((kind, why, hint)) => Err(Error::new(kind, format!("{reference} stays where it is"))
+            .because(why)
+            .hinting(hint)),
+        None => Ok((found, summary)),
+    }
+}
+
+/// Every session that was not used for so long, wherever the conversation is kept, and may go.
+fn old(
+    cx: &RequestContext,
+    conversations: &[Conversation],
+    span: Duration,
+    dialect: Option<&str>,
+) -> Result<Vec<(Resolved, Summary)>> {
+    let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+    let before = Instant::from_millis(cx.now.millis().saturating_sub(span));
+    let mut chosen = Vec::new();
+    let is_pinned = |it: &Conversation| sides(it).any(|side| side.meta.is_pinned());
+    let is_old =
+        |it: &&Conversation| last_active(it).is_some_and(|at| at < before) && !is_pinned(it);
+    for conversation in conversations.iter().filter(is_old) {
+        for (store, summary) in std::iter::once(&conversation.front).chain(&conversation.linked) {
+            let Some(store) = cx
+                .stores
+                .get(*store)
+                .filter(|store| store.archived().is_none())
+            else {
+                continue;
+            };
+            if summary.location.owner.is_some()
+                || dialect.is_some_and(|it| it != summary.reference.dialect)
+            {
+                continue;
+            }
+            let found = Resolved {
+                store: store.clone(),
+                location: summary.location.clone(),
+            };
+            match can_remove(&found) {
+                Err(error) if dialect.is_some() => return Err(error),
+                Ok(()) if in_use(summary, &found).is_none() => {
+                    chosen.push((found, summary.clone()))
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+/// Why a session must stay where it is: another process or session still needs it.
+fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static str, String)> {
+    let session = &summary.reference;
+    let typed = session.to_argument();
+    if !found.store.was_live(&session.id).is_empty() {
+        return Some((
+            ErrorKind::Busy,
+            "its agent is at work on it",
+            "end the agent first".to_owned(),
+        ));
+    }
+    if summary.meta.is_pinned() {
+        let tagged = summary.meta.tags.iter().any(|tag| tag == PINNED);
+        let unpin = if tagged {
+            format!("with `boswell untag {typed} {PINNED}`")
+        } else {
+            "in its agent".to_owned()
+        };
+        return Some((
+            ErrorKind::Denied,
+            "it is pinned",
+            format!("unpin it first {unpin}"),
+        ));
+    }
+    if summary.meta.status.as_deref() == Some("active") {
+        return Some((
+            ErrorKind::Denied,
+            "it is active",
+            format!("end it first with `boswell close {typed}`"),
+        ));
+    }
+    None
+}
+
+fn put_away(cx: &RequestContext, found: &Resolved) -> Result<String> {
+    let found = Resolved {
+        store: cx.writable(found.store.clone())?,
+        location: found.location.clone(),
+    };
+    let runner = cx.runner()?;
+    if found.store.dialect().powers().plans(Capability::Delete) {
+        let done = runner.archive(&found.store, &found.location)?;
+        planned_change::remark(cx, &done.planned);
+        return Ok(done.operation.id);
+    }
+    let keys = files_of(&found)?;
+    let writer = hold(&found)?;
+    let reference = reference(&found);
+    let operation = runner.archive_files(found.store.root(), &keys, &reference)?;
+    if let Some(writer) = writer {
+        // Nothing is written by this: only the lease is given up.
+        let _ = writer.release();
+    }
+    Ok(operation.id)
+}

@@ -1,0 +1,142 @@
+//! Which settings there are.
+
+/// A setting that there is.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    /// Its name, tables before it separated by dots.
+    pub(crate) key: &'static str,
+    /// What holds without it.
+    pub(crate) default: &'static str,
+    /// Purpose of the setting.
+    pub(crate) what: &'static str,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Word(&'static [&'static str]),
+    Bool,
+    /// A span of time such as `30d`, or `never`.
+    Span,
+    Words,
+    Globs,
+    Stores,
+    Table,
+}
+
+const fn setting(
+    key: &'static str,
+    default: &'static str,
+    what: &'static str,
+    kind: Kind,
+) -> Setting {
+    Setting {
+        key,
+        default,
+        what,
+        kind,
+    }
+}
+
+impl Setting {
+    /// Which projects are excluded.
+    pub(crate) const EXCLUDE: Setting = setting(
+        "exclude",
+        "",
+        "projects that are never listed, searched, kept or exported: folders, `*` and `**` allowed",
+        Kind::Globs,
+    );
+}
+
+/// Every setting.
+pub(crate) const SETTINGS: &[Setting] = &[
+    setting(
+        "color",
+        "auto",
+        "when to use colour",
+        Kind::Word(&["auto", "always", "never"]),
+    ),
+    setting(
+        "stores",
+        "",
+        "stores to add to those that are found: a table [[stores]] each, with dialect, path and label",
+        Kind::Stores,
+    ),
+    Setting::EXCLUDE,
+    setting(
+        "read_only",
+        "false",
+        "write nothing outside boswell's own folder",
+        Kind::Bool,
+    ),
+    setting(
+        "idle",
+        "1h",
+        "how long a session of ours is idle before it is shown as paused",
+        Kind::Span,
+    ),
+    setting(
+        "retention.before",
+        "90d",
+        "how long the vault keeps files as they were before a change",
+        Kind::Span,
+    ),
+    setting(
+        "retention.deleted",
+        "90d",
+        "how long it keeps deleted sessions",
+        Kind::Span,
+    ),
+    setting(
+        "retention.archived",
+        "never",
+        "after what time archived sessions are forgotten",
+        Kind::Span,
+    ),
+    setting(
+        "retention.kept",
+        "never",
+        "after what time kept copies are forgotten",
+        Kind::Span,
+    ),
+    setting(
+        "summary.command",
+        "",
+        "program and arguments that summarise: text on stdin, answer on stdout",
+        Kind::Words,
+    ),
+    setting(
+        "summary.at_close",
+        "false",
+        "summarise a session when it is closed",
+        Kind::Bool,
+    ),
+    setting(
+        "summary.timeout",
+        "30s",
+        "how long that program may take",
+        Kind::Span,
+    ),
+    setting(
+        "prices",
+        "",
+        "dollars for a million tokens, by model: input, output, cache_read, cache_write, cache_write_1h",
+        Kind::Table,
+    ),
+];
+
+/// A line of the file that sets it.
+pub(super) fn example(setting: &Setting) -> String {
+    match setting.kind {
+        Kind::Word(words) => format!("{} = \"{}\"", setting.key, words.first().unwrap_or(&"")),
+        Kind::Bool => format!("{} = true", setting.key),
+        Kind::Span => format!("{} = \"30d\"", setting.key),
+        Kind::Words => format!("{} = [\"a\", \"b\"]", setting.key),
+        Kind::Globs => format!("{} = [\"/srv/secret\", \"~/private/*\"]", setting.key),
+        Kind::Stores => format!(
+            "[[{}]] with dialect = \"claude\", path = \"~/.claude-work\"",
+            setting.key
+        ),
+        Kind::Table => format!("[{}.\"name\"]", setting.key),
+    }
+}

@@ -1,0 +1,294 @@
+//! Copies of sessions as they change, so that an agent's own clean-up loses nothing.
+
+mod config;
+mod copy;
+mod hook;
+mod status;
+mod timer;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use boswell_model::{Error, ErrorKind, Instant, Result, shell_literal};
+use boswell_store::Store;
+
+use crate::shape::shape;
+use crate::{Answer, App, AppResult, RequestContext};
+use config::{KeepConfig, Trigger};
+
+/// How many days ahead sessions that will be deleted are counted.
+pub use crate::sessions::expiry::AHEAD as DAYS_AHEAD;
+
+/// How copies are to be made from now on.
+#[derive(Debug, Clone)]
+pub struct KeepOnRequest {
+    /// By a timer of the user's system instead of the agent's own hook.
+    pub by_timer: bool,
+    /// Only show what would be installed.
+    pub dry_run: bool,
+    /// The `boswell` program that hook or timer run.
+    pub program: PathBuf,
+}
+
+shape! {
+    /// From `keep on` and `keep off`: what is done outside of boswell's own folder, or would be.
+    KeepStep: "step" {
+        /// what was or would be done
+        does: String,
+    }
+
+    /// From `keep on` and `keep run`: what was kept now.
+    KeptShape: "kept" {
+        /// sessions of which something was stored
+        sessions: usize,
+        /// files that were stored
+        files: usize,
+        /// bytes that were stored, before compression
+        bytes: u64,
+        /// how many files or stores could not be kept
+        failed: usize,
+    }
+
+    /// A store whose agent deletes sessions by itself, and what is kept of it.
+    KeepShape: "keep" {
+        /// the format of the store
+        dialect: &'static str,
+        /// its folder
+        root: String,
+        /// whether keeping is on
+        on: bool,
+        /// since when it is on
+        since: Option<Instant>,
+        /// what makes boswell keep sessions of this store: `hook`, `timer`
+        trigger: Option<&'static str>,
+        /// whether that is still installed
+        installed: Option<bool>,
+        /// after how many days the agent deletes sessions; `null` if its settings cannot be read
+        deletes_after_days: Option<u64>,
+        /// how many sessions there are
+        sessions: usize,
+        /// how many of them are kept as they are now
+        kept: usize,
+        /// folders that cannot be listed: what is new in them is not kept
+        unreadable: Vec<String>,
+        /// refs of sessions that are kept and not there any more
+        gone: Vec<String>,
+        /// ids that will be deleted within 7 days and are not kept
+        lost_soon: Vec<String>,
+    }
+}
+
+/// What was kept, and what could not be.
+#[derive(Debug)]
+pub struct Kept {
+    /// How much was kept.
+    pub counts: KeptShape,
+    /// What could not be kept, and why.
+    pub left_out: Vec<Error>,
+}
+
+/// What is kept of every store whose agent deletes sessions.
+#[derive(Debug)]
+pub struct KeepStatus {
+    /// Since when keeping is on; none while it is off.
+    pub since: Option<Instant>,
+    /// The stores.
+    pub stores: Vec<KeepShape>,
+    /// What could not be looked at, and why: whether it is kept is not known.
+    pub left_out: Vec<Error>,
+}
+
+/// Is handed each step as it is done, or would be.
+pub type StepSink<'s> = &'s mut dyn FnMut(KeepStep) -> Result<()>;
+
+impl App {
+    /// Keeps copies from now on: installs a hook or a timer for every store whose agent deletes
+    /// sessions, then keeps everything once. There is no answer for a dry run.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if no agent deletes sessions, Unsupported where a timer is needed and there is
+    /// none, Denied if nothing may be written.
+    pub fn keep_on(&self, request: &KeepOnRequest, sink: StepSink<'_>) -> AppResult<Option<Kept>> {
+        self.answer(|cx| on(cx, request, sink))
+    }
+
+    /// Stops keeping, and takes out exactly what [`keep_on`](App::keep_on) installed; copies stay.
+    /// Answers whether it was on.
+    ///
+    /// # Errors
+    ///
+    /// Denied if nothing may be written, Conflict if settings of an agent change meanwhile.
+    pub fn keep_off(&self, sink: StepSink<'_>) -> AppResult<bool> {
+        self.answer(|cx| off(cx, sink))
+    }
+
+    /// What is kept, and what will be lost.
+    ///
+    /// # Errors
+    ///
+    /// Damaged if the list of copies or the state of keeping cannot be read.
+    pub fn keep_status(&self) -> AppResult<KeepStatus> {
+        self.answer(status::status)
+    }
+
+    /// Keeps what changed, now, whether keeping is on or off.
+    ///
+    /// # Errors
+    ///
+    /// Denied if nothing may be written, Busy while another process keeps.
+    pub fn keep_now(&self) -> AppResult<Kept> {
+        self.answer(|cx| {
+            cx.may_write()?;
+            copy::everything(cx)
+        })
+    }
+
+    /// Keeps some of what changed, for as long as a face can spare, if keeping is on. What fails
+    /// is tried again next time, so only a failing disk is a warning.
+    ///
+    /// # Errors
+    ///
+    /// None but those of finding the stores.
+    pub fn keep_a_little(&self, limit: Duration) -> AppResult<()> {
+        let is_on = |home| matches!(KeepConfig::load(home), Ok(Some(_)));
+        // Asked before stores are looked for: this runs after every command.
+        if self.is_read_only() || !self.home().is_some_and(is_on) {
+            return Ok(Answer {
+                value: (),
+                notices: Vec::new(),
+            });
+        }
+        self.answer(|cx| {
+            copy::a_little(cx, limit);
+            Ok(())
+        })
+    }
+}
+
+/// Stores whose agents delete sessions. Settings that cannot be read do not say that an agent
+/// deletes none.
+fn keepable(cx: &RequestContext) -> Vec<&Store> {
+    let stores = cx.stores.iter().map(|(_, store)| store);
+    stores
+        .filter(|store| !matches!(store.deletes_after(), Ok(None)))
+        .collect()
+}
+
+fn on(cx: &RequestContext, request: &KeepOnRequest, sink: StepSink<'_>) -> Result<Option<Kept>> {
+    if !request.dry_run {
+        cx.may_write()?;
+    }
+    let stores = keepable(cx);
+    if stores.is_empty() {
+        return Err(nothing_deletes());
+    }
+    let lock = if request.dry_run {
+        None
+    } else {
+        Some(KeepConfig::lock(cx.home()?)?)
+    };
+    let mut state = KeepConfig::load(cx.home()?)?.unwrap_or_else(|| KeepConfig::since(cx.now));
+    for store in stores {
+        let is_served = |trigger: &Trigger| trigger.serves(store.root());
+        if state.triggers.iter().any(is_served) {
+            continue;
+        }
+        state.triggers.push(install(cx, store, request, sink)?);
+        if !request.dry_run {
+            state.save(cx.home()?)?;
+        }
+    }
+    if request.dry_run {
+        return Ok(None);
+    }
+    state.save(cx.home()?)?;
+    // The first copies may take minutes, and have locks of their own.
+    drop(lock);
+    copy::everything(cx).map(Some)
+}
+
+fn nothing_deletes() -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        "no agent on this machine deletes sessions by itself",
+    )
+    .because("only Claude Code is known to, and its folder is not there")
+    .hinting("see the stores with `boswell stores`, or name one with `--store claude=DIR`")
+}
+
+/// Installs what keeps a store: the agent's own hook, else a timer.
+fn install(
+    cx: &RequestContext,
+    store: &Store,
+    request: &KeepOnRequest,
+    sink: StepSink<'_>,
+) -> Result<Trigger> {
+    let command = command(cx, store, request)?;
+    let hook = if request.by_timer {
+        None
+    } else {
+        hook::install(cx, store, &command, request.dry_run, sink)?
+    };
+    match hook {
+        Some(trigger) => Ok(trigger),
+        None => timer::install(cx, store, &command, request.dry_run, sink),
+    }
+}
+
+/// The words that keep this store, for a shell.
+fn command(cx: &RequestContext, store: &Store, request: &KeepOnRequest) -> Result<String> {
+    let place = format!("{}={}", store.dialect().name(), store.root().display());
+    let words = [
+        shell_literal(&request.program.display().to_string()),
+        "--home".to_owned(),
+        shell_literal(&cx.home()?.display().to_string()),
+        "--store".to_owned(),
+        shell_literal(&place),
+        "keep run --quiet".to_owned(),
+    ];
+    Ok(words.join(" "))
+}
+
+fn off(cx: &RequestContext, sink: StepSink<'_>) -> Result<bool> {
+    cx.may_write()?;
+    let home = cx.home()?;
+    // A first look without the lock, which would make a home where there is none.
+    let lock = KeepConfig::load(home)?
+        .map(|_| KeepConfig::lock(home))
+        .transpose()?;
+    let state = if lock.is_some() {
+        KeepConfig::load(home)?
+    } else {
+        None
+    };
+    let Some(mut state) = state else {
+        cx.remark("keeping is off already");
+        return Ok(false);
+    };
+    while let Some(trigger) = state.triggers.pop() {
+        match &trigger {
+            Trigger::Hook {
+                root,
+                command,
+                inserted,
+            } => hook::remove(cx, root, command, inserted, sink)?,
+            Trigger::Timer { folder, .. } => timer::remove(cx, folder, sink)?,
+        }
+        // Without its last trigger the file goes as a whole: keeping that is on and
+        // has none is no state.
+        if !state.triggers.is_empty() {
+            state.save(home)?;
+        }
+    }
+    KeepConfig::forget(home)?;
+    step(
+        sink,
+        "keeping is off; copies that were kept stay in the vault",
+    )?;
+    Ok(true)
+}
+
+fn step(sink: StepSink<'_>, does: impl Into<String>) -> Result<()> {
+    sink(KeepStep { does: does.into() })
+}

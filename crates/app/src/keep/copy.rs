@@ -1,0 +1,87 @@
+//! Makes the copies: of everything, or of a little after each command.
+
+use std::time::Duration;
+
+use boswell_model::{Error, ErrorKind, Problem, Result};
+use boswell_store::Wait;
+use boswell_store::operations::{KeepRun, KeepWhich};
+
+use super::{Kept, KeptShape, keepable};
+use crate::system::until;
+use crate::{RequestContext, exclusion_purge};
+
+/// Keeps everything that changed.
+pub(super) fn everything(cx: &RequestContext) -> Result<Kept> {
+    let wait = Wait::For(Duration::from_secs(30));
+    let run = each_store(cx, KeepWhich::All, wait, &|| true)?;
+    let not_kept = |(path, error): &(String, Error)| {
+        Error::new(error.kind(), format!("`{path}` was not kept"))
+            .because(Problem::unreadable(error).detail)
+            .hinting("make it readable, then `boswell keep run`")
+    };
+    Ok(Kept {
+        counts: KeptShape {
+            sessions: run.sessions,
+            files: run.files,
+            bytes: run.bytes,
+            failed: run.failed.len(),
+        },
+        left_out: run.failed.iter().map(not_kept).collect(),
+    })
+}
+
+/// Keeps some of what changed, for so long.
+pub(super) fn a_little(cx: &RequestContext, limit: Duration) {
+    let time = until(limit);
+    let failed = match each_store(cx, KeepWhich::Changed, Wait::No, &|| time()) {
+        Ok(run) => run
+            .failed
+            .into_iter()
+            .map(|(_, error)| error)
+            .find(is_of_disk),
+        Err(error) => Some(error).filter(is_of_disk),
+    };
+    // What the command itself did is done: that copies are missing is a warning, and the
+    // next one tries again.
+    if let Some(error) = failed {
+        cx.warn(error.hinting(
+            "what changed is not kept yet; see `boswell keep status`, and try `boswell keep run`",
+        ));
+    }
+}
+
+/// Whether the disk failed. A lock that another process holds, or a folder that is closed to us, is
+/// no news to every command.
+fn is_of_disk(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::NoSpace | ErrorKind::Unavailable)
+}
+
+fn each_store(
+    cx: &RequestContext,
+    which: KeepWhich,
+    wait: Wait,
+    go_on: &dyn Fn() -> bool,
+) -> Result<KeepRun> {
+    exclusion_purge::settle_or_warn(cx);
+    let runner = cx.reading_runner()?;
+    let mut kept = runner.vault().kept()?;
+    let mut all = KeepRun::default();
+    for store in keepable(cx) {
+        let vault = runner.vault();
+        let mut run = match vault.keep_sessions(store, &mut kept, which, wait, go_on) {
+            Ok(run) => run,
+            Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
+            // One store that cannot be listed keeps no other from being kept.
+            Err(error) => {
+                all.failed.push((store.root().display().to_string(), error));
+                continue;
+            }
+        };
+        all.sessions += run.sessions;
+        all.files += run.files;
+        all.bytes += run.bytes;
+        all.unfinished |= run.unfinished;
+        all.failed.append(&mut run.failed);
+    }
+    Ok(all)
+}

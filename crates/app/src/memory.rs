@@ -1,0 +1,343 @@
+//! What agents remember of a project: pages of text that they load or read on demand.
+
+mod change;
+mod check;
+
+use std::path::{Path, PathBuf};
+
+use boswell_dialect::MemoryFile;
+use boswell_model::{Error, Result};
+use boswell_store::memory::{self, LOADED_LINES, Page};
+use boswell_store::{Home, Store};
+
+use crate::shape::{Maybe, shape};
+use crate::{App, AppResult, RequestContext, git_repository};
+
+pub use change::{MemoryChange, MemoryChangeRequest};
+
+/// The largest page that is read.
+const LARGEST: u64 = 16 << 20;
+
+/// Whose memory is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum MemoryScope {
+    /// That of the current folder.
+    #[default]
+    CurrentFolder,
+    /// That of this project; a path is relative to the current folder.
+    Project(PathBuf),
+    /// That of every project.
+    EveryProject,
+}
+
+/// Which pages are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryRequest {
+    /// Of which project.
+    pub scope: MemoryScope,
+    /// Whether pages come with their text.
+    pub with_text: bool,
+}
+
+/// What is searched for in pages.
+#[derive(Debug, Clone, Default)]
+pub struct MemorySearchRequest {
+    /// Of which project.
+    pub scope: MemoryScope,
+    /// The text, in any case.
+    pub text: String,
+}
+
+/// What a walk through memory came to.
+#[derive(Debug)]
+pub struct MemoryFound {
+    /// How many pages, pages with hits, or problems there are.
+    pub found: usize,
+    /// The project; none if every one was meant.
+    pub project: Option<PathBuf>,
+    /// What could not be looked at, and why.
+    pub left_out: Vec<Error>,
+}
+
+shape! {
+    /// A page of memory.
+    MemoryShape: "memory" {
+        /// whose memory it is
+        dialect: &'static str,
+        /// what its agent calls the project; of boswell's own pages the folder
+        project_key: String,
+        /// the file
+        path: String,
+        /// whether it is the page that leads to the others
+        index: bool,
+        /// size of the file
+        bytes: usize,
+        /// how many lines it has
+        lines: usize,
+        /// how many of them agents load at the start of a session
+        loaded_lines: usize,
+        /// with `show`: the text
+        text: Maybe<String>,
+    }
+
+    /// A page that `add`, `edit` or `rm` changed.
+    MemoryChanged: "memory" {
+        /// whose memory it is
+        dialect: &'static str,
+        /// what its agent calls the project; of boswell's own pages the folder
+        project_key: String,
+        /// the file
+        path: String,
+        /// size of the file; `null` if it was removed
+        bytes: Option<usize>,
+        /// the operation, for `undo`
+        op: String,
+    }
+
+    /// A line of a page that contains a text.
+    MemoryHit: "memory_hit" {
+        /// whose memory it is
+        dialect: &'static str,
+        /// the file
+        path: String,
+        /// number of the line, from 1
+        line: usize,
+        /// the line
+        text: String,
+    }
+
+    /// Something that is wrong with the memory of a project.
+    MemoryProblemShape: "memory_problem" {
+        /// whose memory it is
+        dialect: &'static str,
+        /// what its agent calls the project; of boswell's own pages the folder
+        project_key: String,
+        /// what is wrong, in a word
+        problem: &'static str,
+        /// the same in a sentence
+        detail: String,
+    }
+}
+
+/// Is handed each item; `false` ends the walk.
+pub type MemorySink<'s, T> = &'s mut dyn FnMut(T) -> Result<bool>;
+
+impl App {
+    /// Hands out the pages that are remembered of a project, or of all.
+    ///
+    /// # Errors
+    ///
+    /// Those of the sink. What cannot be read is in the answer.
+    pub fn memory(
+        &self,
+        request: &MemoryRequest,
+        sink: MemorySink<'_, MemoryShape>,
+    ) -> AppResult<MemoryFound> {
+        self.answer(|cx| {
+            walk(cx, &request.scope, &mut |page| {
+                Ok((1, sink(page.shape(request.with_text))?))
+            })
+        })
+    }
+
+    /// Hands out the lines of pages that contain a text.
+    ///
+    /// # Errors
+    ///
+    /// Those of the sink. What cannot be read is in the answer.
+    pub fn search_memory(
+        &self,
+        request: &MemorySearchRequest,
+        sink: MemorySink<'_, MemoryHit>,
+    ) -> AppResult<MemoryFound> {
+        let wanted = request.text.to_lowercase();
+        self.answer(|cx| walk(cx, &request.scope, &mut |page| page.search(&wanted, sink)))
+    }
+
+    /// Hands out what is wrong with the memory of a project, or of all.
+    ///
+    /// # Errors
+    ///
+    /// Those of the sink. What cannot be read is in the answer.
+    pub fn check_memory(
+        &self,
+        scope: &MemoryScope,
+        sink: MemorySink<'_, MemoryProblemShape>,
+    ) -> AppResult<MemoryFound> {
+        self.answer(|cx| check::check(cx, scope, sink))
+    }
+
+    /// Adds to a page, replaces or removes one. It can be undone.
+    ///
+    /// # Errors
+    ///
+    /// Invalid for every project at once or a name that no page can have, NotFound if a page that
+    /// is to be removed is missing, Unsupported where an agent has no memory that can be changed,
+    /// Denied where it is behind a link or nothing may be written.
+    pub fn change_memory(&self, request: &MemoryChangeRequest) -> AppResult<MemoryChanged> {
+        self.answer(|cx| change::change(cx, request))
+    }
+}
+
+impl MemoryScope {
+    /// The folder that is meant; none for every project.
+    fn folder(&self, cx: &RequestContext) -> Option<PathBuf> {
+        let folder = match self {
+            MemoryScope::CurrentFolder => cx.env.cwd.clone(),
+            MemoryScope::Project(project) => cx.env.cwd.join(project),
+            MemoryScope::EveryProject => return None,
+        };
+        Some(folder.canonicalize().unwrap_or(folder))
+    }
+}
+
+/// Is handed each page: how many it counts for, and whether to go on.
+type Visit<'v> = &'v mut dyn FnMut(FoundPage<'_>) -> Result<(usize, bool)>;
+
+/// Goes through the pages of agents, then through boswell's own.
+fn walk(cx: &RequestContext, scope: &MemoryScope, visit: Visit<'_>) -> Result<MemoryFound> {
+    let project = scope.folder(cx);
+    let mut found = MemoryFound {
+        found: 0,
+        project: project.clone(),
+        left_out: Vec::new(),
+    };
+    if agents_pages(cx, project.as_deref(), &mut found, visit)?
+        && let (Some(home), Some(folder)) = (&cx.home, &project)
+    {
+        own_pages(cx, home, folder, &mut found, visit)?;
+    }
+    Ok(found)
+}
+
+/// Memory files of agents. Whether to go on.
+fn agents_pages(
+    cx: &RequestContext,
+    folder: Option<&Path>,
+    found: &mut MemoryFound,
+    visit: Visit<'_>,
+) -> Result<bool> {
+    let keys = folder.map(git_repository::keys);
+    let is_meant = |file: &MemoryFile| {
+        keys.as_ref()
+            .is_none_or(|keys| keys.contains(&file.project_key))
+    };
+    for (_, store) in cx.stores.iter() {
+        for file in pages(store, &mut found.left_out) {
+            if !is_meant(&file) {
+                continue;
+            }
+            let bytes = match store.file(&file.key, LARGEST) {
+                Ok(bytes) => bytes.unwrap_or_default(),
+                Err(error) => {
+                    found.left_out.push(error);
+                    continue;
+                }
+            };
+            let (count, goes_on) = visit(FoundPage {
+                dialect: store.dialect().name(),
+                project: &file.project_key,
+                path: store.backend().describe(&file.key),
+                is_index: file.is_index,
+                text: &String::from_utf8_lossy(&bytes),
+            })?;
+            found.found += count;
+            if !goes_on {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Memory files of one store. What cannot be listed is left out and reported.
+fn pages(store: &Store, left_out: &mut Vec<Error>) -> Vec<MemoryFile> {
+    match store.memory() {
+        Ok((files, skipped)) => {
+            left_out.extend(skipped.into_iter().map(|(_, error)| error));
+            files
+        }
+        Err(error) => {
+            left_out.push(error);
+            Vec::new()
+        }
+    }
+}
+
+/// Boswell's own pages of a project.
+fn own_pages(
+    cx: &RequestContext,
+    home: &Path,
+    folder: &Path,
+    found: &mut MemoryFound,
+    visit: Visit<'_>,
+) -> Result<()> {
+    let project = folder.display().to_string();
+    if !cx.shows(Some(&project)) {
+        return Ok(());
+    }
+    let own = Home::at(home).memory(&project);
+    let memory = own.load()?;
+    for Page { name, text, .. } in &memory.pages {
+        let (count, goes_on) = visit(FoundPage {
+            dialect: "boswell",
+            project: &project,
+            path: own.folder().join(name).display().to_string(),
+            is_index: name == memory::INDEX,
+            text,
+        })?;
+        found.found += count;
+        if !goes_on {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A page while its file is at hand.
+struct FoundPage<'a> {
+    dialect: &'static str,
+    project: &'a str,
+    path: String,
+    is_index: bool,
+    text: &'a str,
+}
+
+impl FoundPage<'_> {
+    fn shape(self, with_text: bool) -> MemoryShape {
+        let lines = self.text.lines().count();
+        MemoryShape {
+            dialect: self.dialect,
+            project_key: self.project.to_owned(),
+            path: self.path,
+            index: self.is_index,
+            bytes: self.text.len(),
+            lines,
+            loaded_lines: if self.is_index {
+                lines.min(LOADED_LINES)
+            } else {
+                0
+            },
+            text: with_text.then(|| self.text.to_owned()).into(),
+        }
+    }
+
+    /// Hands out the lines that contain a text, which is lower case: 1 if there are any.
+    fn search(&self, wanted: &str, sink: MemorySink<'_, MemoryHit>) -> Result<(usize, bool)> {
+        let mut found = 0;
+        let lines = self.text.lines().enumerate();
+        for (number, line) in lines.filter(|(_, line)| line.to_lowercase().contains(wanted)) {
+            found = 1;
+            let hit = MemoryHit {
+                dialect: self.dialect,
+                path: self.path.clone(),
+                line: number + 1,
+                text: line.to_owned(),
+            };
+            if !sink(hit)? {
+                return Ok((found, false));
+            }
+        }
+        Ok((found, true))
+    }
+}

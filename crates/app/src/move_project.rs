@@ -1,0 +1,203 @@
+//! A project folder was moved, and what agents file under it follows.
+
+use std::path::{Path, PathBuf};
+
+use boswell_dialect::claude::active_processes;
+use boswell_dialect::{Plan, Precondition, Step, StoreRequest};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::vault::Reason;
+use boswell_store::{Store, memory};
+
+use crate::store_change::{
+    self, ChangeMode, ChangeStep, OnStoreError, StoreChange, StoreChangeSink, StoreChanges,
+};
+use crate::system::runs_since;
+use crate::{App, AppResult, RequestContext};
+
+/// Where a project was, and where it is now.
+#[derive(Debug, Clone, Default)]
+pub struct MoveRequest {
+    /// Where it was.
+    pub old: PathBuf,
+    /// Where it is now.
+    pub new: PathBuf,
+}
+
+/// What moves, or moved, with a project.
+#[derive(Debug)]
+pub struct MovedProject {
+    /// Where it was, with links resolved.
+    pub from: String,
+    /// Where it is now, with links resolved.
+    pub to: String,
+    /// Whether the new folder is there; agents find the sessions once it is.
+    pub is_there: bool,
+    /// Whether boswell's own memory of the project stays, because there is one of the new folder.
+    pub memory_stays: bool,
+    /// What changed in stores and in boswell's own folder.
+    pub changes: StoreChanges,
+}
+
+impl App {
+    /// Calls the sink with what would move with a project, store by store. Nothing is changed.
+    ///
+    /// # Errors
+    ///
+    /// Busy if a client runs in the folder or a program is at work on one of its sessions.
+    pub fn plan_move(
+        &self,
+        request: &MoveRequest,
+        sink: &mut StoreChangeSink<'_>,
+    ) -> AppResult<MovedProject> {
+        self.answer(|cx| move_project(cx, request, ChangeMode::Plan, sink))
+    }
+
+    /// Lets sessions, memory and history follow a project. Each store is passed to the
+    /// sink when it is done.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan_move`](App::plan_move). Stores that were reported by then are changed.
+    pub fn move_project(
+        &self,
+        request: &MoveRequest,
+        sink: &mut StoreChangeSink<'_>,
+    ) -> AppResult<MovedProject> {
+        self.answer(|cx| {
+            cx.may_write()?;
+            move_project(cx, request, ChangeMode::Apply, sink)
+        })
+    }
+}
+
+fn move_project(
+    cx: &RequestContext,
+    request: &MoveRequest,
+    mode: ChangeMode,
+    sink: &mut StoreChangeSink<'_>,
+) -> Result<MovedProject> {
+    let from = text(&real(&cx.env.cwd.join(&request.old)))?;
+    let to = text(&real(&cx.env.cwd.join(&request.new)))?;
+    for (_, store) in cx.stores.iter() {
+        refuse_live(store, &from)?;
+    }
+    let wanted = |_: &Store| StoreRequest::Move {
+        from: from.clone(),
+        to: to.clone(),
+    };
+    let changes = store_change::each(cx, &wanted, mode, OnStoreError::Stop, sink)?;
+    let mut moved = MovedProject {
+        is_there: Path::new(&to).is_dir(),
+        memory_stays: false,
+        changes,
+        from,
+        to,
+    };
+    own_memory(cx, &mut moved, mode, sink)?;
+    Ok(moved)
+}
+
+/// The path with links resolved as far as it exists: agents file projects under their real paths.
+fn real(path: &Path) -> PathBuf {
+    for folder in path.ancestors() {
+        if let Ok(found) = folder.canonicalize() {
+            return path
+                .strip_prefix(folder)
+                .map(|rest| found.join(rest))
+                .unwrap_or(found);
+        }
+    }
+    path.to_owned()
+}
+
+fn text(path: &Path) -> Result<String> {
+    // A trailing separator that an empty rest left behind is not part of the path.
+    let path: PathBuf = path.components().collect();
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` is not Unicode", path.display()),
+        )
+        .because("agents name projects in JSON, which cannot hold such a path")
+    })
+}
+
+/// A client that runs in the folder would go on writing where its sessions were.
+fn refuse_live(store: &Store, from: &str) -> Result<()> {
+    if !store.dialect().facts().lists_open_sessions {
+        return Ok(());
+    }
+    for info in store
+        .backend()
+        .list("sessions")?
+        .iter()
+        .filter(|info| info.name().ends_with(".json"))
+    {
+        let Some(process) = store
+            .file(&info.key, 1 << 20)?
+            .as_deref()
+            .and_then(active_processes::parse)
+        else {
+            continue;
+        };
+        let inside = process
+            .cwd
+            .as_deref()
+            .is_some_and(|cwd| Path::new(cwd).starts_with(from));
+        if inside && runs_since(process.pid, process.proc_start.as_deref()) {
+            return Err(Error::new(
+                ErrorKind::Busy,
+                format!(
+                    "session {} is held by pid {}",
+                    process.session_id, process.pid
+                ),
+            )
+            .because(format!(
+                "a client runs in `{}`, which is to be moved",
+                process.cwd.unwrap_or_default()
+            ))
+            .hinting("end it, then move the project"));
+        }
+    }
+    Ok(())
+}
+
+/// Boswell's own memory of the project.
+fn own_memory(
+    cx: &RequestContext,
+    moved: &mut MovedProject,
+    mode: ChangeMode,
+    sink: &mut StoreChangeSink<'_>,
+) -> Result<()> {
+    let Some(home) = cx.home.as_ref() else {
+        return Ok(());
+    };
+    let (from, to) = (&moved.from, &moved.to);
+    let old = format!("memory/{}", memory::project_key(from));
+    let new = format!("memory/{}", memory::project_key(to));
+    if !home.join(&old).is_dir() {
+        return Ok(());
+    }
+    if home.join(&new).exists() {
+        moved.memory_stays = true;
+        return Ok(());
+    }
+    let mut plan = Plan::new("move", format!("move boswell's memory of {from} to {to}"))
+        .requiring(Precondition::Absent { key: new.clone() })
+        .step(Step::rename(&old, &new));
+    plan.steps
+        .push(Step::put(format!("{new}/.project"), format!("{to}\n")));
+    moved.changes.changed += 1;
+    let mut step = |does: &str| sink(StoreChange::Step(ChangeStep::new(does)));
+    if mode == ChangeMode::Plan {
+        return plan.to_string().lines().try_for_each(step);
+    }
+    let operation = cx.runner()?.run(
+        home,
+        &plan,
+        &SessionRef::new("boswell", "*"),
+        Reason::Before,
+    )?;
+    moved.changes.operations.push(operation.id);
+    step(&plan.title)
+}

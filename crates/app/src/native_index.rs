@@ -1,0 +1,59 @@
+//! Agents' own index files, rebuilt from their logs and from the summaries that boswell keeps.
+
+use std::collections::BTreeMap;
+
+use boswell_dialect::StoreRequest;
+use boswell_model::Result;
+use boswell_store::Store;
+
+use crate::store_change::{self, ChangeMode, OnStoreError, StoreChangeSink, StoreChanges};
+use crate::{App, AppResult, RequestContext};
+
+impl App {
+    /// Plans or carries out what makes agents' own indexes agree with their logs, in every store
+    /// that has one. A store that cannot be read does not keep the others from being rebuilt.
+    ///
+    /// # Errors
+    ///
+    /// Denied if nothing may be written, and every error of `sink`.
+    pub fn rebuild_native_indexes(
+        &self,
+        mode: ChangeMode,
+        sink: &mut StoreChangeSink<'_>,
+    ) -> AppResult<StoreChanges> {
+        self.answer(|cx| rebuild(cx, mode, sink))
+    }
+}
+
+fn rebuild(
+    cx: &RequestContext,
+    mode: ChangeMode,
+    sink: &mut StoreChangeSink<'_>,
+) -> Result<StoreChanges> {
+    if mode == ChangeMode::Apply {
+        cx.may_write()?;
+    }
+    let summaries = summaries(cx)?;
+    let wanted = |store: &Store| StoreRequest::IndexWith {
+        summaries: summaries
+            .get(store.dialect().name())
+            .cloned()
+            .unwrap_or_default(),
+    };
+    store_change::each(cx, &wanted, mode, OnStoreError::GoOn, sink)
+}
+
+/// The summaries that notes hold: by dialect, then by id.
+fn summaries(cx: &RequestContext) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
+    let mut summaries: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    if cx.home.is_none() {
+        return Ok(summaries);
+    }
+    for (session, notes) in cx.notes()?.all() {
+        if let Some(summary) = notes.summary {
+            let of_dialect = summaries.entry(session.dialect).or_default();
+            of_dialect.insert(session.id, summary);
+        }
+    }
+    Ok(summaries)
+}

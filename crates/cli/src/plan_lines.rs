@@ -1,0 +1,80 @@
+//! Prints plans and their steps, and the command that undoes them.
+
+use boswell_app::delete::RemovalPlan;
+use boswell_app::plan_text::PlanText;
+use boswell_app::shape::Shape as _;
+use boswell_app::store_change::{ChangeStep, StoreChange, StoreChanges};
+use boswell_model::Result;
+
+use crate::output::Output;
+use crate::terminal::one_line;
+
+/// Something that was or would be done.
+pub(crate) fn change_step(out: &mut Output, step: ChangeStep) -> Result<()> {
+    if out.json {
+        return out.object(&step.object());
+    }
+    out.line(&one_line(&step.does))
+}
+
+/// What a plan would do.
+pub(crate) fn plan(out: &mut Output, plan: PlanText) -> Result<()> {
+    if out.json {
+        let mut steps = plan.steps.into_iter();
+        return steps.try_for_each(|step| out.object(&step.object()));
+    }
+    plan.lines
+        .iter()
+        .try_for_each(|line| out.line(&one_line(line)))
+}
+
+/// What would be removed of a session.
+pub(crate) fn removal(out: &mut Output, removal: RemovalPlan) -> Result<()> {
+    match removal {
+        RemovalPlan::Planned(text) => plan(out, text),
+        RemovalPlan::Files(steps) if out.json => steps
+            .into_iter()
+            .try_for_each(|step| out.object(&step.object())),
+        RemovalPlan::Files(steps) => steps
+            .iter()
+            .try_for_each(|step| out.line(&format!("{} {}", step.done, one_line(&step.path)))),
+    }
+}
+
+/// What changes, or changed, in a store.
+pub(crate) fn store_change(out: &mut Output, change: StoreChange) -> Result<()> {
+    match change {
+        StoreChange::Planned(text) => plan(out, text),
+        StoreChange::Step(step) => change_step(out, step),
+        StoreChange::Changed(store) if out.json => out.object(&store.op.object()),
+        StoreChange::Changed(store) => out.line(&format!(
+            "{}: {} ({} files)",
+            store.dialect,
+            one_line(&store.title),
+            store.files
+        )),
+    }
+}
+
+/// Says how to go on after a plan was shown or carried out.
+pub(crate) fn say_next(apply: bool, changes: &StoreChanges) {
+    if changes.changed == 0 {
+        return;
+    }
+    crate::error_report::say(&match apply {
+        true => way_back(&changes.operations),
+        false => "nothing was changed; do it with `--apply`".to_owned(),
+    });
+}
+
+/// The hint after a command that says how to undo it: bare `undo` is the
+/// last operation alone.
+pub(crate) fn way_back(operations: &[String]) -> String {
+    match operations {
+        [] | [_] => "`boswell undo` takes it back".to_owned(),
+        several => {
+            let ids: Vec<&str> = several.iter().map(|id| id.get(..8).unwrap_or(id)).collect();
+            format!("`boswell undo {}` takes all of it back", ids.join(" "))
+        }
+    }
+}

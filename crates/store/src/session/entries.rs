@@ -1,0 +1,80 @@
+//! Iterates over entries and reads each one when it is asked for.
+
+use boswell_model::{Result, Slot};
+
+use super::{Entry, Session};
+
+/// Entries of a session, read one by one. See [`Session::entries`].
+#[derive(Debug, Clone)]
+#[must_use = "entries are read when the iterator is advanced"]
+pub struct Entries<'s> {
+    session: &'s Session,
+    slots: std::vec::IntoIter<Slot>,
+}
+
+impl Session {
+    /// Every entry in file order, the header too where the format has one; `.rev()` begins at the
+    /// end.
+    ///
+    /// A record is read when the iterator reaches it, so that memory follows one entry, not the
+    /// session.
+    pub fn entries(&self) -> Entries<'_> {
+        self.entries_of(self.log().slots().collect())
+    }
+
+    /// The entries of the current branch, from its root to where the conversation stands.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the records that decide on the branch cannot be read.
+    pub fn branch_entries(&self) -> Result<Entries<'_>> {
+        Ok(self.entries_of(self.branch(self.tip()?)?))
+    }
+
+    /// A page of entries in file order: up to `limit` that follow the entry `after`, or the first
+    /// ones.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no entry `after`; an I/O error if an entry cannot be read.
+    pub fn entries_after(&self, after: Option<&str>, limit: usize) -> Result<Vec<Entry>> {
+        let passed = match after {
+            Some(entry) => self.find(entry)?.index() + 1,
+            None => 0,
+        };
+        let slots = self.log().slots().skip(passed).take(limit);
+        self.entries_of(slots.collect()).collect()
+    }
+
+    fn entries_of(&self, slots: Vec<Slot>) -> Entries<'_> {
+        Entries {
+            session: self,
+            slots: slots.into_iter(),
+        }
+    }
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Result<Entry>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.slots.next().map(|slot| self.session.entry(slot))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.slots.size_hint()
+    }
+
+    // Passed entries are not read.
+    fn nth(&mut self, n: usize) -> Option<Self::Item> {
+        self.slots.nth(n).map(|slot| self.session.entry(slot))
+    }
+}
+
+impl DoubleEndedIterator for Entries<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.slots.next_back().map(|slot| self.session.entry(slot))
+    }
+}
+
+impl ExactSizeIterator for Entries<'_> {}

@@ -1,0 +1,59 @@
+//! Entries one by one, from both ends, by branch and by page.
+
+use boswell_store::model::EntryKind;
+use boswell_store::session::Entry;
+use boswell_store::{Draft, ErrorKind, NewSession, Result, Session, Store};
+
+fn session() -> Session {
+    let store = Store::in_memory().unwrap();
+    let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
+    writer.append(Draft::user("why?").with_id("ask")).unwrap();
+    writer.append(Draft::assistant("no").with_id("no")).unwrap();
+    writer.branch("ask").unwrap();
+    writer
+        .append(Draft::assistant("yes").with_id("yes"))
+        .unwrap();
+    writer.session().unwrap()
+}
+
+/// The ids of messages; the header and the moved leaf have ids of chance.
+fn ids(entries: impl Iterator<Item = Result<Entry>>) -> Vec<String> {
+    entries
+        .map(Result::unwrap)
+        .filter(|entry| matches!(entry.kind, EntryKind::User | EntryKind::Assistant))
+        .map(|entry| entry.id)
+        .collect()
+}
+
+#[test]
+fn entries_come_in_file_order_and_from_the_end() {
+    let session = session();
+    assert_eq!(ids(session.entries()), ["ask", "no", "yes"]);
+    assert_eq!(ids(session.entries().rev()), ["yes", "no", "ask"]);
+    assert_eq!(session.entries().len(), session.log().heads.len());
+    let last = session.entries().next_back().unwrap().unwrap();
+    assert_eq!(last.view.unwrap().text(), "yes");
+}
+
+#[test]
+fn the_branch_leaves_out_what_was_left() {
+    let session = session();
+    assert_eq!(ids(session.branch_entries().unwrap()), ["ask", "yes"]);
+}
+
+#[test]
+fn pages_follow_each_other_and_end() {
+    let session = session();
+    let mut paged = Vec::new();
+    let mut after = None;
+    loop {
+        let page = session.entries_after(after.as_deref(), 2).unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.id.clone());
+        paged.extend(page.into_iter().map(|entry| entry.id));
+    }
+    let whole: Vec<String> = session.entries().map(|entry| entry.unwrap().id).collect();
+    assert_eq!(paged, whole);
+    let missing = session.entries_after(Some("nowhere"), 2).unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+}
