@@ -7,7 +7,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
 /// Another number here and every catalog is made anew.
-const VERSION: i64 = 7;
+const VERSION: i64 = 8;
 /// How long another process may hold the file before we do without.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1500);
 

@@ -15,7 +15,7 @@ use super::folder::read_exact_at;
 const PAGE: usize = 1 << 14;
 const MAGIC: &[u8; 8] = b"boswellf";
 /// Raised whenever bytes or meaning change; files of another version are rebuilt.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 const FOOTER: usize = 8 + 4 + 8 + 4 + 4;
 
 /// Adds checksums and footer to a body; also gives the number that stands for the file.

@@ -69,7 +69,7 @@ fn shown_words(view: &View, record: &[u8], kind: EntryKind) -> Words {
             Block::Other { json, .. } => json_words(json, &mut shown),
             // Base64, or a name that is not shown.
             Block::Media { .. } => {}
-            other => panic!("a kind of block that this test does not know: {other:?}"),
+            other => unreachable!("a kind of block that this test does not know: {other:?}"),
         }
     }
     let is_entry = !matches!(kind, EntryKind::Header | EntryKind::Leaf);
