@@ -184,7 +184,7 @@ impl Repairer for Clinvoker {
         problems: &mut Vec<Problem>,
     ) -> Result<()> {
         for slot in view.log.slots() {
-            let refused = view.with_object(slot, |object| document::refused(object))?;
+            let refused = view.with_object(slot, document::refused)?;
             if let Some(key) = refused.flatten() {
                 let detail = format!(
                     "`{key}` is not of the type that clinvoker reads, so clinvoker skips this session"

@@ -32,13 +32,14 @@ fn time(object: &Object<'_>, key: &str) -> Option<Instant> {
 /// The first member whose type is not that of clinvoker's field. Go's decoder refuses the whole
 /// document for it, so clinvoker does not list the session.
 pub(crate) fn refused(object: &Object<'_>) -> Option<&'static str> {
-    let is = |key: &str, fits: &dyn Fn(Raw<'_>) -> bool| {
+    type Fits = fn(Raw<'_>) -> bool;
+    let is = |key: &str, fits: Fits| {
         let mut members = object.raw().members();
         members.all(|(name, value)| {
             !go_json::is_key(&name.to_text(), key) || value.is_null() || fits(value)
         })
     };
-    let is_text = |value: Raw<'_>| value.kind() == RawKind::String;
+    let is_text: Fits = |value| value.kind() == RawKind::String;
     let texts = [
         "id",
         "backend",
@@ -53,14 +54,14 @@ pub(crate) fn refused(object: &Object<'_>) -> Option<&'static str> {
         "parent_id",
         "error_message",
     ];
-    let bad_text = texts.into_iter().find(|key| !is(key, &is_text));
-    let others: [(&str, &dyn Fn(Raw<'_>) -> bool); 4] = [
-        ("turn_count", &|it| it.i64().is_some()),
-        ("token_usage", &|it| it.kind() == RawKind::Object),
-        ("tags", &|it| it.kind() == RawKind::Array),
-        ("metadata", &|it| it.kind() == RawKind::Object),
+    let bad_text = texts.into_iter().find(|key| !is(key, is_text));
+    let others: [(&str, Fits); 4] = [
+        ("turn_count", |it| it.i64().is_some()),
+        ("token_usage", |it| it.kind() == RawKind::Object),
+        ("tags", |it| it.kind() == RawKind::Array),
+        ("metadata", |it| it.kind() == RawKind::Object),
     ];
-    let bad_other = || others.into_iter().find(|(key, fits)| !is(key, fits));
+    let bad_other = || others.into_iter().find(|(key, fits)| !is(key, *fits));
     bad_text.or_else(|| bad_other().map(|(key, _)| key))
 }
 

@@ -15,9 +15,8 @@ use super::folder::read_exact_at;
 
 const PAGE: usize = 1 << 14;
 const MAGIC: &[u8; 8] = b"boswellf";
-/// Version of the format, increased whenever bytes or their meaning change; files of another
-/// version are rebuilt.
-pub(crate) const VERSION: u32 = 3;
+/// Raised whenever bytes or meaning change; files of another version are rebuilt.
+pub(crate) const VERSION: u32 = 4;
 const FOOTER: usize = 8 + 4 + 8 + 4 + 4;
 
 /// Appends page checksums and footer to `body`; returns the file and its seal.

@@ -21,6 +21,10 @@ use serde_json::Value;
 
 type Words = BTreeSet<String>;
 
+/// Remarks that take nothing from a record, although a string of one may be among their words: a
+/// failed request of Claude Code has the string `model`.
+const FIXED: [&str; 1] = ["an error of the API, not sent to the model"];
+
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -66,11 +70,13 @@ fn shown_words(view: &View, record: &[u8], kind: EntryKind) -> Words {
             Block::Other { json, .. } => json_words(json, &mut shown),
             // Base64, or a name that is not shown.
             Block::Media { .. } => {}
-            other => panic!("a kind of block that this test does not know: {other:?}"),
+            other => unreachable!("a kind of block that this test does not know: {other:?}"),
         }
     }
     let is_entry = !matches!(kind, EntryKind::Header | EntryKind::Leaf);
-    if let (Some(remark), true) = (&view.remark, is_entry) {
+    let remark = view.remark.as_deref();
+    let remark = remark.filter(|remark| is_entry && !FIXED.contains(remark));
+    if let Some(remark) = remark {
         let record = serde_json::from_slice::<Value>(record).unwrap_or_default();
         let mut texts = Vec::new();
         strings(&record, &mut texts);
