@@ -1,5 +1,6 @@
 //! Parts of a log that are not valid records.
 
+use boswell_dialect::is_known_agent;
 use boswell_model::{EntryKind, Error, ErrorKind, Gap, Result, SpanKind, shell_quote};
 use boswell_store::Session;
 
@@ -14,7 +15,7 @@ use crate::RequestContext;
 pub(crate) fn require_known_format(session: &Session) -> Result<()> {
     let heads = &session.log().heads;
     let has_known = heads.iter().any(|head| head.kind != EntryKind::Unknown);
-    let is_unknown = session.dialect().name() == "unknown" || !heads.is_empty();
+    let is_unknown = !is_known_agent(session.dialect()) || !heads.is_empty();
     if has_known || !is_unknown || session.log().bytes == 0 {
         return Ok(());
     }

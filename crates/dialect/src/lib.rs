@@ -64,7 +64,7 @@ pub use powers::{
     SharedFiles, SideFiles, tool_paths,
 };
 pub use reader::{Depth, ReadSession, Reader, may_pair, tool_links};
-pub use registry::{all, by_name, recognise};
+pub use registry::{all, by_name, is_known_agent, recognise};
 pub use repair::{Confidence, Fix, ForkPlace, KnownReader, Patch, PatchPiece, RepairInput, Splice};
 pub use resume::{
     ActiveProcess, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment,

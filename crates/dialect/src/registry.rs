@@ -27,6 +27,11 @@ pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
         .find(|d| d.name() == name)
 }
 
+/// Whether a dialect is that of an agent, and not the one that reads any JSON.
+pub fn is_known_agent(dialect: &dyn Dialect) -> bool {
+    all().iter().any(|known| known.name() == dialect.name())
+}
+
 /// Returns the dialect that matches a file best, the first of equals, or `unknown`.
 pub fn recognise(sample: &Sample<'_>) -> &'static dyn Dialect {
     let mut best: (&'static dyn Dialect, Match) = (&crate::unknown::Unknown, Match::No);

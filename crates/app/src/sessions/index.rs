@@ -256,7 +256,6 @@ impl SessionIndex {
             .into_iter()
             .map(|(_, store, summary)| (store, summary))
             .collect();
-        self.keep_conversations(cx, LogsRead::AsTheyAre);
         Ok((cx.stores.joined(sessions), self.rest()))
     }
 
