@@ -1,4 +1,5 @@
-//! What was asked, of every agent: in sessions, and in the histories that agents keep in files of their own.
+//! What was asked, of every agent: in sessions, and in the histories that agents keep
+//! in files of their own.
 
 use std::collections::{HashMap, HashSet};
 

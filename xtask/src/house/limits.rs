@@ -94,8 +94,8 @@ fn limits(counts: &Counts) -> Vec<Limit> {
     };
     vec![
         offenders("functions longer than 80 lines", long, 0),
-        offenders("functions with more than 8 closures", nested, 13),
-        offenders("files longer than 500 lines", files, 2),
+        offenders("functions with more than 8 closures", nested, 15),
+        offenders("files longer than 500 lines", files, 5),
         offenders("public type names defined twice", twice, 0),
         value(
             "lines of a function (p99)",

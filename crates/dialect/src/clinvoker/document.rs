@@ -76,7 +76,8 @@ pub(crate) fn collect_meta(object: &Object<'_>, meta: &mut SessionMeta) {
     meta.agent = text("backend");
     meta.created = created(object);
     // A session that was never used was active when it was made.
-    meta.last_active = time(object, "last_used").or(meta.created);
+    // The zero time is unknown, and stays so: `clean` must not take a session for an old one.
+    meta.last_active = time(object, "last_used");
     // The value of a flag, not the folder it ran in, and therefore often empty.
     meta.project = text("working_dir");
     meta.title = text("title");
@@ -218,7 +219,7 @@ mod tests {
         let meta = facts(json);
         assert_eq!(meta.stated.turns, None);
         assert_eq!(meta.stated.usage.input, Some(5));
-        assert_eq!(meta.last_active, Instant::parse("2026-01-31T10:00:00Z"));
+        assert_eq!(meta.last_active, None);
         assert_eq!(with(json, refused), Some("turn_count"));
         assert_eq!(with(r#"{"Title":7}"#, refused), Some("title"));
         assert_eq!(with(r#"{"tags":null,"later":{}}"#, refused), None);

@@ -162,7 +162,7 @@ fn every_word_that_is_shown_of_generated_sessions_is_searched() {
     let home = TestHome::build(root.path(), 17);
     let mut files: Vec<PathBuf> = home.planted.iter().map(|it| it.path.clone()).collect();
     for shape in CodexShape::ALL {
-        let made = rollout(*shape, "/work/shown", None, 17);
+        let made = rollout(*shape, "/proj/shown", None, 17);
         let folder = root.path().join(format!("codex-{shape:?}"));
         made.files.write_to(&folder);
         files.push(folder.join(&made.main));

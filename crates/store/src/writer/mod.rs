@@ -4,8 +4,8 @@
 //! (`group_commit.rs`). The first failed `write` or `fsync` latches the writer: every later call
 //! returns that error, which names the entries that may not survive. After a failed `fsync` the
 //! next writer copies the log to a new file before it acknowledges anything. Where lines go, and
-//! how they become durable, is the task of a [`LogAppender`](crate::backend::LogAppender); this module knows
-//! entries and receipts.
+//! how they become durable, is the task of a [`LogAppender`](crate::backend::LogAppender); this
+//! module knows entries and receipts.
 
 mod batch;
 mod encode;

@@ -7,9 +7,10 @@
 //! that there is a disk.
 //!
 //! A backend that is read only implements [`Backend`](boswell_store::backend::Backend) and passes
-//! [`backend_reads`]. One that is written too implements [`LogBackend`](boswell_store::backend::LogBackend)
-//! beside it and passes [`backend_writes`]; what it is handed is a [`WritePlace`] that opens stores
-//! on it and, as far as it can, lets the machine die, leases run out and appends fail:
+//! [`backend_reads`]. One that is written too implements
+//! [`LogBackend`](boswell_store::backend::LogBackend) beside it and passes [`backend_writes`]; what
+//! it is handed is a [`WritePlace`] that opens stores on it and, as far as it can, lets the machine
+//! die, leases run out and appends fail:
 //!
 //! ```
 //! use std::sync::Arc;

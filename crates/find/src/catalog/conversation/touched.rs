@@ -2,7 +2,7 @@
 //! that are linked with them.
 //!
 //! Every change of a session's row has a revision, so what changed is a range of an index. Notes
-//! and files beside logs have no revision: of those, sums are compared. A set of sessions is
+//! and side files have no revision: of those, sums are compared. A set of sessions is
 //! complete once it has every session of the conversations that they were in, every session that
 //! they name and every session that names them: links outside of it cannot change what it is.
 
@@ -47,8 +47,8 @@ pub struct ConversationTouches {
     pub(super) old: HashSet<i64>,
     /// Sessions that are in no conversation unless one with them is put, by their keys.
     pub(super) loose: HashSet<i64>,
-    /// What files beside logs say, where that changed.
-    pub(super) beside: Vec<(i64, i64)>,
+    /// What side files say, where that changed.
+    pub(super) side_files: Vec<(i64, i64)>,
 }
 
 impl ConversationTouches {
@@ -56,7 +56,7 @@ impl ConversationTouches {
     /// at around that time. Writing the exact time of each look would cost more than the look.
     pub fn is_current(&self, as_of: Instant) -> bool {
         const EXACT: i64 = 1000;
-        let nothing = self.entries.is_empty() && self.old.is_empty() && self.beside.is_empty();
+        let nothing = self.entries.is_empty() && self.old.is_empty() && self.side_files.is_empty();
         let apart = |at: Instant| (as_of.millis() - at.millis()).abs();
         nothing && self.as_of.is_some_and(|at| apart(at) < EXACT)
     }
@@ -94,13 +94,14 @@ impl Catalog {
             },
             ..ConversationTouches::default()
         };
-        let beside = Beside::probe(&self.db, stores, entries, touches.next.id).map_err(fault)?;
-        touches.beside = beside.changed;
+        let sums =
+            SideFileSums::probe(&self.db, stores, entries, touches.next.id).map_err(fault)?;
+        touches.side_files = sums.changed;
         let mut search = match before.filter(|scope| scope.as_of.is_some()) {
             Some(before) => {
                 let mut search = Search::new(self, &before);
                 search.changed(&touches.next.stores).map_err(fault)?;
-                search.ids.extend(beside.touched);
+                search.ids.extend(sums.touched);
                 if before.notes != notes.mark {
                     search.noted(stores, entries, notes).map_err(fault)?;
                 }
@@ -137,27 +138,27 @@ impl ConversationTouches {
     }
 }
 
-/// What files beside logs say, against what they said before.
+/// What side files say, against what they said before.
 #[derive(Default)]
-struct Beside {
+struct SideFileSums {
     changed: Vec<(i64, i64)>,
     touched: Vec<i64>,
 }
 
-impl Beside {
+impl SideFileSums {
     fn probe(
         db: &Connection,
         stores: &Stores,
         entries: &[CatalogRow],
         scope: i64,
-    ) -> rusqlite::Result<Beside> {
+    ) -> rusqlite::Result<SideFileSums> {
         let mut known: HashMap<i64, i64> = db
             .prepare_cached("SELECT id, sum FROM beside WHERE id>=?1 AND id<?2")?
             .query_map([key(scope, 0), key(scope + 1, 0)], |row| {
                 Ok((session_of(row.get(0)?), row.get(1)?))
             })?
             .collect::<rusqlite::Result<_>>()?;
-        let mut found = Beside::default();
+        let mut found = SideFileSums::default();
         for entry in entries.iter().filter(|entry| entry.has_folder()) {
             let Some(store) = stores.get(entry.store) else {
                 continue;

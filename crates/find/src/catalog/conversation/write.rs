@@ -220,7 +220,7 @@ impl Writer<'_> {
             self.execute("DELETE FROM side WHERE id=?1", id)?;
             self.execute("DELETE FROM link WHERE id=?1", id)?;
         }
-        for (session, sum) in std::mem::take(&mut touches.beside) {
+        for (session, sum) in std::mem::take(&mut touches.side_files) {
             let id = key(self.scope, session);
             if sum == 0 {
                 self.execute("DELETE FROM beside WHERE id=?1", id)?;
