@@ -96,7 +96,7 @@ impl Prices {
     }
 
     /// The price of a model; none where neither list has it. Of the names that it may be listed
-    /// under (see [`names`]) the longest counts; prices of the user come before those of the table.
+    /// under (see `model_name::names`) the longest counts; prices of the user come before those of the table.
     pub fn of(&self, model: &str) -> Option<Price> {
         let names = names(model);
         let own = |name: &&str| {
