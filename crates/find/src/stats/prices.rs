@@ -95,8 +95,9 @@ impl Prices {
         self.own.is_empty()
     }
 
-    /// The price of a model; none where neither list has it. Of the names that it may be listed
-    /// under (see `model_name::names`) the longest counts; prices of the user come before those of the table.
+    /// The price of a model; none where neither list has it. Of the names that it may be
+    /// listed under (see `model_name::names`) the longest counts; prices of the user come
+    /// before those of the table.
     pub fn of(&self, model: &str) -> Option<Price> {
         let names = names(model);
         let own = |name: &&str| {
