@@ -100,14 +100,16 @@ fn every_real_file_opens_in_every_reading_command() {
     let bench = Bench::new();
     for Real { path: file, .. } in everything() {
         let file = path(&file);
-        let shown = bench.run(["show", file]);
-        if shown.code == Some(4) {
-            // A format that is not known is never shown as an empty conversation.
-            shown.ends(4).says("so there is no conversation to show");
-        } else {
-            shown.ends(0);
+        let options: [&[&str]; 2] = [&[], &["--raw", "--records"]];
+        for options in options {
+            let shown = bench.run([&["show", file], options].concat());
+            if shown.code == Some(4) {
+                // A format that is not known is never shown as an empty conversation.
+                shown.ends(4).says("so there is no conversation to show");
+            } else {
+                shown.ends(0);
+            }
         }
-        bench.run(["show", file, "--raw", "--records"]).ends(0);
         bench.run(["tree", file, "--json"]).ends(0).lines();
         // Nobody can say what a model would be sent of a file that no agent is known for.
         let context = bench.run(["context", file, "--json"]);
