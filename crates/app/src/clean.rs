@@ -10,7 +10,7 @@ use boswell_store::store::{Resolved, Summary};
 use boswell_store::vault::Retention;
 
 pub use self::leftovers::{
-    ClearedLeftovers, LeftoverEvent, LeftoverPlan, LeftoverSink, LeftoverSummary, LockStep,
+    ClearedLeftovers, LeftoverEvent, LeftoverSink, LeftoverSummary, LockStep,
 };
 
 use crate::delete::{can_remove, remove};

@@ -6,9 +6,9 @@ use boswell_store::operations::Runner;
 use boswell_store::store::{Resolved, Selector, Side};
 use boswell_store::{SessionWriter, Wait};
 
-use crate::plan_text::PlanText;
+use crate::planned_change::{self, PlanPreview};
 use crate::shape::shape;
-use crate::{App, AppResult, RequestContext, planned_change};
+use crate::{App, AppResult, RequestContext};
 
 /// Which sessions to delete.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +59,7 @@ pub struct DeletePlan {
 #[derive(Debug, Clone)]
 pub enum RemovalPlan {
     /// By the plan of its dialect.
-    Planned(PlanText),
+    Planned(PlanPreview),
     /// File by file.
     Files(Vec<DeleteStep>),
 }
@@ -177,7 +177,7 @@ pub(crate) fn plan_removal(cx: &RequestContext, found: &Resolved) -> Result<Remo
     if found.store.dialect().powers().plans(Capability::Delete) {
         let store = cx.planning(found.store.clone());
         let planned = store.plan(&found.location, &EditRequest::Delete)?;
-        return Ok(RemovalPlan::Planned(PlanText::from(&planned)));
+        return Ok(RemovalPlan::Planned(PlanPreview::from(&planned)));
     }
     let step = |key: &String| DeleteStep {
         done: "would remove",

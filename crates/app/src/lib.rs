@@ -164,7 +164,6 @@ pub mod migrate;
 pub mod move_project;
 pub mod new_session;
 pub mod operations;
-pub mod plan_text;
 pub mod planned_change;
 pub mod projects;
 pub mod prompts;

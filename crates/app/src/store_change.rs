@@ -5,9 +5,9 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::Store;
 use boswell_store::operations::Executed;
 
-use crate::plan_text::PlanText;
+use crate::RequestContext;
+use crate::planned_change::{self, PlanPreview};
 use crate::shape::shape;
-use crate::{RequestContext, planned_change};
 
 shape! {
     /// Something that was or would be done.
@@ -40,7 +40,7 @@ impl ChangeStep {
 #[derive(Debug, Clone)]
 pub enum StoreChange {
     /// What would change in a store.
-    Planned(PlanText),
+    Planned(PlanPreview),
     /// What changed in a store.
     Changed(ChangedStore),
     /// What changes or changed in boswell's own folder.
@@ -132,7 +132,7 @@ pub(crate) fn each(
         }
         changes.changed += 1;
         if mode == ChangeMode::Plan {
-            sink(StoreChange::Planned(PlanText::from(&planned)))?;
+            sink(StoreChange::Planned(PlanPreview::from(&planned)))?;
             planned_change::remark(cx, &planned);
             continue;
         }

@@ -1,13 +1,13 @@
 //! Prints plans and their steps, and the command that undoes them.
 
 use boswell_app::delete::RemovalPlan;
-use boswell_app::plan_text::PlanText;
 use boswell_app::shape::Shape as _;
 use boswell_app::store_change::{ChangeStep, StoreChange, StoreChanges};
 use boswell_model::Result;
 
 use crate::output::Output;
 use crate::terminal::one_line;
+use crate::words::planned_change;
 
 /// Something that was or would be done.
 pub(crate) fn change_step(out: &mut Output, step: ChangeStep) -> Result<()> {
@@ -17,21 +17,10 @@ pub(crate) fn change_step(out: &mut Output, step: ChangeStep) -> Result<()> {
     out.line(&one_line(&step.does))
 }
 
-/// What a plan would do.
-pub(crate) fn plan(out: &mut Output, plan: PlanText) -> Result<()> {
-    if out.json {
-        let mut steps = plan.steps.into_iter();
-        return steps.try_for_each(|step| out.object(&step.object()));
-    }
-    plan.lines
-        .iter()
-        .try_for_each(|line| out.line(&one_line(line)))
-}
-
 /// What would be removed of a session.
 pub(crate) fn removal(out: &mut Output, removal: RemovalPlan) -> Result<()> {
     match removal {
-        RemovalPlan::Planned(text) => plan(out, text),
+        RemovalPlan::Planned(text) => planned_change::show(text, out),
         RemovalPlan::Files(steps) if out.json => steps
             .into_iter()
             .try_for_each(|step| out.object(&step.object())),
@@ -44,7 +33,7 @@ pub(crate) fn removal(out: &mut Output, removal: RemovalPlan) -> Result<()> {
 /// What changes, or changed, in a store.
 pub(crate) fn store_change(out: &mut Output, change: StoreChange) -> Result<()> {
     match change {
-        StoreChange::Planned(text) => plan(out, text),
+        StoreChange::Planned(text) => planned_change::show(text, out),
         StoreChange::Step(step) => change_step(out, step),
         StoreChange::Changed(store) if out.json => out.object(&store.op.object()),
         StoreChange::Changed(store) => out.line(&format!(

@@ -5,7 +5,7 @@ use boswell_store::Store;
 use boswell_store::operations::{Executed, Leftovers};
 
 use super::CleanOperation;
-use crate::planned_change::{self, PlanStep};
+use crate::planned_change::PlanPreview;
 use crate::shape::{Maybe, shape};
 use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
@@ -24,20 +24,11 @@ shape! {
 #[derive(Debug)]
 pub enum LeftoverEvent {
     /// Files would be moved into the vault.
-    Plan(LeftoverPlan),
+    Plan(PlanPreview),
     /// Files were moved into the vault.
     Cleared(ClearedLeftovers),
     /// A lock was or would be broken.
     Lock(LockStep),
-}
-
-/// How files would be moved into the vault.
-#[derive(Debug)]
-pub struct LeftoverPlan {
-    /// The plan for people, a line each: its title, locks, preconditions and steps.
-    pub text: String,
-    /// Steps of the plan.
-    pub steps: Vec<PlanStep>,
 }
 
 /// Files that were moved into the vault.
@@ -126,10 +117,7 @@ fn stores<'c>(cx: &'c RequestContext, dialect: &str) -> Result<Vec<&'c Store>> {
 fn plan(cx: &RequestContext, store: &Store, sink: LeftoverSink<'_>) -> Result<usize> {
     let (found, planned) = cx.planning(store.clone()).plan_clearing()?;
     if !found.orphans.is_empty() {
-        sink(LeftoverEvent::Plan(LeftoverPlan {
-            text: planned.plan.to_string(),
-            steps: planned_change::steps(&planned),
-        }))?;
+        sink(LeftoverEvent::Plan(PlanPreview::from(&planned)))?;
     }
     locks(store, &found, "would break", sink)?;
     remark_left_alone(cx, store, &found);

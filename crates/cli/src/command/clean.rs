@@ -15,6 +15,7 @@ use crate::output::Output;
 use crate::plan_lines::way_back;
 use crate::terminal::{cut, one_line};
 use crate::time;
+use crate::words::planned_change;
 
 /// Delete sessions that were not used for long; shows what it would do unless --apply
 #[derive(Debug, Args)]
@@ -156,14 +157,7 @@ fn leftovers(app: &App, args: &CleanArgs) -> Result<ExitCode> {
 
 fn leftover(event: LeftoverEvent, out: &mut Output) -> Result<()> {
     match event {
-        LeftoverEvent::Plan(plan) if out.json => plan
-            .steps
-            .into_iter()
-            .try_for_each(|step| out.object(&step.object())),
-        LeftoverEvent::Plan(plan) => {
-            let mut lines = plan.text.lines();
-            lines.try_for_each(|line| out.line(&one_line(line)))
-        }
+        LeftoverEvent::Plan(plan) => planned_change::show(plan, out),
         LeftoverEvent::Cleared(done) if out.json => out.object(&done.operation.object()),
         LeftoverEvent::Cleared(done) => out.line(&format!(
             "{}: {} ({} files)",
