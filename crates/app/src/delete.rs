@@ -4,7 +4,7 @@ use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::operations::Runner;
 use boswell_store::store::{Resolved, Selector, Side};
-use boswell_store::{SessionWriter, Wait};
+use boswell_store::{SessionWriter, Store, Wait, WritableStore};
 
 use crate::planned_change::{self, PlanPreview};
 use crate::shape::shape;
@@ -146,8 +146,8 @@ fn plan_delete(
         .try_for_each(|it| cx.refuse_archived(&it.store))?;
     for it in &found {
         sink(DeletePlan {
-            session: reference(it),
-            removal: plan_removal(cx, it)?,
+            session: it.reference(),
+            removal: plan_removal(it)?,
             staying: transcripts(cx, it, &found),
         })?;
     }
@@ -162,7 +162,7 @@ fn delete(
     let names = request.sessions.iter();
     let found = names
         .map(|session| cx.resolve_front_for_writing(session))
-        .collect::<Result<Vec<Resolved>>>()?;
+        .collect::<Result<Vec<Resolved<WritableStore>>>>()?;
     for it in &found {
         // Links are read from the session, so before it is gone.
         let staying = transcripts(cx, it, &found);
@@ -173,10 +173,9 @@ fn delete(
 }
 
 /// What removing a session would do.
-pub(crate) fn plan_removal(cx: &RequestContext, found: &Resolved) -> Result<RemovalPlan> {
+pub(crate) fn plan_removal(found: &Resolved) -> Result<RemovalPlan> {
     if found.store.dialect().powers().plans(Capability::Delete) {
-        let store = cx.planning(found.store.clone());
-        let planned = store.plan(&found.location, &EditRequest::Delete)?;
+        let planned = found.store.plan(&found.location, &EditRequest::Delete)?;
         return Ok(RemovalPlan::Planned(PlanPreview::from(&planned)));
     }
     let step = |key: &String| DeleteStep {
@@ -189,9 +188,13 @@ pub(crate) fn plan_removal(cx: &RequestContext, found: &Resolved) -> Result<Remo
 }
 
 /// Transcripts of the same conversation in other stores that this request does not delete.
-fn transcripts(cx: &RequestContext, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef> {
+fn transcripts<S: AsRef<Store>>(
+    cx: &RequestContext,
+    it: &Resolved<S>,
+    deleted: &[Resolved<S>],
+) -> Vec<SessionRef> {
     // A session that cannot be read does not refer to others, and can be deleted all the same.
-    let Ok(session) = it.store.read(&it.location, Depth::Facts) else {
+    let Ok(session) = it.store.as_ref().read(&it.location, Depth::Facts) else {
         return Vec::new();
     };
     let links = session
@@ -204,14 +207,10 @@ fn transcripts(cx: &RequestContext, it: &Resolved, deleted: &[Resolved]) -> Vec<
             .stores
             .resolve(&selector, &cx.env.cwd, Side::Fuller)
             .ok()?;
-        Some(reference(&other))
+        Some(other.reference())
     });
-    let is_deleted = |other: &SessionRef| deleted.iter().any(|it| reference(it) == *other);
+    let is_deleted = |other: &SessionRef| deleted.iter().any(|it| it.reference() == *other);
     there.filter(|other| !is_deleted(other)).collect()
-}
-
-pub(crate) fn reference(found: &Resolved) -> SessionRef {
-    SessionRef::new(found.store.dialect().name(), &found.location.id)
 }
 
 /// Removes a session in the way of its dialect; the vault keeps a copy.
@@ -219,8 +218,11 @@ pub(crate) fn reference(found: &Resolved) -> SessionRef {
 /// # Errors
 ///
 /// Unsupported where boswell cannot delete sessions, Busy if a program is at work on it.
-pub(crate) fn remove_session(cx: &RequestContext, found: &Resolved) -> Result<RemovedSession> {
-    let session = reference(found);
+pub(crate) fn remove_session(
+    cx: &RequestContext,
+    found: &Resolved<WritableStore>,
+) -> Result<RemovedSession> {
+    let session = found.reference();
     let op = SessionOp {
         op: remove(cx, found)?,
         kind: "delete",
@@ -234,7 +236,7 @@ pub(crate) fn remove_session(cx: &RequestContext, found: &Resolved) -> Result<Re
 }
 
 /// As [`remove_session`]; returns the operation's id.
-pub(crate) fn remove(cx: &RequestContext, found: &Resolved) -> Result<String> {
+pub(crate) fn remove(cx: &RequestContext, found: &Resolved<WritableStore>) -> Result<String> {
     if found.store.dialect().powers().plans(Capability::Delete) {
         return Ok(planned_change::execute(cx, found, &EditRequest::Delete)?
             .operation
@@ -244,7 +246,7 @@ pub(crate) fn remove(cx: &RequestContext, found: &Resolved) -> Result<String> {
     let writer = hold(found)?;
     let operation = cx
         .runner()?
-        .delete(found.store.root(), &keys, &reference(found))?;
+        .delete(found.store.root(), &keys, &found.reference())?;
     if let Some(writer) = writer {
         // Nothing is written by this: only the lease is given up.
         let _ = writer.release();
@@ -266,8 +268,9 @@ pub fn can_remove(found: &Resolved) -> Result<()> {
 }
 
 /// Every file of a session: its log and its side files.
-pub(crate) fn files_of(found: &Resolved) -> Result<Vec<String>> {
-    let facts = found.store.dialect().facts();
+pub(crate) fn files_of<S: AsRef<Store>>(found: &Resolved<S>) -> Result<Vec<String>> {
+    let store = found.store.as_ref();
+    let facts = store.dialect().facts();
     if !facts.log_is_session {
         return Err(unsupported(
             facts.name,
@@ -277,8 +280,7 @@ pub(crate) fn files_of(found: &Resolved) -> Result<Vec<String>> {
     }
     let mut keys: Vec<String> = found.location.key.iter().cloned().collect();
     keys.extend(
-        found
-            .store
+        store
             .side_files(&found.location)?
             .into_iter()
             .map(|file| file.key),
@@ -287,7 +289,7 @@ pub(crate) fn files_of(found: &Resolved) -> Result<Vec<String>> {
 }
 
 /// Takes the lease of a session: a program that drives the conversation must not find its log gone.
-pub(crate) fn hold(found: &Resolved) -> Result<Option<SessionWriter>> {
+pub(crate) fn hold(found: &Resolved<WritableStore>) -> Result<Option<SessionWriter>> {
     match found.store.writer(&found.location.id, Wait::No) {
         Ok(writer) => Ok(Some(writer)),
         Err(error) if error.kind() == ErrorKind::Busy => Err(error),

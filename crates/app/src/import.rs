@@ -10,7 +10,7 @@ use boswell_store::backend::MemoryBackend;
 use boswell_store::operations::{ImportLimits, Imported};
 use boswell_store::store::Resolved;
 use boswell_store::vault::Digest;
-use boswell_store::{Session, Store};
+use boswell_store::{Session, Store, WritableStore};
 
 use crate::shape::{self, ImportedFile, LeftFile, Maybe, SessionShape, shape};
 use crate::{App, AppResult, RequestContext};
@@ -116,7 +116,7 @@ struct Source {
     /// The folder that the new session is about.
     project: String,
     /// Where it goes; only importing needs that there is one.
-    own: Result<Store>,
+    own: Result<WritableStore>,
 }
 
 impl Source {
@@ -190,11 +190,11 @@ fn import(cx: &RequestContext, request: &ImportRequest) -> Result<ImportedSessio
 }
 
 /// The store that imported sessions go to: the one that was named or found, else boswell's home.
-fn own_store(cx: &RequestContext) -> Result<Store> {
+fn own_store(cx: &RequestContext) -> Result<WritableStore> {
     let is_own = |store: &Store| store.dialect().facts().is_own;
     match cx.stores.iter().find(|(_, store)| is_own(store)) {
         Some((_, store)) => cx.writable(store.clone()),
-        None => Store::open(cx.home()?),
+        None => cx.own_home()?.sessions(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use boswell_dialect::{EditRequest, Planned};
 use boswell_model::{Result, SessionMeta, SessionRef};
+use boswell_store::WritableStore;
 use boswell_store::operations::Executed;
 use boswell_store::store::Resolved;
 
@@ -82,7 +83,7 @@ pub fn steps(planned: &Planned) -> Vec<PlanStep> {
 /// Carries out what is wanted of a session, and notes what its plan's maker remarked.
 pub(crate) fn execute(
     cx: &RequestContext,
-    found: &Resolved,
+    found: &Resolved<WritableStore>,
     request: &EditRequest,
 ) -> Result<Executed> {
     execute_again(cx, found, request, None)
@@ -92,7 +93,7 @@ pub(crate) fn execute(
 /// held.
 pub(crate) fn execute_again(
     cx: &RequestContext,
-    found: &Resolved,
+    found: &Resolved<WritableStore>,
     request: &EditRequest,
     remake: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
 ) -> Result<Executed> {

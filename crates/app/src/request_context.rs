@@ -6,14 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use boswell_dialect::facts_of;
 use boswell_model::{Error, ErrorKind, Instant, Result};
-use boswell_store::breadcrumb::{self, TerminalId};
-use boswell_store::disk::RealDisk;
 use boswell_store::links::Conversation;
 use boswell_store::notes::Notes;
 use boswell_store::operations::{RecoveryOutcome, Runner};
+use boswell_store::session::{Breadcrumbs, TerminalId};
 use boswell_store::store::{Resolved, Selector, Side, Stores, Summaries, Summary};
-use boswell_store::system_ids::SystemIds;
-use boswell_store::{Home, Store};
+use boswell_store::{Home, Store, WritableStore};
 
 use crate::app::{AppState, no_home};
 use crate::sessions::index::{Create, SessionIndex};
@@ -126,7 +124,7 @@ impl RequestContext {
     }
 
     /// A store made writable: its locks are kept in boswell's own folder.
-    pub(crate) fn writable(&self, store: Store) -> Result<Store> {
+    pub(crate) fn writable(&self, store: Store) -> Result<WritableStore> {
         self.may_write()?;
         self.refuse_archived(&store)?;
         Ok(self.own_home()?.writable(store))
@@ -144,15 +142,6 @@ impl RequestContext {
                     )),
             )
         })
-    }
-
-    /// A store for which plans can be made, but nothing be written.
-    pub(crate) fn planning(&self, store: Store) -> Store {
-        store.writable(
-            Arc::new(RealDisk),
-            Arc::new(SystemIds),
-            Path::new("/dev/null/locks"),
-        )
     }
 
     /// What carries out plans. What an earlier run left unfinished is finished or undone first,
@@ -238,7 +227,7 @@ impl RequestContext {
     }
 
     /// Finds the session that is meant, in a store that can be written.
-    pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved<WritableStore>> {
         self.may_write()?;
         let found = self.resolve(session)?;
         Ok(Resolved {
@@ -249,7 +238,10 @@ impl RequestContext {
 
     /// The same for what is said about a conversation, not in it: that is kept by the program
     /// that the user talks to.
-    pub(crate) fn resolve_front_for_writing(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve_front_for_writing(
+        &self,
+        session: &str,
+    ) -> Result<Resolved<WritableStore>> {
         self.may_write()?;
         let found = self.resolve_front(session)?;
         Ok(Resolved {
@@ -321,8 +313,8 @@ impl RequestContext {
         };
         crumbs.sort_by_key(|folder| std::cmp::Reverse(noted(folder)));
         for folder in crumbs {
-            let Ok(Some(path)) = breadcrumb::read(&RealDisk, &folder, &terminal, &self.env.cwd)
-            else {
+            let noted = Breadcrumbs::in_folder(folder).read(&terminal, &self.env.cwd);
+            let Ok(Some(path)) = noted else {
                 continue;
             };
             // A crumb of a store that was not asked for leads nowhere.

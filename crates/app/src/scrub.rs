@@ -11,7 +11,6 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::Wait;
 use boswell_store::store::{Resolved, StoredSession};
 
-use crate::delete::reference;
 use crate::plan_token::PlanToken;
 use crate::shape::shape;
 use crate::text::one_line;
@@ -284,9 +283,9 @@ fn agreed(
     let mut found = cx.noticed_before(|| sessions(cx, &request.scope))?;
     if request.scope == ScrubScope::All {
         // Sessions that were begun since, and those that were refused and named then.
-        found.retain(|it| shown.iter().any(|token| token.session == reference(it)));
+        found.retain(|it| shown.iter().any(|token| token.session == it.reference()));
         for token in shown {
-            if !found.iter().any(|it| reference(it) == token.session) {
+            if !found.iter().any(|it| it.reference() == token.session) {
                 let gone = format!("{} is not where it was any more", token.session);
                 let hint = "look at the plan again";
                 outcome.refused += 1;

@@ -132,10 +132,8 @@ impl Store {
     }
 
     pub(crate) fn disk(&self) -> Arc<dyn Disk> {
-        self.files().map_or_else(
-            || Arc::new(RealDisk) as Arc<dyn Disk>,
-            |files| Arc::clone(&files.disk),
-        )
+        self.own_disk()
+            .map_or_else(|| Arc::new(RealDisk) as Arc<dyn Disk>, Arc::clone)
     }
 }
 

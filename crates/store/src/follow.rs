@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, Revision, View,
+    EntryId, EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, Revision,
+    SessionId, View,
 };
 
 use crate::Store;
@@ -37,7 +38,7 @@ const PEEK: u64 = 64 << 10;
 pub struct Follower {
     store: Store,
     blobs: Option<Blobs>,
-    id: String,
+    id: SessionId,
     /// None while the session is not visible yet.
     key: Option<String>,
     seen: Seen,
@@ -89,13 +90,13 @@ pub struct News {
 #[derive(Debug, Clone)]
 pub struct NewEntry {
     /// Id of the entry, if it has one.
-    pub id: Option<String>,
+    pub id: Option<EntryId>,
     /// How people name it: its id, else `#line`, else `#line.n` for the n-th record of a line. None
     /// without id and line.
-    pub label: Option<String>,
+    pub label: Option<EntryId>,
     /// How people name its parent. The parent that an entry names is not looked for in
     /// what was there before.
-    pub parent: Option<String>,
+    pub parent: Option<EntryId>,
     /// Kind of the entry.
     pub kind: EntryKind,
     /// The type word that the agent gave it.
@@ -122,18 +123,19 @@ pub struct NewEntry {
 impl Follower {
     /// Follows a session from its first entry. A hidden session has no entries until it is
     /// published. After the log was truncated or replaced, everything is returned again.
-    pub fn new(store: &Store, id: &str) -> Result<Follower> {
-        let key = match store.find(id) {
+    pub fn new(store: &Store, id: impl Into<SessionId>) -> Result<Follower> {
+        let id = id.into();
+        let key = match store.find(&id) {
             Ok(location) => Some(key_of(&location)?),
             // Known, but hidden until its first answer; an unknown one is an error here.
-            Err(_) => store.session(id).map(|_| None)?,
+            Err(_) => store.session(&id).map(|_| None)?,
         };
         Ok(Follower::at(store, id, key, Rewritten::Everything))
     }
 
     /// Follows a session from what comes next on; of a line without its end, from
     /// the start of that line.
-    pub fn from_end(store: &Store, id: &str) -> Result<Follower> {
+    pub fn from_end(store: &Store, id: impl Into<SessionId>) -> Result<Follower> {
         let mut follower = Follower::new(store, id)?;
         if let Some(object) = follower.open()? {
             let end = object.end()?;
@@ -145,7 +147,7 @@ impl Follower {
     /// Follows a session from a revision on: that of a snapshot, a receipt, or an entry that was
     /// handed out. If another file took the log's place since, or it was cut, everything is handed
     /// out, in generation 1.
-    pub fn since(store: &Store, id: &str, revision: &Revision) -> Result<Follower> {
+    pub fn since(store: &Store, id: impl Into<SessionId>, revision: &Revision) -> Result<Follower> {
         let mut follower = Follower::new(store, id)?;
         let Some(object) = follower.open()? else {
             return Ok(follower);
@@ -170,7 +172,12 @@ impl Follower {
     /// which of its records are new.
     pub fn behind(store: &Store, location: &SessionLocation) -> Result<Follower> {
         let key = key_of(location)?;
-        let mut follower = Follower::at(store, &location.id, Some(key), Rewritten::Additions);
+        let mut follower = Follower::at(
+            store,
+            location.id.as_str().into(),
+            Some(key),
+            Rewritten::Additions,
+        );
         if location.size > 0
             && let Some(object) = follower.open()?
         {
@@ -197,9 +204,9 @@ impl Follower {
         self
     }
 
-    fn at(store: &Store, id: &str, key: Option<String>, rewritten: Rewritten) -> Follower {
+    fn at(store: &Store, id: SessionId, key: Option<String>, rewritten: Rewritten) -> Follower {
         let (seen, blobs) = (Seen::nothing(None), store.blobs());
-        let (store, id) = (store.clone(), id.to_owned());
+        let store = store.clone();
         Follower {
             store,
             blobs,

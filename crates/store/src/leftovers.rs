@@ -8,7 +8,6 @@ use std::collections::{BTreeSet, HashSet};
 use boswell_dialect::{LockSpec, Orphan, Plan, Planned, Precondition, Step, StoreRequest};
 use boswell_model::{Error, Problem, ProblemKind, Result, SessionRef};
 
-use crate::Store;
 use crate::backend::BackendFiles;
 use crate::blobs::BlobId;
 use crate::disk::Disk;
@@ -16,6 +15,7 @@ use crate::locks::{Abandoned, abandoned};
 use crate::operations::{Executed, is_secret};
 use crate::runner::Runner;
 use crate::vault::Reason;
+use crate::{Store, WritableStore};
 
 /// An abandoned lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -243,7 +243,7 @@ fn is_for(lock: &LockSpec, folder: &str) -> bool {
 impl Runner {
     /// Moves what was left behind in a store into the vault, and breaks abandoned locks. Returns
     /// what there was.
-    pub fn clear_leftovers(&self, store: &Store) -> Result<(Leftovers, Executed)> {
+    pub fn clear_leftovers(&self, store: &WritableStore) -> Result<(Leftovers, Executed)> {
         let session = SessionRef::new(store.dialect().name(), "*");
         let (found, planned) = store.plan_clearing()?;
         let done = self.carry(

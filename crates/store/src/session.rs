@@ -11,8 +11,8 @@ use std::sync::Mutex;
 use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, ToolLink};
 use boswell_model::json::{Object, Scanned};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Log, Message, Result, Revision,
-    SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
+    Context, ContextItem, EntryId, EntryKind, Error, ErrorKind, Framing, Log, Message, Result,
+    Revision, SessionId, SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
@@ -24,6 +24,7 @@ pub(crate) use blob_refs::LookFor;
 pub use entries::Entries;
 use records::Records;
 
+pub use crate::breadcrumb::{Breadcrumbs, TerminalId};
 pub use crate::follow::{NewEntry, News};
 pub use crate::session_cache::SessionCache;
 pub use crate::switch::{Cursor, Switched};
@@ -34,10 +35,10 @@ const LARGEST_DOCUMENT: u64 = 1 << 30;
 /// A snapshot of one session: its heads in memory, the bytes of any record on demand.
 ///
 /// ```
-/// use boswell_store::{Draft, NewSession, Role, Store};
+/// use boswell_store::{Draft, Home, NewSession, Role};
 ///
 /// # fn main() -> boswell_store::Result<()> {
-/// let writer = Store::in_memory()?.create(NewSession::in_project("/proj/demo"))?;
+/// let writer = Home::in_memory()?.sessions()?.create(NewSession::in_project("/proj/demo"))?;
 /// writer.append(Draft::user("why is the build red?"))?;
 /// let session = writer.session()?;
 /// writer.append(Draft::assistant("a test is flaky"))?; // the snapshot does not change
@@ -75,7 +76,7 @@ type Scratch = Mutex<Vec<Scanned>>;
 #[derive(Debug)]
 pub struct Entry {
     /// How it is named: its id, else `#line`.
-    pub id: String,
+    pub id: EntryId,
     /// What kind of entry it is.
     pub kind: EntryKind,
     /// Its place.
@@ -183,12 +184,16 @@ impl Session {
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
         location: &SessionLocation,
-        at: Option<&str>,
+        at: Option<&EntryId>,
     ) -> Result<(Session, Tip)> {
         if let Some(key) = &location.key {
             let object = backend.open(key)?;
-            if let Some(enough) = context_reader::enough_of(dialect, object.as_ref(), location, at)?
-            {
+            if let Some(enough) = context_reader::enough_of(
+                dialect,
+                object.as_ref(),
+                location,
+                at.map(EntryId::as_str),
+            )? {
                 let EnoughRead { read, tip, end } = enough;
                 let file = object.identity()?;
                 let (path, object) = (
@@ -266,6 +271,11 @@ impl Session {
     /// Which session it is. The id is the listing's, by which it can be found again.
     pub fn reference(&self) -> SessionRef {
         SessionRef::new(self.dialect.name(), &self.location.id)
+    }
+
+    /// Its id, by which its store finds it again.
+    pub fn id(&self) -> SessionId {
+        self.location.id.as_str().into()
     }
 
     /// Its dialect.
@@ -377,14 +387,15 @@ impl Session {
     }
 
     /// The entry that a person names: an id, `#line`, or `#line.n`.
-    pub fn find(&self, name: &str) -> Result<Slot> {
-        self.read.log.find(name).ok_or_else(|| {
+    pub fn find(&self, entry: impl Into<EntryId>) -> Result<Slot> {
+        let entry = entry.into();
+        self.read.log.find(entry.as_str()).ok_or_else(|| {
             Error::new(
                 ErrorKind::NotFound,
                 format!(
                     "session {} has no entry `{}`",
                     self.location.id,
-                    name.escape_debug()
+                    entry.as_str().escape_debug()
                 ),
             )
             .hinting(format!(
@@ -395,12 +406,13 @@ impl Session {
     }
 
     /// The prompt of the user that a person names.
-    pub fn prompt(&self, name: &str) -> Result<Slot> {
-        let slot = self.find(name)?;
+    pub fn prompt(&self, entry: impl Into<EntryId>) -> Result<Slot> {
+        let entry = entry.into();
+        let slot = self.find(&entry)?;
         if self.log().kind(slot) == EntryKind::User {
             return Ok(slot);
         }
-        Err(Error::new(ErrorKind::Invalid, format!("the entry `{}` is no prompt of the user", name.escape_debug()))
+        Err(Error::new(ErrorKind::Invalid, format!("the entry `{}` is no prompt of the user", entry.as_str().escape_debug()))
             .hinting("see the prompts with `boswell show --tools=off`, or stand at any entry with `boswell branch`"))
     }
 
@@ -409,7 +421,7 @@ impl Session {
         let bytes = self.view().payload(slot)?.into_owned();
         let view = self.view_of(&self.whole(Cow::Borrowed(&bytes)));
         Ok(Entry {
-            id: self.log().label(slot).into_owned(),
+            id: self.log().label(slot).as_ref().into(),
             kind: self.log().kind(slot),
             slot,
             bytes,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use boswell_store::disk::SystemIds;
 use boswell_store::model::json::Json;
-use boswell_store::system_ids::SystemIds;
-use boswell_store::{Body, Draft, Durability, Expect, NewSession, Result, Store, Ticket, Wait};
+use boswell_store::{Body, Draft, Durability, Expect, Home, NewSession, Result, Ticket, Wait};
 
 use super::counting_disk::SyncCount;
 use super::group::Group;
@@ -33,7 +33,7 @@ impl Group for Fsyncs {
         }
         std::fs::create_dir_all(&home)?;
         let counted = Arc::new(SyncCount::default());
-        let store = Store::open_on(counted.disk(), Arc::new(SystemIds), &home)?;
+        let store = Home::on(counted.disk(), Arc::new(SystemIds), &home).sessions()?;
         let writer = store.create(NewSession::in_project("/home/dev/proj/fsyncs"))?;
         let id = writer.reference().id.clone();
         let asked = writer.append(Draft::user("first"))?.entry;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Raw, RawKind};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Result, SessionId, SessionRef};
 
 use crate::{
     EditRequest, Files, IdSource, LockSpec, Modified, NewSession, Plan, PlanInput, Planned,
@@ -236,7 +236,12 @@ fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
         parent: Some(&asked.location.id),
         metadata: token("metadata").filter(|map| Raw::trusted(map).members().next().is_some()),
     };
-    let (id, plan) = born(asked.files, new.id.as_deref(), &fresh, asked.id_source)?;
+    let (id, plan) = born(
+        asked.files,
+        new.id.as_ref().map(SessionId::as_str),
+        &fresh,
+        asked.id_source,
+    )?;
     let title = format!("fork clinvoker:{} as {id}", asked.location.id);
     let remarks = vec!["the fork starts without a transcript, as clinvoker's own forks do: its backend gives it one when it is first used".to_owned()];
     Ok(Planned {
@@ -259,7 +264,12 @@ fn create(files: &dyn Files, new: &NewSession, id_source: &dyn IdSource) -> Resu
         parent: new.parent.as_deref(),
         ..Fresh::default()
     };
-    let (id, plan) = born(files, new.id.as_deref(), &fresh, id_source)?;
+    let (id, plan) = born(
+        files,
+        new.id.as_ref().map(SessionId::as_str),
+        &fresh,
+        id_source,
+    )?;
     let title = format!("make clinvoker:{id}");
     Ok(Planned {
         plan: Plan {

@@ -2,27 +2,27 @@
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::SessionId;
+use super::SessionArgument;
 
 /// A session that was started and has, or has not yet, said its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
-    own: SessionId,
-    confirmed: Option<SessionId>,
+    own: SessionArgument,
+    confirmed: Option<SessionArgument>,
 }
 
 /// What the agent said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmed {
     /// The id that the agent uses.
-    pub external: SessionId,
+    pub external: SessionArgument,
     /// Whether it is our own id.
     pub unified: bool,
 }
 
 impl Confirmation {
     /// A session that was started under our id and has said nothing yet.
-    pub fn pending(own: SessionId) -> Self {
+    pub fn pending(own: SessionArgument) -> Self {
         Confirmation {
             own,
             confirmed: None,
@@ -30,7 +30,7 @@ impl Confirmation {
     }
 
     /// Creates the state of a session whose agent has already reported its id.
-    pub fn known(own: SessionId, external: SessionId) -> Self {
+    pub fn known(own: SessionArgument, external: SessionArgument) -> Self {
         Confirmation {
             own,
             confirmed: Some(external),
@@ -48,7 +48,7 @@ impl Confirmation {
 
     /// Takes note of what the agent says. Saying the same again is fine; saying
     /// something else is not.
-    pub fn confirm(&mut self, external: SessionId) -> Result<Confirmed> {
+    pub fn confirm(&mut self, external: SessionArgument) -> Result<Confirmed> {
         if let Some(before) = self
             .confirmed
             .as_ref()
@@ -73,8 +73,8 @@ impl Confirmation {
 mod tests {
     use super::*;
 
-    fn id(text: &str) -> SessionId {
-        SessionId::parse(text).unwrap()
+    fn id(text: &str) -> SessionArgument {
+        SessionArgument::parse(text).unwrap()
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::artifact::ArtifactNames;
 use super::{ImportLimits, too_large};
 use crate::blobs;
 use crate::disk::{Disk, durable};
-use crate::{Session, SessionWriter, Store};
+use crate::{Session, SessionWriter, Store, WritableStore};
 
 /// How much of a file is copied at a time.
 const PIECE: u64 = 1 << 20;
@@ -47,7 +47,7 @@ struct SideFileImport {
     subagent: Option<Subagent>,
 }
 
-impl Store {
+impl WritableStore {
     /// Imports a session with its side files. `from` is the store of the source.
     pub fn import_whole(
         &self,
@@ -148,7 +148,7 @@ fn unnamed(from: &Store, file: &SideFile) -> Result<Option<Subagent>> {
 
 /// Files on their way.
 struct Carrying<'a> {
-    own: &'a Store,
+    own: &'a WritableStore,
     from: &'a Store,
     source: &'a Session,
     new: &'a NewSession,
@@ -163,7 +163,7 @@ struct Carrying<'a> {
 
 impl Carrying<'_> {
     fn carry(&mut self, side_files: Vec<SideFileImport>) -> Result<()> {
-        let Some(files) = self.own.files() else {
+        let Some(disk) = self.own.own_disk() else {
             let why = || {
                 Error::new(
                     ErrorKind::Unsupported,
@@ -190,10 +190,10 @@ impl Carrying<'_> {
         for SideFileImport { file, subagent } in side_files {
             let path = self.folder.join(names.of(&file));
             self.begun.push(path.clone());
-            durable::make_folders(files.disk.as_ref(), path.parent().unwrap_or(&self.folder))?;
+            durable::make_folders(disk.as_ref(), path.parent().unwrap_or(&self.folder))?;
             let read = match subagent {
-                Some(subagent) => self.transcript(files.disk.as_ref(), &subagent, &path)?,
-                None => self.copy(files.disk.as_ref(), &file.key, &path)?,
+                Some(subagent) => self.transcript(disk.as_ref(), &subagent, &path)?,
+                None => self.copy(disk.as_ref(), &file.key, &path)?,
             };
             match read {
                 Ok(()) => self.brought.push(file),
@@ -296,10 +296,9 @@ impl Carrying<'_> {
 
     /// Removes what was written so far; `check` reports what stays.
     fn take_back(&self) {
-        let Some(files) = self.own.files() else {
+        let Some(disk) = self.own.own_disk() else {
             return;
         };
-        let disk = files.disk.as_ref();
         let mut folders: Vec<&Path> = Vec::new();
         // Not synced: no log names these files, so files that a crash brings back are leftovers.
         for path in &self.begun {

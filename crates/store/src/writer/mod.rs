@@ -19,8 +19,8 @@ mod tail;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use boswell_dialect::{Append, Depth, Draft, IdSource, SessionLocation};
-use boswell_model::{Error, ErrorKind, Result, Revision, SessionRef};
+use boswell_dialect::{Append, Body, Depth, Draft, IdSource, SessionLocation};
+use boswell_model::{EntryId, Error, ErrorKind, Result, Revision, SessionId, SessionRef};
 
 use batch::Drafts;
 use encode::With;
@@ -30,7 +30,7 @@ pub use receipt::{Durability, Expect, Outcome, Receipt};
 
 #[cfg(feature = "tokio")]
 pub use crate::async_writer::{AsyncTicket, AsyncWriter, Reply};
-pub use boswell_dialect::{Parent, Visibility};
+pub use boswell_dialect::{AssistantMessage, Parent, Visibility};
 use state::State;
 
 use crate::backend::{Backend, Lease, OpenLog};
@@ -44,14 +44,14 @@ use crate::blobs::Blobs;
 /// is reported.
 ///
 /// ```
-/// use boswell_store::{Draft, NewSession, Outcome, Store, Wait};
+/// use boswell_store::{Draft, Home, NewSession, Outcome, Wait};
 ///
 /// # fn main() -> boswell_store::Result<()> {
-/// let store = Store::in_memory()?;
+/// let store = Home::in_memory()?.sessions()?;
 /// let writer = store.create(NewSession::in_project("/proj/demo"))?;
 /// let receipt = writer.append(Draft::user("hello"))?;
 /// assert!(!receipt.deduplicated);
-/// let id = writer.reference().id.clone();
+/// let id = writer.id();
 /// writer.release()?; // another writer may open it now
 /// store.writer(&id, Wait::No)?.finish(Outcome::Completed)
 /// # }
@@ -78,10 +78,10 @@ struct Inner {
 /// Entries that were handed to the system and may not be durable yet.
 ///
 /// ```
-/// use boswell_store::{Draft, NewSession, Store};
+/// use boswell_store::{Draft, Home, NewSession};
 ///
 /// # fn main() -> boswell_store::Result<()> {
-/// let writer = Store::in_memory()?.create(NewSession::in_project("/proj/demo"))?;
+/// let writer = Home::in_memory()?.sessions()?.create(NewSession::in_project("/proj/demo"))?;
 /// let tickets = [writer.submit(Draft::user("a"))?, writer.submit(Draft::assistant("b"))?];
 /// for ticket in tickets {
 ///     println!("{} is durable", ticket.wait()?.entry);
@@ -152,6 +152,11 @@ impl SessionWriter {
     /// Which session it writes to.
     pub fn reference(&self) -> &SessionRef {
         &self.inner.reference
+    }
+
+    /// The id of its session.
+    pub fn id(&self) -> SessionId {
+        self.inner.reference.id.as_str().into()
     }
 
     /// Where its log is.
@@ -241,22 +246,21 @@ impl SessionWriter {
     }
 
     /// Moves the leaf to an entry: the next entry hangs below it.
-    pub fn branch(&self, entry: &str) -> Result<Receipt> {
-        self.append(leaf_draft(boswell_dialect::Parent::Entry(entry.to_owned())))
+    pub fn branch(&self, entry: impl Into<EntryId>) -> Result<Receipt> {
+        self.append(leaf_draft(Parent::Entry(entry.into())))
     }
 
     /// Moves the leaf before everything: the next entry is a root.
     pub fn reset(&self) -> Result<Receipt> {
-        self.append(leaf_draft(boswell_dialect::Parent::Root))
+        self.append(leaf_draft(Parent::Root))
     }
 
     /// Moves the leaf to an entry, or before everything, and leaves a summary of
     /// what was left there.
-    pub fn branch_with_summary(&self, entry: Option<&str>, summary: &str) -> Result<Receipt> {
-        use boswell_dialect::{Body, Parent};
-        let parent = entry.map_or(Parent::Root, |id| Parent::Entry(id.to_owned()));
+    pub fn branch_with_summary(&self, entry: Option<&EntryId>, summary: &str) -> Result<Receipt> {
+        let parent = entry.map_or(Parent::Root, |id| Parent::Entry(id.clone()));
         let body = Body::BranchSummary {
-            from: entry.map(str::to_owned),
+            from: entry.cloned(),
             summary: summary.to_owned(),
         };
         self.append(Draft::new(body).below(parent))
@@ -279,7 +283,7 @@ impl SessionWriter {
     /// [`Store::read_for_context`](crate::Store::read_for_context) reads it.
     pub fn read_for_context(
         &self,
-        at: Option<&str>,
+        at: Option<&EntryId>,
     ) -> Result<(crate::Session, boswell_model::Tip)> {
         let (location, blobs) = self.location()?;
         let inner = &self.inner;
@@ -297,7 +301,7 @@ impl SessionWriter {
     }
 
     /// Entries since the last good sync, after a failure: nobody knows whether they will survive.
-    pub fn in_doubt(&self) -> Vec<String> {
+    pub fn in_doubt(&self) -> Vec<EntryId> {
         self.inner.lock().in_doubt()
     }
 
@@ -339,8 +343,8 @@ impl SessionWriter {
 
 /// A statement of where the conversation stands: every reader of the family takes the
 /// last line for the tip.
-fn leaf_draft(parent: boswell_dialect::Parent) -> Draft {
-    Draft::new(boswell_dialect::Body::Custom {
+fn leaf_draft(parent: Parent) -> Draft {
+    Draft::new(Body::Custom {
         kind: "boswell.leaf".to_owned(),
         data: None,
     })

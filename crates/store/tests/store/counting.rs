@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use boswell_store::disk::{Clock, IdSource};
 use boswell_store::model::Instant;
-use boswell_store::system_ids::{Clock, IdSource};
 
 /// A clock that moves by a second at each look, and ids that count.
 #[derive(Debug, Default)]

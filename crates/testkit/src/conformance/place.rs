@@ -1,6 +1,6 @@
 //! A place to write to, as the suite is handed it.
 
-use boswell_store::Store;
+use boswell_store::WritableStore;
 
 /// Makes an empty place.
 pub type MakePlace<'m> = dyn Fn() -> Box<dyn WritePlace> + 'm;
@@ -17,7 +17,7 @@ pub enum Failure {
 /// A place that keeps boswell's own sessions. What it cannot do is not asked of it.
 pub trait WritePlace: Sync {
     /// Opens the store once more, as another process would: with ids of its own.
-    fn store(&self) -> Store;
+    fn store(&self) -> WritableStore;
 
     /// Lets the machine die that keeps the sessions. Stores that are opened from now on find what
     /// was durable; those that were opened before are not used again. Where everything is durable

@@ -117,11 +117,11 @@ pub fn receipts(make: &MakePlace<'_>) {
             "others read the log at the revision of the receipt"
         );
         assert_eq!(
-            entries(&session).last(),
-            Some(&receipt.entry),
+            entries(&session).last().map(String::as_str),
+            Some(receipt.entry.as_str()),
             "and the entry is the last one"
         );
-        assert_eq!(leaf(&session), Some(receipt.entry));
+        assert_eq!(leaf(&session), Some(receipt.entry).map(String::from));
     }
     assert_eq!(
         entries(&ok(writer.session())).len(),
@@ -219,7 +219,7 @@ pub fn batches(make: &MakePlace<'_>) {
     );
     assert_eq!(branch(&session), ids, "and hangs below the one before it");
     let mut bad = drafts(&["b5", "b6"]);
-    bad.push(Draft::user("an orphan").below(Parent::Entry("nobody".to_owned())));
+    bad.push(Draft::user("an orphan").below(Parent::Entry("nobody".into())));
     let refused = writer.append_all(bad, Expect::Any, Durability::Fsync);
     assert_eq!(
         kind_of(refused),
@@ -254,7 +254,7 @@ pub fn expectations(make: &MakePlace<'_>) {
         "a stale revision"
     );
     assert_eq!(
-        kind_of(on("x", Expect::Leaf("e1".to_owned()))),
+        kind_of(on("x", Expect::Leaf("e1".into()))),
         Some(ErrorKind::Conflict),
         "a leaf that was left"
     );

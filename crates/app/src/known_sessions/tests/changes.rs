@@ -133,7 +133,7 @@ impl World {
             },
             5 => NoteKind::Summary(text),
             _ => {
-                notes.forget(&[session], &[], "u").unwrap();
+                notes.forget(&[session], &[]).unwrap();
                 return;
             }
         };

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use boswell_dialect::{Depth, SessionLocation, by_name};
 use boswell_store::backend::{FsBackend, MemoryBackend, is_packed};
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
-use boswell_store::model::{EntryKind, Framing, Revision};
+use boswell_store::model::{EntryId, EntryKind, Framing, Revision};
 use boswell_store::session::{NewEntry, News};
 use boswell_store::writer::Visibility;
-use boswell_store::{Draft, ErrorKind, Follower, NewSession, Store};
+use boswell_store::{Draft, ErrorKind, Follower, Home, NewSession, Store};
 use boswell_testkit::TestHome;
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
@@ -33,7 +33,10 @@ fn each_whole_record_is_handed_out_once() {
     let receipt = writer.append(Draft::user("next")).unwrap();
     let news = follower.poll().unwrap();
     assert_eq!(texts(&news), ["next"]);
-    assert_eq!(news.entries[0].id.as_deref(), Some(receipt.entry.as_str()));
+    assert_eq!(
+        news.entries[0].id.as_ref().map(|id| id.as_str()),
+        Some(receipt.entry.as_str())
+    );
     assert_eq!((news.entries[0].line, news.generation), (Some(4), 0));
 }
 
@@ -68,7 +71,7 @@ fn a_follower_goes_on_behind_any_revision_that_was_given() {
         let text: Revision = entry.revision.to_string().parse().unwrap();
         let mut follower = Follower::since(&lab.store, "a", &text).unwrap();
         let rest = follower.poll().unwrap().entries;
-        let ids = |entries: &[NewEntry]| -> Vec<Option<String>> {
+        let ids = |entries: &[NewEntry]| -> Vec<Option<EntryId>> {
             entries.iter().map(|it| it.id.clone()).collect()
         };
         assert_eq!(ids(&rest), ids(&handed_out.entries[nth + 1..]));
@@ -333,7 +336,7 @@ fn an_entry_without_an_id_is_named_by_its_line_if_lines_are_counted() {
     };
     assert_eq!(
         named(counting.poll().unwrap().entries),
-        [(Some("x".to_owned()), None)],
+        [(Some("x".into()), None)],
         "the id will do"
     );
     lab.add(&path, "{\"type\":\"odd\"}{\"type\":\"odd\"}\n");
@@ -341,10 +344,7 @@ fn an_entry_without_an_id_is_named_by_its_line_if_lines_are_counted() {
         named(plain.poll().unwrap().entries)[1..],
         [(None, None), (None, None)]
     );
-    let counted = [
-        (Some("#5".to_owned()), Some(5)),
-        (Some("#5.2".to_owned()), Some(5)),
-    ];
+    let counted = [(Some("#5".into()), Some(5)), (Some("#5.2".into()), Some(5))];
     assert_eq!(named(counting.poll().unwrap().entries), counted);
 }
 
@@ -435,7 +435,8 @@ fn a_read_that_fails_in_between_loses_no_entry_and_repeats_none() {
     let folder = tempfile::tempdir().unwrap();
     let reads = Arc::new(FailingReads::default());
     let root = folder.path().join("home");
-    let writer = Store::open(&root)
+    let writer = Home::at(&root)
+        .sessions()
         .unwrap()
         .create(NewSession::in_project("/p").with_id("a"))
         .unwrap();
@@ -522,7 +523,11 @@ fn what_is_said_of_a_new_entry_is_what_a_whole_read_says() {
             for ((slot, head), entry) in ended.into_iter().zip(&entries) {
                 let what = format!("{dialect} {key} {}", log.label(*slot));
                 let counted = entry.line.is_some() || head.id.is_none();
-                assert_eq!(entry.label.as_deref(), Some(&*log.label(*slot)), "{what}");
+                assert_eq!(
+                    entry.label.as_ref().map(|id| id.as_str()),
+                    Some(&*log.label(*slot)),
+                    "{what}"
+                );
                 assert!(
                     !counted || entry.line == Some(u64::from(head.line)),
                     "{what}: {:?}",
@@ -537,7 +542,11 @@ fn what_is_said_of_a_new_entry_is_what_a_whole_read_says() {
                 leaves += usize::from(entry.leaf);
                 if let Some(parent) = session.tree().parent(*slot) {
                     with_parents += 1;
-                    assert_eq!(entry.parent.as_deref(), Some(&*log.label(parent)), "{what}");
+                    assert_eq!(
+                        entry.parent.as_ref().map(|id| id.as_str()),
+                        Some(&*log.label(parent)),
+                        "{what}"
+                    );
                 }
                 compared += 1;
             }

@@ -123,7 +123,7 @@ pub fn others_add(make: &MakePlace<'_>) {
             ok(follower.poll())
                 .entries
                 .into_iter()
-                .filter_map(|entry| entry.id),
+                .filter_map(|entry| entry.id.map(String::from)),
         );
     }
     let session = ok(place.store().session("s-1"));
@@ -217,7 +217,7 @@ pub fn conversations(make: &MakePlace<'_>) {
         Some("e1"),
         "and stands before it"
     );
-    ok(writer.branch_with_summary(Some("e2"), "went astray"));
+    ok(writer.branch_with_summary(Some(&"e2".into()), "went astray"));
     ok(writer.append(Draft::user("again").with_id("e5")));
     let fork = ok(store.fork("s-1", None, NewSession::in_project("/proj").with_id("s-2")));
     ok(fork.append(Draft::user("in the fork").with_id("f1")));
@@ -247,6 +247,9 @@ pub fn conversations(make: &MakePlace<'_>) {
         switched.session.revision(),
         "a cursor is where the log ends"
     );
-    assert_eq!(switched.cursor.leaf.as_deref(), Some("f1"));
+    assert_eq!(
+        switched.cursor.leaf.as_ref().map(|id| id.as_str()),
+        Some("f1")
+    );
     ok(ok(store.writer("s-1", Wait::No)).append(Draft::user("the lease is free again")));
 }
