@@ -29,54 +29,49 @@ pub(crate) fn prepare() -> Clients {
         environment: Vec::new(),
         missing: Vec::new(),
     };
-    match node().and_then(|node| Ok((pi(&node)?, node))) {
-        Ok((package, node)) => clients
-            .environment
-            .extend([("BOSWELL_PI_PACKAGE", package), ("BOSWELL_NODE", node)]),
-        Err(error) => clients.missing.push(format!(
-            "tests that compare with pi {PI_VERSION} do not run: {error}"
-        )),
-    }
-    match claude::newest() {
-        Ok(program) => clients.environment.push(("BOSWELL_CLAUDE", program)),
-        Err(error) => clients
-            .missing
-            .push(format!("tests that run Claude Code do not run: {error}")),
-    }
-    match node().and_then(|_| claude::old()) {
-        Ok(script) => clients.environment.push(("BOSWELL_CLAUDE_OLD", script)),
-        Err(error) => clients.missing.push(format!(
-            "tests that run an old Claude Code do not run: {error}"
-        )),
-    }
-    match node().and_then(|_| omp::omp()) {
-        Ok((package, bun)) => clients
-            .environment
-            .extend([("BOSWELL_OMP_PACKAGE", package), ("BOSWELL_BUN", bun)]),
-        Err(error) => {
-            clients.missing.push(format!(
-                "tests that compare with oh-my-pi {} do not run: {error}",
-                omp::VERSION
-            ));
+    clients.add(&format!("tests that compare with pi {PI_VERSION}"), || {
+        let node = node()?;
+        let package = pi(&node)?;
+        Ok(vec![
+            ("BOSWELL_PI_PACKAGE", package),
+            ("BOSWELL_NODE", node),
+        ])
+    });
+    clients.add("tests that run Claude Code", || {
+        Ok(vec![("BOSWELL_CLAUDE", claude::newest()?)])
+    });
+    clients.add("tests that run an old Claude Code", || {
+        node()?;
+        Ok(vec![("BOSWELL_CLAUDE_OLD", claude::old()?)])
+    });
+    let omp = format!("tests that compare with oh-my-pi {}", omp::VERSION);
+    clients.add(&omp, || {
+        node()?;
+        let (package, bun) = omp::omp()?;
+        Ok(vec![("BOSWELL_OMP_PACKAGE", package), ("BOSWELL_BUN", bun)])
+    });
+    clients.add("tests of the order of system calls", || {
+        strace()?;
+        Ok(Vec::new())
+    });
+    clients.add("tests that inject faults into the program", || {
+        compiler()?;
+        Ok(Vec::new())
+    });
+    clients.add("tests of pages in a browser", || {
+        Ok(vec![("BOSWELL_CHROMIUM", chromium()?)])
+    });
+    clients
+}
+
+impl Clients {
+    /// Adds the variables of one client, or says why `tests` do not run without it.
+    fn add(&mut self, tests: &str, find: impl FnOnce() -> Outcome<Vec<(&'static str, PathBuf)>>) {
+        match find() {
+            Ok(variables) => self.environment.extend(variables),
+            Err(error) => self.missing.push(format!("{tests} do not run: {error}")),
         }
     }
-    if let Err(error) = strace() {
-        clients.missing.push(format!(
-            "tests of the order of system calls do not run: {error}"
-        ));
-    }
-    if let Err(error) = compiler() {
-        clients.missing.push(format!(
-            "tests that inject faults into the program do not run: {error}"
-        ));
-    }
-    match chromium() {
-        Ok(browser) => clients.environment.push(("BOSWELL_CHROMIUM", browser)),
-        Err(error) => clients
-            .missing
-            .push(format!("tests of pages in a browser do not run: {error}")),
-    }
-    clients
 }
 
 /// A browser that opens exported pages.
