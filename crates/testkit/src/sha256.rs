@@ -33,7 +33,8 @@ pub fn hex(bytes: &[u8]) -> String {
     state.iter().map(|word| format!("{word:08x}")).collect()
 }
 
-fn compress(state: &mut [u32; 8], block: &[u8]) {
+/// The sixty-four words of the rounds, made from the sixteen of a block.
+fn schedule(block: &[u8]) -> [u32; 64] {
     let mut w = [0u32; 64];
     for (word, bytes) in w.iter_mut().zip(block.chunks_exact(4)) {
         *word = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
@@ -46,6 +47,11 @@ fn compress(state: &mut [u32; 8], block: &[u8]) {
             .wrapping_add(w[i - 7])
             .wrapping_add(far);
     }
+    w
+}
+
+fn compress(state: &mut [u32; 8], block: &[u8]) {
+    let w = schedule(block);
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
     for i in 0..64 {
         let s1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);

@@ -136,13 +136,7 @@ pub fn big_session(path: &Path, bytes: u64, kind: BigKind) -> BigSession {
 }
 
 fn drive(log: &mut dyn Turns, path: &Path, bytes: u64) -> BigSession {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent).expect("the folder can be made");
-    }
-    let mut file = BufWriter::with_capacity(
-        1 << 20,
-        fs::File::create(path).expect("the file can be made"),
-    );
+    let mut file = create(path);
     let mut big = BigSession {
         id: log.id().to_owned(),
         bytes: 0,
@@ -156,26 +150,17 @@ fn drive(log: &mut dyn Turns, path: &Path, bytes: u64) -> BigSession {
     // Seven compactions at equal steps, and one just before the end, so that a reader from the
     // end has little to read.
     let near_end = bytes - (bytes / 50).min(2_000_000);
-    let mut due: Vec<u64> = (1..8)
-        .map(|part| bytes / 8 * part)
-        .chain([near_end])
-        .rev()
-        .collect();
-    let mut forks: Vec<u64> = (1..5)
-        .map(|part| bytes / 5 * part + bytes / 40)
-        .rev()
-        .collect();
+    let mut compactions = Schedule::at((1..8).map(|part| bytes / 8 * part).chain([near_end]));
+    let mut forks = Schedule::at((1..5).map(|part| bytes / 5 * part + bytes / 40));
     let mut recent: Vec<String> = Vec::new();
     while big.bytes < bytes {
         recent.push(log.turn());
         flush(log, &mut file, &mut big);
-        if forks.last().is_some_and(|&at| big.bytes > at) {
-            forks.pop();
+        if forks.is_due(big.bytes) {
             *log.parent() = recent.last().cloned();
             big.branches += 1;
         }
-        if due.last().is_some_and(|&at| big.bytes > at) {
-            due.pop();
+        if compactions.is_due(big.bytes) {
             big.compactions += 1;
             big.last_compaction = big.bytes;
             big.first_kept = recent.last().cloned().unwrap_or_default();
@@ -188,6 +173,34 @@ fn drive(log: &mut dyn Turns, path: &Path, bytes: u64) -> BigSession {
     file.flush().expect("the last bytes can be written");
     (big.lines, big.leaf) = (log.lines(), log.parent().clone().unwrap_or_default());
     big
+}
+
+fn create(path: &Path) -> BufWriter<fs::File> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).expect("the folder can be made");
+    }
+    let file = fs::File::create(path).expect("the file can be made");
+    BufWriter::with_capacity(1 << 20, file)
+}
+
+/// Sizes of the file at which something is due, the next one last.
+struct Schedule(Vec<u64>);
+
+impl Schedule {
+    fn at(sizes: impl IntoIterator<Item = u64>) -> Schedule {
+        let mut sizes: Vec<u64> = sizes.into_iter().collect();
+        sizes.reverse();
+        Schedule(sizes)
+    }
+
+    /// Whether the file has grown past the next size, which then is done with.
+    fn is_due(&mut self, bytes: u64) -> bool {
+        let due = self.0.last().is_some_and(|&at| bytes > at);
+        if due {
+            self.0.pop();
+        }
+        due
+    }
 }
 
 fn flush(log: &mut dyn Turns, file: &mut BufWriter<fs::File>, big: &mut BigSession) {

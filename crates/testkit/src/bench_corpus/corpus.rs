@@ -39,6 +39,11 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    fn write(&self, out: &Path) {
+        let text = format!("{:#}\n", self.to_json());
+        disk::write(&out.join("manifest.json"), text.as_bytes());
+    }
+
     fn to_json(&self) -> Value {
         json!({
             "rare": self.rare, "rare_tool": self.rare_tool, "deadlock": self.deadlock, "phrase": self.phrase,
@@ -56,24 +61,18 @@ impl Manifest {
 pub fn generate(out: &Path, sessions: usize, mb: f64, seed: u64, damage: bool) -> Manifest {
     let vocabulary = Vocabulary::new(seed);
     let mut rng = Rng::for_part(seed, "corpus");
-    let projects: Vec<String> = (0..((sessions as f64).sqrt() as usize).max(5))
-        .map(|n| {
-            format!(
-                "/home/dev/proj/{}-{}-{n}",
-                vocabulary.name(&mut rng),
-                rng.pick(&["api", "web", "cli", "infra", "lib"])
-            )
-        })
+    let count = ((sessions as f64).sqrt() as usize).max(5);
+    let projects: Vec<String> = (0..count)
+        .map(|number| project(number, &vocabulary, &mut rng))
         .collect();
-    let drawn: Vec<f64> = (0..sessions).map(|_| rng.lognormal(0.0, 1.25)).collect();
-    let scale = mb * 1e6 / drawn.iter().sum::<f64>();
+    let sizes = sizes(sessions, mb, &mut rng);
     let (rare, rare_tool) = (sample(&mut rng, sessions, 3), sample(&mut rng, sessions, 2));
     let mut manifest = Manifest {
         sessions,
         seed,
         ..Manifest::default()
     };
-    for (number, size) in drawn.iter().enumerate() {
+    for (number, size) in sizes.into_iter().enumerate() {
         let cwd = rng.pick(&projects).clone();
         let begun = END - 60_000 * rng.below(60 * 24 * 240) as i64;
         let mut log = ClaudeLines::new(&vocabulary, Rng::new(rng.next_u64()), &cwd, begun);
@@ -82,32 +81,40 @@ pub fn generate(out: &Path, sessions: usize, mb: f64, seed: u64, damage: bool) -
         if marked {
             manifest.rare_tool.push(log.id.clone());
         }
-        session(
-            &mut log,
-            (size * scale).max(2_500.0) as usize,
-            &extra,
-            marked,
-        );
+        session(&mut log, size, &extra, marked);
         manifest.lines += log.lines;
-        let (name, last) = (format!("{}.jsonl", log.id), log.clock.ms());
-        let bytes = if damage {
-            damaged(log.out, number, mb)
-        } else {
-            log.out
-        };
-        manifest.bytes += bytes.len() as u64;
-        let path = out
-            .join(".claude/projects")
-            .join(project_key(&cwd))
-            .join(name);
-        disk::write(&path, &bytes);
-        disk::set_modified(&path, last);
+        if damage {
+            log.out = damaged(log.out, number, mb);
+        }
+        manifest.bytes += log.out.len() as u64;
+        write(&log, out, &cwd);
     }
-    disk::write(
-        &out.join("manifest.json"),
-        format!("{:#}\n", manifest.to_json()).as_bytes(),
-    );
+    manifest.write(out);
     manifest
+}
+
+/// Bytes of each session: few are very long, and all together have `mb` megabytes.
+fn sizes(sessions: usize, mb: f64, rng: &mut Rng) -> Vec<usize> {
+    let drawn: Vec<f64> = (0..sessions).map(|_| rng.lognormal(0.0, 1.25)).collect();
+    let scale = mb * 1e6 / drawn.iter().sum::<f64>();
+    let sizes = drawn
+        .iter()
+        .map(|size| (size * scale).max(2_500.0) as usize);
+    sizes.collect()
+}
+
+fn project(number: usize, vocabulary: &Vocabulary, rng: &mut Rng) -> String {
+    let name = vocabulary.name(rng);
+    let kind = rng.pick(&["api", "web", "cli", "infra", "lib"]);
+    format!("/home/dev/proj/{name}-{kind}-{number}")
+}
+
+/// Writes the transcript to where Claude Code keeps it below the home folder `out`.
+fn write(log: &ClaudeLines<'_>, out: &Path, cwd: &str) {
+    let folder = out.join(".claude/projects").join(project_key(cwd));
+    let path = folder.join(format!("{}.jsonl", log.id));
+    disk::write(&path, &log.out);
+    disk::set_modified(&path, log.clock.ms());
 }
 
 fn sample(rng: &mut Rng, among: usize, count: usize) -> HashSet<usize> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use boswell_dialect::{Depth, Dialect, SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Slot};
-use boswell_store::backend::Backend;
+use boswell_store::backend::{Backend, ObjectReader};
 use boswell_store::repair::check;
 use boswell_store::{Session, Store};
 
@@ -63,74 +63,85 @@ pub fn names_and_objects(make: &Make<'_>) {
 pub fn positions(make: &Make<'_>) {
     let log = log();
     let object = ok(make(&[("s.jsonl".to_owned(), log.clone())]).open("s.jsonl"));
-    let mut lines: Vec<(u64, u64, Vec<u8>)> = Vec::new();
-    ok(object.lines(0, 1, &mut |line| {
-        lines.push((line.at, line.number, line.bytes.to_vec()))
-    }));
-    assert_eq!(
-        lines
-            .iter()
-            .flat_map(|(_, _, bytes)| bytes.clone())
-            .collect::<Vec<u8>>(),
-        log,
-        "lines are the log"
-    );
+    let end = ok(object.end());
+    let lines = lines_from(object.as_ref(), 0, 1);
+    let mut whole = Vec::new();
+    for (count, line) in (1..).zip(&lines) {
+        whole.extend_from_slice(&line.bytes);
+        assert_eq!(line.number, count, "lines are counted from 1");
+        assert!(line.at < end, "the end lies behind every line");
+    }
+    assert_eq!(whole, log, "lines are the log");
     assert!(
-        lines.windows(2).all(|two| two[0].0 < two[1].0),
+        lines.windows(2).all(|two| two[0].at < two[1].at),
         "positions grow"
     );
-    assert!(
-        lines
-            .iter()
-            .zip(1..)
-            .all(|((_, number, _), count)| *number == count),
-        "lines are counted from 1"
-    );
-    assert!(
-        lines
-            .iter()
-            .all(|(at, _, _)| *at < object.end().unwrap_or(0)),
-        "the end lies behind every line"
-    );
-    for (index, (at, number, bytes)) in lines.iter().enumerate() {
-        assert_eq!(
-            ok(object.read(*at, bytes.len() as u64)),
-            *bytes,
-            "a line is read at its position"
-        );
-        assert_eq!(ok(object.read(*at, 5)), bytes[..5], "and its beginning");
-        let mut rest = Vec::new();
-        ok(object.lines(*at, *number, &mut |line| {
-            rest.push((line.at, line.number, line.bytes.to_vec()))
-        }));
+    for (index, line) in lines.iter().enumerate() {
+        read_at_position(object.as_ref(), line);
+        let rest = lines_from(object.as_ref(), line.at, line.number);
         assert_eq!(rest, lines[index..], "reading goes on from any line");
     }
     for window in [1, 100, 1 << 20] {
-        // From the end to the beginning in steps, each of whole lines.
-        let mut to = ok(object.end());
-        let mut back: Vec<(u64, Vec<u8>)> = Vec::new();
-        while to > lines[0].0 {
-            let mut block = Vec::new();
-            let from = ok(object.lines_before(to, window, &mut |line| {
-                block.push((line.at, line.bytes.to_vec()))
-            }));
-            assert_eq!(
-                block.first().map(|line| line.0),
-                Some(from),
-                "a step begins with its first line"
-            );
-            block.extend(back);
-            (to, back) = (from, block);
-        }
-        let forth: Vec<_> = lines
-            .iter()
-            .map(|(at, _, bytes)| (*at, bytes.clone()))
-            .collect();
+        let forth: Vec<_> = lines.iter().map(|it| (it.at, it.bytes.clone())).collect();
+        let back = lines_backwards(object.as_ref(), lines[0].at, window);
         assert_eq!(back, forth, "read backwards, {window} bytes at a time");
     }
-    let mut behind = 0;
-    ok(object.lines(ok(object.end()), 99, &mut |_| behind += 1));
-    assert_eq!(behind, 0, "nothing stands behind the end");
+    assert_eq!(
+        lines_from(object.as_ref(), end, 99),
+        [],
+        "nothing comes behind the end"
+    );
+}
+
+fn read_at_position(object: &dyn ObjectReader, line: &Line) {
+    let len = line.bytes.len() as u64;
+    assert_eq!(
+        ok(object.read(line.at, len)),
+        line.bytes,
+        "a line is read at its position"
+    );
+    let start = ok(object.read(line.at, 5));
+    assert_eq!(start, line.bytes[..5], "and its beginning");
+}
+
+/// A line as a reader hands it out.
+#[derive(Debug, PartialEq)]
+struct Line {
+    at: u64,
+    number: u64,
+    bytes: Vec<u8>,
+}
+
+fn lines_from(object: &dyn ObjectReader, at: u64, number: u64) -> Vec<Line> {
+    let mut lines = Vec::new();
+    ok(object.lines(at, number, &mut |line| {
+        lines.push(Line {
+            at: line.at,
+            number: line.number,
+            bytes: line.bytes.to_vec(),
+        })
+    }));
+    lines
+}
+
+/// Lines from the end to the position `first`, read in steps of whole lines.
+fn lines_backwards(object: &dyn ObjectReader, first: u64, window: u64) -> Vec<(u64, Vec<u8>)> {
+    let mut to = ok(object.end());
+    let mut back = Vec::new();
+    while to > first {
+        let mut block = Vec::new();
+        let from = ok(object.lines_before(to, window, &mut |line| {
+            block.push((line.at, line.bytes.to_vec()))
+        }));
+        assert_eq!(
+            block.first().map(|line| line.0),
+            Some(from),
+            "a step begins with its first line"
+        );
+        block.extend(back);
+        (to, back) = (from, block);
+    }
+    back
 }
 
 /// Sessions of every shape: heads, payloads on demand, leaf, branch, context, checks.

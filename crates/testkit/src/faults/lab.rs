@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::call_log::CallLog;
 use super::plan::InjectedFault;
@@ -75,11 +75,18 @@ impl FaultLab {
         let mut command = place.bare(&["demo", &demo.to_string_lossy()]);
         expect_success(&finish(&mut command, None)?, "demo")?;
         place.plant();
-        let shop = demo.join("projects/shop").to_string_lossy().into_owned();
-        let other = demo.join("projects/other").to_string_lossy().into_owned();
+        place.acknowledge_some()?;
+        copy(&place.live(), &place.folder.join("fixture"))?;
+        Ok(place)
+    }
+
+    /// What was acknowledged before: operations with copies in the vault, notes, an archived
+    /// session.
+    fn acknowledge_some(&self) -> Result<(), String> {
+        let projects = self.live().join("d/projects");
+        let shop = projects.join("shop").to_string_lossy().into_owned();
+        let other = projects.join("other").to_string_lossy().into_owned();
         disk::make_dir(Path::new(&other));
-        // What was acknowledged before: operations with copies in the vault, notes, an archived
-        // session, an attachment.
         for args in [
             &[
                 "new",
@@ -109,10 +116,9 @@ impl FaultLab {
             &["archive", "11111111", "--apply"],
             &["list", "--hidden"],
         ] {
-            expect_success(&place.run(args)?, &args.join(" "))?;
+            expect_success(&self.run(args)?, &args.join(" "))?;
         }
-        copy(&place.live(), &place.folder.join("fixture"))?;
-        Ok(place)
+        Ok(())
     }
 
     /// Files that no command makes: an old version, leftovers of a session that is gone, a
@@ -330,35 +336,34 @@ fn finish(command: &mut Command, stdin: Option<&str>) -> Result<Ran, String> {
         // A program that was killed reads no further.
         let _ = pipe.write_all(text.as_bytes());
     }
-    let (sender, receiver) = mpsc::channel();
-    let streams: [Option<Box<dyn Read + Send>>; 2] = [
-        child.stdout.take().map(|it| Box::new(it) as _),
-        child.stderr.take().map(|it| Box::new(it) as _),
-    ];
-    for (number, stream) in streams.into_iter().enumerate() {
-        let sender = sender.clone();
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            if let Some(mut stream) = stream {
-                let _ = stream.read_to_end(&mut bytes);
-            }
-            let _ = sender.send((number, String::from_utf8_lossy(&bytes).into_owned()));
-        });
-    }
-    let mut texts = [String::new(), String::new()];
-    for _ in 0..2 {
-        let Ok((number, text)) = receiver.recv_timeout(LIMIT) else {
+    let (stdout, stderr) = (read(child.stdout.take()), read(child.stderr.take()));
+    let deadline = Instant::now() + LIMIT;
+    let mut text = |stream: mpsc::Receiver<String>| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        stream.recv_timeout(left).map_err(|_| {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(format!("it did not end within {LIMIT:?}"));
-        };
-        texts[number] = text;
-    }
+            format!("it did not end within {LIMIT:?}")
+        })
+    };
+    let (stdout, stderr) = (text(stdout)?, text(stderr)?);
     let status = child.wait().map_err(|error| error.to_string())?;
-    let [stdout, stderr] = texts;
     Ok(Ran {
         code: status.code(),
         stdout,
         stderr,
     })
+}
+
+/// Reads a stream to its end in a thread, so that a full pipe does not stop the program.
+fn read(stream: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            let _ = stream.read_to_end(&mut bytes);
+        }
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
 }

@@ -90,23 +90,7 @@ impl Soak<'_> {
         while let Some(case) = cases.get(turn.fetch_add(1, Ordering::Relaxed)) {
             match self.one_case(&place, case, &mut plain) {
                 Ok(found) => {
-                    let (total, calls) = (
-                        found.total(),
-                        found.calls.get(case.name).copied().unwrap_or(0),
-                    );
-                    progress(format!(
-                        "{}: {calls} calls, {} trials, {} struck, {} old, {} new, {} parts, {} torn, {} litter, {} told, {} violations",
-                        case.name,
-                        total.runs,
-                        total.struck,
-                        total.old,
-                        total.new,
-                        total.parts,
-                        total.torn,
-                        total.litter,
-                        total.told,
-                        found.violations.len()
-                    ));
+                    progress(found.of_case(case.name));
                     tally.merge(found);
                 }
                 Err(error) => {

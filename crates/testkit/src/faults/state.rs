@@ -106,33 +106,19 @@ impl State {
 
     /// The first differences to another state, on one line.
     pub(super) fn differs(&self, other: &State) -> String {
-        let count = |state: &State| {
-            let mut counts: BTreeMap<(String, String), i64> = BTreeMap::new();
-            state
-                .items
-                .iter()
-                .for_each(|item| *counts.entry(item.clone()).or_default() += 1);
-            counts
-        };
-        let (mine, its) = (count(self), count(other));
-        let extra = mine
-            .iter()
-            .filter(|(item, n)| its.get(item).unwrap_or(&0) < n)
-            .map(|(item, _)| ("+", item));
-        let lacking = its
-            .iter()
-            .filter(|(item, n)| mine.get(item).unwrap_or(&0) < n)
-            .map(|(item, _)| ("-", item));
-        let shown = extra.chain(lacking).take(4).map(|(sign, (place, what))| {
-            let counterpart = if sign == "+" { &its } else { &mine };
-            let others = counterpart
-                .keys()
-                .filter(|(other, _)| other == place)
-                .map(|(_, text)| text.as_str());
-            let near = others.max_by_key(|text| alike(what, text)).unwrap_or("");
-            format!("{sign}{place}: {}", around_difference(what, near))
-        });
-        shown.collect::<Vec<_>>().join(" | ")
+        let (mine, its) = (self.counts(), other.counts());
+        let mut shown = differences('+', &mine, &its);
+        shown.extend(differences('-', &its, &mine));
+        shown.truncate(4);
+        shown.join(" | ")
+    }
+
+    fn counts(&self) -> Counts<'_> {
+        let mut counts = Counts::new();
+        for (place, text) in &self.items {
+            *counts.entry((place, text)).or_default() += 1;
+        }
+        counts
     }
 
     /// Whether it is another state with one torn line in between.
@@ -172,6 +158,23 @@ impl State {
             && self.only_files().all(fits)
             && self.answers("ops").chain(self.answers("op")).all(fits)
     }
+}
+
+/// How many times each place has each text.
+type Counts<'s> = BTreeMap<(&'s str, &'s str), usize>;
+
+/// What `these` have more often than `those`, each beside the most similar text of that place.
+fn differences(sign: char, these: &Counts<'_>, those: &Counts<'_>) -> Vec<String> {
+    let mut shown = Vec::new();
+    for (item @ (place, what), count) in these {
+        if those.get(item).unwrap_or(&0) < count {
+            let others = those.keys().filter(|(other, _)| other == place);
+            let near = others.max_by_key(|(_, text)| alike(what, text));
+            let near = near.map_or("", |(_, text)| text);
+            shown.push(format!("{sign}{place}: {}", around_difference(what, near)));
+        }
+    }
+    shown
 }
 
 fn has_some_lines((place, text): &(String, String), old: &State, new: &State) -> bool {

@@ -105,6 +105,24 @@ impl FaultTally {
         total
     }
 
+    /// The counts of one case, on one line.
+    pub(super) fn of_case(&self, case: &str) -> String {
+        let total = self.total();
+        format!(
+            "{case}: {} calls, {} trials, {} struck, {} old, {} new, {} parts, {} torn, {} litter, {} told, {} violations",
+            self.calls.get(case).copied().unwrap_or(0),
+            total.runs,
+            total.struck,
+            total.old,
+            total.new,
+            total.parts,
+            total.torn,
+            total.litter,
+            total.told,
+            self.violations.len()
+        )
+    }
+
     /// Unexpected violations.
     pub fn unexpected(&self) -> impl Iterator<Item = &Violation> {
         self.violations.iter().filter(|it| it.expected().is_none())

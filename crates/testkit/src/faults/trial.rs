@@ -40,6 +40,17 @@ pub(super) struct Start {
 }
 
 impl Start {
+    /// Where `case` begins. `plain` remembers it for cases with nothing before them.
+    fn of(place: &FaultLab, case: &Case, plain: &mut Option<Start>) -> Result<Start, String> {
+        if !case.before.is_empty() {
+            return Start::see(place);
+        }
+        if let Some(start) = plain {
+            return Ok(start.clone());
+        }
+        Ok(plain.insert(Start::see(place)?).clone())
+    }
+
     fn see(place: &FaultLab) -> Result<Start, String> {
         let known = Rc::new(Known::of(place)?);
         place.reset()?;
@@ -50,6 +61,18 @@ impl Start {
             known,
         })
     }
+}
+
+fn calls_without_fault(place: &FaultLab, case: &Case, words: &[&str]) -> Result<CallLog, String> {
+    let (ran, log) = place.run_faulty(words, case.stdin, None)?;
+    if ran.code != Some(0) {
+        return Err(format!(
+            "without a fault it ends with {:?}: {}",
+            ran.code,
+            ran.said()
+        ));
+    }
+    Ok(CallLog::read(&log))
 }
 
 /// What a trial found.
@@ -74,61 +97,46 @@ impl<'p> Prepared<'p> {
         place.keep_base()?;
         let args: Vec<String> = case.args.iter().map(|word| op_before(word)).collect();
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
-        let start = match plain.as_ref().filter(|_| case.before.is_empty()) {
-            Some(start) => start.clone(),
-            None => Start::see(place)?,
-        };
-        if case.before.is_empty() {
-            *plain = Some(start.clone());
-        }
         let Start {
             known,
             old,
             old_files,
-        } = start;
+        } = Start::of(place, case, plain)?;
         place.reset()?;
         let base = files(&place.live(), is_own);
-        let (ran, log) = place.run_faulty(&words, case.stdin, None)?;
-        if ran.code != Some(0) {
-            return Err(format!(
-                "without a fault it ends with {:?}: {}",
-                ran.code,
-                ran.said()
-            ));
-        }
-        let log = CallLog::read(&log);
+        let log = calls_without_fault(place, case, &words)?;
         let after = files(&place.live(), is_own);
         next(place)?;
         let new = State::see(place, &known)?;
         let new_files = State::of_files(place, &known);
         let kept = kept(base, &after);
         let undurable = undurable(place, case, &known, &log);
-        let wrong = undurable.iter().map(|what| Violation {
-            case: case.name,
+        let prepared = Prepared {
+            place,
+            case: case.clone(),
+            args,
+            known,
+            old,
+            new,
+            old_files,
+            new_files,
+            kept,
+            undurable,
+            faults: every_fault(&log),
+            calls: log.calls.len(),
+        };
+        let wrong = prepared.not_durable();
+        Ok((prepared, wrong))
+    }
+
+    fn not_durable(&self) -> Vec<Violation> {
+        let wrong = self.undurable.iter().map(|what| Violation {
+            case: self.case.name,
             fault: None,
             call: "-".to_owned(),
             wrong: format!("it ends with 0, but {what}"),
         });
-        let wrong = wrong.collect();
-        let (faults, calls) = (every_fault(&log), log.calls.len());
-        let case = case.clone();
-        Ok((
-            Prepared {
-                place,
-                case,
-                args,
-                known,
-                old,
-                new,
-                old_files,
-                new_files,
-                kept,
-                undurable,
-                faults,
-                calls,
-            },
-            wrong,
-        ))
+        wrong.collect()
     }
 
     /// Runs the case with a fault. Timeouts make some runs a few calls shorter than the one that

@@ -7,7 +7,7 @@ use boswell_dialect::{
     Depth, Dialect, MemoryFiles, Permissions, Reader, Sample, SessionLocation, by_name, recognise,
 };
 use boswell_model::json::{Member, Object, scan_object};
-use boswell_model::{Framing, Message, SessionView, Slot, Tip};
+use boswell_model::{ContextItem, Framing, Message, SessionMeta, SessionView, Slot, Tip};
 use boswell_store::Store;
 use boswell_store::backend::MemoryBackend;
 use boswell_store::repair::check;
@@ -101,16 +101,18 @@ fn session(dialect: &dyn Dialect, framing: Framing, bytes: &[u8]) {
     for slot in read.log.slots().step_by(count / 4 + 1) {
         ask_at(dialect, &view, Tip::At(slot));
     }
-    let mut problems = Vec::new();
-    let powers = dialect.powers();
-    let _ = powers
-        .repair
-        .map(|repair| repair.check(&view, &read.meta, &mut problems));
+    if let Some(repair) = dialect.powers().repair {
+        let _ = repair.check(&view, &read.meta, &mut Vec::new());
+    }
     let _ = dialect.linked_sessions(&read.meta, ID);
-    let resumed = powers
-        .runtime
-        .and_then(|runtime| runtime.resume(&read.meta, &location, Permissions::Asked));
-    if let Some(command) = resumed {
+    resume(dialect, &read.meta, &location);
+}
+
+fn resume(dialect: &dyn Dialect, meta: &SessionMeta, location: &SessionLocation) {
+    let Some(runtime) = dialect.powers().runtime else {
+        return;
+    };
+    if let Some(command) = runtime.resume(meta, location, Permissions::Asked) {
         assert!(!command.argv.is_empty() && command.argv.iter().all(|word| !word.contains('\0')));
     }
 }
@@ -160,17 +162,7 @@ fn ask_at(dialect: &dyn Dialect, view: &SessionView<'_>, tip: Tip) {
     let mut messages = Vec::new();
     for item in &context.items {
         assert!(item.slots().all(inside), "a message is made of entries");
-        let payloads: Vec<_> = item
-            .slots()
-            .filter_map(|slot| view.payload(slot).ok())
-            .collect();
-        let scanned: Vec<Vec<Member>> = payloads.iter().map(|bytes| members(bytes)).collect();
-        let objects: Vec<Object<'_>> = payloads
-            .iter()
-            .zip(&scanned)
-            .map(|(bytes, m)| Object::new(bytes, m))
-            .collect();
-        let message = dialect.render(item, &objects);
+        let message = rendered(dialect, view, item);
         is_json(&message);
         messages.push(message);
     }
@@ -184,6 +176,20 @@ fn ask_at(dialect: &dyn Dialect, view: &SessionView<'_>, tip: Tip) {
             "a message is sent once"
         );
     }
+}
+
+fn rendered(dialect: &dyn Dialect, view: &SessionView<'_>, item: &ContextItem) -> Message {
+    let mut payloads = Vec::new();
+    for slot in item.slots() {
+        payloads.extend(view.payload(slot).ok());
+    }
+    let scanned: Vec<Vec<Member>> = payloads.iter().map(|bytes| members(bytes)).collect();
+    let objects: Vec<Object<'_>> = payloads
+        .iter()
+        .zip(&scanned)
+        .map(|(bytes, members)| Object::new(bytes, members))
+        .collect();
+    dialect.render(item, &objects)
 }
 
 fn is_json(message: &Message) {

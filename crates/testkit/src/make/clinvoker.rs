@@ -81,19 +81,24 @@ fn go(text: &str) -> Vec<u8> {
         .into_bytes()
 }
 
+/// The zero time of Go, which clinvoker writes where it has none.
+const NO_TIME: &str = "0001-01-01T00:00:00Z";
+
+/// When a session was made and when it was last used.
+fn times(spec: &ClinvokerSpec<'_>, rng: &mut Rng) -> (String, String) {
+    let ms = MORNING + 60_000 * (rng.below(40_000) as i64);
+    let zone = *rng.pick(&[9, 0, -5, 2]);
+    if spec.zero_times {
+        return (NO_TIME.to_owned(), NO_TIME.to_owned());
+    }
+    let mut time = |ms: i64| rfc3339(ms, rng.below(1_000_000) as u32, zone);
+    (time(ms), time(ms + 90_000))
+}
+
 /// Makes one document as a value; keys that are empty are left out, as its program does.
 pub fn document(spec: &ClinvokerSpec<'_>) -> Value {
     let mut rng = Rng::for_part(spec.seed, spec.id);
-    let ms = MORNING + 60_000 * (rng.below(40_000) as i64);
-    let zone = *rng.pick(&[9, 0, -5, 2]);
-    let time = |ms: i64, rng: &mut Rng| rfc3339(ms, rng.below(1_000_000) as u32, zone);
-    let (created, used) = match spec.zero_times {
-        true => (
-            "0001-01-01T00:00:00Z".to_owned(),
-            "0001-01-01T00:00:00Z".to_owned(),
-        ),
-        false => (time(ms, &mut rng), time(ms + 90_000, &mut rng)),
-    };
+    let (created, used) = times(spec, &mut rng);
     let mut document = json!({
         "id": spec.id, "backend": spec.backend, "created_at": created, "last_used": used, "working_dir": spec.working_dir,
     });
@@ -108,14 +113,12 @@ pub fn document(spec: &ClinvokerSpec<'_>) -> Value {
     } else {
         ""
     };
-    let before = [
+    for (key, text) in [
         ("backend_session_id", spec.backend_session),
         ("model", "sonnet"),
-    ];
-    for (key, text) in before.into_iter().chain([
         ("initial_prompt", phrase::asked(&mut rng)),
         ("status", spec.status),
-    ]) {
+    ] {
         put(&mut document, key, text);
     }
     if turns > 0 {

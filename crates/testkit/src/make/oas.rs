@@ -60,7 +60,7 @@ impl OasLayout<'_> {
 /// Makes one session; `fresh` ones still have everything, secrets included, in their options.
 pub fn session(place: OasLayout<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, "oas");
-    let mut clock = ManualClock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
+    let clock = ManualClock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
     let id = rng.uuid_v4();
     let mut options = json!({"model": "gpt-4o", "provider": "openai"});
     if fresh {
@@ -75,19 +75,25 @@ pub fn session(place: OasLayout<'_>, fresh: bool, turns: usize, seed: u64) -> Ma
         "type": "session_header", "id": id, "model": "gpt-4o", "provider": "openai", "createdAt": clock.ms(),
         "updatedAt": clock.ms() + 60_000, "options": options,
     }));
+    let mut log = Log {
+        lines,
+        id,
+        rng,
+        clock,
+    };
     for turn in 0..turns {
-        push_turn(&mut lines, &id, turn, &mut rng, &mut clock);
+        log.turn(turn);
     }
-    let main = format!("{}/{id}.jsonl", place.folder());
+    let main = format!("{}/{}.jsonl", place.folder(), log.id);
     let mut files = FileList::new();
-    files.add(main.clone(), lines.into_bytes()).modified = Some(clock.ms());
+    files.add(main.clone(), log.lines.into_bytes()).modified = Some(log.clock.ms());
     let project = if let OasLayout::Project(cwd) = place {
         cwd.to_owned()
     } else {
         String::new()
     };
     Made {
-        id,
+        id: log.id,
         project,
         title: None,
         main,
@@ -95,65 +101,61 @@ pub fn session(place: OasLayout<'_>, fresh: bool, turns: usize, seed: u64) -> Ma
     }
 }
 
-fn push_turn(
-    lines: &mut JsonlLines,
-    id: &str,
-    turn: usize,
-    rng: &mut Rng,
-    clock: &mut ManualClock,
-) {
-    let row =
-        |rng: &mut Rng, kind: &str| json!({"type": kind, "uuid": rng.uuid_v4(), "session_id": id});
-    let mut asked = row(rng, "user");
-    merge(
-        &mut asked,
-        json!({"message": {"role": "user", "content": phrase::asked(rng)}, "parent_tool_use_id": null}),
-    );
-    lines.push(&asked);
-    let answer = |rng: &mut Rng,
-                  clock: &mut ManualClock,
-                  content: Value,
-                  calls: Value,
-                  stop: &str| {
-        let mut line = row(rng, "assistant");
-        merge(
-            &mut line,
-            json!({
-                "timestamp": clock.tick(4_000), "message": {"role": "assistant", "content": content, "tool_calls": calls},
-                "parent_tool_use_id": null, "model": "gpt-4o", "usage": {"input_tokens": 100, "output_tokens": 50},
-                "stop_reason": stop,
-            }),
+/// A session while it is made.
+struct Log {
+    lines: JsonlLines,
+    id: String,
+    rng: Rng,
+    clock: ManualClock,
+}
+
+impl Log {
+    fn turn(&mut self, turn: usize) {
+        self.row("user", |rng| {
+            json!({"message": {"role": "user", "content": phrase::asked(rng)}, "parent_tool_use_id": null})
+        });
+        if turn % 2 == 1 {
+            self.call_and_result();
+        }
+        let text = phrase::answered(&mut self.rng);
+        self.answer(
+            json!([{"type": "text", "text": text}]),
+            json!([]),
+            "end_turn",
         );
-        line
-    };
-    if turn % 2 == 1 {
-        let call = format!("call_{}", rng.base36(24));
+        if turn == 2 {
+            let mut boundary = json!({"type": "system", "subtype": "compact_boundary"});
+            let rest = json!({"uuid": self.rng.uuid_v4(), "session_id": self.id, "compact_metadata": {"trigger": "auto", "pre_tokens": 9_000}});
+            merge(&mut boundary, rest);
+            self.lines.push(&boundary);
+        }
+    }
+
+    fn call_and_result(&mut self) {
+        let call = format!("call_{}", self.rng.base36(24));
         let block = json!([{"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": "a.txt"}}]);
         let calls = json!([{"id": call, "type": "function", "function": {"name": "Read", "arguments": "{\"file_path\":\"a.txt\"}"}}]);
-        let line = answer(rng, clock, block, calls, "tool_use");
-        lines.push(&line);
-        let mut result = row(rng, "tool_result");
-        let text = phrase::listing(rng, 5);
-        merge(
-            &mut result,
-            json!({"tool_use_id": call, "tool_name": "Read", "result": text, "is_error": false}),
-        );
-        lines.push(&result);
+        self.answer(block, calls, "tool_use");
+        self.row("tool_result", |rng| {
+            json!({"tool_use_id": call, "tool_name": "Read", "result": phrase::listing(rng, 5), "is_error": false})
+        });
     }
-    let text = phrase::answered(rng);
-    let line = answer(
-        rng,
-        clock,
-        json!([{"type": "text", "text": text}]),
-        json!([]),
-        "end_turn",
-    );
-    lines.push(&line);
-    if turn == 2 {
-        let mut boundary = json!({"type": "system", "subtype": "compact_boundary"});
-        let rest = json!({"uuid": rng.uuid_v4(), "session_id": id, "compact_metadata": {"trigger": "auto", "pre_tokens": 9_000}});
-        merge(&mut boundary, rest);
-        lines.push(&boundary);
+
+    fn answer(&mut self, content: Value, calls: Value, stop: &str) {
+        let at = self.clock.tick(4_000);
+        self.row("assistant", |_| {
+            json!({
+                "timestamp": at, "message": {"role": "assistant", "content": content, "tool_calls": calls},
+                "parent_tool_use_id": null, "model": "gpt-4o", "usage": {"input_tokens": 100, "output_tokens": 50},
+                "stop_reason": stop,
+            })
+        });
+    }
+
+    fn row(&mut self, kind: &str, rest: impl FnOnce(&mut Rng) -> Value) {
+        let mut row = json!({"type": kind, "uuid": self.rng.uuid_v4(), "session_id": self.id});
+        merge(&mut row, rest(&mut self.rng));
+        self.lines.push(&row);
     }
 }
 

@@ -4,7 +4,7 @@ use boswell_store::writer::Visibility;
 use boswell_store::{Body, Draft, Durability, Expect, NewSession, Wait};
 
 use super::super::words::{created, died, drafts, entries, label};
-use super::super::{Failure, MakePlace, ok};
+use super::super::{Failure, MakePlace, WritePlace, ok};
 
 /// A session that waits for its first answer is known by its id and in no list before.
 pub fn visibility(make: &MakePlace<'_>) {
@@ -121,15 +121,18 @@ pub fn acknowledged_survives(make: &MakePlace<'_>) {
         all,
         "sent again, it is there once"
     );
-    // A duplicate is acknowledged like anything else: it is durable by then,
-    // regardless of its writer.
+    duplicate_survives(place.as_ref());
+}
+
+/// A duplicate is acknowledged like anything else: it is durable by then, regardless of its writer.
+fn duplicate_survives(place: &dyn WritePlace) {
     let writer = ok(place.store().writer("s-1", Wait::No));
     ok(writer.append_with(Draft::user("e6").with_id("e6"), Expect::Any, Durability::Os));
     drop(writer);
     let writer = ok(place.store().writer("s-1", Wait::No));
     ok(writer.append(Draft::user("e6").with_id("e6")));
     drop(writer);
-    died(place.as_ref());
+    died(place);
     assert_eq!(
         entries(&ok(place.store().session("s-1")))
             .last()

@@ -83,8 +83,14 @@ fn keys_of_hosts(d: Draw<'_>) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Of those who send messages, take payments and watch programs.
+/// Of those who send messages, keep documents, take payments and watch programs.
 fn keys_of_services(d: Draw<'_>) -> Vec<(&'static str, String)> {
+    let mut keys = keys_of_mail_and_documents(d);
+    keys.extend(keys_of_payment_and_metrics(d));
+    keys
+}
+
+fn keys_of_mail_and_documents(d: Draw<'_>) -> Vec<(&'static str, String)> {
     vec![
         ("launchdarkly", format!("sdk-{}", uuid(d))),
         ("telegram", format!("{}:AA{}", d(DIGIT, 10), d(URL, 33))),
@@ -101,6 +107,11 @@ fn keys_of_services(d: Draw<'_>) -> Vec<(&'static str, String)> {
         ("airtable", format!("pat{}.{}", d(ALNUM, 14), d(HEX, 64))),
         ("postman", format!("PMAK-{}-{}", d(HEX, 24), d(HEX, 34))),
         ("mapbox", format!("sk.eyJ{}.{}", d(ALNUM, 60), d(ALNUM, 22))),
+    ]
+}
+
+fn keys_of_payment_and_metrics(d: Draw<'_>) -> Vec<(&'static str, String)> {
+    vec![
         ("plaid", format!("access-sandbox-{}", uuid(d))),
         ("adyen", format!("AQE{}.{}", d(LOWER, 8), d(ALNUM, 60))),
         (

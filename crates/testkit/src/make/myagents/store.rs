@@ -139,35 +139,38 @@ fn state(shape: MyAgentsShape, batch: &mut Batch, rows: &mut Vec<Value>) {
         MyAgentsShape::TornTranscript => tear(batch),
         _ => {}
     }
-    let whole = index(rows);
-    let text = String::from_utf8_lossy(&whole).into_owned();
-    let written: Option<Vec<u8>> = match shape {
-        MyAgentsShape::IndexMissing => None,
-        MyAgentsShape::BomIndex => Some(format!("\u{feff}{text}").into_bytes()),
-        MyAgentsShape::IndexTruncated => Some(b"{\"truncated\"".to_vec()),
-        MyAgentsShape::IndexWithNull => Some(index(&[
-            rows[0].clone(),
-            Value::Null,
-            rows[1].clone(),
-            rows[2].clone(),
-        ])),
-        MyAgentsShape::IndexCutInRow | MyAgentsShape::TmpNewer => {
-            let cut = text.rfind("\"agentDir\"").unwrap_or(text.len() / 2);
-            Some(text.as_bytes()[..cut].to_vec())
-        }
-        _ => Some(whole.clone()),
-    };
     let newest = batch
         .sessions
         .iter()
         .filter_map(|made| made.files.list.last()?.modified)
         .max()
         .unwrap_or(0);
-    if let Some(bytes) = written {
+    if let Some(bytes) = index_of(shape, rows) {
         batch.shared.add("sessions.json", bytes).modified = Some(newest + 1_000);
     }
     if shape == MyAgentsShape::TmpNewer {
-        batch.shared.add("sessions.json.tmp", whole).modified = Some(newest + 2_000);
+        batch.shared.add("sessions.json.tmp", index(rows)).modified = Some(newest + 2_000);
+    }
+}
+
+/// The index with the damage of `shape`; nothing where it is missing.
+fn index_of(shape: MyAgentsShape, rows: &[Value]) -> Option<Vec<u8>> {
+    let whole = index(rows);
+    let text = String::from_utf8_lossy(&whole);
+    match shape {
+        MyAgentsShape::IndexMissing => None,
+        MyAgentsShape::BomIndex => Some(format!("\u{feff}{text}").into_bytes()),
+        MyAgentsShape::IndexTruncated => Some(b"{\"truncated\"".to_vec()),
+        MyAgentsShape::IndexWithNull => {
+            let mut rows = rows.to_vec();
+            rows.insert(1, Value::Null);
+            Some(index(&rows))
+        }
+        MyAgentsShape::IndexCutInRow | MyAgentsShape::TmpNewer => {
+            let cut = text.rfind("\"agentDir\"").unwrap_or(text.len() / 2);
+            Some(text.as_bytes()[..cut].to_vec())
+        }
+        _ => Some(whole),
     }
 }
 
