@@ -164,17 +164,11 @@ struct Carrying<'a> {
 impl Carrying<'_> {
     fn carry(&mut self, side_files: Vec<SideFileImport>) -> Result<()> {
         let Some(files) = self.own.files() else {
-            let why = || {
-                Error::new(
-                    ErrorKind::Unsupported,
-                    "sessions have no files beside them where they are not files",
-                )
-            };
-            self.left
-                .extend(side_files.into_iter().map(|it| LeftBehind {
-                    file: it.file,
-                    why: why(),
-                }));
+            for SideFileImport { file, .. } in side_files {
+                let why = "sessions have no files beside them where they are not files";
+                let why = Error::new(ErrorKind::Unsupported, why);
+                self.left.push(LeftBehind { file, why });
+            }
             return Ok(());
         };
         let mut outputs = HashMap::new();

@@ -5,6 +5,7 @@ mod cache;
 mod counting_disk;
 mod entries;
 mod follow;
+mod follow_since;
 mod messages;
 mod switch;
 
