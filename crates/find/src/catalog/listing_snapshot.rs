@@ -329,9 +329,15 @@ pub(super) fn write<'e>(
     varint::put(&mut head, rev.cast_unsigned());
     varint::put(&mut head, lines as u64);
     head.extend_from_slice(&filter_keys);
+    parts.insert(0, head);
+    replace(tx, store, parts)
+}
+
+/// Replaces the rows of a store's roll. A checksum is put behind each part.
+fn replace(tx: &Transaction<'_>, store: i64, parts: Vec<Vec<u8>>) -> rusqlite::Result<()> {
     tx.execute("DELETE FROM roll WHERE store=?1", [store])?;
     let mut put = tx.prepare_cached("INSERT INTO roll VALUES(?1,?2,?3)")?;
-    for (at, mut part) in std::iter::once(head).chain(parts).enumerate() {
+    for (at, mut part) in parts.into_iter().enumerate() {
         part.extend_from_slice(&crc32fast::hash(&part).to_le_bytes());
         put.execute(params![store, at as i64, part])?;
     }
