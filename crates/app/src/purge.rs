@@ -318,6 +318,15 @@ fn purging_of(found: &Resolved, logs: &[SessionLocation]) -> Purging {
     }
 }
 
+/// The root of the store that the copies of a session are of.
+fn root_in_vault(runner: &Runner, session: &SessionRef) -> Result<Option<PathBuf>> {
+    if let Some(record) = runner.vault().of(session)?.into_iter().next() {
+        return Ok(Some(record.root));
+    }
+    let kept = runner.vault().kept()?;
+    Ok(kept.of(session).first().map(|file| file.root.clone()))
+}
+
 /// A session of which only copies in the vault, or what the catalog remembers, are left.
 fn left_over(cx: &RequestContext, name: &str) -> Result<Option<(SessionRef, PathBuf)>> {
     if cx.home.is_none() {
@@ -326,15 +335,7 @@ fn left_over(cx: &RequestContext, name: &str) -> Result<Option<(SessionRef, Path
     let runner = cx.reading_runner()?;
     match in_vault(&runner, name) {
         Ok(session) => {
-            let records = runner
-                .vault()
-                .of(&session)?
-                .into_iter()
-                .map(|record| record.root);
-            let kept = runner.vault().kept()?;
-            let root = records
-                .chain(kept.of(&session).into_iter().map(|file| file.root.clone()))
-                .next();
+            let root = root_in_vault(&runner, &session)?;
             return Ok(root.map(|root| (session, root)));
         }
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),

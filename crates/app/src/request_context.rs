@@ -1,10 +1,12 @@
 //! The context of one request: the stores as they are now, the time, and notices.
 
+use std::cmp::Reverse;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
-use boswell_dialect::facts_of;
+use boswell_dialect::{SessionLocation, facts_of};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
@@ -299,54 +301,58 @@ impl RequestContext {
     /// The session that this terminal was last used for in this folder.
     fn breadcrumb(&self) -> Option<Resolved> {
         let terminal = TerminalId::of(&self.env)?;
-        let agents = self
-            .stores
-            .iter()
-            .filter(|(_, store)| store.dialect().facts().keeps_breadcrumbs);
-        let folders = agents.map(|(_, store)| store.root().join("terminal-sessions"));
-        let state = self
-            .env
-            .path_var("XDG_STATE_HOME")
-            .map(|state| state.join("xcsh/terminal-sessions"));
-        let own = self
-            .home
-            .as_ref()
-            .map(|home| home.join("terminal-sessions"));
         // Several programs may have recorded this terminal: the newest record is the last one used.
-        let mut crumbs: Vec<PathBuf> = own.into_iter().chain(folders).chain(state).collect();
-        let noted = |folder: &PathBuf| {
-            std::fs::metadata(folder.join(terminal.as_str()))
-                .and_then(|it| it.modified())
-                .ok()
-        };
-        crumbs.sort_by_key(|folder| std::cmp::Reverse(noted(folder)));
-        for folder in crumbs {
+        let mut folders = self.breadcrumb_folders();
+        folders.sort_by_key(|folder| Reverse(modified(&folder.join(terminal.as_str()))));
+        for folder in folders {
             let Ok(Some(path)) = breadcrumb::read(&RealDisk, &folder, &terminal, &self.env.cwd)
             else {
                 continue;
             };
             // A crumb of a store that was not asked for leads nowhere.
-            let below = self
-                .stores
-                .iter()
-                .any(|(_, store)| path.starts_with(store.root()));
+            let mut stores = self.stores.iter();
+            let is_below = stores.any(|(_, store)| path.starts_with(store.root()));
             if let Ok((store, location)) = self.stores.at_path(&path)
-                && below
+                && is_below
                 && location.hidden.is_none()
-                && (self.exclusion.is_none()
-                    || self.shows(
-                        store
-                            .summary(&location)
-                            .ok()
-                            .and_then(|it| it.meta.project)
-                            .as_deref(),
-                    ))
+                && self.shows_session(&store, &location)
             {
                 return Some(Resolved { store, location });
             }
         }
         None
     }
+
+    /// Where programs note which session a terminal was used for.
+    fn breadcrumb_folders(&self) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        if let Some(home) = &self.home {
+            folders.push(home.join("terminal-sessions"));
+        }
+        for (_, store) in self.stores.iter() {
+            if store.dialect().facts().keeps_breadcrumbs {
+                folders.push(store.root().join("terminal-sessions"));
+            }
+        }
+        if let Some(state) = self.env.path_var("XDG_STATE_HOME") {
+            folders.push(state.join("xcsh/terminal-sessions"));
+        }
+        folders
+    }
+
+    /// Whether the project of a session is not excluded.
+    fn shows_session(&self, store: &Store, location: &SessionLocation) -> bool {
+        if self.exclusion.is_none() {
+            return true;
+        }
+        let summary = store.summary(location).ok();
+        let project = summary.and_then(|summary| summary.meta.project);
+        self.shows(project.as_deref())
+    }
+}
+
+fn modified(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file).ok()?.modified().ok()
 }
 
 /// Whether how a session stands follows from the time that passed: it is one of our own, and was

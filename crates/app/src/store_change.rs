@@ -120,12 +120,12 @@ pub(crate) fn each(
             }
             Err(error) => return Err(error),
         };
-        let unread = planned.left_out.iter().map(|(path, why)| {
-            Error::new(ErrorKind::Denied, format!("`{path}` was left as it is"))
+        for (path, why) in &planned.left_out {
+            let error = Error::new(ErrorKind::Denied, format!("`{path}` was left as it is"))
                 .because(why.clone())
-                .hinting("make it readable, and try again")
-        });
-        changes.unread.extend(unread);
+                .hinting("make it readable, and try again");
+            changes.unread.push(error);
+        }
         if planned.plan.steps.is_empty() {
             planned_change::remark(cx, &planned);
             continue;
@@ -136,14 +136,18 @@ pub(crate) fn each(
             planned_change::remark(cx, &planned);
             continue;
         }
-        let done = cx
-            .runner()?
-            .execute_store(&cx.writable(store.clone())?, request)?;
-        planned_change::remark(cx, &done.planned);
+        let done = carry_out(cx, store, request)?;
         changes.operations.push(done.operation.id.clone());
         sink(StoreChange::Changed(changed(&done, store)))?;
     }
     Ok(changes)
+}
+
+fn carry_out(cx: &RequestContext, store: &Store, request: &StoreRequest) -> Result<Executed> {
+    let writable = cx.writable(store.clone())?;
+    let done = cx.runner()?.execute_store(&writable, request)?;
+    planned_change::remark(cx, &done.planned);
+    Ok(done)
 }
 
 fn changed(done: &Executed, store: &Store) -> ChangedStore {

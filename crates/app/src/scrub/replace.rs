@@ -111,26 +111,27 @@ fn change_files(cx: &RequestContext, runner: &Runner, target: &Target) -> Result
             .map(|key| Precondition::NotLive { key }),
     );
     for file in &target.files {
-        let was = ExpectedState {
-            sha256: Some(Digest::of(&file.bytes).to_string()),
-            ..ExpectedState::default()
-        };
-        plan.preconditions.push(Precondition::Unchanged {
-            key: file.key.clone(),
-            was,
-        });
-        let patch = Patch::whole(file.bytes.len() as u64).spliced(&splices(file));
-        let (key, from) = (file.key.clone(), file.key.clone());
+        plan.preconditions.push(unchanged(file));
         plan.steps.push(Step::Assemble {
-            key,
-            from,
-            patch,
+            key: file.key.clone(),
+            from: file.key.clone(),
+            patch: Patch::whole(file.bytes.len() as u64).spliced(&splices(file)),
             modified: Modified::Kept,
         });
     }
     runner
         .erase(store.root(), &plan, &session)
         .map(|operation| Some(operation.id))
+}
+
+fn unchanged(file: &FileScrub) -> Precondition {
+    Precondition::Unchanged {
+        key: file.key.clone(),
+        was: ExpectedState {
+            sha256: Some(Digest::of(&file.bytes).to_string()),
+            ..ExpectedState::default()
+        },
+    }
 }
 
 fn splices(file: &FileScrub) -> Vec<Splice> {

@@ -388,9 +388,7 @@ pub(super) fn with_scrubbing<T>(
     let side_files = log.strip_suffix(".jsonl").map(|stem| format!("{stem}/"));
     let is_meant = |of: &SessionRef, root: &Path, key: &str| {
         let own = key == log
-            || side_files
-                .as_ref()
-                .is_some_and(|side_files| key.starts_with(side_files.as_str()));
+            || (side_files.as_deref()).is_some_and(|side_files| key.starts_with(side_files));
         let here = of.dialect == session.dialect && root == store.root();
         target.sessions.contains(of) || (here && (own || shared_file(store, key).is_some()))
     };
@@ -402,12 +400,8 @@ pub(super) fn with_scrubbing<T>(
         (!found.is_empty()).then(|| replaced(bytes, &found))
     };
     let line = |of: Option<&SessionRef>, bytes: &[u8]| {
-        let own = of.is_some_and(|of| target.sessions.contains(of));
-        let found = if own {
-            removals(secrets, bytes)
-        } else {
-            Vec::new()
-        };
+        of.filter(|of| target.sessions.contains(*of))?;
+        let found = removals(secrets, bytes);
         (!found.is_empty()).then(|| replaced(bytes, &found))
     };
     act(&Scrubbing {

@@ -332,37 +332,20 @@ impl Sorted {
         session_index: &mut SessionIndex,
         noted: &NotesOverlay,
     ) -> Result<Sorted> {
-        let dialect = |entry: &CatalogRow| {
-            cx.stores
-                .get(entry.store)
-                .map_or("", |store| store.dialect().name())
-        };
-        let (mut far, mut close): (Vec<usize>, Vec<usize>) = (0..session_index.entries.len())
-            .partition(|index| {
-                let is_far = |entry: &CatalogRow| {
-                    entry
-                        .sort_keys()
-                        .is_some_and(|sort_keys| !sort_keys.is_linked())
-                        && !noted.speaks_of(dialect(entry), &entry.location.id)
-                };
-                session_index.entries.get(*index).is_some_and(is_far)
-            });
+        let (mut far, mut close) = (Vec::new(), Vec::new());
+        for (index, entry) in session_index.entries.iter().enumerate() {
+            let keys = entry.sort_keys();
+            let is_alone = keys.is_some_and(|keys| !keys.is_linked())
+                && !noted.speaks_of(dialect_of(cx, entry), &entry.location.id);
+            if is_alone { &mut far } else { &mut close }.push(index);
+        }
         let mut near = read_rows(cx, session_index, &close)?;
-        let links: HashSet<(&str, String)> = (near.values())
-            .filter_map(|(store, summary)| Some((cx.stores.get(*store)?, summary)))
-            .flat_map(|(store, summary)| {
-                store
-                    .dialect()
-                    .linked_sessions(&summary.meta, &summary.location.id)
-            })
-            .map(|link| (link.dialect, link.id))
-            .collect();
+        let links = links_of(cx, near.values());
         if !links.is_empty() {
             let is_side = |entry: &CatalogRow| {
-                entry
-                    .sort_keys()
-                    .is_some_and(|sort_keys| sort_keys.is_renamed())
-                    || links.contains(&(dialect(entry), entry.location.id.clone()))
+                let keys = entry.sort_keys();
+                keys.is_some_and(|keys| keys.is_renamed())
+                    || links.contains(&(dialect_of(cx, entry), entry.location.id.clone()))
             };
             (close, far) = far
                 .into_iter()
@@ -371,6 +354,28 @@ impl Sorted {
         }
         Ok(Sorted { far, near })
     }
+}
+
+fn dialect_of(cx: &RequestContext, entry: &CatalogRow) -> &'static str {
+    let store = cx.stores.get(entry.store);
+    store.map_or("", |store| store.dialect().name())
+}
+
+/// The sessions of other stores that these ones name as the same conversation.
+fn links_of<'s>(
+    cx: &RequestContext,
+    sessions: impl Iterator<Item = &'s (StoreId, Summary)>,
+) -> HashSet<(&'static str, String)> {
+    let mut links = HashSet::new();
+    for (store, summary) in sessions {
+        if let Some(store) = cx.stores.get(*store) {
+            let id = &summary.location.id;
+            for link in store.dialect().linked_sessions(&summary.meta, id) {
+                links.insert((link.dialect, link.id));
+            }
+        }
+    }
+    links
 }
 
 /// Whether lists leave out a session of which only the sort keys are known.

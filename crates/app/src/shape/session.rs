@@ -198,11 +198,11 @@ impl From<resume::Starting> for ResumeShape {
 /// A session of which only its summary is known.
 pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
     let meta = &summary.meta;
-    let known = |count: u64| summary.complete.then_some(count);
     let usage = usage_of(summary);
     let has_log = summary.location.key.is_some();
+    let is_counted = summary.complete && has_log;
     let has_messages = summary.location.framing != Framing::Document;
-    let counted_turns = known(meta.turns).filter(|_| has_log && meta.stated.turns.is_none());
+    let counted_turns = is_counted.then_some(meta.turns);
     let live = store.map(|store| store.was_live(&summary.reference.id));
     let agent = meta.agent.as_deref();
     SessionShape {
@@ -228,9 +228,9 @@ pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
         revision: has_log.then(|| summary.location.revision().to_string()),
         leaf: summary.leaf.clone(),
         messages: messages(summary),
-        turns: counted_turns.or(meta.stated.turns),
-        entries: known(summary.records).filter(|_| has_log),
-        tool_calls: known(meta.tool_calls).filter(|_| has_log && has_messages),
+        turns: meta.stated.turns.or(counted_turns),
+        entries: is_counted.then_some(summary.records),
+        tool_calls: (is_counted && has_messages).then_some(meta.tool_calls),
         duration_ms: meta.duration_ms.filter(|_| summary.complete),
         kinds: summary
             .complete

@@ -89,11 +89,8 @@ impl SessionIndex {
         mut look: Option<FilterKeySink<'_>>,
     ) -> Result<StoreSources> {
         let noted = NotesOverlay::read(cx)?;
-        let failed: HashSet<usize> = self
-            .session_errors
-            .iter()
-            .map(|(index, _)| *index)
-            .collect();
+        let errors = self.session_errors.iter();
+        let failed: HashSet<usize> = errors.map(|(index, _)| *index).collect();
         let mut sources = StoreSources::with_capacity(self.entries.len());
         for index in (0..self.entries.len()).filter(|index| !failed.contains(index)) {
             let Some(entry) = self.entries.get(index) else {
