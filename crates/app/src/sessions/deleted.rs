@@ -1,4 +1,4 @@
-//! Sessions that are gone, with what is still known of them.
+//! Deleted sessions, with what is still known about them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,8 +11,8 @@ use crate::RequestContext;
 use crate::agent_history;
 use crate::sessions::index::{Create, SessionIndex};
 
-/// Every ghost: sessions that the catalog saw once, and those of which only an agent's
-/// prompt history speaks.
+/// Returns all deleted sessions: those that the catalog once saw, and those that only an agent's
+/// prompt history names.
 pub(crate) fn all(cx: &RequestContext, here: &[Conversation]) -> Result<Vec<Conversation>> {
     let mut known: HashSet<SessionRef> = HashSet::new();
     for conversation in here {
@@ -26,7 +26,7 @@ pub(crate) fn all(cx: &RequestContext, here: &[Conversation]) -> Result<Vec<Conv
             );
         }
     }
-    // A session of an excluded project is not gone, and nothing is told of it.
+    // A session of an excluded project is not deleted, and must not be shown.
     for held in cx.stores.excluded() {
         let dialect = cx
             .stores

@@ -1,8 +1,7 @@
-//! Brings the conversations that the catalog keeps up to date, after a look at the files.
+//! Updates the conversation rows of the catalog after a refresh.
 //!
-//! What changed since the last time is found out by the catalog; here those conversations are
-//! worked out as a list would, and written down. All of this is derived: what fails costs the next
-//! face its first page, and no request its answer.
+//! The catalog finds what changed; here those conversations are computed as for a list, and stored.
+//! All of this is derived: a failure only delays the first page of the next face.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::SystemTime;
@@ -20,15 +19,15 @@ use crate::RequestContext;
 use crate::sessions::list::{Sorted, messages};
 use crate::sessions::notes_overlay::NotesOverlay;
 
-/// How many conversations are written in one transaction.
+/// Conversations per transaction.
 const BATCH: usize = 512;
 
-/// How much was read before conversations are written down.
+/// Whether logs were read completely before conversations are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogsRead {
-    /// Every log as it is now.
+    /// Every log in its current state.
     AsTheyAre,
-    /// Some only as they were earlier.
+    /// Some only in an earlier state.
     Partly,
 }
 
@@ -43,15 +42,15 @@ impl LogsRead {
     }
 }
 
-/// What notes say, and whether that is what they said before.
+/// The notes, and whether they changed.
 struct Noted {
     overlay: NotesOverlay,
     state: NotesState,
 }
 
 impl SessionIndex {
-    /// Writes down what lists show of conversations that changed, for the next face that wants to
-    /// show them before it looks at any file. What fails is left to the next request.
+    /// Stores the rows of changed conversations, for the next face that shows them before it reads
+    /// any file. Failures are left to the next request.
     pub(crate) fn keep_conversations(
         &mut self,
         cx: &RequestContext,
@@ -62,7 +61,7 @@ impl SessionIndex {
         }
         self.try_to_keep(cx, read).unwrap_or_else(|error| {
             if error.kind() == ErrorKind::Damaged {
-                // They are worked out again by the next request.
+                // The next request computes them again.
                 let _ = self.catalog.drop_conversations();
             }
             ConversationChanges::default()
@@ -145,8 +144,8 @@ impl SessionIndex {
         Ok(())
     }
 
-    /// Of all sessions those that are conversations of their own: they need not be in memory
-    /// together. The others are left among the touched.
+    /// Returns the sessions that are conversations of their own: they need not be in memory
+    /// together. The others stay in `touched`.
     fn far(
         &mut self,
         cx: &RequestContext,
@@ -187,7 +186,7 @@ impl Noted {
     }
 }
 
-/// A number that changes with the file of the notes; 0 if there is none.
+/// Returns a number that changes with the file of the notes; 0 if there is none.
 fn notes_mark(cx: &RequestContext) -> i64 {
     let path = cx.home.as_ref().map(|home| home.join("notes.jsonl"));
     let Some(file) = path.and_then(|path| std::fs::metadata(path).ok()) else {
@@ -203,7 +202,7 @@ fn notes_mark(cx: &RequestContext) -> i64 {
     crate::sessions::notes_overlay::sum_of(&text)
 }
 
-/// Joins sessions into conversations, and says of each what a list would.
+/// Joins sessions into conversations, and computes the row of each.
 fn worked_out(
     cx: &RequestContext,
     near: BTreeMap<usize, (StoreId, Summary)>,
@@ -237,7 +236,7 @@ fn worked_out(
     joined.into_iter().map(finish).collect()
 }
 
-/// What the sessions of a conversation call others, and themselves.
+/// Returns the ids by which the sessions of a conversation refer to others, and their own.
 fn names(cx: &RequestContext, conversation: &Conversation, places: &[usize]) -> Vec<SideName> {
     let mut names = Vec::new();
     let sides = std::iter::once(&conversation.front).chain(&conversation.linked);
@@ -262,8 +261,8 @@ fn names(cx: &RequestContext, conversation: &Conversation, places: &[usize]) -> 
     names
 }
 
-/// A conversation as lists show it. The status of our own sessions follows from the time at which
-/// it is shown, so it is worked out then.
+/// Returns the row of a conversation. The status of boswell's own sessions depends on the current
+/// time, so it is computed when the row is shown.
 pub(crate) fn row(
     cx: &RequestContext,
     mut conversation: Conversation,
@@ -312,7 +311,7 @@ fn side(summary: &Summary) -> ConversationSide {
     }
 }
 
-/// Adds what a later step did to what earlier ones did.
+/// Adds the changes of a later step to those of earlier ones.
 pub(crate) fn join(all: &mut ConversationChanges, mut more: ConversationChanges) {
     if !more.changed.is_empty() {
         let added: HashSet<&SessionRef> = all.added.iter().collect();
