@@ -88,10 +88,10 @@ impl App {
         self.answer(|cx| resume(cx, request))
     }
 
-    /// Notes that this terminal is used for a session from now on, for `@last`. A face calls it
+    /// Records that this terminal is used for a session from now on, for `@last`. A face calls it
     /// just before it runs the command.
     ///
-    /// Best effort: a session is taken up whether or not it can be noted.
+    /// Best effort: write errors are ignored.
     pub fn note_terminal(&self, plan: &ResumePlan) {
         let here = self.environment().cwd.as_path();
         if let Some(log) = &plan.log {

@@ -1,7 +1,7 @@
 //! Follows live sessions.
 //!
-//! The stores are listed again and again. A log that grew is followed by a [`Follower`], which
-//! reads what is new of it and no more; of logs that did not change only the size is known.
+//! The stores are listed repeatedly. A log that grew is followed by a [`Follower`], which reads
+//! only new bytes; of logs that did not change only the size is known.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use boswell_store::{Follower, Store};
 use crate::shape::{EntryParts, EntryPlace};
 use crate::{Answer, App, AppResult, Refusal, RequestContext};
 
-/// The clock that files are stamped with may be this far behind the one that we read.
+/// Maximum difference between the clock of file times and ours, in milliseconds.
 const CLOCKS_APART: i64 = 2_000;
 
-/// What to follow.
+/// A request to follow sessions.
 #[derive(Debug, Clone, Default)]
 pub struct WatchRequest {
-    /// Only this session; else every one.
+    /// Only this session; `None` for all.
     pub session: Option<String>,
     /// Whether entries need their line numbers, for which the log before them is read once.
     pub lines: LineNumbers,
@@ -30,15 +30,15 @@ pub struct WatchRequest {
 /// Whether the lines before a new entry are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LineNumbers {
-    /// Entries of sessions that were there before have none.
+    /// Entries of sessions that existed before have none.
     #[default]
     Unknown,
-    /// Counted for entries that have no id.
+    /// Counted for entries without an id.
     Counted,
 }
 
 impl App {
-    /// Starts to follow sessions: what is written from now on is handed out by [`Watch::look`].
+    /// Starts to follow sessions: [`Watch::look`] reports what is written from now on.
     ///
     /// # Errors
     ///
@@ -67,30 +67,30 @@ impl App {
 /// Receives every entry once.
 pub type Sink<'s> = &'s mut dyn FnMut(&EntryParts<'_>) -> Result<()>;
 
-/// Sessions that are followed.
+/// The followed sessions.
 #[derive(Debug)]
 pub struct Watch {
     cx: Arc<RequestContext>,
     only: Option<Resolved>,
     lines: LineNumbers,
-    /// Stores that could be listed once, at least in part. Before that it is unknown
-    /// what is new in them.
+    /// Stores that could be listed once, at least in part. Before that, it is unknown which
+    /// sessions in them are new.
     listed: HashSet<StoreId>,
     sessions: HashMap<String, Watched>,
 }
 
-/// A session, and how much of it was shown or was there at the start.
+/// A session, and how much of it was reported or existed at the start.
 #[derive(Debug)]
 struct Watched {
-    /// As it was when it was last read.
+    /// Its location when it was last read.
     known: SessionLocation,
-    /// Up to where a document was shown.
+    /// How much of a document was reported.
     shown: u64,
     follower: Option<Follower>,
 }
 
 impl Watch {
-    /// Remembers how long each log is now.
+    /// Records the current length of each log.
     fn start(cx: &Arc<RequestContext>, only: Option<Resolved>, lines: LineNumbers) -> Watch {
         let mut watch = Watch {
             cx: Arc::clone(cx),
@@ -107,8 +107,8 @@ impl Watch {
         watch
     }
 
-    /// Calls the sink with what was written since the last poll. A session that cannot be read at
-    /// this moment is tried again the next time.
+    /// Reports what was written since the last poll to the sink. A session that cannot be read now
+    /// is tried again next time.
     pub fn look(&mut self, sink: Sink<'_>) -> Result<()> {
         let counts_lines = self.lines == LineNumbers::Counted;
         for (store, location, is_new) in self.list() {
@@ -131,8 +131,8 @@ impl Watch {
         Ok(())
     }
 
-    /// The sessions as they are now, and whether one that was not seen before was written since the
-    /// start. A store that cannot be listed right now is listed again the next time.
+    /// Returns the current sessions, each with whether a new one was written since the start. A
+    /// store that cannot be listed now is listed again next time.
     fn list(&mut self) -> Vec<(Store, SessionLocation, bool)> {
         if let Some(only) = &self.only {
             return vec![(only.store.clone(), as_it_is_now(only), false)];
@@ -145,7 +145,7 @@ impl Watch {
             let Some(at) = stores.get(*store) else {
                 continue;
             };
-            // A packed log is finished.
+            // A compressed log does not grow any more.
             if location.key.as_deref().is_some_and(|key| !is_packed(key)) {
                 let is_of_now = location.modified.is_none_or(|at| at.millis() >= start);
                 found.push((
@@ -166,7 +166,7 @@ impl Watch {
     }
 }
 
-/// How long the log of one session is now.
+/// Returns the current location and length of one session's log.
 fn as_it_is_now(only: &Resolved) -> SessionLocation {
     let location = only.location.clone();
     let stat = location
@@ -179,7 +179,7 @@ fn as_it_is_now(only: &Resolved) -> SessionLocation {
             identity: seen.identity,
             ..location
         },
-        // A log that is not there any more may have been moved: the follower looks for it.
+        // A missing log may have been moved: the follower looks for it.
         None => SessionLocation {
             identity: None,
             ..location
@@ -201,8 +201,7 @@ impl Watched {
         self.known.size == now.size && file(&self.known) == file(now)
     }
 
-    /// Whether the log was cut, or another file is there now. What it holds was
-    /// not written just now.
+    /// Whether the log was truncated or replaced by another file, whose content is not new.
     fn is_rewritten(&self, now: &SessionLocation) -> bool {
         let is_other = self
             .known
@@ -251,8 +250,8 @@ impl Watched {
         }
     }
 
-    /// A session that is not a log is rewritten as a whole: what is new are the records behind
-    /// those that were shown.
+    /// Reads a session that is a document, which is rewritten completely: new are the records after
+    /// those that were reported.
     fn read_document(&mut self, store: &Store, now: SessionLocation, sink: Sink<'_>) -> Result<()> {
         if now.size <= self.shown {
             self.shown = now.size;

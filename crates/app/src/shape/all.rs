@@ -1,4 +1,4 @@
-//! All shapes that are written as a line of their own.
+//! The list of all shapes that are written as lines.
 
 use super::{EntryShape, ErrorShape, Page, SessionShape, Shape as _, ShapeDefinition};
 use crate::acknowledgement::{NoteShape, ReceiptShape};
@@ -40,8 +40,8 @@ macro_rules! definitions {
     };
 }
 
-/// Every shape that is written as a line of its own, in the order of the documentation. A shape
-/// that is not listed here is not documented: a test compares the list with the source.
+/// Returns every shape that is written as a line, in the order of the documentation. A shape that
+/// is not listed here is not documented: a test compares the list with the source.
 pub fn all() -> Vec<ShapeDefinition> {
     let mut all = found();
     all.extend(read());
@@ -50,7 +50,7 @@ pub fn all() -> Vec<ShapeDefinition> {
     all
 }
 
-/// What is where.
+/// Shapes about sessions and stores.
 fn found() -> Vec<ShapeDefinition> {
     definitions![
         SessionShape Page HitShape PromptShape StatShape IndexShape StoreShape PairsShape
@@ -58,7 +58,7 @@ fn found() -> Vec<ShapeDefinition> {
     ]
 }
 
-/// What a session says.
+/// Shapes about the content of a session.
 fn read() -> Vec<ShapeDefinition> {
     definitions![
         EntryShape NodeShape ContextShape MessageShape AttachmentShape CheckpointFile TouchedFile
@@ -66,7 +66,7 @@ fn read() -> Vec<ShapeDefinition> {
     ]
 }
 
-/// What was or would be changed.
+/// Shapes about changes and plans.
 fn changed() -> Vec<ShapeDefinition> {
     definitions![
         DamageShape WarningShape LossShape ReceiptShape RewoundShape NoteShape PlanStep
@@ -76,7 +76,7 @@ fn changed() -> Vec<ShapeDefinition> {
     ]
 }
 
-/// What boswell keeps, and what it is.
+/// Shapes about boswell's own data and environment.
 fn kept() -> Vec<ShapeDefinition> {
     definitions![
         KeepShape KeptShape MemoryShape MemoryChanged MemoryHit MemoryProblemShape ReportShape

@@ -61,7 +61,7 @@ shape! {
     }
 }
 
-/// The parts of a message, in words that all dialects share.
+/// Returns the parts of a message in a form that all dialects share.
 pub fn content(view: &View) -> Vec<Json> {
     view.blocks.iter().map(block).collect()
 }
@@ -106,29 +106,28 @@ fn block(block: &Block) -> Json {
     }
 }
 
-/// What the `entry` shape needs besides the record itself.
+/// Data of the `entry` shape that is not in the record.
 #[derive(Debug)]
 pub struct EntryPlace {
     /// Whether it is on the current branch.
     pub on_branch: bool,
-    /// Whether the conversation goes on from it.
+    /// Whether it is the current leaf.
     pub leaf: bool,
 }
 
-/// What is said of an entry, whether it is one of a session that was read or one that a
-/// follower handed out.
+/// An entry, from a session that was read or from a follower.
 #[derive(Debug)]
 pub struct EntryParts<'e> {
-    /// The session that it belongs to.
+    /// The session of the entry.
     pub session: &'e SessionRef,
-    /// How people name it.
+    /// The label that users refer to.
     pub label: Option<Cow<'e, str>>,
     parent: Option<Cow<'e, str>>,
-    /// What it is, in words that all dialects share.
+    /// The kind, shared by all dialects.
     pub kind: EntryKind,
-    /// The type word that its agent gave it.
+    /// The type that its agent wrote.
     pub word: &'e str,
-    /// When it was written.
+    /// Time of the entry.
     pub time: Option<Instant>,
     line: Option<u64>,
     hidden: bool,
@@ -136,12 +135,12 @@ pub struct EntryParts<'e> {
     leaf: bool,
     /// The record.
     pub bytes: &'e [u8],
-    /// What it says; none if it changed while it was read.
+    /// The readable view; `None` if the record changed while it was read.
     pub view: Option<&'e View>,
 }
 
 impl<'e> EntryParts<'e> {
-    /// An entry of a session that was read; none if there is no such entry.
+    /// Returns an entry of a session that was read; `None` if there is no such entry.
     pub fn of_slot(
         session: &'e Session,
         reference: &'e SessionRef,
@@ -168,7 +167,7 @@ impl<'e> EntryParts<'e> {
         })
     }
 
-    /// An entry that was written just now, and so to the branch that is current.
+    /// Returns a new entry, which is on the current branch.
     pub fn of_new(session: &'e SessionRef, entry: &'e NewEntry) -> EntryParts<'e> {
         EntryParts {
             session,
@@ -186,12 +185,12 @@ impl<'e> EntryParts<'e> {
         }
     }
 
-    /// Whether agents keep it from their users.
+    /// Whether agents hide it from their users.
     pub fn is_hidden(&self) -> bool {
         self.hidden || self.view.is_some_and(|view| view.hidden)
     }
 
-    /// The shape, with the record itself if that is asked for.
+    /// Returns the JSON shape, with the record itself if `raw` is set.
     pub fn shape(&self, raw: bool) -> EntryShape {
         let view = self.view;
         let text = view.map(View::text).filter(|text| !text.is_empty());
@@ -228,7 +227,7 @@ impl<'e> EntryParts<'e> {
     }
 }
 
-/// The first call or result of an entry.
+/// Returns the first call or result of an entry.
 fn tool(view: &View) -> Option<ToolShape> {
     if let Some((id, name, _)) = view.calls().next() {
         return Some(ToolShape {
