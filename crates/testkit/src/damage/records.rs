@@ -68,7 +68,7 @@ pub(super) fn apply(damage: Damage, log: &mut Log, at: usize) {
     }
 }
 
-/// Looks from a line to the end, then from the start.
+/// Searches from a line to the end, then from the start.
 fn from(log: &Log, at: usize, suits: impl Fn(&[u8]) -> bool) -> Option<usize> {
     (at..log.len()).chain(0..at).find(|&line| suits(&log[line]))
 }
