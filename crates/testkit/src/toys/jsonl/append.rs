@@ -59,7 +59,7 @@ fn said(record: Json, role: &str, parts: &[Part]) -> Result<Json> {
                 let call = Json::object().with("id", &**id).with("name", &**name);
                 calls.push(call.with("args", arguments.clone()));
             }
-            // Refused, never dropped: jot has no place for thoughts and images.
+            // Refused, never dropped: jot does not support thinking and images.
             _ => return Err(unsupported("jot", "hold such a part", "say it as text")),
         }
     }

@@ -14,7 +14,7 @@ use boswell_model::{
     Result, SessionMeta, SessionView, Tip, View,
 };
 
-/// Sessions of jot.
+/// The dialect of jot.
 #[derive(Debug)]
 pub struct Jot;
 
@@ -67,7 +67,7 @@ impl Dialect for Jot {
         let [id, parent, word] = ["id", "parent", "jot"].map(&mut name);
         let at = object.text("at").and_then(|at| Instant::parse(&at));
         (head.kind, head.word, head.time) = (kind_of(object), word, at.map(Into::into));
-        // The header's id is the session's: it is not an entry of the tree.
+        // The header's id is that of the session: it is not an entry of the tree.
         if head.kind != EntryKind::Header {
             (head.id, head.parent) = (id, parent);
             head.flags.set(Flags::CHAIN);

@@ -1,4 +1,4 @@
-//! Opal: a log of operations. Later lines replace, rewind and compact what earlier ones say.
+//! Opal: a log of operations. Later lines replace, rewind and compact earlier ones.
 //!
 //! ```text
 //! {"opal":"open","session":"o-1","cwd":"/proj","at":1767254400000}
@@ -22,7 +22,7 @@ use boswell_model::{
 
 mod replay;
 
-/// Sessions of opal.
+/// The dialect of opal.
 #[derive(Debug)]
 pub struct Opal;
 
@@ -77,7 +77,7 @@ impl Dialect for Opal {
         (head.word, head.id) = (name("opal"), name("id"));
         head.kind = kind_of(object);
         if head.kind == EntryKind::Leaf {
-            // Where a rewind leads to: not its parent, so not a link of the tree.
+            // The target of a rewind is not its parent, so it is not a link of the tree.
             head.group = name("to");
         }
         let at = object.get("at").and_then(|at| at.i64());
@@ -173,7 +173,7 @@ fn kind_of(object: &Object<'_>) -> EntryKind {
     }
 }
 
-/// The messages that a replacement holds.
+/// Iterates over the messages of a replacement.
 fn messages<'o>(object: &Object<'o>) -> impl Iterator<Item = Raw<'o>> + use<'o> {
     let list = object.get("messages").into_iter();
     list.flat_map(|list| list.items())
