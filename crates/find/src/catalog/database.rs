@@ -1,4 +1,4 @@
-//! The file behind the catalog. Whatever is wrong with it, it is made anew.
+//! The SQLite file of the catalog. It is recreated if it is damaged or of another version.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
-/// Another number here and every catalog is made anew.
+/// Format version; a catalog with another number is recreated.
 const VERSION: i64 = 8;
-/// How long another process may hold the file before we do without.
+/// How long another process may lock the file before it is not used.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1500);
 
 const SCHEMA: &str = "
@@ -77,7 +77,7 @@ CREATE INDEX link_by_name ON link(name);
 CREATE TABLE beside(id INTEGER PRIMARY KEY, sum INTEGER NOT NULL);
 ";
 
-/// Opens the file, or makes it. One that is damaged or of another version is deleted first.
+/// Opens or creates the file. A damaged one, or one of another version, is deleted first.
 pub(super) fn open(path: &Path) -> Result<Connection> {
     match attempt(path) {
         Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::TooNew) => {
@@ -88,7 +88,7 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
     }
 }
 
-/// A catalog that nobody else sees and that ends with the process.
+/// Opens a catalog in memory, which ends with the process.
 pub(super) fn in_memory() -> Result<Connection> {
     let place = Path::new("catalog in memory");
     let db = Connection::open_in_memory().map_err(|error| fault(place, error))?;
@@ -97,7 +97,7 @@ pub(super) fn in_memory() -> Result<Connection> {
     Ok(db)
 }
 
-/// Deletes the file and what SQLite keeps beside it.
+/// Deletes the file and the files that SQLite creates next to it.
 pub(super) fn remove(path: &Path) -> Result<()> {
     for ending in ["", "-wal", "-shm", "-journal"] {
         let mut name = path.as_os_str().to_owned();
@@ -123,7 +123,7 @@ fn attempt(path: &Path) -> Result<Connection> {
     if version == 0 {
         use_write_ahead_log(&db).map_err(fault)?;
     }
-    // Derived: losing the last change to a power cut costs nothing.
+    // Derived: losing the last change in a power failure costs nothing.
     db.execute_batch("PRAGMA synchronous=OFF; PRAGMA cache_size=-8000")
         .map_err(fault)?;
     if version == 0 {
@@ -151,10 +151,10 @@ fn attempt(path: &Path) -> Result<Connection> {
 /// How often the switch to a write-ahead log is tried.
 const SWITCHES: u32 = 20;
 
-/// Makes a new database use a write-ahead log.
+/// Switches a new database to a write-ahead log.
 ///
-/// Where several processes open a new catalog at once, SQLite fails the switch at once instead of
-/// calling the busy handler. An empty transaction does wait for the other process.
+/// If several processes open a new catalog concurrently, SQLite fails the switch immediately
+/// instead of calling the busy handler. An empty transaction does wait for the other process.
 fn use_write_ahead_log(db: &Connection) -> rusqlite::Result<()> {
     // Page size counts only before the first page is written, and not inside a transaction.
     let switch = "PRAGMA page_size=8192; PRAGMA journal_mode=WAL";
@@ -181,7 +181,7 @@ fn make_private(path: &Path) -> Result<()> {
         .map_err(|error| Error::io(path.display(), "open", error))
 }
 
-/// An error of SQLite as one of ours.
+/// Converts an error of SQLite.
 pub(super) fn fault(path: &Path, error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Code;
     let kind = match error.sqlite_error_code() {
@@ -190,7 +190,7 @@ pub(super) fn fault(path: &Path, error: rusqlite::Error) -> Error {
         Some(Code::DiskFull) => ErrorKind::NoSpace,
         Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => ErrorKind::Denied,
         Some(Code::SystemIoFailure) => ErrorKind::Unavailable,
-        // A table or column that is not there: somebody else's file under our name.
+        // A missing table or column: the file of another program under our name.
         _ => ErrorKind::Damaged,
     };
     Error::new(

@@ -1,4 +1,4 @@
-//! Removes what conversations say of sessions that are forgotten.
+//! Removes conversation rows of sessions that are removed from the catalog.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use super::scope::drop_scope;
 use super::{key, session_of};
 use crate::catalog::{Catalog, database, listing_snapshot};
 
-/// Removes every conversation that has one of these sessions, in every scope.
+/// Removes every conversation with one of these sessions, in every scope.
 ///
-/// Its other sessions stay. What is noted of them may repeat what the forgotten session said, so
-/// their rows go as well, and are made again by the next refresh.
+/// Its other sessions stay. Their notes may repeat text of the removed session, so their rows are
+/// removed as well, and the next refresh computes them again.
 pub(in crate::catalog) fn forget_sessions(
     tx: &Transaction<'_>,
     sessions: &[i64],
@@ -46,7 +46,7 @@ pub(in crate::catalog) fn forget_sessions(
     Ok(())
 }
 
-/// The sessions of the conversation that one is in.
+/// Returns the sessions of the conversation of `id`.
 fn family(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Vec<i64>> {
     let led: Option<i64> = tx
         .prepare_cached("SELECT conversation FROM side WHERE id=?1")?
@@ -63,12 +63,11 @@ fn family(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Vec<i64>> {
 }
 
 impl Catalog {
-    /// Forgets all conversations, where one turned out to be damaged. The next refresh works
-    /// them out again.
+    /// Removes all conversation rows, because one is damaged. The next refresh computes them again.
     ///
     /// # Errors
     ///
-    /// As far as the catalog cannot be written.
+    /// If the catalog cannot be written.
     pub fn drop_conversations(&mut self) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| database::fault(&path, error);

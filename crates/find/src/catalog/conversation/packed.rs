@@ -1,7 +1,7 @@
-//! A row of a conversation in few bytes, with a checksum, and the columns that order it.
+//! A conversation row in few bytes, with a checksum, and the columns that sort it.
 //!
-//! The columns repeat what the bytes say. A row whose columns say something else is damaged: it
-//! would be shown in the wrong place, or although it is hidden.
+//! The columns repeat data of the bytes. A row whose columns differ is damaged: it would be shown
+//! in the wrong place, or although it is hidden.
 
 use boswell_model::{Instant, SessionRef};
 
@@ -9,16 +9,16 @@ use super::{ConversationRow, ConversationSide};
 use crate::catalog::codec::{Out, time};
 use crate::varint::{self, Reader};
 
-/// Stands for a time or a count that is not known: it comes after all others.
+/// Represents an unknown time or count: it sorts after all others.
 pub(super) const UNKNOWN: i64 = i64::MIN;
-/// So many characters of a name are in the index; the rest only breaks ties.
+/// How many characters of a name are in the index; the rest only breaks ties.
 const NAME: usize = 48;
 
 const OPEN_STATUS: u8 = 1;
 const PINNED: u8 = 2;
 const ARCHIVED: u8 = 4;
 
-/// What a row is ordered and filtered by in SQL.
+/// The columns that SQL sorts and filters by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     pub(super) dialect: String,
@@ -87,7 +87,7 @@ impl ConversationRow {
         out.sealed()
     }
 
-    /// None for what [`ConversationRow::pack`] did not write.
+    /// Decodes the bytes of [`ConversationRow::pack`]; `None` if they are not valid.
     pub(super) fn unpack(bytes: &[u8]) -> Option<ConversationRow> {
         let mut from = Reader::sealed(bytes)?;
         let flags = *from.bytes(1)?.first()?;

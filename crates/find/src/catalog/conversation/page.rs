@@ -1,4 +1,4 @@
-//! A page of conversations, by the index of its order.
+//! A page of conversation rows, read through the index of its order.
 
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use rusqlite::types::Value;
@@ -9,7 +9,7 @@ use super::scope::Scope;
 use super::{ConversationRow, ConversationScope};
 use crate::catalog::Catalog;
 
-/// What conversations are ordered by. Refs break ties.
+/// The order of conversations. Refs break ties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ConversationOrder {
     /// Last active first.
@@ -25,63 +25,64 @@ pub enum ConversationOrder {
     Name,
 }
 
-/// Where an earlier page ended.
+/// The end of an earlier page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConversationCursor {
-    /// Behind this key of the order and this session.
+    /// After this key of the order and this session.
     Behind(i64, SessionRef),
-    /// Behind the row of this session.
+    /// After the row of this session.
     Session(SessionRef),
 }
 
-/// Which conversations are asked for.
+/// A query for conversations.
 pub struct ConversationQuery<'q> {
     /// In which order.
     pub order: ConversationOrder,
-    /// Whether also those that lists leave out.
+    /// Whether hidden ones are included.
     pub hidden: bool,
     /// Only those last active at or after this time.
     pub since: Option<Instant>,
     /// Only those last active before this time.
     pub until: Option<Instant>,
-    /// Only those behind this place.
+    /// Only those after this position.
     pub after: Option<ConversationCursor>,
-    /// Leave out the first so many.
+    /// Number of rows to skip.
     pub offset: usize,
-    /// At most so many.
+    /// Maximum number of rows.
     pub limit: usize,
-    /// Chooses by anything else that a row says; none takes all.
+    /// A filter for all other columns; `None` selects all.
     pub takes: Option<&'q dyn Fn(&ConversationRow) -> bool>,
 }
 
 /// A page of conversations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConversationPage {
-    /// In order.
+    /// The rows in order.
     pub rows: Vec<ConversationRow>,
-    /// Whether others follow.
+    /// Whether more rows follow.
     pub more: bool,
-    /// What is known of the scope.
+    /// State of the scope.
     pub scope: ConversationScope,
 }
 
-/// The columns that a page is made of.
+/// The columns that a page reads.
 const COLUMNS: &str =
     "dialect, session, active, created, messages, size, name, rest, hidden, facts";
 
 impl Catalog {
-    /// A page of the conversations of a scope; none if they were never all worked out.
+    /// Returns a page of the conversations of a scope; `None` if they were never completely
+    /// computed.
     ///
     /// # Errors
     ///
-    /// NotFound if the session of a cursor is not there, Damaged if a row is not what was written.
+    /// NotFound if the session of a cursor does not exist, Damaged if a row is damaged.
     pub fn conversation_page(
         &self,
         scope: &str,
         query: &ConversationQuery<'_>,
     ) -> Result<Option<ConversationPage>> {
         let fault = |error| self.fault(error);
-        // Count, time and rows must be of one moment.
+        // Count, time and rows must be read in one transaction.
         let moment = self.db.unchecked_transaction().map_err(fault)?;
         let Some(here) = Scope::read(&moment, scope).map_err(fault)? else {
             return Ok(None);
@@ -163,7 +164,7 @@ impl Catalog {
         Ok((sql, values))
     }
 
-    /// What a page begins behind: two parts of the key, dialect and session.
+    /// Returns the position after which a page begins: two parts of the key, dialect and session.
     fn place(
         &self,
         scope: i64,
@@ -213,7 +214,7 @@ impl ConversationOrder {
     }
 }
 
-/// A row whose checksum is right and whose columns say what it says.
+/// Returns a row if its checksum is correct and its columns match it.
 fn verified(row: &Row<'_>) -> rusqlite::Result<Option<ConversationRow>> {
     let columns = Columns {
         dialect: row.get(0)?,

@@ -1,4 +1,4 @@
-//! The scopes that conversations are kept for.
+//! The scopes of conversation rows.
 
 use boswell_model::{Instant, Result};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -6,41 +6,41 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::SCOPES;
 use crate::catalog::Catalog;
 
-/// A scope as it was written down last.
+/// The stored state of a scope.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
     pub(super) id: i64,
-    /// Changes up to this revision of the catalog are in its rows.
+    /// The rows contain changes up to this revision of the catalog.
     pub(super) rev: i64,
-    /// The state of the notes that are in its rows.
+    /// The state of the notes that the rows contain.
     pub(super) notes: i64,
-    /// When every file was last looked at; none while the rows are not complete.
+    /// Time of the last refresh; `None` while the rows are not complete.
     pub(super) as_of: Option<Instant>,
-    /// Names of the stores whose sessions are in its rows.
+    /// Names of the stores whose sessions the rows contain.
     pub(super) stores: Vec<String>,
     pub(super) shown: u64,
     pub(super) hidden: u64,
 }
 
-/// What is known of the conversations of a scope.
+/// The state of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConversationScope {
-    /// When every file was last looked at.
+    /// Time of the last refresh.
     pub as_of: Instant,
-    /// How many conversations lists show.
+    /// Number of conversations that lists show.
     pub shown: u64,
-    /// How many they leave out unless asked.
+    /// Number of hidden conversations.
     pub hidden: u64,
 }
 
 impl Catalog {
-    /// What is known of a scope; none if its conversations were never all worked out.
+    /// Returns the state of a scope; `None` if its conversations were never completely computed.
     pub fn conversation_scope(&self, name: &str) -> Result<Option<ConversationScope>> {
         let scope = Scope::read(&self.db, name).map_err(|error| self.fault(error))?;
         Ok(scope.and_then(|scope| scope.known()))
     }
 
-    /// The state of the notes that are in the rows of a scope.
+    /// Returns the state of the notes that the rows of a scope contain.
     pub fn notes_mark(&self, name: &str) -> Result<Option<i64>> {
         let scope = Scope::read(&self.db, name).map_err(|error| self.fault(error))?;
         Ok(scope.map(|scope| scope.notes))
@@ -84,7 +84,7 @@ impl Scope {
         })
     }
 
-    /// Makes a scope, in the place of the one that was used longest ago if there are too many.
+    /// Creates a scope; it replaces the least recently used one if there are too many.
     pub(super) fn make(tx: &Transaction<'_>, name: &str, now: Instant) -> rusqlite::Result<i64> {
         let used: Vec<i64> = tx
             .prepare("SELECT id FROM scope ORDER BY used")?
@@ -100,7 +100,7 @@ impl Scope {
         Ok(tx.last_insert_rowid())
     }
 
-    /// Notes up to where the rows are complete.
+    /// Records up to which revision the rows are complete.
     pub(super) fn complete(
         &self,
         tx: &Transaction<'_>,

@@ -1,4 +1,4 @@
-//! Writes down what conversations are now.
+//! Writes conversation rows.
 
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
@@ -8,59 +8,59 @@ use super::scope::Scope;
 use super::{ConversationRow, ConversationTouches, key};
 use crate::catalog::{Catalog, CatalogRow, database, listing_snapshot};
 
-/// A conversation that was worked out.
+/// A computed conversation.
 #[derive(Debug, Default)]
 pub struct NewConversation {
-    /// As lists show it.
+    /// The row for lists.
     pub row: ConversationRow,
-    /// Its sessions by their places among the entries, the front first.
+    /// Its sessions by their indexes among the rows, the front first.
     pub sides: Vec<usize>,
-    /// The sum of what is noted of its sessions.
+    /// The hash of its sessions' notes.
     pub notes: i64,
-    /// What its sessions call others and themselves.
+    /// Names that its sessions use for others and themselves.
     pub names: Vec<SideName>,
 }
 
-/// What the log of a session calls another session or itself.
+/// A name in the log of a session for another session or itself.
 #[derive(Debug)]
 pub struct SideName {
-    /// The session by its place among the entries.
+    /// Index of the session among the rows.
     pub side: usize,
-    /// The session that is meant.
+    /// The session that the name refers to.
     pub means: SessionRef,
-    /// Whether it means itself.
+    /// Whether it refers to itself.
     pub is_alias: bool,
 }
 
 /// Whether more conversations follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConversationUpdate {
-    /// These are some of them.
+    /// Some of the conversations.
     Part,
-    /// These are the last ones: what was touched and not put is gone. With the time at which
-    /// every file was looked at, if every log was read as it was then.
+    /// The last conversations: affected ones that were not written are removed. With the time of
+    /// the refresh, if every log was read in its state at that time.
     Last(Option<Instant>),
 }
 
-/// What became of conversations.
+/// The changes of conversations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConversationChanges {
-    /// Conversations that were not there before.
+    /// New conversations.
     pub added: Vec<SessionRef>,
-    /// Those of which something is shown that was not.
+    /// Conversations whose row changed.
     pub changed: Vec<SessionRef>,
-    /// Those that are not there any more.
+    /// Conversations that no longer exist.
     pub gone: Vec<SessionRef>,
-    /// How many rows were written or deleted.
+    /// Number of rows that were written or deleted.
     pub writes: u64,
 }
 
 impl Catalog {
-    /// Writes down conversations that were touched. Rows that stay as they are, are not written.
+    /// Writes affected conversations. Unchanged rows are not written.
     ///
     /// # Errors
     ///
-    /// Conflict if another process did so meanwhile: its rows are as good.
+    /// Conflict if another process did so concurrently: its rows are as good.
     pub fn put_conversations(
         &mut self,
         touches: &mut ConversationTouches,
@@ -97,7 +97,7 @@ impl Catalog {
         }
         if let ConversationUpdate::Last(as_of) = update {
             writer.drop_old(touches).map_err(fault)?;
-            // Only where no other process wrote since the refresh, its rows were seen.
+            // The rows were seen only if no other process wrote since the refresh.
             let clock = listing_snapshot::rev(&tx).map_err(fault)?;
             touches.next.rev = if clock == base + own { clock } else { base };
             touches.next.complete(&tx, as_of).map_err(fault)?;
@@ -169,7 +169,7 @@ impl Writer<'_> {
         let is_new = before.is_none();
         if let Some((bytes, notes)) = before {
             if bytes == facts {
-                // Another note need not change what is shown.
+                // Another note need not change the row.
                 if notes != new.notes {
                     self.tx
                         .prepare_cached("UPDATE conversation SET notes=?2 WHERE id=?1")?
@@ -199,7 +199,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes what was touched and is in no conversation any more.
+    /// Removes affected rows that are in no conversation any more.
     fn drop_old(&mut self, touches: &mut ConversationTouches) -> rusqlite::Result<()> {
         for id in std::mem::take(&mut touches.old) {
             let gone = self
