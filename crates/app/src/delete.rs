@@ -6,7 +6,7 @@ use boswell_store::operations::Runner;
 use boswell_store::store::{Resolved, Selector, Side};
 use boswell_store::{SessionWriter, Wait};
 
-use crate::planned_change::{self, PlanPreview};
+use crate::planned_change::{self, OperationShape, PlanPreview};
 use crate::shape::shape;
 use crate::{App, AppResult, RequestContext};
 
@@ -31,16 +31,6 @@ shape! {
         done: &'static str,
         /// the file
         path: String,
-    }
-
-    /// A change of a session that was carried out.
-    SessionOp: "op" {
-        /// id of the operation
-        op: String,
-        /// what was done: `delete`, `restore`, `archive`
-        kind: &'static str,
-        /// the session that it was done to
-        session: String,
     }
 }
 
@@ -70,7 +60,7 @@ pub struct RemovedSession {
     /// The session.
     pub session: SessionRef,
     /// The operation.
-    pub op: SessionOp,
+    pub op: OperationShape,
     /// Transcripts of the same conversation in other stores, which stay.
     pub staying: Vec<SessionRef>,
 }
@@ -81,7 +71,7 @@ pub struct RestoredSession {
     /// The session.
     pub session: SessionRef,
     /// The operation.
-    pub op: SessionOp,
+    pub op: OperationShape,
     /// How many of its files got the time of now, because by their own time their agent would soon
     /// delete them again.
     pub renewed: usize,
@@ -221,11 +211,7 @@ pub(crate) fn reference(found: &Resolved) -> SessionRef {
 /// Unsupported where boswell cannot delete sessions, Busy if a program is at work on it.
 pub(crate) fn remove_session(cx: &RequestContext, found: &Resolved) -> Result<RemovedSession> {
     let session = reference(found);
-    let op = SessionOp {
-        op: remove(cx, found)?,
-        kind: "delete",
-        session: session.to_string(),
-    };
+    let op = OperationShape::new(&remove(cx, found)?, "delete", &session);
     Ok(RemovedSession {
         session,
         op,
@@ -306,11 +292,7 @@ fn restore(
     for name in &request.refs {
         let session = in_vault(&runner, name)?;
         let restored = runner.restore(&session)?;
-        let op = SessionOp {
-            op: restored.operation.id,
-            kind: "restore",
-            session: session.to_string(),
-        };
+        let op = OperationShape::new(&restored.operation.id, "restore", &session);
         sink(RestoredSession {
             session,
             op,

@@ -4,9 +4,8 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::Store;
 use boswell_store::operations::{Executed, Leftovers};
 
-use super::CleanOperation;
-use crate::planned_change::PlanPreview;
-use crate::shape::{Maybe, shape};
+use crate::planned_change::{OperationShape, PlanPreview};
+use crate::shape::shape;
 use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
 
@@ -41,7 +40,7 @@ pub struct ClearedLeftovers {
     /// How many files.
     pub files: usize,
     /// What moved them.
-    pub operation: CleanOperation,
+    pub operation: OperationShape,
 }
 
 /// What was left behind, in numbers.
@@ -146,14 +145,9 @@ fn cleared(store: &Store, done: Executed, files: usize) -> ClearedLeftovers {
     let dialect = store.dialect().name();
     ClearedLeftovers {
         dialect,
+        operation: OperationShape::of(&done, &SessionRef::new(dialect, "*")),
         title: done.operation.title,
         files,
-        operation: CleanOperation {
-            op: done.operation.id,
-            kind: done.operation.kind,
-            session: SessionRef::new(dialect, "*").to_string(),
-            entry: Maybe::Given(done.planned.entries.last().cloned()),
-        },
     }
 }
 
