@@ -19,6 +19,7 @@ mod write;
 use boswell_model::{Instant, SessionRef};
 
 pub(super) use forget::forget_sessions;
+pub use packed::name_key;
 pub use page::{ConversationCursor, ConversationOrder, ConversationPage, ConversationQuery};
 pub use scope::ConversationScope;
 pub use touched::{ConversationTouches, NotesState};
@@ -47,6 +48,8 @@ pub struct ConversationRow {
     pub pinned: bool,
     /// Whether it is archived.
     pub archived: bool,
+    /// Whether a stretch of the log could not be read as records.
+    pub damaged: bool,
     /// Why lists leave it out unless asked.
     pub hidden: Option<String>,
     /// When it began.
