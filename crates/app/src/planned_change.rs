@@ -23,10 +23,12 @@ shape! {
         op: String,
         /// what sort of change it is
         kind: String,
-        /// the session that was changed
+        /// the session that was changed; `DIALECT:*` for a change of a whole store
         session: String,
-        /// of a change to a session: the last entry that it added
+        /// of a change that followed a plan: the last entry that it added, if there is one
         entry: Maybe<Option<String>>,
+        /// of `repair`: the repaired fork, if one was made
+        made: Maybe<Option<String>>,
     }
 }
 
@@ -38,6 +40,7 @@ impl OperationShape {
             kind: kind.to_owned(),
             session: session.to_string(),
             entry: Maybe::Absent,
+            made: Maybe::Absent,
         }
     }
 

@@ -8,7 +8,8 @@ use boswell_store::operations::{Operation, Runner};
 use boswell_store::repair::{RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
 use boswell_store::store::Resolved;
 
-use crate::shape::shape;
+use crate::planned_change::OperationShape;
+use crate::shape::{Maybe, shape};
 use crate::{App, AppResult, RequestContext, agent_version};
 
 /// A request to repair a session.
@@ -66,18 +67,6 @@ shape! {
         /// how often
         times: usize,
     }
-
-    /// From `repair`: what was carried out; `undo` takes it back.
-    RepairOperation: "op" {
-        /// its id
-        op: String,
-        /// what sort of change it is
-        kind: String,
-        /// the session that was repaired
-        session: String,
-        /// the repaired fork, if one was made
-        made: Option<String>,
-    }
 }
 
 /// The plan of a repair.
@@ -132,8 +121,8 @@ pub struct RepairedSession {
     pub session: SessionRef,
     /// The steps that were taken, in order.
     pub steps: Vec<RepairStepShape>,
-    /// The operation; `None` if there was nothing to do.
-    pub operation: Option<RepairOperation>,
+    /// The operation that did it all; none if there was nothing to do.
+    pub operation: Option<OperationShape>,
     /// Whether the file itself was changed.
     pub in_place: bool,
     /// The repaired fork, if one was created.
@@ -281,11 +270,9 @@ fn repaired(done: Repaired, session: SessionRef) -> RepairedSession {
     let fork = done.fork.as_ref();
     let fork = fork.map(|id| SessionRef::new(&session.dialect, id));
     let made = fork.as_ref().map(SessionRef::to_string);
-    let operation = |it: Operation| RepairOperation {
-        op: it.id,
-        kind: it.kind,
-        session: session.to_string(),
-        made,
+    let operation = |it: Operation| OperationShape {
+        made: Maybe::Given(made),
+        ..OperationShape::new(&it.id, &it.kind, &session)
     };
     RepairedSession {
         steps: done.steps.iter().map(|it| step(it, &session)).collect(),

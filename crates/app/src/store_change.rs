@@ -6,7 +6,7 @@ use boswell_store::Store;
 use boswell_store::operations::Executed;
 
 use crate::RequestContext;
-use crate::planned_change::{self, PlanPreview};
+use crate::planned_change::{self, OperationShape, PlanPreview};
 use crate::shape::shape;
 
 shape! {
@@ -14,18 +14,6 @@ shape! {
     ChangeStep: "step" {
         /// what it does
         does: String,
-    }
-
-    /// A change of a whole store that was carried out.
-    StoreChangeOp: "op" {
-        /// id of the operation
-        op: String,
-        /// what was done
-        kind: String,
-        /// DIALECT:*
-        session: String,
-        /// the last entry that was written, if there is one
-        entry: Option<String>,
     }
 }
 
@@ -57,7 +45,7 @@ pub struct ChangedStore {
     /// Number of changed files.
     pub files: usize,
     /// The operation.
-    pub op: StoreChangeOp,
+    pub op: OperationShape,
 }
 
 /// The result of a change of all stores.
@@ -151,12 +139,7 @@ fn changed(done: &Executed, store: &Store) -> ChangedStore {
     ChangedStore {
         title: done.operation.title.clone(),
         files: done.operation.files().len(),
-        op: StoreChangeOp {
-            op: done.operation.id.clone(),
-            kind: done.operation.kind.clone(),
-            session: session.to_string(),
-            entry: done.planned.entries.last().cloned(),
-        },
+        op: OperationShape::of(done, &session),
         dialect: session.dialect,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use boswell_find::name_key;
 use boswell_model::{Error, ErrorKind, Instant, SessionRef};
 use boswell_store::links::Conversation;
 
@@ -16,16 +17,15 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    /// Returns the key as the catalog sorts it.
-    pub(crate) fn number(&self) -> i64 {
-        let number = match self {
+    /// The time in milliseconds, or the count; none if it is unknown or a name.
+    pub(crate) fn number(&self) -> Option<i64> {
+        match self {
             Key::Time(Reverse(time)) => time.map(Instant::millis),
             Key::Number(Reverse(number)) => {
                 number.map(|number| i64::try_from(number).unwrap_or(i64::MAX))
             }
             Key::Name(_) => None,
-        };
-        number.unwrap_or(i64::MIN)
+        }
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn key_of(conversation: &Conversation, by: Sort) -> Key {
         Sort::Created => Key::Time(Reverse(front.meta.created)),
         Sort::Messages => Key::Number(Reverse(messages(front))),
         Sort::Size => Key::Number(Reverse(Some(front.location.size))),
-        Sort::Name => Key::Name(front.name().to_lowercase()),
+        Sort::Name => Key::Name(name_key(&front.name())),
     }
 }
 

@@ -30,13 +30,19 @@ impl Fates {
             }
             _ => ChunkedCopies::default(),
         };
-        // If an agent's settings cannot be read, the expiry is unknown.
+        let days = HashMap::new();
+        Ok(Fates { kept, days }.of_stores(cx))
+    }
+
+    /// The same for the stores and their settings as they are now.
+    pub(crate) fn of_stores(self, cx: &RequestContext) -> Fates {
+        // Settings that cannot be read say nothing about when sessions go.
         let days = cx
             .stores
             .iter()
             .filter_map(|(id, store)| Some((id, store.deletes_after().ok()??)))
             .collect();
-        Ok(Fates { kept, days })
+        Fates { days, ..self }
     }
 
     /// Whether there is a copy of the session's current state; `None` if sessions of the store are
@@ -81,16 +87,24 @@ impl Fates {
         sessions: &'l [SessionLocation],
         now: Instant,
     ) -> Vec<&'l SessionLocation> {
-        let soon = |location: &&SessionLocation| {
-            let by = Instant::from_millis(now.millis().saturating_add(AHEAD * DAY));
-            self.expires(id, location).is_some_and(|at| at <= by)
-        };
-        let sessions = sessions
-            .iter()
-            .filter(|location| location.owner.is_none() && location.size > 0);
         sessions
-            .filter(soon)
-            .filter(|location| !self.kept.has(store, location))
+            .iter()
+            .filter(|location| self.is_lost_soon(id, store, location, now))
             .collect()
+    }
+
+    /// Whether its agent deletes a session soon, and no copy of it is kept.
+    pub(crate) fn is_lost_soon(
+        &self,
+        id: StoreId,
+        store: &Store,
+        location: &SessionLocation,
+        now: Instant,
+    ) -> bool {
+        let by = Instant::from_millis(now.millis().saturating_add(AHEAD * DAY));
+        location.owner.is_none()
+            && location.size > 0
+            && self.expires(id, location).is_some_and(|at| at <= by)
+            && !self.kept.has(store, location)
     }
 }

@@ -5,9 +5,9 @@ use crate::acknowledgement::{NoteShape, ReceiptShape};
 use crate::archive::ArchiveStep;
 use crate::attachments::AttachmentShape;
 use crate::check::{DamageShape, WarningShape};
-use crate::clean::{CleanOperation, CleanStep, LockStep, VaultStep};
+use crate::clean::{CleanStep, LockStep, VaultStep};
 use crate::context::{ContextShape, MessageShape};
-use crate::delete::{DeleteStep, SessionOp};
+use crate::delete::DeleteStep;
 use crate::demo::DemoShape;
 use crate::doctor::ReportShape;
 use crate::export::ExportShape;
@@ -21,7 +21,7 @@ use crate::planned_change::{OperationShape, PlanStep};
 use crate::projects::ProjectShape;
 use crate::prompts::PromptShape;
 use crate::purge::PurgeOp;
-use crate::repair::{LossShape, RepairOperation, RepairStepShape};
+use crate::repair::{LossShape, RepairStepShape};
 use crate::resume::ResumeLine;
 use crate::rewind::RewoundShape;
 use crate::scrub::{ScrubCopiesStep, ScrubFileStep, ScrubbedStep};
@@ -29,7 +29,7 @@ use crate::search::HitShape;
 use crate::secrets::SecretShape;
 use crate::settings::SettingShape;
 use crate::stats::StatShape;
-use crate::store_change::{ChangeStep, StoreChangeOp};
+use crate::store_change::ChangeStep;
 use crate::stores::{PairsShape, StoreShape};
 use crate::summarize::SummaryShape;
 use crate::tree::NodeShape;
@@ -72,7 +72,7 @@ fn changed() -> Vec<ShapeDefinition> {
         DamageShape WarningShape LossShape ReceiptShape RewoundShape NoteShape PlanStep
         RepairStepShape RestoreStep DeleteStep ArchiveStep ImportStep ChangeStep CleanStep VaultStep
         LockStep ScrubFileStep ScrubCopiesStep ScrubbedStep KeepStep OperationShape LoggedOperation
-        RepairOperation SessionOp StoreChangeOp PurgeOp CleanOperation
+        PurgeOp
     ]
 }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
-/// Format version; a catalog with another number is recreated.
-const VERSION: i64 = 8;
-/// How long another process may lock the file before it is not used.
+/// Another number here and every catalog is made anew.
+const VERSION: i64 = 9;
+/// How long another process may hold the file before we do without.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1500);
 
 const SCHEMA: &str = "
@@ -51,24 +51,12 @@ CREATE TABLE conversation(
   scope INTEGER NOT NULL,
   dialect TEXT NOT NULL, session TEXT NOT NULL,
   active INTEGER NOT NULL, created INTEGER NOT NULL, messages INTEGER NOT NULL, size INTEGER NOT NULL,
-  name TEXT NOT NULL, rest TEXT NOT NULL,
+  name TEXT NOT NULL,
   hidden INTEGER NOT NULL,
   notes INTEGER NOT NULL,
   facts BLOB NOT NULL
 );
-CREATE INDEX conversation_by_active ON conversation(scope, active DESC, hidden);
-CREATE INDEX conversation_by_created ON conversation(scope, created DESC, hidden);
-CREATE INDEX conversation_by_messages ON conversation(scope, messages DESC, hidden);
-CREATE INDEX conversation_by_size ON conversation(scope, size DESC, hidden);
-CREATE INDEX conversation_by_name ON conversation(scope, name, hidden);
-CREATE INDEX conversation_by_session ON conversation(session);
 CREATE INDEX conversation_by_notes ON conversation(id) WHERE notes<>0;
-CREATE TRIGGER conversation_comes AFTER INSERT ON conversation BEGIN
-  UPDATE scope SET shown=shown+(NEW.hidden=0), hidden=hidden+(NEW.hidden<>0) WHERE id=NEW.scope;
-END;
-CREATE TRIGGER conversation_goes AFTER DELETE ON conversation BEGIN
-  UPDATE scope SET shown=shown-(OLD.hidden=0), hidden=hidden-(OLD.hidden<>0) WHERE id=OLD.scope;
-END;
 CREATE TABLE side(id INTEGER PRIMARY KEY, conversation INTEGER NOT NULL);
 CREATE INDEX side_by_conversation ON side(conversation);
 CREATE TABLE link(id INTEGER NOT NULL, alias INTEGER NOT NULL, dialect TEXT NOT NULL, name TEXT NOT NULL);
@@ -77,7 +65,30 @@ CREATE INDEX link_by_name ON link(name);
 CREATE TABLE beside(id INTEGER PRIMARY KEY, sum INTEGER NOT NULL);
 ";
 
-/// Opens or creates the file. A damaged one, or one of another version, is deleted first.
+/// The indexes of conversations. They are made once the first scope is complete: entering each row
+/// of a new catalog into six indexes takes longer than sorting the rows once for each.
+pub(super) const CONVERSATION_INDEXES: &str = "
+CREATE INDEX IF NOT EXISTS conversation_by_active ON conversation(scope, active, dialect, session, hidden);
+CREATE INDEX IF NOT EXISTS conversation_by_created ON conversation(scope, created, dialect, session, hidden, active);
+CREATE INDEX IF NOT EXISTS conversation_by_messages ON conversation(scope, messages, dialect, session, hidden, active);
+CREATE INDEX IF NOT EXISTS conversation_by_size ON conversation(scope, size, dialect, session, hidden, active);
+CREATE INDEX IF NOT EXISTS conversation_by_name ON conversation(scope, name, dialect, session, hidden, active);
+CREATE INDEX IF NOT EXISTS conversation_by_session ON conversation(session);
+";
+
+/// Removes all conversations with their indexes, which are made again as for a new catalog.
+pub(super) const WITHOUT_CONVERSATIONS: &str = "
+DROP INDEX IF EXISTS conversation_by_active;
+DROP INDEX IF EXISTS conversation_by_created;
+DROP INDEX IF EXISTS conversation_by_messages;
+DROP INDEX IF EXISTS conversation_by_size;
+DROP INDEX IF EXISTS conversation_by_name;
+DROP INDEX IF EXISTS conversation_by_session;
+DELETE FROM conversation; DELETE FROM side; DELETE FROM link; DELETE FROM beside;
+DELETE FROM scope_store; DELETE FROM scope;
+";
+
+/// Opens the file, or makes it. One that is damaged or of another version is deleted first.
 pub(super) fn open(path: &Path) -> Result<Connection> {
     match attempt(path) {
         Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::TooNew) => {

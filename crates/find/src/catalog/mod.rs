@@ -7,6 +7,7 @@
 
 mod codec;
 mod conversation;
+mod damage;
 mod database;
 mod deleted;
 mod file_state;
@@ -34,8 +35,9 @@ use rusqlite::Connection;
 pub use conversation::{
     ConversationChanges, ConversationCursor, ConversationOrder, ConversationPage,
     ConversationQuery, ConversationRow, ConversationScope, ConversationSide, ConversationTouches,
-    ConversationUpdate, NewConversation, NotesState, SideName,
+    ConversationUpdate, NewConversation, NotesState, SideName, name_key,
 };
+pub use damage::KnownDamage;
 pub use deleted::DeletedSession;
 pub use filter_keys::FilterKeys;
 pub(crate) use fork_families::Family;

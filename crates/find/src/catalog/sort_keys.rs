@@ -25,7 +25,8 @@ const HIDDEN: u8 = 8;
 const LINKED: u8 = 16;
 const RECORDS: u8 = 32;
 const RENAMED: u8 = 64;
-/// Encoded length in bytes.
+const DAMAGED: u8 = 128;
+/// How many bytes it takes.
 pub(super) const LEN: usize = 1 + 4 * 8;
 /// Represents an unknown number; no stored number is near it.
 const UNKNOWN: i64 = i64::MIN;
@@ -53,7 +54,8 @@ impl SortKeys {
                 | flag(meta.hidden.is_some(), HIDDEN)
                 | flag(!meta.external_ids.is_empty(), LINKED)
                 | flag(kept.records > 0, RECORDS)
-                | flag(meta.id.as_ref().is_some_and(|own| own != id), RENAMED),
+                | flag(meta.id.as_ref().is_some_and(|own| own != id), RENAMED)
+                | flag(kept.gaps > 0, DAMAGED),
         }
     }
 
@@ -115,6 +117,11 @@ impl SortKeys {
     /// Whether the log has any record besides its header.
     pub fn has_records(&self) -> bool {
         self.flags & RECORDS != 0
+    }
+
+    /// Whether a stretch of the log could not be read as records.
+    pub fn is_damaged(&self) -> bool {
+        self.flags & DAMAGED != 0
     }
 
     pub(super) fn put(self, out: &mut Vec<u8>) {

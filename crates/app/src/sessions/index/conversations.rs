@@ -104,8 +104,12 @@ impl SessionIndex {
         for places in self.far(cx, &mut touches, &noted)?.chunks(BATCH) {
             for place in places {
                 if let Some(front) = self.summary(cx, *place)? {
-                    let alone = BTreeMap::from([(*place, front)]);
-                    new.append(&mut worked_out(cx, alone, &noted));
+                    let alone = Conversation {
+                        front,
+                        linked: Vec::new(),
+                        dangling: Vec::new(),
+                    };
+                    new.push(new_conversation(cx, alone, vec![*place], &noted));
                 }
                 if let Some(entry) = self.entries.get_mut(*place) {
                     entry.let_go();
@@ -218,25 +222,34 @@ fn worked_out(
     let joined = cx.stores.joined(near.into_values().collect());
     let finish = |conversation: Conversation| {
         let sides = std::iter::once(&conversation.front).chain(&conversation.linked);
-        let sides: Vec<usize> = sides
+        let sides = sides
             .filter_map(|(store, summary)| places.get(&name(*store, summary)).copied())
             .collect();
-        let sums = &noted.state.sums;
-        let notes = conversation
-            .sides()
-            .filter_map(|side| sums.get(&side.reference))
-            .fold(0i64, |all, sum| all.wrapping_add(*sum));
-        NewConversation {
-            names: names(cx, &conversation, &sides),
-            row: row(cx, conversation, &noted.overlay),
-            sides,
-            notes,
-        }
+        new_conversation(cx, conversation, sides, noted)
     };
     joined.into_iter().map(finish).collect()
 }
 
-/// Returns the ids by which the sessions of a conversation refer to others, and their own.
+/// What a list says of a conversation whose sessions have these places among the entries.
+fn new_conversation(
+    cx: &RequestContext,
+    conversation: Conversation,
+    sides: Vec<usize>,
+    noted: &Noted,
+) -> NewConversation {
+    let sums = &noted.state.sums;
+    let notes = (conversation.sides().take_while(|_| !sums.is_empty()))
+        .filter_map(|side| sums.get(&side.reference))
+        .fold(0i64, |all, sum| all.wrapping_add(*sum));
+    NewConversation {
+        names: names(cx, &conversation, &sides),
+        row: row(cx, conversation, &noted.overlay),
+        sides,
+        notes,
+    }
+}
+
+/// What the sessions of a conversation call others, and themselves.
 fn names(cx: &RequestContext, conversation: &Conversation, places: &[usize]) -> Vec<SideName> {
     let mut names = Vec::new();
     let sides = std::iter::once(&conversation.front).chain(&conversation.linked);
@@ -283,6 +296,7 @@ pub(crate) fn row(
         open_status,
         pinned: meta.is_pinned(),
         archived: meta.archived || front.location.hidden == Some("archived"),
+        damaged: front.gaps > 0,
         hidden: front.hidden().map(str::to_owned),
         created: meta.created,
         last_active: conversation.last_active(),

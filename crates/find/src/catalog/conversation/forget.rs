@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use boswell_model::Result;
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
-use super::scope::drop_scope;
+use super::scope::{RowCount, remove_row};
 use super::{key, session_of};
 use crate::catalog::{Catalog, database, listing_snapshot};
 
@@ -31,8 +31,12 @@ pub(in crate::catalog) fn forget_sessions(
     for session in &all {
         for scope in &scopes {
             let id = key(*scope, *session);
+            let mut count = RowCount::default();
+            for conversation in [id, conversation_of(tx, id)?] {
+                remove_row(tx, conversation, &mut count)?;
+            }
+            count.write(tx, *scope)?;
             for sql in [
-                "DELETE FROM conversation WHERE id=?1 OR id=(SELECT conversation FROM side WHERE id=?1)",
                 "DELETE FROM side WHERE id=?1 OR conversation=?1",
                 "DELETE FROM link WHERE id=?1",
                 "DELETE FROM beside WHERE id=?1",
@@ -48,11 +52,7 @@ pub(in crate::catalog) fn forget_sessions(
 
 /// Returns the sessions of the conversation of `id`.
 fn family(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Vec<i64>> {
-    let led: Option<i64> = tx
-        .prepare_cached("SELECT conversation FROM side WHERE id=?1")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    let conversation = led.unwrap_or(id);
+    let conversation = conversation_of(tx, id)?;
     let mut family = vec![session_of(conversation)];
     let mut sides = tx.prepare_cached("SELECT id FROM side WHERE conversation=?1")?;
     let mut sides = sides.query([conversation])?;
@@ -60,6 +60,15 @@ fn family(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Vec<i64>> {
         family.push(session_of(row.get(0)?));
     }
     Ok(family)
+}
+
+/// The conversation that a session is in, or would be alone.
+pub(super) fn conversation_of(db: &Connection, id: i64) -> rusqlite::Result<i64> {
+    let led = db
+        .prepare_cached("SELECT conversation FROM side WHERE id=?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    Ok(led.unwrap_or(id))
 }
 
 impl Catalog {
@@ -75,13 +84,8 @@ impl Catalog {
             .db
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(fault)?;
-        let scopes: Vec<i64> = tx
-            .prepare("SELECT id FROM scope")
-            .and_then(|mut all| all.query_map([], |row| row.get(0))?.collect())
+        tx.execute_batch(database::WITHOUT_CONVERSATIONS)
             .map_err(fault)?;
-        for scope in scopes {
-            drop_scope(&tx, scope).map_err(fault)?;
-        }
         tx.commit().map_err(fault)
     }
 }

@@ -18,6 +18,7 @@ mod write;
 use boswell_model::{Instant, SessionRef};
 
 pub(super) use forget::forget_sessions;
+pub use packed::name_key;
 pub use page::{ConversationCursor, ConversationOrder, ConversationPage, ConversationQuery};
 pub use scope::ConversationScope;
 pub use touched::{ConversationTouches, NotesState};
@@ -46,7 +47,9 @@ pub struct ConversationRow {
     pub pinned: bool,
     /// Whether it is archived.
     pub archived: bool,
-    /// Why lists hide it by default.
+    /// Whether a stretch of the log could not be read as records.
+    pub damaged: bool,
+    /// Why lists leave it out unless asked.
     pub hidden: Option<String>,
     /// Creation time.
     pub created: Option<Instant>,

@@ -1,10 +1,11 @@
 //! The scopes of conversation rows.
 
-use boswell_model::{Instant, Result};
+use boswell_model::{Instant, Result, SessionRef};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::SCOPES;
 use crate::catalog::Catalog;
+use crate::catalog::database::CONVERSATION_INDEXES;
 
 /// The stored state of a scope.
 #[derive(Debug, Clone, Default)]
@@ -106,6 +107,10 @@ impl Scope {
         tx: &Transaction<'_>,
         as_of: Option<Instant>,
     ) -> rusqlite::Result<()> {
+        // A page is read from complete scopes only, so it never misses its index.
+        if self.as_of.is_none() && as_of.is_some() {
+            tx.execute_batch(CONVERSATION_INDEXES)?;
+        }
         tx.prepare_cached(
             "UPDATE scope SET rev=?2, notes=?3, as_of=COALESCE(?4, as_of), used=COALESCE(?4, used)
              WHERE id=?1",
@@ -125,6 +130,52 @@ impl Scope {
         }
         Ok(())
     }
+}
+
+/// By how much the number of rows of a scope changes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct RowCount {
+    shown: i64,
+    hidden: i64,
+}
+
+impl RowCount {
+    pub(super) fn add(&mut self, is_hidden: bool, rows: i64) {
+        if is_hidden {
+            self.hidden += rows;
+        } else {
+            self.shown += rows;
+        }
+    }
+
+    /// Adds it to what the scope has.
+    pub(super) fn write(self, tx: &Transaction<'_>, scope: i64) -> rusqlite::Result<()> {
+        if self == RowCount::default() {
+            return Ok(());
+        }
+        tx.prepare_cached("UPDATE scope SET shown=shown+?2, hidden=hidden+?3 WHERE id=?1")?
+            .execute([scope, self.shown, self.hidden])
+            .map(drop)
+    }
+}
+
+/// Removes the row of a conversation, and says which session it showed.
+pub(super) fn remove_row(
+    tx: &Transaction<'_>,
+    id: i64,
+    count: &mut RowCount,
+) -> rusqlite::Result<Option<SessionRef>> {
+    let gone = tx
+        .prepare_cached("DELETE FROM conversation WHERE id=?1 RETURNING dialect, session, hidden")?
+        .query_row([id], |row| {
+            let session: (String, String) = (row.get(0)?, row.get(1)?);
+            Ok((SessionRef::new(session.0, session.1), row.get(2)?))
+        })
+        .optional()?;
+    Ok(gone.map(|(session, is_hidden)| {
+        count.add(is_hidden, -1);
+        session
+    }))
 }
 
 /// Removes a scope with all of its rows.

@@ -36,6 +36,8 @@ pub struct ConversationTouches {
     pub entries: Vec<usize>,
     /// Whether these are all sessions.
     pub all: bool,
+    /// Whether there was no row of the scope, so that none must be looked for or removed.
+    pub(super) is_new: bool,
     /// When the rows were last complete.
     pub(super) as_of: Option<Instant>,
     pub(super) scope: String,
@@ -134,6 +136,7 @@ impl ConversationTouches {
         self.old = ids("conversation")?;
         self.loose = ids("side")?;
         self.loose.extend(ids("link")?);
+        self.is_new = self.old.is_empty() && self.loose.is_empty();
         Ok(())
     }
 }
@@ -266,14 +269,7 @@ impl<'c> Search<'c> {
 
     /// Returns the conversation of a session, or the one that it would form alone.
     fn conversation_of(&self, session: i64) -> rusqlite::Result<i64> {
-        let id = key(self.scope, session);
-        let led = self
-            .catalog
-            .db
-            .prepare_cached("SELECT conversation FROM side WHERE id=?1")?
-            .query_row([id], |row| row.get(0))
-            .optional()?;
-        Ok(led.unwrap_or(id))
+        super::forget::conversation_of(&self.catalog.db, key(self.scope, session))
     }
 
     /// Continues until no found session leads to another one.

@@ -4,7 +4,7 @@ use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::packed::Columns;
-use super::scope::Scope;
+use super::scope::{RowCount, Scope, remove_row};
 use super::{ConversationRow, ConversationTouches, key};
 use crate::catalog::{Catalog, CatalogRow, database, listing_snapshot};
 
@@ -90,6 +90,7 @@ impl Catalog {
         let mut writer = Writer {
             tx: &tx,
             scope: id,
+            count: RowCount::default(),
             changes: ConversationChanges::default(),
         };
         for conversation in new {
@@ -102,6 +103,7 @@ impl Catalog {
             touches.next.rev = if clock == base + own { clock } else { base };
             touches.next.complete(&tx, as_of).map_err(fault)?;
         }
+        writer.count.write(&tx, id).map_err(fault)?;
         let changes = writer.changes;
         tx.commit().map_err(fault)?;
         touches.before = Some(match update {
@@ -112,9 +114,17 @@ impl Catalog {
     }
 }
 
+/// Whether the row of a conversation takes the place of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Free,
+    Taken,
+}
+
 struct Writer<'t> {
     tx: &'t Transaction<'t>,
     scope: i64,
+    count: RowCount,
     changes: ConversationChanges,
 }
 
@@ -135,12 +145,14 @@ impl Writer<'_> {
             return Ok(());
         };
         touches.old.remove(front);
-        for key in &keys {
-            touches.loose.remove(key);
-            self.execute("DELETE FROM link WHERE id=?1", *key)?;
+        if !touches.is_new {
+            for key in &keys {
+                touches.loose.remove(key);
+                self.execute("DELETE FROM link WHERE id=?1", *key)?;
+            }
+            self.execute("DELETE FROM side WHERE id=?1", *front)?;
+            self.execute("DELETE FROM side WHERE conversation=?1", *front)?;
         }
-        self.execute("DELETE FROM side WHERE id=?1", *front)?;
-        self.execute("DELETE FROM side WHERE conversation=?1", *front)?;
         for side in linked {
             self.tx
                 .prepare_cached("INSERT OR REPLACE INTO side VALUES(?1,?2)")?
@@ -156,44 +168,59 @@ impl Writer<'_> {
                     name.means.id
                 ])?;
         }
-        self.row(*front, new)
-    }
-
-    fn row(&mut self, id: i64, new: &NewConversation) -> rusqlite::Result<()> {
         let facts = new.row.pack();
+        if touches.is_new {
+            return self.insert(*front, new, facts, Place::Free);
+        }
         let before: Option<(Vec<u8>, i64)> = self
             .tx
             .prepare_cached("SELECT facts, notes FROM conversation WHERE id=?1")?
-            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([*front], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        let is_new = before.is_none();
-        if let Some((bytes, notes)) = before {
-            if bytes == facts {
-                // Another note need not change the row.
-                if notes != new.notes {
-                    self.tx
-                        .prepare_cached("UPDATE conversation SET notes=?2 WHERE id=?1")?
-                        .execute([id, new.notes])?;
-                }
-                return Ok(());
+        match before {
+            None => self.insert(*front, new, facts, Place::Free),
+            Some((bytes, notes)) if bytes == facts && notes == new.notes => Ok(()),
+            // Another note need not change what is shown.
+            Some((bytes, _)) if bytes == facts => self
+                .tx
+                .prepare_cached("UPDATE conversation SET notes=?2 WHERE id=?1")?
+                .execute([*front, new.notes])
+                .map(drop),
+            Some(_) => {
+                remove_row(self.tx, *front, &mut self.count)?;
+                self.insert(*front, new, facts, Place::Taken)
             }
-            self.execute("DELETE FROM conversation WHERE id=?1", id)?;
         }
+    }
+
+    fn insert(
+        &mut self,
+        id: i64,
+        new: &NewConversation,
+        facts: Vec<u8>,
+        place: Place,
+    ) -> rusqlite::Result<()> {
         let at = Columns::of(&new.row);
-        self.tx
+        // Where two processes work out a new scope at once, the row of the other is as good.
+        let written = self
+            .tx
             .prepare_cached(
-                "INSERT INTO conversation(id, scope, dialect, session, active, created, messages,
-                 size, name, rest, hidden, notes, facts) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+                "INSERT OR IGNORE INTO conversation(id, scope, dialect, session, active, created,
+                 messages, size, name, hidden, notes, facts)
+                 VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
             )?
             .execute(params![
                 id, self.scope, at.dialect, at.session, at.active, at.created, at.messages,
-                at.size, at.name, at.rest, at.hidden, new.notes, facts
+                at.size, at.name, at.hidden, new.notes, facts
             ])?;
+        if written == 0 {
+            return Ok(());
+        }
+        self.count.add(at.hidden, 1);
         self.changes.writes += 1;
-        let list = if is_new {
-            &mut self.changes.added
-        } else {
-            &mut self.changes.changed
+        let list = match place {
+            Place::Free => &mut self.changes.added,
+            Place::Taken => &mut self.changes.changed,
         };
         list.push(new.row.front.reference.clone());
         Ok(())
@@ -202,16 +229,7 @@ impl Writer<'_> {
     /// Removes affected rows that are in no conversation any more.
     fn drop_old(&mut self, touches: &mut ConversationTouches) -> rusqlite::Result<()> {
         for id in std::mem::take(&mut touches.old) {
-            let gone = self
-                .tx
-                .prepare_cached("DELETE FROM conversation WHERE id=?1 RETURNING dialect, session")?
-                .query_row([id], |row| {
-                    Ok(SessionRef::new(
-                        row.get::<_, String>(0)?,
-                        row.get::<_, String>(1)?,
-                    ))
-                })
-                .optional()?;
+            let gone = remove_row(self.tx, id, &mut self.count)?;
             self.execute("DELETE FROM side WHERE conversation=?1", id)?;
             self.changes.writes += u64::from(gone.is_some());
             self.changes.gone.extend(gone);
