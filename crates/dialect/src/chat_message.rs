@@ -1,8 +1,6 @@
 //! A message as a model would be sent it, in the same words for every dialect.
 
-use boswell_model::json::Json;
-
-use crate::Part;
+use boswell_model::{Part, ToolInput};
 
 /// A message of a conversation: who says it, and its parts in order.
 ///
@@ -55,13 +53,9 @@ impl ChatMessage {
     }
 
     /// The calls of tools that it contains: id, name, arguments.
-    pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &Json)> {
+    pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &ToolInput)> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Call {
-                id,
-                name,
-                arguments,
-            } => Some((id.as_str(), name.as_str(), arguments)),
+            Part::Call { id, name, input } => Some((id.as_str(), name.as_str(), input)),
             _ => None,
         })
     }

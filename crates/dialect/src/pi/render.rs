@@ -63,7 +63,7 @@ fn stored(
         // Commands, file mentions and summaries have fields of their own; as parts they are
         // what a person reads.
         None => view::view(entry)
-            .blocks
+            .parts
             .iter()
             .filter_map(view::plain)
             .map(text_part)
