@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use boswell_dialect::{Depth, Subagent};
-use boswell_model::{Block, Error, ErrorKind, Result, Slot, View, shell_option};
+use boswell_model::{Error, ErrorKind, Part, Result, Slot, View, shell_option};
 use boswell_store::{Session, Store};
 
 use crate::gaps::{require_known_format, warn_about_gaps};
@@ -177,8 +177,8 @@ impl Walk<'_> {
         let Some(whole) = self.store.full_output(session, slot)? else {
             return Ok(());
         };
-        for block in &mut view.blocks {
-            if let Block::Result { text, .. } = block {
+        for part in &mut view.parts {
+            if let Part::Result { text, .. } = part {
                 *text = String::from_utf8_lossy(&whole).into_owned();
             }
         }

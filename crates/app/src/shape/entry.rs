@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_model::json::Json;
-use boswell_model::{Block, EntryKind, Flags, Instant, MediaSource, SessionRef, Slot, View};
+use boswell_model::{EntryKind, Flags, Instant, MediaSource, Part, SessionRef, Slot, View};
 use boswell_store::Session;
 use boswell_store::session::NewEntry;
 
@@ -63,22 +63,22 @@ shape! {
 
 /// Returns the parts of a message in a form that all dialects share.
 pub fn content(view: &View) -> Vec<Json> {
-    view.blocks.iter().map(block).collect()
+    view.parts.iter().map(part).collect()
 }
 
-fn block(block: &Block) -> Json {
+fn part(part: &Part) -> Json {
     let typed = |word: &str| Json::object().with("type", word);
-    match block {
-        Block::Text(text) => typed("text").with("text", text),
-        Block::Thinking(text) => typed("thinking").with("text", text),
-        Block::Call { id, name, input } => {
-            let parsed = boswell_model::json::Raw::parse(input.as_bytes()).map(Json::from);
+    match part {
+        Part::Text(text) => typed("text").with("text", text),
+        Part::Thinking { text, .. } => typed("thinking").with("text", text),
+        Part::Call { id, name, input } => {
+            let parsed = input.json().map(Json::from);
             typed("tool_call")
                 .with("call", id)
                 .with("name", name)
-                .with("input", parsed.unwrap_or_else(|_| Json::from(input)))
+                .with("input", parsed.unwrap_or_else(|| Json::from(input.text())))
         }
-        Block::Result {
+        Part::Result {
             call,
             text,
             is_error,
@@ -86,7 +86,7 @@ fn block(block: &Block) -> Json {
             .with("call", call)
             .with("text", text)
             .with("is_error", *is_error),
-        Block::Media { mime, source } => {
+        Part::Media { mime, source } => {
             let (bytes, reference) = match source {
                 MediaSource::Inline(base64) => (Some(base64.len() / 4 * 3), None),
                 MediaSource::Reference(name) => (None, Some(name.as_str())),
@@ -96,7 +96,7 @@ fn block(block: &Block) -> Json {
                 .with("bytes", bytes)
                 .with("reference", reference)
         }
-        Block::Other { word, json } => {
+        Part::Other { word, json } => {
             let parsed = boswell_model::json::Raw::parse(json.as_bytes()).map(Json::from);
             typed("other")
                 .with("word", word)
@@ -236,8 +236,8 @@ fn tool(view: &View) -> Option<ToolShape> {
             is_error: None,
         });
     }
-    let result = view.blocks.iter().find_map(|block| match block {
-        Block::Result { call, is_error, .. } => Some((call, *is_error)),
+    let result = view.parts.iter().find_map(|part| match part {
+        Part::Result { call, is_error, .. } => Some((call, *is_error)),
         _ => None,
     });
     result.map(|(call, is_error)| ToolShape {

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use boswell_dialect::Depth;
 use boswell_find::{SecretCount, Secrets};
-use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Flags, Result, View};
 use boswell_store::Session;
 use boswell_store::store::Resolved;
@@ -87,7 +86,7 @@ impl SummaryInput {
             }
         }
         for (_, _, input) in view.calls() {
-            let command = Raw::parse(input.as_bytes()).ok().and_then(|raw| {
+            let command = input.json().and_then(|raw| {
                 ["command", "cmd"]
                     .iter()
                     .find_map(|key| raw.get(key)?.text().map(|text| text.into_owned()))

@@ -6,6 +6,7 @@ mod counting_disk;
 mod entries;
 mod follow;
 mod messages;
+mod parts;
 mod switch;
 
 use std::path::Path;

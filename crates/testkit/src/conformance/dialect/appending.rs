@@ -1,11 +1,11 @@
 //! Appended entries are read back.
 
 use boswell_dialect::{
-    Append, AssistantMessage, Body, Draft, EntryStamp, NewSession, Parent, Part, SessionFacts,
+    Append, AssistantMessage, Body, Draft, EntryStamp, NewSession, Parent, SessionFacts,
 };
 use boswell_model::json::{Json, Raw, Scanned};
 use boswell_model::{
-    Block, EntryKind, ErrorKind, Head, Instant, Interner, SessionMeta, Span, SpanKind,
+    EntryKind, ErrorKind, Head, Instant, Interner, Part, SessionMeta, Span, SpanKind,
 };
 use boswell_store::{Session, Store};
 
@@ -39,7 +39,7 @@ fn drafts() -> Vec<(Draft, EntryKind)> {
             Part::Call {
                 id: "call-1".to_owned(),
                 name: "read".to_owned(),
-                arguments: Json::object().with("path", "a.rs"),
+                input: Json::object().with("path", "a.rs").into(),
             },
         ],
         ..AssistantMessage::default()
@@ -125,8 +125,8 @@ fn encoded(append: &dyn Append, draft: &Draft, kind: EntryKind, findings: &mut F
     let view = append.view(&object);
     let shown = view.text();
     let failed = matches!(draft.body, Body::ToolResult { is_error: true, .. });
-    let mut results = view.blocks.iter();
-    let shows_failure = results.any(|it| matches!(it, Block::Result { is_error: true, .. }));
+    let mut results = view.parts.iter();
+    let shows_failure = results.any(|it| matches!(it, Part::Result { is_error: true, .. }));
     let says = text_of(draft).is_none_or(|text| shown == text) && failed == shows_failure;
     findings.expect(AppendedReadsBack, says, || {
         format!("a {kind:?} shows {shown:?}")

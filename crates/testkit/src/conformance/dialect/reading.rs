@@ -111,7 +111,7 @@ fn record(
 
 fn disagreements(head: &Head, view: &View) -> [(&'static str, bool); 4] {
     let pairs = view.calls().next().is_some() || view.results().next().is_some();
-    let shows_nothing = view.blocks.is_empty() && view.remark.is_none();
+    let shows_nothing = view.parts.is_empty() && view.remark.is_none();
     let hidden = head.flags.has(Flags::HIDDEN);
     [
         (

@@ -16,8 +16,8 @@ use boswell_dialect::{
 };
 use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{
-    Block, Context, ContextForm, ContextItem, EntryKind, Framing, Head, Instant, Interner, Log,
-    Message, Result, SessionMeta, SessionView, Slot, Tip, View,
+    Context, ContextForm, ContextItem, EntryKind, Framing, Head, Instant, Interner, Log, Message,
+    Part, Result, SessionMeta, SessionView, Slot, Tip, View,
 };
 
 mod replay;
@@ -124,7 +124,7 @@ impl Dialect for Opal {
             EntryKind::User | EntryKind::Assistant => {
                 View::text_only(text(object.raw()).unwrap_or_default())
             }
-            EntryKind::Compaction => View::of(messages(object).filter_map(text).map(Block::Text)),
+            EntryKind::Compaction => View::of(messages(object).filter_map(text).map(Part::Text)),
             _ => View::remark(String::from_utf8_lossy(object.raw().bytes())),
         }
     }
