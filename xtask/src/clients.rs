@@ -1,5 +1,5 @@
-//! Gets the real agents that the client tests drive: found if installed, else fetched
-//! into `target/clients`.
+//! Provides the real agents for the client tests: found if installed, else downloaded into
+//! `target/clients`.
 //!
 //! They are test clients only. Nothing of them is shipped, and their install scripts are never run.
 
@@ -15,15 +15,14 @@ const PI_PACKAGE: &str = "@mariozechner/pi-coding-agent";
 const PI_VERSION: &str = "0.73.1";
 const OLDEST_NODE: u32 = 18;
 
-/// The real clients of a test run, as the environment variables that the tests look at.
+/// The real clients of a test run, as the environment variables that the tests read.
 pub(crate) struct Clients {
     pub(crate) environment: Vec<(&'static str, PathBuf)>,
     /// One sentence per group of tests that cannot run, with the reason.
     pub(crate) missing: Vec<String>,
 }
 
-/// Finds or installs every client. A client that cannot be had is reported, not an
-/// error: the caller decides.
+/// Finds or installs every client. A missing client is reported, not an error: the caller decides.
 pub(crate) fn prepare() -> Clients {
     let mut clients = Clients {
         environment: Vec::new(),
@@ -74,7 +73,7 @@ impl Clients {
     }
 }
 
-/// A browser that opens exported pages.
+/// Finds a browser that opens exported pages.
 fn chromium() -> Outcome<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let given = std::env::var_os("BOSWELL_CHROMIUM").map(PathBuf::from);
@@ -87,7 +86,7 @@ fn chromium() -> Outcome<PathBuf> {
     found().ok_or_else(|| instead.into())
 }
 
-/// Shows the tests in which order the writer asks the system for what. Linux only.
+/// Finds strace, which shows the order of the writer's system calls. Linux only.
 fn strace() -> Outcome {
     if !cfg!(target_os = "linux") || workspace::on_path("strace").is_some() {
         return Ok(());
@@ -95,7 +94,7 @@ fn strace() -> Outcome {
     install(&["strace"], "strace is needed; install it and run again")
 }
 
-/// Compiles the shim that injects faults. Linux only.
+/// Finds the C compiler for the shim that injects faults. Linux only.
 pub(crate) fn compiler() -> Outcome {
     if !cfg!(target_os = "linux") || workspace::on_path("cc").is_some() {
         return Ok(());
@@ -141,8 +140,8 @@ fn install_node() -> Outcome {
     )
 }
 
-/// Only root on a Debian-like system can install without asking anybody; everyone
-/// else gets a hint what to do.
+/// Installs packages. Only root on a Debian-like system can do that without a question; other users
+/// get a hint.
 pub(crate) fn install(packages: &[&str], instead: &str) -> Outcome {
     if workspace::on_path("apt-get").is_none() || !is_root() {
         return Err(instead.to_owned().into());
@@ -173,7 +172,7 @@ fn is_root() -> bool {
         .is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// The folder of the installed pi package.
+/// Returns the folder of the installed pi package.
 fn pi(node: &Path) -> Outcome<PathBuf> {
     if let Some(given) = std::env::var_os("BOSWELL_PI_PACKAGE") {
         println!("xtask: pi is taken from BOSWELL_PI_PACKAGE");
@@ -181,7 +180,7 @@ fn pi(node: &Path) -> Outcome<PathBuf> {
     }
     let folder = workspace::target()?.join("clients").join("pi");
     let package = folder.join("node_modules").join(PI_PACKAGE);
-    // Written last, so that an interrupted install is not taken for a whole one.
+    // Written last, so that an interrupted install is not treated as complete.
     let stamp = folder.join("installed");
     if std::fs::read_to_string(&stamp).is_ok_and(|version| version == PI_VERSION) {
         println!("xtask: pi {PI_VERSION} is already installed");
@@ -211,7 +210,7 @@ fn npm_install(folder: &Path, package: &str) -> Outcome {
     workspace::must_succeed(&mut command)
 }
 
-/// Loads the module that the tests will use: a package that cannot be imported is not a client.
+/// Imports the module that the tests use: a package that cannot be imported is not a client.
 fn check_import(node: &Path, package: &Path) -> Outcome {
     let module = package.join("dist").join("core").join("session-manager.js");
     let script = "import(require('node:url').pathToFileURL(process.argv[1]).href).then((m) => { \

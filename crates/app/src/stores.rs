@@ -1,4 +1,4 @@
-//! Which stores were found, and what each can.
+//! Lists the discovered stores, and what each supports.
 
 use boswell_dialect::Capability;
 use boswell_model::Result;
@@ -71,17 +71,17 @@ shape! {
     }
 }
 
-/// The stores that were found.
+/// The discovered stores.
 #[derive(Debug)]
 pub struct StoreList {
-    /// Those that could be listed.
+    /// Stores that could be listed.
     pub stores: Vec<StoreShape>,
-    /// Folders that would be stores, and are not there.
+    /// Folders of agents that do not exist.
     pub absent: Vec<LookedAt>,
 }
 
 impl App {
-    /// Lists the stores that were found: format, folder, sessions, bytes, what each can.
+    /// Lists the discovered stores: format, folder, sessions, bytes, capabilities.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl App {
         self.answer(stores)
     }
 
-    /// Compares conversations that are kept in two stores, for each store that has any.
+    /// Compares conversations that exist in two stores, for each store that has any.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ fn pairs(cx: &RequestContext) -> Result<Vec<PairsShape>> {
     Ok(pairs)
 }
 
-/// The comparison of a store; none where no conversation of it has a transcript elsewhere.
+/// Returns the comparison of a store; `None` if no conversation of it has a transcript elsewhere.
 fn pairs_of(id: StoreId, store: &Store, conversations: &[Conversation]) -> Option<PairsShape> {
     let mut pairs = PairsShape {
         dialect: store.dialect().name(),

@@ -14,7 +14,7 @@ use super::lab::Lab;
 use super::table::{Row, Target};
 use crate::Outcome;
 
-/// Each case is repeated, so that a sync that comes only now and then is seen too.
+/// Each case is repeated, so that an occasional sync is noticed too.
 const TIMES: u64 = 20;
 
 pub(crate) struct Fsyncs;
@@ -116,7 +116,7 @@ fn count(
         case: case.to_owned(),
         ours: format!("{each}"),
         baseline: format!("{needed}"),
-        // Where none is needed, one for every time is as bad as one too many.
+        // If none is needed, one per repetition is as bad as one too many.
         ratio: each / needed.max(1) as f64,
         target: Some(Target::AtMost(needed.min(1) as f64)),
     })

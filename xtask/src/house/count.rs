@@ -1,4 +1,4 @@
-//! Everything that `cargo xtask house` counts over a tree, and how it prints it.
+//! The counts of `cargo xtask house` over a tree, and their output.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ pub(super) struct Counts {
     pub(super) surface: Surface,
 }
 
-/// What the lines of a file are.
+/// The lines of a file by kind.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Lines {
     pub(super) all: usize,
-    /// Lines that are only a `//` comment (docs and code with a comment behind it left out).
+    /// Lines that contain only a `//` comment (without docs and trailing comments).
     pub(super) comments: usize,
     pub(super) docs: usize,
     pub(super) is_test: bool,
@@ -44,12 +44,12 @@ impl Counts {
         Ok(counts)
     }
 
-    /// Functions that users get: everything but tests.
+    /// Iterates over shipped functions: all except tests.
     pub(super) fn shipped(&self) -> impl Iterator<Item = &Function> {
         self.functions.iter().filter(|function| !function.is_test)
     }
 
-    /// The value that `share` (0 to 1) of the shipped functions do not exceed.
+    /// Returns the value that `share` (0 to 1) of the shipped functions do not exceed.
     pub(super) fn percentile(&self, share: f64, size: impl Fn(&Function) -> usize) -> usize {
         let mut sizes: Vec<usize> = self.shipped().map(size).collect();
         sizes.sort_unstable();

@@ -1,21 +1,21 @@
-//! The limits of the house, and how far each one is still exceeded.
+//! The limits of code size, and how far each one is still exceeded.
 //!
 //! Each limit has a `goal` and, while the goal is not met, a `ratchet`: the count at the last
-//! commit that lowered it. A count above its ratchet fails, so the house never gets worse; a count
-//! below it fails too and asks for the lower number, so that the progress cannot be lost again.
+//! commit that lowered it. A count above its ratchet fails, so the code never gets worse; a count
+//! below it fails too and requires the lower number, so that the progress cannot be lost again.
 
 use super::count::{Counts, closures_of, lines_of, tokens_of};
 use super::functions::Function;
 
-/// Longest function, in lines.
+/// Maximum length of a function in lines.
 const FUNCTION_LINES: usize = 80;
 /// Lines that 99 of 100 functions do not exceed.
 const USUAL_LINES: usize = 50;
 /// Tokens that 99 of 100 functions do not exceed.
 const USUAL_TOKENS: usize = 400;
-/// Most closures in one function.
+/// Maximum number of closures in one function.
 const FUNCTION_CLOSURES: usize = 8;
-/// Longest file, in lines.
+/// Maximum length of a file in lines.
 const FILE_LINES: usize = 500;
 
 struct Limit {
@@ -23,16 +23,16 @@ struct Limit {
     counted: usize,
     goal: usize,
     ratchet: usize,
-    /// The offenders, for a message that says where to look.
+    /// The offenders, for the message.
     examples: Vec<String>,
 }
 
-/// One line for each limit that does not hold.
+/// Returns one line per limit that is exceeded.
 pub(super) fn broken(counts: &Counts) -> Vec<String> {
     limits(counts).iter().filter_map(Limit::broken).collect()
 }
 
-/// One line for each goal that is not met yet, with the places to work on.
+/// Returns one line per goal that is not met yet, with the places to work on.
 pub(super) fn open(counts: &Counts) -> Vec<String> {
     let open = limits(counts)
         .into_iter()

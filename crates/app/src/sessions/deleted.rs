@@ -1,4 +1,4 @@
-//! Sessions that are gone, with what is still known of them.
+//! Deleted sessions, with what is still known about them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -22,7 +22,7 @@ fn known(cx: &RequestContext, here: &[Conversation]) -> HashSet<SessionRef> {
             }
         }
     }
-    // A session of an excluded project is not gone, and is not listed.
+    // A session of an excluded project is not deleted, and must not be shown.
     for held in cx.stores.excluded() {
         if let Some(store) = cx.stores.get(held.store) {
             known.insert(SessionRef::new(store.dialect().name(), &held.location.id));
@@ -31,8 +31,8 @@ fn known(cx: &RequestContext, here: &[Conversation]) -> HashSet<SessionRef> {
     known
 }
 
-/// Every ghost: sessions that the catalog saw once, and those of which only an agent's
-/// prompt history speaks.
+/// Returns all deleted sessions: those that the catalog once saw, and those that only an agent's
+/// prompt history names.
 pub(crate) fn all(cx: &RequestContext, here: &[Conversation]) -> Result<Vec<Conversation>> {
     let known = known(cx, here);
     let mut deleted_sessions: BTreeMap<SessionRef, (StoreId, SessionMeta)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! `continue` from the outside: which session it takes.
+//! `continue` through the command line: which session it takes.
 
 use boswell_testkit::disk;
 use boswell_testkit::make::{claude, pi};

@@ -1,4 +1,4 @@
-//! Many sessions of many sizes, with markers whose frequency is known.
+//! Many sessions of many sizes, with markers of known frequency.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,29 +12,29 @@ use crate::disk;
 use crate::make::claude::project_key;
 use crate::rng::Rng;
 
-/// 2026-11-01T00:00:00Z: sessions lie in the 240 days before.
+/// 2026-11-01T00:00:00Z: sessions are in the 240 days before.
 const END: i64 = 1_793_491_200_000;
 
-/// What was written, for checking recall.
+/// What was written, to check recall.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
-    /// How many sessions.
+    /// Number of sessions.
     pub sessions: usize,
-    /// How many bytes, all files together.
+    /// Total number of bytes.
     pub bytes: u64,
-    /// How many lines, before any damage.
+    /// Number of lines, before any damage.
     pub lines: usize,
     /// The seed.
     pub seed: u64,
-    /// The sessions that hold [`RARE`], in user text.
+    /// The sessions that contain [`RARE`], in user text.
     pub rare: Vec<String>,
-    /// The sessions that hold [`super::RARE_TOOL`], in a tool's output only.
+    /// The sessions that contain [`super::RARE_TOOL`], only in a tool's output.
     pub rare_tool: Vec<String>,
-    /// How many sessions hold [`MIDDLE`].
+    /// Number of sessions that contain [`MIDDLE`].
     pub deadlock: usize,
-    /// How many sessions hold [`PHRASE`].
+    /// Number of sessions that contain [`PHRASE`].
     pub phrase: usize,
-    /// How many sessions hold [`CJK`].
+    /// Number of sessions that contain [`CJK`].
     pub cjk: usize,
 }
 
@@ -52,12 +52,12 @@ impl Manifest {
     }
 }
 
-/// Writes a home folder with `sessions` Claude-shaped sessions of `mb` megabytes together, and
-/// `manifest.json` in it.
+/// Writes a home folder with `sessions` sessions in Claude's format of `mb` megabytes in total, and
+/// a `manifest.json`.
 ///
 /// With `damage` some files get a torn tail, a run of NULs, or a BOM and CR LF, and one gets a line
-/// of 60 MB (of 60 % of `mb`, if that is less). Markers are near the start of a session, so
-/// damage does not take them away.
+/// of 60 MB (of 60 % of `mb`, if that is less). Markers are near the start of a session, so damage
+/// does not remove them.
 pub fn generate(out: &Path, sessions: usize, mb: f64, seed: u64, damage: bool) -> Manifest {
     let vocabulary = Vocabulary::new(seed);
     let mut rng = Rng::for_part(seed, "corpus");

@@ -1,4 +1,4 @@
-//! The contract of reading.
+//! The contract of read-only backends.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::ok;
 use crate::FileList;
 use crate::make::pi;
 
-/// Makes a backend that holds these objects: key and bytes.
+/// Creates a backend with these objects: key and bytes.
 pub type Make<'m> = dyn Fn(&[(String, Vec<u8>)]) -> Arc<dyn Backend> + 'm;
 
-/// Everything about reading.
+/// Runs all checks of reading.
 pub fn backend_reads(make: &Make<'_>) {
     names_and_objects(make);
     positions(make);
@@ -25,7 +25,7 @@ pub fn backend_reads(make: &Make<'_>) {
     summaries(make);
 }
 
-/// Listings are sorted and complete; what is not there is said to be so.
+/// Listings are sorted and complete; a missing object is reported as missing.
 pub fn names_and_objects(make: &Make<'_>) {
     let objects = ["b.json", "a/x.jsonl", "a/y/z.txt", "a.jsonl"]
         .map(|key| (key.to_owned(), b"{}\n".to_vec()));
@@ -59,7 +59,7 @@ pub fn names_and_objects(make: &Make<'_>) {
     assert_eq!(ok(ok(backend.open("b.json")).read(0, 99)), b"{}\n");
 }
 
-/// Lines come in order, at positions that grow, and can be had again from any of them.
+/// Lines come in order, at growing positions, and can be read again from any of them.
 pub fn positions(make: &Make<'_>) {
     let log = log();
     let object = ok(make(&[("s.jsonl".to_owned(), log.clone())]).open("s.jsonl"));
@@ -124,7 +124,7 @@ fn lines_from(object: &dyn ObjectReader, at: u64, number: u64) -> Vec<Line> {
     lines
 }
 
-/// Lines from the end to the position `first`, read in steps of whole lines.
+/// Lines from the end to the position `first`, read in steps of complete lines.
 fn lines_backwards(object: &dyn ObjectReader, first: u64, window: u64) -> Vec<(u64, Vec<u8>)> {
     let mut to = ok(object.end());
     let mut back = Vec::new();
@@ -166,7 +166,7 @@ pub fn sessions(make: &Make<'_>) {
     }
 }
 
-/// An export gives every byte back.
+/// An export contains every byte.
 pub fn exports(make: &Make<'_>) {
     let made = pi::file(
         pi::PiShape::EveryEntry,
@@ -196,7 +196,7 @@ pub fn exports(make: &Make<'_>) {
     );
 }
 
-/// A revision grows with every line, and with nothing else.
+/// A revision changes with every line, and with nothing else.
 pub fn revisions(make: &Make<'_>) {
     let made = pi::file(
         pi::PiShape::Linear,
@@ -225,7 +225,7 @@ pub fn revisions(make: &Make<'_>) {
     }
 }
 
-/// What a list shows is the same wherever the session lives, for small logs and for large ones.
+/// A summary is the same for every backend, for small logs and for large ones.
 pub fn summaries(make: &Make<'_>) {
     for turns in [3, 2_000] {
         let mut session = pi::PiSession::start(pi::PiFlavour::Pi, "/proj/app", 7);
@@ -292,7 +292,7 @@ fn read(make: &Make<'_>, files: &FileList) -> (Session, (Store, SessionLocation)
     (ok(store.read(&location, Depth::Facts)), (store, location))
 }
 
-/// All that a session says, in words that do not depend on where it lives.
+/// Returns everything that is read of a session, in a form that does not depend on the backend.
 fn seen(session: &Session) -> Vec<String> {
     let log = session.log();
     let label = |slot: Slot| log.label(slot).into_owned();

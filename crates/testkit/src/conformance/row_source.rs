@@ -5,10 +5,10 @@ use boswell_dialect::{Cell, RowKey, RowSelect, RowSource};
 use super::ok;
 use crate::memory_rows::{MemoryRows, StoredCell};
 
-/// Opens a source whose tables hold these rows.
+/// Opens a source whose tables contain these rows.
 pub type MakeRows<'m> = dyn Fn(&MemoryRows) -> Box<dyn RowSource> + 'm;
 
-/// Everything about a source of rows.
+/// Runs all checks of a row source.
 pub fn row_source(make: &MakeRows<'_>) {
     let mut rows = MemoryRows::default();
     let late = insert(&mut rows, "a", 20, StoredCell::text("late"));

@@ -1,4 +1,4 @@
-//! The contract of writing.
+//! The contract of writable backends.
 
 mod durability;
 mod sharing;
@@ -13,7 +13,7 @@ use super::{MakePlace, WritePlace, ok};
 pub use durability::{acknowledged_survives, failures, visibility};
 pub use sharing::{conversations, leases, lost_leases, many_writers, others_add};
 
-/// Everything about writing.
+/// Runs all checks of writing.
 pub fn backend_writes(make: &MakePlace<'_>) {
     creation(make);
     receipts(make);
@@ -31,7 +31,7 @@ pub fn backend_writes(make: &MakePlace<'_>) {
     acknowledged_survives(make);
 }
 
-/// A session is made once, and there at once for others.
+/// A session is created once, and immediately visible to other stores.
 pub fn creation(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -82,7 +82,7 @@ pub fn creation(make: &MakePlace<'_>) {
     );
 }
 
-/// A receipt names the entry and the revision with it; both are there for everybody.
+/// A receipt names the entry and its revision; both are visible to every reader.
 pub fn receipts(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -141,7 +141,7 @@ fn submitted(writer: &SessionWriter) {
     ok(writer.flush());
 }
 
-/// Texts of any script and length come back as they were said, and the log is made of whole lines.
+/// Texts of any script and length are read back unchanged, and the log consists of complete lines.
 pub fn what_is_said_comes_back(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -178,7 +178,7 @@ pub fn what_is_said_comes_back(make: &MakePlace<'_>) {
     );
 }
 
-/// A batch is there as a whole, once, in its order; or not at all.
+/// A batch is written completely, once and in order, or not at all.
 pub fn batches(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -236,7 +236,7 @@ fn bad_batch_is_refused(place: &dyn WritePlace, writer: &SessionWriter) {
     );
 }
 
-/// What the caller expects is compared, and nothing is written if it is not so.
+/// The expected state is compared, and nothing is written if it differs.
 pub fn expectations(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -275,8 +275,8 @@ pub fn expectations(make: &MakePlace<'_>) {
     );
 }
 
-/// An id that was sent before with the same content is acknowledged again and is stored once;
-/// other content is refused.
+/// An id that was sent before with the same content is acknowledged again and stored once
+/// (idempotent); other content is refused.
 pub fn same_ids(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");

@@ -72,7 +72,7 @@ fn lengthen(line: &mut Vec<u8>, mb: usize) {
     }
 }
 
-/// Looks from a line to the end, then from the start.
+/// Searches from a line to the end, then from the start.
 fn from(log: &Log, at: usize, suits: impl Fn(&[u8]) -> bool) -> Option<usize> {
     (at..log.len()).chain(0..at).find(|&line| suits(&log[line]))
 }

@@ -1,10 +1,10 @@
-//! Every command that writes, in the dialects in which it takes another way.
+//! Every command that writes, in the dialects with different code paths.
 
 use super::case::{Case, Judged};
 
 const CLAUDE: &str = "claude:5ac5e505-ca12-40e3-a6c1-82bfd1662e80";
 const SHOP: &str = "{d}/projects/shop";
-/// Lines for `append`: three entries, each acknowledged by itself.
+/// Lines for `append`: three entries, each acknowledged separately.
 const THREE: &str = "{\"role\":\"user\",\"text\":\"one of three\"}\n{\"role\":\"assistant\",\"text\":\"two of three\"}\n{\"role\":\"user\",\"text\":\"three of three\"}\n";
 const NO_RETENTION: &[&str] = &[
     "sh",
@@ -202,7 +202,7 @@ fn repairing() -> Vec<Case> {
 
 fn summarizing() -> Vec<Case> {
     vec![
-        // A title and a summary are a note each: a torn line leaves the first of them.
+        // Title and summary are one note each: a torn line leaves the first of them.
         Case::new("summarize extract", &["summarize", "833e"])
             .after(&[&["sh", "printf '' > {d}/config.toml"]])
             .judged(Judged::Parts),
@@ -399,12 +399,12 @@ fn side_files() -> Vec<Case> {
         Case::new("keep grown", &["keep", "run"])
             .after(&[&["keep", "run"], &["append", "833e", "--user", "grown"]])
             .judged(Judged::Parts),
-        // With keeping on, every command copies what changed after it has answered.
+        // With automatic copies on, every command copies changed files after its output.
         Case::new("rename kept", &["rename", "833e", "Another name"]).after(&[&["keep", "on"]]),
     ]
 }
 
-/// Commands that only bring up to date what can be made again.
+/// Commands that only update derived data.
 fn derived() -> Vec<Case> {
     vec![
         Case::new("index all", &["index"]),

@@ -1,8 +1,8 @@
-//! Where trials run: a home with sessions of every dialect at one path, copied
-//! back before each trial.
+//! The folder in which trials run: a home with sessions of every dialect at one path, copied back
+//! before each trial.
 //!
-//! Logs name the folders that they are about, so each worker has a place of its own and
-//! never shares a copy.
+//! Logs contain the paths of their folders, so each worker has its own folder and never shares a
+//! copy.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use super::plan::InjectedFault;
 use super::shim::Shim;
 use crate::disk;
 
-/// No command of a trial may take longer.
+/// Maximum time of a command.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A session that no case touches: the next command renames it, which settles what
-/// was left unfinished.
+/// A session that no case touches: the next command renames it, which recovers unfinished
+/// operations.
 pub(super) const BYSTANDER: &str = "0e57aaaa-0001-4001-8001-00000000face";
 
 const OLD_PI: &str = concat!(
@@ -31,7 +31,7 @@ const OLD_PI: &str = concat!(
     "\n"
 );
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug, Clone)]
 pub struct Ran {
     /// Exit code; `None` if a signal ended the process.
@@ -43,20 +43,20 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// The last words, for a report on one line.
+    /// Returns the last line of output, for a report.
     pub(super) fn said(&self) -> String {
         let line = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         line.chars().take(220).collect()
     }
 }
 
-/// A folder with a fixture that can be had again.
+/// A folder with a fixture that can be restored.
 #[derive(Debug)]
 pub struct FaultLab {
     program: PathBuf,
     shim: Shim,
-    /// Holds `live`, where commands run; `fixture` and `base`, which it is copied from before each
-    /// case and each trial.
+    /// Contains `live`, where commands run, and `fixture` and `base`, from which it is restored
+    /// before each case and each trial.
     folder: PathBuf,
 }
 
@@ -80,7 +80,7 @@ impl FaultLab {
         Ok(place)
     }
 
-    /// What was acknowledged before: operations with copies in the vault, notes, an archived
+    /// Runs what was acknowledged earlier: operations with copies in the vault, notes, an archived
     /// session.
     fn acknowledge_some(&self) -> Result<(), String> {
         let projects = self.live().join("d/projects");
@@ -121,8 +121,8 @@ impl FaultLab {
         Ok(())
     }
 
-    /// Files that no command makes: an old version, leftovers of a session that is gone, a
-    /// program that sums up.
+    /// Adds files that no command creates: an old version, orphans of a deleted session, a program
+    /// that summarises.
     fn plant(&self) {
         let demo = self.live().join("d");
         let home = demo.join("home");
@@ -149,7 +149,7 @@ impl FaultLab {
         );
     }
 
-    /// Where commands run.
+    /// Returns the folder in which commands run.
     pub fn live(&self) -> PathBuf {
         self.folder.join("live")
     }
@@ -158,23 +158,22 @@ impl FaultLab {
         self.folder.join("base")
     }
 
-    /// Puts the fixture back, as it is before every case.
+    /// Restores the fixture, as before every case.
     pub fn reset_fixture(&self) -> Result<(), String> {
         copy(&self.folder.join("fixture"), &self.live())
     }
 
-    /// Takes what is there now for where trials begin.
+    /// Saves the current state as the start of trials.
     pub fn keep_base(&self) -> Result<(), String> {
         copy(&self.live(), &self.base())
     }
 
-    /// Puts back where trials begin.
+    /// Restores the start of trials.
     pub fn reset(&self) -> Result<(), String> {
         copy(&self.base(), &self.live())
     }
 
-    /// Text with the place's own folders in it: `{d}` is the fixture, `SHOP` Claude's key
-    /// of its project `shop`.
+    /// Replaces placeholders: `{d}` is the fixture, `SHOP` Claude's key of its project `shop`.
     pub fn fill(&self, text: &str) -> String {
         let demo = self.live().join("d").to_string_lossy().into_owned();
         let key =
@@ -182,14 +181,14 @@ impl FaultLab {
         text.replace("{d}", &demo).replace("SHOP", &key)
     }
 
-    /// Runs a line of shell, for what no command does.
+    /// Runs a shell command, for changes that no boswell command makes.
     pub fn shell(&self, script: &str) -> Result<(), String> {
         let mut command = Command::new("sh");
         command.arg("-c").arg(script).current_dir(self.live());
         expect_success(&finish(&mut command, None)?, script)
     }
 
-    /// The program with these arguments on the stores of the fixture.
+    /// Returns the program with these arguments on the stores of the fixture.
     fn command(&self, args: &[&str]) -> Command {
         let own = self.live().join("d/own");
         let home = self.live().join("d/home");
@@ -231,7 +230,7 @@ impl FaultLab {
         finish(&mut self.command(args), None)
     }
 
-    /// Runs a command with something on stdin, its calls logged, and perhaps with a fault.
+    /// Runs a command with input, with its calls logged, and optionally with a fault.
     pub fn run_faulty(
         &self,
         args: &[&str],
@@ -245,8 +244,8 @@ impl FaultLab {
         Ok((finish(&mut command, stdin)?, log))
     }
 
-    /// Runs a command with the shim and under `strace`: what the shim saw, and what the system saw,
-    /// a line for each call.
+    /// Runs a command with the shim and under `strace`: returns the calls that the shim and the
+    /// system saw, one line per call.
     pub fn run_traced(&self, args: &[&str]) -> Result<(Ran, CallLog, String), String> {
         let (log, trace) = (self.folder.join("calls"), self.folder.join("trace"));
         let _ = std::fs::remove_file(&log);
@@ -255,7 +254,7 @@ impl FaultLab {
         command
             .args(["-f", "-y", "-s", "0", "-e", "trace=file,desc", "-o"])
             .arg(&trace);
-        // Only the program is to be preloaded, not strace.
+        // Only the program is preloaded, not strace.
         let mut given = Command::new("env");
         self.shim.preload(&mut given, &self.live(), &log, None);
         for (name, value) in given.get_envs() {
@@ -301,7 +300,7 @@ pub(super) fn expect_success(ran: &Ran, what: &str) -> Result<(), String> {
     }
 }
 
-/// A copy with times, modes and hard links.
+/// Copies with times, modes and hard links.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     if to.exists() {
         std::fs::remove_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
@@ -333,7 +332,7 @@ fn finish(command: &mut Command, stdin: Option<&str>) -> Result<Ran, String> {
         .spawn()
         .map_err(|error| format!("the program does not start: {error}"))?;
     if let (Some(text), Some(mut pipe)) = (stdin, child.stdin.take()) {
-        // A program that was killed reads no further.
+        // A killed program does not read the rest.
         let _ = pipe.write_all(text.as_bytes());
     }
     let (stdout, stderr) = (read(child.stdout.take()), read(child.stderr.take()));

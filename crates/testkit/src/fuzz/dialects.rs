@@ -1,4 +1,4 @@
-//! Any bytes, read as a session of a dialect and asked everything.
+//! Any bytes, read as a session of a dialect, with every method called.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use boswell_store::repair::check;
 
 const ID: &str = "01990000-1234-7abc-8def-0123456789ab";
 
-/// Names under which some dialect keeps a log, an index or a side file.
+/// Names under which some dialect has a log, an index or a side file.
 const KEYS: [&str; 16] = [
     "sessions.json",
     "index.json",
@@ -34,7 +34,7 @@ const KEYS: [&str; 16] = [
     "sessions/2026/10/05/rollout-2026-10-05T08-00-00-01990000-1234-7abc-8def-0123456789ab.jsonl",
 ];
 
-/// Reads the bytes as the dialect of that name; does nothing if it is not there.
+/// Reads the bytes as the dialect of that name; does nothing if it does not exist.
 pub(super) fn named(name: &str, bytes: &[u8]) {
     let Some(dialect) = by_name(name) else { return };
     of(dialect, bytes);
@@ -97,7 +97,7 @@ fn session(dialect: &dyn Dialect, framing: Framing, bytes: &[u8]) {
         ask_at(dialect, &view, tip);
     }
     ask_at(dialect, &view, Tip::Root);
-    // Any entry can be asked for, not only the tip; a few, spread over the file.
+    // Some entries besides the tip, spread over the file.
     for slot in read.log.slots().step_by(count / 4 + 1) {
         ask_at(dialect, &view, Tip::At(slot));
     }
@@ -207,7 +207,7 @@ fn members(bytes: &[u8]) -> Vec<Member> {
     members
 }
 
-/// The same bytes behind a backend: summary, check, and an export that gives every byte back.
+/// The same bytes behind a backend: summary, check, and an export that contains every byte.
 fn through_the_store(dialect: &'static dyn Dialect, bytes: &[u8]) {
     let mut backend = MemoryBackend::default();
     backend.put("x", bytes, None);
@@ -229,7 +229,7 @@ fn through_the_store(dialect: &'static dyn Dialect, bytes: &[u8]) {
     );
 }
 
-/// The same bytes as every file that a listing might look into.
+/// The same bytes as every file that a listing might read.
 fn files(dialect: &dyn Dialect, bytes: &[u8]) {
     let mut files = MemoryFiles::default();
     for key in KEYS {

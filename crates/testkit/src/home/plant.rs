@@ -1,4 +1,4 @@
-//! Plants each store.
+//! Writes each store.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::home::TestHome;
 use crate::make::{claude, clinvoker, codex, myagents, oas, pi};
 use crate::rng::Rng;
 
-/// What is linked across stores, chosen before anything is planted.
+/// Links across stores, chosen before anything is written.
 struct Links {
     unified: String,
     legacy: String,
@@ -73,7 +73,7 @@ fn plant_claude(home: &mut TestHome, links: &Links, seed: u64) {
     files.add("history.jsonl", history).mode = Some(0o600);
     files.add(".last-cleanup", "2026-10-30T08:00:00.000Z");
     files.extend(claude::memory(&projects[0]));
-    // No system gives out a process id this large, so the entry is always that of a dead process.
+    // No system uses a process id this large, so the entry always belongs to a dead process.
     files.extend(claude::live_registry(
         999_999_999,
         &links.unified,

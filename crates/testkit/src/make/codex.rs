@@ -1,4 +1,4 @@
-//! Rollout files of Codex: one event a line, in folders by day.
+//! Rollout files of Codex: one event per line, in folders by day.
 //!
 //! Paths are below `~/.codex`. The client is written in Rust, so whole floats keep their `.0`.
 
@@ -11,10 +11,10 @@ use crate::make::merge;
 use crate::phrase;
 use crate::rng::Rng;
 
-/// What a rollout is meant to show.
+/// What a rollout demonstrates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodexShape {
-    /// Questions and answers.
+    /// Prompts and replies.
     Plain,
     /// Calls of functions and custom tools, reasoning, token counts.
     Tools,
@@ -48,9 +48,9 @@ struct Rollout {
     cwd: String,
     turn: String,
     bare: bool,
-    /// Whether ids of turns tell when they began.
+    /// Whether ids of turns contain their time.
     dated: bool,
-    /// Sent, of those from the cache, received, of those thought: everything so far.
+    /// Totals so far: input, cached input, output, reasoning output.
     spent: [u64; 4],
 }
 
@@ -160,7 +160,7 @@ impl Rollout {
     }
 }
 
-/// Makes a rollout of this shape; `id` makes one up when it is `None`.
+/// Returns a rollout of this shape; `id` is random if it is `None`.
 pub fn rollout(shape: CodexShape, cwd: &str, id: Option<&str>, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, "codex");
     let begun = MORNING + 60_000 * (rng.below(40_000) as i64);
@@ -204,7 +204,7 @@ pub fn rollout(shape: CodexShape, cwd: &str, id: Option<&str>, seed: u64) -> Mad
     finish(log, begun)
 }
 
-/// How a fork keeps what it took from its parent.
+/// How a fork stores the data of its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// The parent's header and lines are copied, with the time of the fork.
@@ -213,7 +213,7 @@ pub enum Taken {
     WithoutHeader,
     /// As above, from a client whose turn ids contain no time.
     OldTurns,
-    /// Nothing is copied; the counter goes on all the same.
+    /// Nothing is copied, but the usage counter continues.
     Referred,
 }
 
@@ -251,7 +251,7 @@ const USAGE: [&str; 4] = [
     "reasoning_output_tokens",
 ];
 
-/// Makes a fork of a rollout after its first `turns` turns, which then has `more` turns of its own.
+/// Returns a fork of a rollout after its first `turns` turns, with `more` turns of its own.
 pub fn fork(parent: &Made, turns: usize, more: usize, taken: Taken, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, "codex fork");
     let lines = crate::jsonl::parse(parent.bytes());

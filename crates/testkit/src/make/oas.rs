@@ -1,7 +1,7 @@
-//! The open-agent-sdk store: a header line, one message a line, an index next to them.
+//! The open-agent-sdk store: a header line, one message per line, and an index.
 //!
-//! Paths are below `~/.open-agent`. The header's options can hold keys in clear text before
-//! the first turn ends.
+//! Paths are below `~/.open-agent`. The header's options can contain keys in clear text before the
+//! first turn ends.
 
 use serde_json::{Value, json};
 
@@ -12,17 +12,17 @@ use crate::make::merge;
 use crate::phrase;
 use crate::rng::Rng;
 
-/// A text in the place of a real key; no output of boswell may ever show it.
+/// A fake key; no output of boswell may ever show it.
 pub const SECRET: &str = "sk-test-1f0a-do-not-show-this";
 
-/// How far an index is right.
+/// How correct an index is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OasIndexState {
-    /// It has a row for each file.
+    /// It has a row per file.
     Right,
     /// There is none.
     Missing,
-    /// It names a session that is not there, and misses one that is.
+    /// It names a session that does not exist, and lacks one that does.
     DeletedSessions,
     /// It is not JSON.
     Corrupt,
@@ -38,17 +38,17 @@ impl OasIndexState {
     ];
 }
 
-/// Where a session's file lies.
+/// The folder of a session's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OasLayout<'a> {
-    /// In the project's folder, in which only `/` became `-`.
+    /// In the project's folder, whose name has `-` for each `/`.
     Project(&'a str),
     /// In the one flat folder that the command line uses.
     Flat,
 }
 
 impl OasLayout<'_> {
-    /// Gives the folder below the store's root.
+    /// Returns the folder below the store's root.
     pub fn folder(self) -> String {
         match self {
             OasLayout::Project(cwd) => format!("projects/{}", cwd.replace('/', "-")),
@@ -57,7 +57,7 @@ impl OasLayout<'_> {
     }
 }
 
-/// Makes one session; `fresh` ones still have everything, secrets included, in their options.
+/// Returns one session; the options of `fresh` ones still contain everything, including secrets.
 pub fn session(place: OasLayout<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, "oas");
     let clock = ManualClock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
@@ -159,7 +159,7 @@ impl Log {
     }
 }
 
-/// Makes a fork: a new id in the header, messages copied with the parent's ids still in them.
+/// Returns a fork: a new id in the header, messages copied with the parent's ids.
 pub fn fork_of(source: &Made, seed: u64) -> Made {
     let id = Rng::for_part(seed, &source.id).uuid_v4();
     let mut values = jsonl::parse(source.bytes());
@@ -182,7 +182,7 @@ pub fn fork_of(source: &Made, seed: u64) -> Made {
     }
 }
 
-/// Prints an index of these sessions: pretty, with a newline at the end.
+/// Prints an index of these sessions, with a newline at the end.
 pub fn index(sessions: &[Made]) -> Vec<u8> {
     let row = |made: &Made| {
         let lines = jsonl::parse(made.bytes());
@@ -204,7 +204,7 @@ pub fn index(sessions: &[Made]) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Makes a project folder with a finished session, a fresh one, one without messages and a fork,
+/// Returns a project folder with a finished session, a fresh one, one without messages and a fork,
 /// and a flat one next to it.
 pub fn store(state: OasIndexState, cwd: &str, seed: u64) -> Batch {
     let place = OasLayout::Project(cwd);

@@ -1,4 +1,4 @@
-//! An append that only has to survive its process.
+//! An append that must survive only its process.
 
 use std::io::Write;
 use std::time::Duration;
@@ -42,8 +42,8 @@ impl Group for AppendOs {
             done?;
             Ok(time)
         };
-        // Each append takes and releases the append lock, and looks at the path and
-        // the failed-sync marker.
+        // Each append takes and releases the append lock, and checks the path and the failed-sync
+        // marker.
         let single = Some(Target::AtMost(8.0));
         let times = compare(
             "append, one by one",

@@ -1,4 +1,4 @@
-//! A text written as Markdown that means the same to every reader and ends where it ends.
+//! Writes a text as self-contained Markdown that every reader interprets in the same way.
 
 use super::inline::fenced;
 use super::piece::{Headings, Kind, Piece, parse};
@@ -6,22 +6,21 @@ use super::shape::shape;
 use super::writer::Writer;
 use crate::text::escape;
 
-/// What a text ends with, as far as the next one has to know: two lists with the same
-/// mark would become one.
+/// The state at the end of a text that the next one needs: two lists with the same marker would
+/// become one.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::export) struct Tail(Option<char>);
 
-/// A text as Markdown, without markup that would run and pictures that would be loaded. `tail` is
-/// that of the text before.
+/// Returns a text as Markdown, without active markup and without images that would be loaded.
+/// `tail` is that of the text before.
 pub(in crate::export) fn markdown(text: &str, tail: &mut Tail) -> String {
     let pieces = parse(text, Headings::BelowOurs);
     let is_mark = |piece: &Piece| matches!(piece, Piece::Open(kind) | Piece::Close(kind) if matches!(kind, Kind::Emphasis(_) | Kind::Strong | Kind::Strike));
     let bare: Vec<Piece> = merged(pieces.iter().filter(|piece| !is_mark(piece)));
     for pieces in [&pieces, &bare] {
         let (written, after) = write(pieces, *tail);
-        // What we wrote is read once more. Marks of emphasis are the only part of Markdown whose
-        // meaning depends on the characters around them; where they cannot be written they are left
-        // out, and nothing else is tried.
+        // The output is parsed again. Only emphasis depends on the characters around it; if the
+        // result differs, emphasis is omitted, and nothing else is tried.
         if shape(&parse(&written, Headings::AsTheyAre)) == shape(pieces) {
             *tail = after;
             return written;
@@ -31,7 +30,7 @@ pub(in crate::export) fn markdown(text: &str, tail: &mut Tail) -> String {
     fenced("", &escape(text))
 }
 
-/// Joins neighbouring words.
+/// Merges adjacent words.
 fn merged<'p>(pieces: impl Iterator<Item = &'p Piece>) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
     for piece in pieces {

@@ -6,20 +6,20 @@ use pulldown_cmark::Alignment;
 use super::inline::{InlineCursor, code_span, fenced, push_words};
 use super::piece::{Kind, Piece};
 
-/// The largest number that an item of a list may have.
+/// Largest number of a list item.
 const LARGEST_NUMBER: u64 = 999_999_999;
 
-/// A quote, an item of a list, or the text itself.
+/// A quote, a list item, or the text itself.
 #[derive(Debug, Default)]
 struct Container {
-    /// What its first line begins with, until that is written.
+    /// Prefix of its first line, until that is written.
     first: Option<String>,
-    /// What its other lines begin with.
+    /// Prefix of its other lines.
     rest: String,
     had_block: bool,
-    /// Whether it is an item of a list without blank lines.
+    /// Whether it is an item of a tight list.
     tight: bool,
-    /// The mark of the list that was its last block.
+    /// The marker of the list that was its last block.
     last_list: Option<char>,
 }
 
@@ -40,9 +40,9 @@ pub(super) struct Writer {
     line_start: bool,
     in_link: bool,
     in_cell: bool,
-    /// Whether lines cannot be broken: in headings and cells.
+    /// Whether lines cannot be broken: in headings and table cells.
     one_line: bool,
-    /// Of the table that is open.
+    /// Alignments of the open table.
     alignments: Vec<Alignment>,
 }
 
@@ -100,7 +100,7 @@ impl Writer {
 
     fn code(&mut self, code: &str) {
         let span = code_span(code);
-        // In a table a bar ends the cell, in code as elsewhere.
+        // In a table a bar ends the cell, even inside code.
         let span = if self.in_cell {
             span.replace('|', "\\|")
         } else {
@@ -143,7 +143,7 @@ impl Writer {
                 self.push(" ");
             }
             Kind::Emphasis(mark) => self.push(&mark.to_string()),
-            // Not `__`: some readers underline what is between those.
+            // Not `__`: some readers render that as underline.
             Kind::Strong => self.push("**"),
             Kind::Strike => self.push("~~"),
             Kind::Link(to) => {
@@ -165,7 +165,7 @@ impl Writer {
         match kind {
             Kind::Paragraph => self.end_line(),
             Kind::Heading(_) => {
-                // Marks at the end would be taken for the end of the heading.
+                // Trailing `#` would be parsed as the end of the heading.
                 if self.out.ends_with('#') {
                     self.out.insert(self.out.len() - 1, '\\');
                 }
@@ -203,7 +203,7 @@ impl Writer {
     }
 
     fn open_list(&mut self, first: Option<u64>, tight: bool, after: &[Piece]) {
-        // Only such a list can follow a paragraph without a blank line between them.
+        // Only such a list can follow a paragraph without a blank line.
         let interrupts = matches!(first, None | Some(1))
             && !matches!(
                 after,
@@ -264,7 +264,7 @@ impl Writer {
         self.containers.pop();
     }
 
-    /// Ends the line, without blanks at its end: two of them would break it.
+    /// Ends the line without trailing blanks: two of them would be a line break.
     fn end_line(&mut self) {
         let kept = self.out.trim_end_matches([' ', '\t']).len();
         self.out.truncate(kept);
@@ -307,8 +307,8 @@ impl Writer {
         self.begin_line();
     }
 
-    /// Puts a blank line between this block and the one before it, unless it `joins` that in a list
-    /// without blank lines.
+    /// Writes a blank line between this block and the one before it, unless it `joins` that in a
+    /// tight list.
     fn separate(&mut self, joins: bool) {
         let Some(around) = self.containers.last_mut() else {
             return;
@@ -335,7 +335,7 @@ impl Writer {
     }
 }
 
-/// The row between the head of a table and its body.
+/// Returns the row between the header of a table and its body.
 fn rule_of(alignments: &[Alignment]) -> String {
     let cell = |alignment: &Alignment| match alignment {
         Alignment::None => " --- |",

@@ -58,7 +58,7 @@ fn located(
     });
 }
 
-/// A file whose name would be an option is not listed as a session.
+/// Checks that a file whose name looks like an option is not listed as a session.
 fn odd_names(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findings) {
     let mut odd = sample.clone();
     for file in &mut odd.files.list {
@@ -75,7 +75,7 @@ fn odd_names(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findin
 }
 
 fn recognised(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findings) {
-    // A session without a record shows nothing to recognise.
+    // A session without records cannot be recognised.
     let empty = sample.main.is_some() && sample.bytes().trim_ascii().is_empty();
     let own = likeness(suite, sample, &home_of(suite));
     findings.expect(RecognisesItsOwn, empty || own >= suite.certainty, || {
@@ -89,7 +89,7 @@ fn recognised(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findi
     }
 }
 
-/// Names of the folders of the agent's own root, nearest first.
+/// Returns the names of the folders of the agent's own root, nearest first.
 fn home_of(suite: &DialectSuite) -> Vec<String> {
     let env = Environment {
         home: Some("/home/me".into()),
@@ -102,7 +102,7 @@ fn home_of(suite: &DialectSuite) -> Vec<String> {
         .collect()
 }
 
-/// The sample as JSON. Rows have no file of JSON: an export of them is used instead.
+/// The sample as JSON. Rows have no JSON file: an export of them is used instead.
 fn text_of(sample: &DialectSample) -> Vec<u8> {
     if sample.main.is_some() {
         return sample.bytes().to_vec();

@@ -10,7 +10,7 @@ use boswell_store::{
 use super::super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
 use super::super::{MakePlace, WritePlace, ok};
 
-/// One drives at a time; titles, tags and labels need no lease.
+/// One writer has the lease at a time; titles, tags and labels need no lease.
 pub fn leases(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -61,7 +61,7 @@ fn third_waits_for(place: &dyn WritePlace, next: SessionWriter) {
     });
 }
 
-/// One whose lease ran out and was taken by another writes no more.
+/// A writer whose lease expired and was taken by another cannot write any more.
 pub fn lost_leases(make: &MakePlace<'_>) {
     let place = make();
     let old = created(place.as_ref(), "s-1");
@@ -77,7 +77,7 @@ pub fn lost_leases(make: &MakePlace<'_>) {
     );
     assert!(place.expire_leases());
     let new = ok(place.store().writer("s-1", Wait::No));
-    // Once where the log is as the old one knows it, and once where it is not.
+    // Once if the log is as the old writer knows it, and once if it is not.
     assert_eq!(
         kind_of(old.append(Draft::user("too late").with_id("x1"))),
         Some(ErrorKind::Conflict),
@@ -105,7 +105,7 @@ pub fn lost_leases(make: &MakePlace<'_>) {
     );
 }
 
-/// What others add is read before the next entry is written, and by those who follow.
+/// Entries of other writers are read before the next entry is written, and by followers.
 pub fn others_add(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -150,7 +150,7 @@ pub fn others_add(make: &MakePlace<'_>) {
     );
 }
 
-/// Threads of one writer and others without a lease write at the same time: every receipt is true.
+/// Threads of one writer and others without a lease write concurrently: every receipt is correct.
 pub fn many_writers(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -203,7 +203,8 @@ fn written_at_once(place: &dyn WritePlace, writer: &SessionWriter) -> Vec<Receip
     })
 }
 
-/// The leaf moves, a branch is left with a summary, a session is forked, compacted and switched to.
+/// The leaf moves, a branch is abandoned with a summary, a session is forked, compacted and
+/// switched to.
 pub fn conversations(make: &MakePlace<'_>) {
     let place = make();
     let store = place.store();

@@ -1,13 +1,13 @@
-//! Keys of several parts, and addresses of webhooks.
+//! Keys of several parts, and webhook URLs.
 
 use super::super::Credential;
 use super::{ALNUM, DIGIT, HEX, LOWER, UPPER, URL, body, plain};
 use crate::Rng;
 
-/// Draws this many of these letters.
+/// Returns this many of these letters.
 type Draw<'d> = &'d mut dyn FnMut(&str, usize) -> String;
 
-/// Keys of several parts.
+/// Returns keys of several parts.
 pub(super) fn joined(rng: &mut Rng) -> Vec<Credential> {
     let mut d = |letters: &str, count| body(rng, letters, count);
     let mut made = keys_of_hosts(&mut d);
@@ -31,7 +31,7 @@ fn uuid(d: Draw<'_>) -> String {
     )
 }
 
-/// Of those who host code, builds and machines.
+/// Keys of hosts of code, builds and machines.
 fn keys_of_hosts(d: Draw<'_>) -> Vec<(&'static str, String)> {
     vec![
         (
@@ -83,7 +83,7 @@ fn keys_of_hosts(d: Draw<'_>) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Of those who send messages, keep documents, take payments and watch programs.
+/// Keys of messaging, document, payment and monitoring services.
 fn keys_of_services(d: Draw<'_>) -> Vec<(&'static str, String)> {
     let mut keys = keys_of_mail_and_documents(d);
     keys.extend(keys_of_payment_and_metrics(d));

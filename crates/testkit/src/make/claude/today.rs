@@ -1,4 +1,4 @@
-//! Fills transcripts of today's client.
+//! Fills transcripts of the newest client.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::files::FileList;
 use crate::make::claude::{ClaudeSession, ClaudeShape, backup_name};
 use crate::phrase;
 
-/// Fills a transcript with what its shape is to show; gives the title, if it has one.
+/// Fills a transcript according to its shape; returns the title, if it has one.
 pub(crate) fn fill(
     session: &mut ClaudeSession,
     shape: ClaudeShape,
@@ -170,7 +170,7 @@ fn checkpointed(session: &mut ClaudeSession, side: &mut FileList) {
         );
         session.answer("Edited.");
     }
-    // A file that did not exist before: to restore is to delete.
+    // A file that did not exist before: restoring means deleting it.
     tracked["src/new.rs"] =
         json!({"backupFileName": null, "version": 1, "backupTime": session.clock.iso()});
     let asked = session.prompt("and now?");

@@ -9,10 +9,10 @@ use crate::make::merge;
 use crate::phrase;
 use crate::rng::Rng;
 
-/// Which generation of the program wrote the session.
+/// The generation of the program that wrote the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Era {
-    /// 0.1.4 to 0.1.10: ids of its own besides those of the SDK.
+    /// 0.1.4 to 0.1.10: its own ids besides those of the SDK.
     E1,
     /// 0.1.11 to about 0.2.13: one id for both.
     E2,
@@ -20,29 +20,29 @@ pub enum Era {
     E3,
 }
 
-/// What a session is to be.
+/// The properties of a session.
 #[derive(Clone, Debug)]
 pub struct MyAgentsSpec<'a> {
-    /// Who writes it.
+    /// The generation.
     pub era: Era,
-    /// Its id; `None` makes one as the era does.
+    /// Id; `None` for a random one as in the generation.
     pub id: Option<&'a str>,
-    /// The SDK's session, where it differs from the id.
+    /// The SDK's session, if it differs from the id.
     pub sdk: Option<&'a str>,
     /// The project folder.
     pub agent_dir: &'a str,
-    /// How many questions and answers.
+    /// Number of exchanges.
     pub turns: usize,
     /// The seed.
     pub seed: u64,
 }
 
-/// Prints an index as the program does: pretty, two spaces, no newline at the end.
+/// Prints an index like the program: two spaces, no newline at the end.
 pub fn index(rows: &[Value]) -> Vec<u8> {
     serde_json::to_vec_pretty(rows).expect("values print")
 }
 
-/// Makes one session and its row for the index; the transcript is at `sessions/<id>.jsonl`.
+/// Returns one session and its index row; the transcript is at `sessions/<id>.jsonl`.
 pub fn session(spec: &MyAgentsSpec<'_>) -> (Made, Value) {
     let mut rng = Rng::for_part(spec.seed, "myagents");
     let mut clock = ManualClock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
@@ -204,10 +204,10 @@ fn rows_of(claude: &Made) -> Vec<Value> {
     rows
 }
 
-/// Makes the MyAgents side of a conversation whose other side is a Claude transcript: same
-/// texts, the SDK's uuids.
+/// Returns the MyAgents side of a conversation whose other side is a Claude transcript: same texts,
+/// the SDK's uuids.
 ///
-/// With `id` the session keeps an id of its own and points at the transcript, as era 1 did;
+/// With `id` the session has its own id and refers to the transcript, as in the first generation;
 /// without, it shares the id.
 pub fn mirror_of(claude: &Made, id: Option<&str>) -> (Made, Value) {
     let era = if id.is_some() { Era::E1 } else { Era::E2 };

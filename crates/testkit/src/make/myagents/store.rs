@@ -1,4 +1,4 @@
-//! Whole MyAgents folders in each state that the program leaves, or finds after a crash.
+//! MyAgents stores in each state that the program leaves, also after a crash.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,11 @@ use crate::make::myagents::{Era, MyAgentsSpec, index, session};
 /// The state of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MyAgentsShape {
-    /// Era 1: ids of its own, those of the SDK next to them.
+    /// Generation 1: its own ids, besides those of the SDK.
     E1,
-    /// Era 2: unified ids.
+    /// Generation 2: unified ids.
     E2,
-    /// Era 3: everything that the newest program writes.
+    /// Generation 3: everything that the newest version writes.
     E3,
     /// One session is still a whole `.json` file.
     LegacyJson,
@@ -23,19 +23,19 @@ pub enum MyAgentsShape {
     EmptyWithLegacy,
     /// The index begins with a byte order mark.
     BomIndex,
-    /// The index is cut inside its first object.
+    /// The index is truncated inside its first object.
     IndexTruncated,
-    /// The index holds `null` among its rows.
+    /// The index contains `null` among its rows.
     IndexWithNull,
-    /// The index is cut inside its last row.
+    /// The index is truncated inside its last row.
     IndexCutInRow,
     /// There is no index.
     IndexMissing,
-    /// The index is corrupt and a newer, valid `.tmp` is next to it.
+    /// The index is corrupt, and there is a newer, valid `.tmp`.
     TmpNewer,
-    /// A rewind was announced and not yet carried out.
+    /// The intent of a rewind is recorded, and nothing was truncated yet.
     IntentBefore,
-    /// A rewind was announced and the transcript already cut.
+    /// The intent of a rewind is recorded, and the transcript is already truncated.
     IntentAfter,
     /// A row that is hidden until its first turn.
     Prepared,
@@ -79,7 +79,7 @@ impl MyAgentsShape {
     }
 }
 
-/// Makes a store of three sessions in this state.
+/// Returns a store of three sessions in this state.
 pub fn store(shape: MyAgentsShape, seed: u64) -> Batch {
     let mut batch = Batch::default();
     let mut rows = Vec::new();
