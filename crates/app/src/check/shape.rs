@@ -62,17 +62,17 @@ shape! {
     }
 }
 
-/// The shape of something that was found about a store.
+/// The JSON shape of a finding about a store.
 #[derive(Debug, Clone)]
 pub enum FindingShape {
-    /// Something is wrong.
+    /// A problem.
     Damage(DamageShape),
-    /// Nothing is wrong yet.
+    /// Not a problem yet.
     Warning(WarningShape),
 }
 
 impl FindingShape {
-    /// The object, for a line of `--json`.
+    /// Returns the object for a line of `--json`.
     pub fn object(self) -> Json {
         match self {
             FindingShape::Damage(shape) => shape.object(),
@@ -81,7 +81,7 @@ impl FindingShape {
     }
 }
 
-/// What is known of a problem from itself alone.
+/// Returns the members that depend on the problem alone.
 fn damage(session: Option<&str>, path: Option<&str>, problem: &Problem) -> DamageShape {
     DamageShape {
         session: session.map(str::to_owned),
@@ -100,14 +100,14 @@ fn damage(session: Option<&str>, path: Option<&str>, problem: &Problem) -> Damag
 }
 
 impl UncheckedPlace {
-    /// Its JSON shape.
+    /// Returns the JSON shape.
     pub fn shape(&self) -> DamageShape {
         damage(self.session.as_deref(), Some(&self.path), &self.problem)
     }
 }
 
 impl CheckedSession {
-    /// The JSON shape of each finding.
+    /// Iterates over the JSON shapes of the findings.
     pub fn shapes(&self) -> impl Iterator<Item = DamageShape> {
         let shape = |finding: &Finding| DamageShape {
             entry: finding.entry.clone(),
@@ -128,7 +128,7 @@ impl CheckedSession {
 }
 
 impl CheckedStore {
-    /// The JSON shape of each finding.
+    /// Iterates over the JSON shapes of the findings.
     pub fn shapes(&self) -> impl Iterator<Item = FindingShape> {
         self.findings.iter().map(StoreFinding::shape)
     }

@@ -1,37 +1,37 @@
 //! Encodes new rows of a transcript, with the member order of the app.
 
 use boswell_model::json::{Json, Raw, RawKind};
-use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
+use boswell_model::{Error, ErrorKind, Instant, MediaSource, Part, Result, Usage};
 
-use crate::{AssistantMessage, Body, Draft, Part, one_object, refuse_unknown_parts, unsupported};
+use crate::{AssistantMessage, Body, Draft, one_object, refuse_unwritable_parts, unsupported};
 
 use super::{attachment, indent};
 
-/// A row to be written, with the files that it names.
+/// A new row, with its attachment files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Encoded {
-    /// The row, without its line end.
+    /// The row, without a line end.
     pub(crate) row: Vec<u8>,
     /// Key and bytes of each attachment.
     pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
-/// What is settled about a row.
+/// Session, id and time of a new row.
 #[derive(Clone, Copy)]
 pub(crate) struct MessagePosition<'a> {
-    /// The session.
+    /// Id of the session.
     pub(crate) session: &'a str,
     /// Id of the row.
     pub(crate) id: &'a str,
-    /// When it was said.
+    /// Time of the message.
     pub(crate) at: Instant,
-    /// Makes ids of attachments.
+    /// Creates ids of attachments.
     pub(crate) name: &'a dyn Fn() -> String,
 }
 
 /// Encodes a draft.
 pub(crate) fn encode(draft: &Draft, place: MessagePosition<'_>) -> Result<Encoded> {
-    refuse_unknown_parts("myagents", &draft.body)?;
+    refuse_unwritable_parts("myagents", &draft.body)?;
     match &draft.body {
         Body::User(parts) => {
             let (attachments, files) = attachments(parts, place)?;
@@ -108,12 +108,12 @@ fn usage(answer: &AssistantMessage) -> Option<Json> {
     )
 }
 
-/// The content string: plain text where that is all there is and cannot be taken for
-/// blocks, else blocks.
+/// Returns the content string: plain text if there is only text and it cannot be parsed as blocks,
+/// else blocks.
 fn content(parts: &[Part]) -> String {
     let texts: Option<Vec<&str>> = parts
         .iter()
-        .filter(|part| !matches!(part, Part::Image { .. }))
+        .filter(|part| !matches!(part, Part::Media { .. }))
         .map(|part| {
             if let Part::Text(text) = part {
                 Some(text.as_str())
@@ -143,20 +143,16 @@ fn block(at: usize, part: &Part) -> Option<Json> {
             .with("type", "thinking")
             .with("thinking", text)
             .with("isComplete", true),
-        Part::Call {
-            id,
-            name,
-            arguments,
-        } => {
+        Part::Call { id, name, input } => {
             let tool = Json::object()
                 .with("id", id)
                 .with("name", name)
-                .with("input", arguments.clone());
+                .with("input", input.to_object());
             Json::object()
                 .with("type", "tool_use")
                 .with("tool", tool.with("streamIndex", at))
         }
-        Part::Image { .. } | Part::Other(_) => return None,
+        _ => return None,
     })
 }
 
@@ -165,7 +161,11 @@ type Files = Vec<(String, Vec<u8>)>;
 fn attachments(parts: &[Part], place: MessagePosition<'_>) -> Result<(Option<Vec<Json>>, Files)> {
     let (mut rows, mut files) = (Vec::new(), Files::new());
     for part in parts {
-        let Part::Image { base64, mime } = part else {
+        let Part::Media {
+            mime: Some(mime),
+            source: MediaSource::Inline(base64),
+        } = part
+        else {
             continue;
         };
         let id = (place.name)();
@@ -183,7 +183,8 @@ fn attachments(parts: &[Part], place: MessagePosition<'_>) -> Result<(Option<Vec
     Ok(((!rows.is_empty()).then_some(rows), files))
 }
 
-/// A row in the app's own shape: checked, put on one line, id and time filled in.
+/// Encodes a draft that already is a row of the app: checks it, puts it on one line, and adds id
+/// and time.
 fn native(bytes: &[u8], place: MessagePosition<'_>) -> Result<Encoded> {
     let raw = one_object(bytes)?;
     check_native(raw)?;
@@ -211,7 +212,7 @@ fn wrong(why: &str) -> Error {
     )
 }
 
-/// Refuses a row that the app could not read.
+/// Refuses a row that the app cannot read.
 fn check_native(raw: Raw<'_>) -> Result<()> {
     if !raw
         .get("role")
@@ -279,7 +280,7 @@ mod tests {
         let call = Part::Call {
             id: "t".into(),
             name: "Bash".into(),
-            arguments: Json::object().with("c", 1),
+            input: Json::object().with("c", 1).into(),
         };
         let usage = Usage {
             input: Some(2),
@@ -336,10 +337,7 @@ mod tests {
     #[test]
     fn an_image_becomes_a_file_that_stays_in_its_folder() {
         let image = |mime: &str| {
-            let part = Part::Image {
-                base64: "aGk=".into(),
-                mime: mime.into(),
-            };
+            let part = Part::image("aGk=", mime);
             let place = MessagePosition {
                 session: "s",
                 id: "7",

@@ -10,8 +10,8 @@
 //!
 //! Nothing here writes to the log: lines are collected in a [`Batch`].
 
-use boswell_dialect::{Append, Body, Draft, EntryStamp, IdSource, Parent, Part, SessionFacts};
-use boswell_model::{EntryId, Error, ErrorKind, Instant, Result};
+use boswell_dialect::{Append, Body, Draft, EntryStamp, IdSource, Parent, SessionFacts};
+use boswell_model::{EntryId, Error, ErrorKind, Instant, Part, Result};
 
 use super::batch::{Batch, Encoded};
 use super::id_index::KnownIds;

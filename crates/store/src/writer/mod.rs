@@ -31,6 +31,7 @@ pub use receipt::{Durability, Expect, Outcome, Receipt};
 #[cfg(feature = "tokio")]
 pub use crate::async_writer::{AsyncTicket, AsyncWriter, Reply};
 pub use boswell_dialect::{AssistantMessage, Parent, Visibility};
+pub use boswell_model::{MediaSource, ToolInput};
 use state::State;
 
 use crate::backend::{Backend, Lease, OpenLog};

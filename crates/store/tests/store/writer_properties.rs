@@ -1,6 +1,6 @@
-//! Random calls to a writer, each compared with a reference that keeps a list.
+//! Random calls to a writer, each compared with a reference that is a list.
 //!
-//! Failing seeds are kept in `writer_properties.regressions` and tried first ever after.
+//! Failing seeds are recorded in `writer_properties.regressions` and tried first in later runs.
 
 mod appending;
 mod calls;
@@ -28,7 +28,7 @@ use proptest::test_runner::FileFailurePersistence;
 
 use calls::call;
 
-/// The model that gives all answers.
+/// The model of all assistant messages.
 const ANSWERING: &str = "p/m9";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +55,7 @@ struct Reference {
     shown: bool,
 }
 
-/// Entries are picked by a number, counted from the first and round again.
+/// A random call. Entries are chosen by a number modulo their count.
 #[derive(Debug, Clone)]
 enum Call {
     Append(Place, Said),
@@ -83,7 +83,7 @@ enum Place {
     Tip,
     Root,
     Below(usize),
-    /// Below the entry before it in the batch.
+    /// The entry before it in the batch.
     Before,
 }
 
@@ -101,7 +101,7 @@ enum Said {
 const HOME: &str = "/home/store";
 const ID: &str = "a_session.1";
 
-/// Where the session is kept.
+/// Where the session is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Ground {
     Files,
@@ -163,8 +163,8 @@ impl Run {
         (count > 0).then(|| self.reference.entries[number % count].id.clone())
     }
 
-    /// What the draft's parent is, and what the reference takes for it; `before` is the last entry
-    /// of the batch so far.
+    /// Returns the draft's parent, and the parent in the reference; `before` is the last entry of
+    /// the batch so far.
     fn place(&self, place: &Place, before: Option<&str>) -> (Parent, Option<String>) {
         let tip = before.map(str::to_owned).or_else(|| self.reference.tip());
         match place {
@@ -206,7 +206,7 @@ impl Run {
         self.bytes_of(&self.writer)
     }
 
-    /// The revision of the log as it is.
+    /// Returns the current revision of the log.
     fn revision(&self) -> Revision {
         let log = self.log(&self.writer);
         Revision::of_log(log.identity().unwrap(), log.end().unwrap())
@@ -242,7 +242,7 @@ impl Run {
 
 fn config() -> ProptestConfig {
     let kept = FileFailurePersistence::Direct("tests/store/writer_properties.regressions");
-    // `PROPTEST_CASES` asks for more.
+    // `PROPTEST_CASES` sets the number of cases.
     let cases = ProptestConfig::default().cases / 2;
     ProptestConfig {
         cases,
@@ -272,7 +272,7 @@ proptest! {
     }
 }
 
-/// Cases that failed once.
+/// Runs calls of a case that failed once.
 fn tell(calls: &[Call]) {
     for ground in [Ground::Files, Ground::Rows] {
         let mut run = Run::start(ground, Visibility::AtOnce, 0);

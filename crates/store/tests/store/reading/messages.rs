@@ -1,4 +1,4 @@
-//! What was appended comes back as the messages that a model is sent.
+//! Appended entries are read back as the messages of a context.
 
 use boswell_store::model::json::Json;
 use boswell_store::writer::AssistantMessage;
@@ -12,10 +12,7 @@ fn text(text: &str) -> Part {
 }
 
 fn image() -> Part {
-    Part::Image {
-        base64: "iVBORw0KGgo=".to_owned(),
-        mime: "image/png".to_owned(),
-    }
+    Part::image("iVBORw0KGgo=", "image/png")
 }
 
 fn tool(is_error: bool) -> Role {
@@ -26,7 +23,7 @@ fn tool(is_error: bool) -> Role {
     }
 }
 
-/// A conversation with every kind of part.
+/// Returns a conversation with every kind of part.
 fn conversation() -> Vec<ChatMessage> {
     let thinking = Part::Thinking {
         text: "hm".to_owned(),
@@ -35,7 +32,10 @@ fn conversation() -> Vec<ChatMessage> {
     let call = Part::Call {
         id: "c1".to_owned(),
         name: "bash".to_owned(),
-        arguments: Json::object().with("command", "make").with("times", 2),
+        input: Json::object()
+            .with("command", "make")
+            .with("times", 2)
+            .into(),
     };
     vec![
         ChatMessage::new(Role::User, vec![text("why is it red?"), image()]),
@@ -125,7 +125,10 @@ fn a_part_that_only_its_agent_knows_is_read_as_json_and_not_written() {
         .append(Draft::new(Body::Native(native.to_vec())))
         .unwrap();
     let messages = writer.session().unwrap().messages().unwrap();
-    let smell = Part::Other(Json::object().with("type", "smell"));
+    let smell = Part::Other {
+        word: "smell".to_owned(),
+        json: r#"{"type":"smell"}"#.to_owned(),
+    };
     assert_eq!(
         messages,
         [ChatMessage::new(Role::User, vec![smell.clone()])]

@@ -1,4 +1,4 @@
-//! The calls that are tried: how they are drawn, and what they write.
+//! The random calls: how they are generated, and what they write.
 
 use boswell_store::writer::AssistantMessage;
 use boswell_store::{Body, Draft};
@@ -55,7 +55,7 @@ impl Said {
     }
 }
 
-/// What begins with this stands for a text of many pages, so that a failing case can be read.
+/// A text with this prefix represents a text of many pages, so that a failing case stays readable.
 const LONG: &str = "long:";
 
 pub(super) fn text_pieces(text: &str) -> String {
