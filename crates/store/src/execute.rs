@@ -30,12 +30,21 @@ pub struct Executed {
 impl Store {
     /// Plans an edit request. Takes no lock, so the plan may be different when the request is
     /// executed.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the dialect has no plan for it; `Conflict` or `NotFound` if the session is
+    /// not as the request expects; an I/O error if it cannot be read.
     pub fn plan(&self, location: &SessionLocation, request: &EditRequest) -> Result<Planned> {
         let session = self.read(location, Depth::Facts)?;
         self.plan_for(&session, request)
     }
 
     /// As [`plan`](Store::plan), for a request about the whole store.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the dialect has no plan for it; an I/O error if the store cannot be read.
     pub fn plan_store(&self, request: &StoreRequest) -> Result<Planned> {
         let id_source = self.id_source();
         let edits = self.dialect().planner()?;

@@ -34,6 +34,22 @@ const WINDOW: usize = 64;
 const PEEK: u64 = 64 << 10;
 
 /// Returns the entries of one session as they are written.
+///
+/// ```
+/// use boswell_store::{Draft, Follower, Home, NewSession};
+///
+/// # fn main() -> boswell_store::Result<()> {
+/// let store = Home::in_memory()?.sessions()?;
+/// let writer = store.create(NewSession::in_project("/proj/demo").with_id("first"))?;
+/// let asked = writer.append(Draft::user("hello"))?;
+/// let mut follower = Follower::since(&store, "first", &asked.revision)?;
+/// assert!(follower.poll()?.entries.is_empty());
+/// writer.append(Draft::assistant("hi").with_id("answer"))?;
+/// assert_eq!(follower.poll()?.entries[0].id, Some("answer".into()));
+/// assert!(Follower::from_end(&store, "second").is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Follower {
     store: Store,
@@ -123,6 +139,11 @@ pub struct NewEntry {
 impl Follower {
     /// Follows a session from its first entry. A hidden session has no entries until it is
     /// published. After the log was truncated or replaced, everything is returned again.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such session; `Unsupported` if it is not a log of lines; an I/O
+    /// error if the store cannot be listed.
     pub fn new(store: &Store, id: impl Into<SessionId>) -> Result<Follower> {
         let id = id.into();
         let key = match store.find(&id) {
@@ -135,6 +156,10 @@ impl Follower {
 
     /// Follows a session from what comes next on; of a line without its end, from
     /// the start of that line.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Follower::new), and an I/O error if the log cannot be read.
     pub fn from_end(store: &Store, id: impl Into<SessionId>) -> Result<Follower> {
         let mut follower = Follower::new(store, id)?;
         if let Some(object) = follower.open()? {
@@ -147,6 +172,10 @@ impl Follower {
     /// Follows a session from a revision on: that of a snapshot, a receipt, or an entry that was
     /// handed out. If another file took the log's place since, or it was cut, everything is handed
     /// out, in generation 1.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Follower::new), and an I/O error if the log cannot be read.
     pub fn since(store: &Store, id: impl Into<SessionId>, revision: &Revision) -> Result<Follower> {
         let mut follower = Follower::new(store, id)?;
         let Some(object) = follower.open()? else {
@@ -170,6 +199,10 @@ impl Follower {
     /// there before, and only a line that was not ended then is handed out whole. Of a log
     /// that is cut or replaced only what is added later is handed out, since nothing says
     /// which of its records are new.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if it is not a log of lines; an I/O error if the log cannot be read.
     pub fn behind(store: &Store, location: &SessionLocation) -> Result<Follower> {
         let key = key_of(location)?;
         let mut follower = Follower::at(
@@ -220,6 +253,11 @@ impl Follower {
     }
 
     /// Everything new since the last poll.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be read, `NotFound` if it is gone. The next poll tries again
+    /// from the same place.
     pub fn poll(&mut self) -> Result<News> {
         let Some(object) = self.open()? else {
             return Ok(News {

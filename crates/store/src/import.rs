@@ -51,11 +51,20 @@ impl Default for ImportLimits {
 impl WritableStore {
     /// Imports a session. `origin` describes where it came from, and is recorded in its first
     /// entry.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the source is too large; otherwise those of
+    /// [`create`](WritableStore::create), and an I/O error if the source cannot be read.
     pub fn import(&self, source: &Session, new: NewSession, origin: Json) -> Result<SessionWriter> {
         self.import_within(source, new, origin, ImportLimits::default())
     }
 
     /// As [`import`](WritableStore::import), within other limits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`import`](WritableStore::import).
     pub fn import_within(
         &self,
         source: &Session,

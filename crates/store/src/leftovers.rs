@@ -123,6 +123,10 @@ impl StaleLock {
 
 impl Store {
     /// Finds what agents left behind in this store.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the store cannot be listed.
     pub fn leftovers(&self) -> Result<Leftovers> {
         // Files of an excluded session are not left behind.
         let listing = self.whole().list()?;
@@ -172,6 +176,10 @@ impl Store {
 
     /// Returns the agent's blobs that `named` does not contain. Boswell's own blobs are not
     /// considered: the vault may need them.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the agent's blobs cannot be listed.
     pub fn unnamed_blobs(&self, named: &BTreeSet<BlobId>) -> Result<Vec<(BlobId, u64)>> {
         match self.blobs().filter(|_| !self.dialect().facts().is_own) {
             Some(blobs) => blobs.unreferenced(named),
@@ -180,6 +188,10 @@ impl Store {
     }
 
     /// Plans what clearing the store would do. Takes no lock.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`leftovers`](Store::leftovers).
     pub fn plan_clearing(&self) -> Result<(Leftovers, Planned)> {
         let found = self.leftovers()?;
         let mut plan = found.plan();

@@ -21,6 +21,12 @@ use crate::writer::{Durability, Expect, Receipt, SessionWriter};
 
 impl WritableStore {
     /// Makes a session. The writer holds its lease.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` if the agent would not accept the id, `Conflict` if there is a session with it,
+    /// `Busy` if another process has its lease, `Unsupported` if sessions of the dialect are not
+    /// created this way; an I/O error if the log cannot be written.
     pub fn create(&self, new: NewSession) -> Result<SessionWriter> {
         let append = self.dialect().appender()?;
         let id = new
@@ -127,6 +133,11 @@ impl WritableStore {
 
     /// Adds an entry that does not move the leaf: a title, a label, a tag, a
     /// status. Needs no lease.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` for an entry that moves the leaf, `NotFound` if there is no such session;
+    /// otherwise those of [`SessionWriter::append`].
     pub fn annotate(&self, id: impl Into<SessionId>, draft: Draft) -> Result<Receipt> {
         let moves = !matches!(draft.parent, Parent::Tip)
             || !matches!(
@@ -147,6 +158,11 @@ impl WritableStore {
     ///
     /// The entry says what changed, so that of several processes that tag a session at once none
     /// undoes what another did.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for sessions of other agents; otherwise those of
+    /// [`annotate`](WritableStore::annotate).
     pub fn retag(
         &self,
         id: impl Into<SessionId>,
@@ -171,6 +187,11 @@ impl WritableStore {
 
     /// Makes a new session from a branch of another one, or from all of it, with lineage. Labels of
     /// its entries come along.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such session or entry, `Unsupported` if a fork changes files that
+    /// are there; otherwise those of [`create`](WritableStore::create).
     pub fn fork(
         &self,
         id: impl Into<SessionId>,
@@ -240,6 +261,11 @@ impl WritableStore {
 
 impl SessionWriter {
     /// Stands as before a prompt, and returns the prompt's text.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry, `Invalid` if it is not a prompt; otherwise those of
+    /// [`append`](SessionWriter::append).
     pub fn rewind(&self, prompt: impl Into<EntryId>) -> Result<String> {
         let session = self.session()?;
         let slot = session.prompt(prompt)?;
@@ -257,6 +283,11 @@ impl SessionWriter {
 
     /// Replaces what came before an entry by a summary. The settings in force follow it, so that no
     /// reader has to look further back.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry, `Invalid` if it is on another branch; otherwise those
+    /// of [`append`](SessionWriter::append).
     pub fn compact(
         &self,
         summary: &str,

@@ -25,6 +25,12 @@ pub(crate) struct Opened {
 
 impl WritableStore {
     /// Opens a session for writing and takes its lease.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such session, `Busy` if another process has its lease or an agent
+    /// has it open, `Unsupported` if entries of the dialect are not appended to a log; an I/O error
+    /// if the log cannot be opened.
     pub fn writer(&self, id: impl Into<SessionId>, wait: Wait) -> Result<SessionWriter> {
         self.on_log(id.into().as_str(), |session, mut opened| {
             let (id, lease) = (&session.id, self.lease(session, wait)?);

@@ -1,6 +1,7 @@
 //! A session that was read: a snapshot that does not change under you.
 
 mod blob_refs;
+mod context;
 mod entries;
 mod messages;
 mod records;
@@ -9,10 +10,10 @@ use std::borrow::Cow;
 use std::sync::Mutex;
 
 use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, ToolLink};
-use boswell_model::json::{Object, Scanned};
+use boswell_model::json::Scanned;
 use boswell_model::{
-    Context, ContextItem, EntryId, EntryKind, Error, ErrorKind, Framing, Log, Message, Result,
-    Revision, SessionId, SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
+    ContextItem, EntryId, EntryKind, Error, ErrorKind, Framing, Log, Message, Result, Revision,
+    SessionId, SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
@@ -333,60 +334,11 @@ impl Session {
         }
     }
 
-    /// Where the conversation stands.
-    pub fn tip(&self) -> Result<Tip> {
-        self.dialect.tip(&self.view())
-    }
-
-    /// The entry that the user means by "where it stands".
-    pub fn leaf(&self) -> Result<Option<Slot>> {
-        let view = self.view();
-        let tip = self.dialect.tip(&view)?;
-        Ok(self.dialect.leaf(&view, tip))
-    }
-
-    /// The entries of the branch that ends at `tip`, in reading order.
-    pub fn branch(&self, tip: Tip) -> Result<Vec<Slot>> {
-        self.dialect.branch(&self.view(), tip)
-    }
-
-    /// What a model would be sent at `tip`.
-    pub fn context(&self, tip: Tip) -> Result<Context> {
-        let mut context = self.dialect.context(&self.view(), tip)?;
-        let refine = self.dialect.powers().refine;
-        refine.side_settings(&self.location, &mut context.settings);
-        Ok(context)
-    }
-
-    /// Renders one message of a context.
-    pub fn render(&self, item: &ContextItem) -> Result<RenderedMessage> {
-        let view = self.view();
-        let payloads = item
-            .slots()
-            .map(|slot| Ok(self.whole(view.payload(slot)?)))
-            .collect::<Result<Vec<_>>>()?;
-        let mut scanned = self
-            .scratch
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        if scanned.len() < payloads.len() {
-            scanned.resize_with(payloads.len(), Scanned::default);
-        }
-        for (payload, record) in payloads.iter().zip(&mut *scanned) {
-            record.scan(payload).map_err(|_| self.changed())?;
-        }
-        let objects: Vec<Object<'_>> = payloads
-            .iter()
-            .zip(&*scanned)
-            .map(|(bytes, record)| record.object(bytes))
-            .collect();
-        Ok(RenderedMessage {
-            item: item.clone(),
-            message: self.dialect.render(item, &objects),
-        })
-    }
-
     /// The entry that a person names: an id, `#line`, or `#line.n`.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry.
     pub fn find(&self, entry: impl Into<EntryId>) -> Result<Slot> {
         let entry = entry.into();
         self.read.log.find(entry.as_str()).ok_or_else(|| {
@@ -406,6 +358,10 @@ impl Session {
     }
 
     /// The prompt of the user that a person names.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry, `Invalid` if it is not a prompt.
     pub fn prompt(&self, entry: impl Into<EntryId>) -> Result<Slot> {
         let entry = entry.into();
         let slot = self.find(&entry)?;
@@ -417,6 +373,10 @@ impl Session {
     }
 
     /// Reads one entry.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the record cannot be read.
     pub fn entry(&self, slot: Slot) -> Result<Entry> {
         let bytes = self.view().payload(slot)?.into_owned();
         let view = self.view_of(&self.whole(Cow::Borrowed(&bytes)));
@@ -430,6 +390,10 @@ impl Session {
     }
 
     /// Every byte of the log, in order, handed over in pieces.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be read, and the first error of `sink`.
     pub fn export(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut result = Ok(());
         self.object.with(|object| {

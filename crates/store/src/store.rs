@@ -232,16 +232,28 @@ impl Store {
     }
 
     /// Looks at a session without reading a large log as a whole.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be read.
     pub fn summary(&self, location: &SessionLocation) -> Result<Summary> {
         Summary::peek(self.dialect, self.backend(), location)
     }
 
     /// Reads a session that a listing found.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be read.
     pub fn read(&self, location: &SessionLocation, depth: Depth) -> Result<Session> {
         Ok(Session::read(self.dialect, self.backend(), location, depth)?.with_blobs(self.blobs()))
     }
 
     /// Reads a session as deep as [`check`](crate::repair::check) asks, in one pass.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be read.
     pub fn read_to_check(&self, location: &SessionLocation) -> Result<Session> {
         let blobs = self.blobs();
         let look_for = if blobs.is_some() {
@@ -261,6 +273,10 @@ impl Store {
     ///
     /// Of a long session of boswell's own this is its end, from what the last compaction kept.
     /// Questions about other parts of the session than this context are for [`read`](Store::read).
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no entry `at`; an I/O error if the log cannot be read.
     pub fn read_for_context(
         &self,
         location: &SessionLocation,
@@ -302,11 +318,19 @@ impl Store {
     }
 
     /// Files that belong to a session beside its log.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if a folder cannot be listed.
     pub fn side_files(&self, location: &SessionLocation) -> Result<Vec<SideFile>> {
         self.side_files_in(&BackendFiles(self.backend()), location)
     }
 
     /// Keys of files that speak of several sessions, such as an index.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if a folder cannot be listed.
     pub fn shared_files(&self) -> Result<Vec<String>> {
         match self.dialect.powers().shared_files {
             Some(shared) => shared.shared_files(&BackendFiles(self.backend())),
@@ -315,6 +339,10 @@ impl Store {
     }
 
     /// The same, as far as folders can be listed; and those that cannot, with the reason.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the store cannot be read at all.
     pub fn side_files_here(&self, location: &SessionLocation) -> Result<Partly<SideFile>> {
         let files = BackendFiles(self.backend());
         let files = Skipping::new(&files);
@@ -334,6 +362,10 @@ impl Store {
     }
 
     /// Subagents of a session, with the calls that started them.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if a side file cannot be read.
     pub fn subagents(&self, session: &Session) -> Result<Vec<Subagent>> {
         let files = BackendFiles(self.backend());
         match self.dialect.powers().side_files {
@@ -344,6 +376,10 @@ impl Store {
 
     /// The whole output of a tool where a record has only its beginning; none where it has all,
     /// or where it is gone.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` if the output is too long; an I/O error if it cannot be read.
     pub fn full_output(&self, session: &Session, slot: Slot) -> Result<Option<Vec<u8>>> {
         let Some(side_files) = self.dialect.powers().side_files else {
             return Ok(None);
@@ -362,6 +398,10 @@ impl Store {
 
     /// After how many days its agent deletes sessions that were not changed since;
     /// none if it never does.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the agent's settings cannot be read.
     pub fn deletes_after(&self) -> Result<Option<u64>> {
         match self.dialect.powers().runtime {
             Some(runtime) => runtime.deletes_after(&BackendFiles(self.backend())),
@@ -371,11 +411,19 @@ impl Store {
 
     /// The settings of its agent, also behind a link that leads out of the store; none if there are
     /// none. They are never shown, exported or copied as a whole.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` if they are longer than `limit`; an I/O error if they cannot be read.
     pub fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         self.backend().settings(key, limit)
     }
 
     /// A whole file of the store, refused when it is longer than `limit`; none if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` if it is longer than `limit`; an I/O error if it cannot be read.
     pub fn file(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         BackendFiles(self.backend()).read_whole(key, limit)
     }

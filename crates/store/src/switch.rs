@@ -63,6 +63,10 @@ impl WritableStore {
     /// Leaves one session for another of this store: the old one is made durable and closed with
     /// its status kept, the new one is loaded. If anything fails, the old writer is as usable as
     /// before. Switching to the session that `old` writes to loads it again and closes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SessionWriter::flush`] and [`writer`](WritableStore::writer).
     pub fn switch(
         &self,
         old: &SessionWriter,

@@ -427,3 +427,70 @@ fn fields_variants_methods_and_traits_of_what_can_be_reached_are_listed() {
         assert!(!now.contains(private), "{private} is private");
     }
 }
+
+/// Types that an agent author meets first: each method that can fail says how.
+const MAIN_TYPES: [&str; 11] = [
+    "Home",
+    "Store",
+    "WritableStore",
+    "SessionWriter",
+    "Session",
+    "Follower",
+    "Draft",
+    "NewSession",
+    "Receipt",
+    "Ticket",
+    "Revision",
+];
+
+fn says_errors(attribute: &syn::Attribute) -> bool {
+    let source = attribute.span().source_text();
+    source.is_some_and(|line| line.contains("# Errors"))
+}
+
+/// Public methods that return a `Result` and do not document their errors.
+fn undocumented(item: &syn::ItemImpl) -> Vec<String> {
+    let syn::Type::Path(path) = &*item.self_ty else {
+        return Vec::new();
+    };
+    let name = path.path.segments.last().map(|it| it.ident.to_string());
+    let Some(name) = name.filter(|name| MAIN_TYPES.contains(&name.as_str())) else {
+        return Vec::new();
+    };
+    let is_silent = |method: &&syn::ImplItemFn| {
+        is_public(&method.vis)
+            && text(&method.sig.output).contains("Result<")
+            && !method.attrs.iter().any(says_errors)
+    };
+    let methods = item.items.iter().filter_map(|item| match item {
+        syn::ImplItem::Fn(method) => Some(method),
+        _ => None,
+    });
+    methods
+        .filter(is_silent)
+        .map(|method| format!("{name}::{}", method.sig.ident))
+        .collect()
+}
+
+#[test]
+fn every_method_of_the_main_types_that_can_fail_says_how() {
+    let mut silent = Vec::new();
+    for name in ["model", "dialect", "store"] {
+        let lib = workspace::root()
+            .join("crates")
+            .join(name)
+            .join("src/lib.rs");
+        Module::load(&lib).walk(&mut |item| {
+            if let syn::Item::Impl(item) = item {
+                silent.extend(undocumented(item));
+            }
+        });
+    }
+    assert!(silent.is_empty(), "no `# Errors`: {}", silent.join(", "));
+    let bare = "impl Store { /// Reads. pub fn read(&self) -> Result<()> { Ok(()) } }";
+    let bare = bare.replace("Reads. ", "Reads.\n");
+    assert_eq!(
+        undocumented(&syn::parse_str(&bare).unwrap()),
+        ["Store::read"]
+    );
+}

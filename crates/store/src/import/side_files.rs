@@ -49,6 +49,11 @@ struct SideFileImport {
 
 impl WritableStore {
     /// Imports a session with its side files. `from` is the store of the source.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`import`](WritableStore::import). A side file that cannot be read is left behind,
+    /// which is not an error.
     pub fn import_whole(
         &self,
         from: &Store,

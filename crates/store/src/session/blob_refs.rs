@@ -35,6 +35,10 @@ impl BlobRefs {
 
 impl Session {
     /// Every blob that its records name; none where its store has no blobs.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if a record cannot be read.
     pub fn named_blobs(&self) -> Result<BTreeSet<BlobId>> {
         let mut named = BTreeSet::new();
         if self.blobs.is_some() {

@@ -9,6 +9,10 @@ use crate::native_store::{located_at, uuid_v7_time};
 
 impl Store {
     /// The session with that id, as it is now.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such session; an I/O error if it cannot be read.
     pub fn session(&self, id: impl Into<SessionId>) -> Result<Session> {
         let id = id.into();
         match self.find(&id) {
@@ -21,6 +25,10 @@ impl Store {
     }
 
     /// Where the session with that id is, from names alone.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such session; an I/O error if the store cannot be listed.
     pub fn find(&self, id: impl Into<SessionId>) -> Result<SessionLocation> {
         let id = id.into();
         if let Some(location) = self.find_by_birth(id.as_str())? {

@@ -177,6 +177,11 @@ impl SessionWriter {
     }
 
     /// Appends one entry if the session is as expected, and returns when it is as durable as asked.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append`](SessionWriter::append), and `Conflict` if the session is not as
+    /// expected.
     pub fn append_with(
         &self,
         draft: Draft,
@@ -188,6 +193,11 @@ impl SessionWriter {
     }
 
     /// Appends a batch: checked as a whole, written in one write, acknowledged as a whole.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append_with`](SessionWriter::append_with); then no entry of the batch is
+    /// acknowledged.
     pub fn append_all(
         &self,
         drafts: Vec<Draft>,
@@ -198,11 +208,21 @@ impl SessionWriter {
     }
 
     /// Hands an entry to the system without waiting for the disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append`](SessionWriter::append), except for those of the disk, which
+    /// [`Ticket::wait`] returns.
     pub fn submit(&self, draft: Draft) -> Result<Ticket> {
         self.submit_drafts(Drafts::One(draft), &Expect::Any, Durability::Fsync)
     }
 
     /// Hands a batch to the system without waiting for the disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`submit`](SessionWriter::submit), and `Conflict` if the session is not as
+    /// expected.
     pub fn submit_all(
         &self,
         drafts: Vec<Draft>,
@@ -234,6 +254,10 @@ impl SessionWriter {
     }
 
     /// Waits until everything that was submitted is durable.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if an entry could not be made durable: then this writer stops.
     pub fn flush(&self) -> Result<()> {
         let number = {
             let mut state = self.inner.lock();
@@ -247,17 +271,29 @@ impl SessionWriter {
     }
 
     /// Moves the leaf to an entry: the next entry hangs below it.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry; otherwise those of [`append`](SessionWriter::append).
     pub fn branch(&self, entry: impl Into<EntryId>) -> Result<Receipt> {
         self.append(leaf_draft(Parent::Entry(entry.into())))
     }
 
     /// Moves the leaf before everything: the next entry is a root.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append`](SessionWriter::append).
     pub fn reset(&self) -> Result<Receipt> {
         self.append(leaf_draft(Parent::Root))
     }
 
     /// Moves the leaf to an entry, or before everything, and leaves a summary of
     /// what was left there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`branch`](SessionWriter::branch).
     pub fn branch_with_summary(&self, entry: Option<&EntryId>, summary: &str) -> Result<Receipt> {
         let parent = entry.map_or(Parent::Root, |id| Parent::Entry(id.clone()));
         let body = Body::BranchSummary {
@@ -268,6 +304,10 @@ impl SessionWriter {
     }
 
     /// The session as it is now.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be written or read.
     pub fn session(&self) -> Result<crate::Session> {
         let (location, blobs) = self.location()?;
         let inner = &self.inner;
@@ -282,6 +322,10 @@ impl SessionWriter {
 
     /// As much of the session as a context needs, as
     /// [`Store::read_for_context`](crate::Store::read_for_context) reads it.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no entry `at`; an I/O error if the log cannot be written or read.
     pub fn read_for_context(
         &self,
         at: Option<&EntryId>,
@@ -402,6 +446,11 @@ impl Inner {
 
 impl Ticket {
     /// Waits until the entries are as durable as asked, and acknowledges the last of them.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the entries could not be made durable: then the writer stops, and
+    /// [`in_doubt`](SessionWriter::in_doubt) names them.
     pub fn wait(mut self) -> Result<Receipt> {
         self.settle()?;
         let last = self
@@ -412,6 +461,10 @@ impl Ticket {
     }
 
     /// Waits until the entries are as durable as asked, and acknowledges them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`wait`](Ticket::wait).
     pub fn wait_all(mut self) -> Result<Vec<Receipt>> {
         self.settle()?;
         let written = std::mem::take(&mut self.written);
