@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use boswell_dialect::{ExpectedState, FilesAtEntry, Modified, Plan, Precondition, Step};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Remark, Result, SessionRef};
 use boswell_store::checkpoint::{TextDiff, text_diff};
 use boswell_store::store::Resolved;
 use boswell_store::vault::{Digest, Reason};
@@ -68,7 +68,7 @@ impl AgentFileHistory {
         if !root.is_dir() {
             return Err(Error::new(ErrorKind::NotFound, format!("the session's folder `{}` is gone", root.display()))
                 .because("files are only compared with and put back below the folder that the session was held in")
-                .hinting("if it was moved, say so with `boswell move OLD NEW`"));
+                .advising(Advice::MoveProject { from: None }));
         }
         let project = Store::in_folder(found.store.dialect(), &root);
         let wanted = then.files.iter().filter(|(path, _)| wanted(path, paths));
@@ -136,9 +136,7 @@ impl AgentFileHistory {
                 format!("`{}` was changed by somebody else since", file.path),
             )
             .because("neither a copy nor the session holds what it is now; nothing was put back")
-            .hinting(
-                "look at the difference with `--dry-run`, then put them back with `--force`",
-            ));
+            .advising(Advice::ForceRestore));
         }
         let (plan, done) = self.plan(session);
         if !plan.steps.is_empty() {
@@ -146,10 +144,11 @@ impl AgentFileHistory {
                 .run(&self.root, &plan, session, Reason::Before)?;
         }
         done.into_iter().try_for_each(sink)?;
-        cx.remark(if plan.steps.is_empty() {
-            "every file is as it stood then"
-        } else {
-            "`boswell undo` takes it back"
+        cx.remark(match plan.steps.is_empty() {
+            true => Remark::new("every file is as it stood then"),
+            false => {
+                Remark::new("the files were restored").advising(Advice::Undo { operation: None })
+            }
         });
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The result of a request: its answer or its error, and the warnings that occurred on the way.
 
-use boswell_model::Error;
+use boswell_model::{Error, Remark};
 
 /// Something that a person should know and that is not the answer itself.
 ///
@@ -10,7 +10,7 @@ use boswell_model::Error;
 #[non_exhaustive]
 pub enum Notice {
     /// What was done or passed over on the way. `--quiet` leaves it out.
-    Remark(String),
+    Remark(Remark),
     /// Something could not be read; the answer is right without it. `--quiet` leaves it out.
     Warning(Error),
     /// A part of what was asked for could not be done. It is always shown.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use boswell_dialect::Draft;
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Session;
 use boswell_store::checkpoint::Checkpoints;
 use boswell_store::checkpoint::{
@@ -40,7 +40,7 @@ impl CheckpointedFiles {
             return Err(boswell_dialect::unsupported(
                 facts.name,
                 "restore files yet",
-                "see the files it touched with `boswell files`",
+                Advice::ShowFiles,
             ));
         }
         let root = PathBuf::from(session.meta().project.clone().unwrap_or_default());
@@ -49,7 +49,7 @@ impl CheckpointedFiles {
                 ErrorKind::NotFound,
                 format!("the session's folder `{}` is gone", root.display()),
             )
-            .hinting("files are only put back below the folder that the session was held in"));
+            .advising("files are only put back below the folder that the session was held in"));
         }
         let found = State::in_session(session, entry)?;
         for (entry, error) in &found.damaged {
@@ -150,9 +150,7 @@ impl CheckpointedFiles {
                 ErrorKind::Conflict,
                 "some files were changed by somebody else since",
             )
-            .hinting(
-                "look at the difference with `--dry-run`, then put them back with `--force`",
-            ));
+            .advising(Advice::ForceRestore));
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ fn demo(cx: &RequestContext, request: &DemoRequest) -> Result<DemoShape> {
             format!("`{}` is no empty folder", root.display()),
         )
         .because("a demo is made where nothing is yet")
-        .hinting("name another folder, or none for a new temporary one"));
+        .advising("name another folder, or none for a new temporary one"));
     }
     let place = DemoLayout::at(root);
     place.build(&request.program)?;

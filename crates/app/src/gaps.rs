@@ -1,7 +1,7 @@
 //! Parts of a log that are not valid records.
 
 use boswell_dialect::is_known_agent;
-use boswell_model::{EntryKind, Error, ErrorKind, Gap, Result, SpanKind, shell_quote};
+use boswell_model::{Advice, EntryKind, Error, ErrorKind, Gap, Result, SpanKind};
 use boswell_store::Session;
 
 use crate::RequestContext;
@@ -30,10 +30,7 @@ pub(crate) fn require_known_format(session: &Session) -> Result<()> {
     } else {
         error
             .because("none of its records is of a kind that boswell knows")
-            .hinting(format!(
-                "see its records with `boswell show {} --records`",
-                shell_quote(name)
-            ))
+            .advising(Advice::show_records(name))
     })
 }
 
@@ -58,9 +55,6 @@ pub(crate) fn warn_about_gaps(cx: &RequestContext, session: &Session) {
             ErrorKind::Damaged,
             format!("{plural} no record in `{name}`"),
         )
-        .hinting(format!(
-            "see what and where with `boswell check {}`",
-            shell_quote(name)
-        )),
+        .advising(Advice::check(name)),
     );
 }

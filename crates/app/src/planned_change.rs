@@ -107,5 +107,8 @@ pub(crate) fn execute_again(
 
 /// Notes what a plan's maker remarked.
 pub(crate) fn remark(cx: &RequestContext, planned: &Planned) {
-    planned.remarks.iter().for_each(|remark| cx.remark(remark));
+    planned
+        .remarks
+        .iter()
+        .for_each(|remark| cx.remark(remark.clone()));
 }

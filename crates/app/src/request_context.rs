@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use boswell_dialect::facts_of;
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Remark, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::links::Conversation;
@@ -66,8 +66,8 @@ impl RequestContext {
     }
 
     /// Notes what was done or passed over on the way.
-    pub(crate) fn remark(&self, text: impl Into<String>) {
-        self.notice(Notice::Remark(text.into()));
+    pub(crate) fn remark(&self, remark: impl Into<Remark>) {
+        self.notice(Notice::Remark(remark.into()));
     }
 
     /// Records a notice about what could not be read.
@@ -138,10 +138,7 @@ impl RequestContext {
             Err(
                 Error::new(ErrorKind::Conflict, format!("{session} is archived"))
                     .because("what is in the vault can be read, but not changed or resumed")
-                    .hinting(format!(
-                        "put it back first with `boswell restore {}`",
-                        session.to_argument()
-                    )),
+                    .advising(Advice::restore(session)),
             )
         })
     }

@@ -8,7 +8,7 @@ use boswell_dialect::resume_decision::Probe;
 use boswell_dialect::{
     Depth, ResumeCommand, SessionLink, SessionLocation, StoreEnvironment, store_environment,
 };
-use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Problem, Result, SessionRef};
 use boswell_store::links::Conversation;
 use boswell_store::store::{Resolved, Selector, Side};
 use boswell_store::{Session, Store};
@@ -210,10 +210,7 @@ pub(crate) fn command_of(
         "{} has no command for it, or the session lacks what it needs",
         session.dialect().facts().title
     ))
-    .hinting(format!(
-        "see what it lacks with `boswell check {0}`; read it with `boswell show {0}`",
-        session.reference().to_argument()
-    )))
+    .advising(Advice::check(session.reference()).or(Advice::show(session.reference()))))
 }
 
 /// Whether an engine's store holds a session, and what leads the engine there. A store that is

@@ -123,7 +123,7 @@ pub(crate) fn each(
         let unread = planned.left_out.iter().map(|(path, why)| {
             Error::new(ErrorKind::Denied, format!("`{path}` was left as it is"))
                 .because(why.clone())
-                .hinting("make it readable, and try again")
+                .advising("make it readable, and try again")
         });
         changes.unread.extend(unread);
         if planned.plan.steps.is_empty() {

@@ -102,7 +102,7 @@ fn prepared(plan: &ResumePlan) -> Result<std::process::Command> {
                 ErrorKind::NotFound,
                 format!("the session's folder `{}` is gone", cwd.escape_debug()),
             )
-            .hinting(format!(
+            .advising(format!(
                 "if it was moved, say so with `boswell move {} NEW`; `--print` shows the command",
                 shell_quote(cwd)
             )));
@@ -119,7 +119,7 @@ fn not_started(plan: &ResumePlan, error: std::io::Error) -> Error {
         format!("cannot start `{}`", program.escape_debug()),
     )
     .caused_by(error)
-    .hinting("is the agent installed and on your PATH? `--print` shows the command")
+    .advising("is the agent installed and on your PATH? `--print` shows the command")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Head, Instant, Interner, Message, Result, SessionMeta,
+    Advice, Context, ContextItem, EntryKind, Head, Instant, Interner, Message, Result, SessionMeta,
     SessionView, Slot, Tip, View,
 };
 
@@ -84,7 +84,7 @@ impl Dialect for Unknown {
             boswell_model::ErrorKind::Unsupported,
             "this file is of no dialect that boswell knows, so nobody can say what a model would be sent",
         )
-        .hinting("see its records with `boswell show FILE --records`"))
+        .advising(Advice::ShowRecords { session: None, around: None }))
     }
 
     fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {

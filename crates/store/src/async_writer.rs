@@ -332,7 +332,7 @@ impl<T> Future for Reply<T> {
                     ErrorKind::Unavailable,
                     "the runtime ended before the call had its turn",
                 )
-                .hinting("open the session again on a runtime that lives, and append there"))
+                .advising("open the session again on a runtime that lives, and append there"))
             })
         })
     }

@@ -107,6 +107,7 @@ fn of_heads(session: &Session, problems: &mut Vec<Problem>) {
                 kind,
                 line: Some(head.line.into()),
                 slot: Some(slot),
+                advice: None,
                 detail,
             })
         };
@@ -145,6 +146,7 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
             kind: ProblemKind::MissingParent,
             line: Some(head.line.into()),
             slot: Some(slot),
+            advice: None,
             detail,
         });
     }
@@ -155,6 +157,7 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
             kind: ProblemKind::ParentCycle,
             line,
             slot: Some(*slot),
+            advice: None,
             detail,
         });
     }
@@ -191,6 +194,7 @@ fn of_ids(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
             kind,
             line: Some(head.line.into()),
             slot: Some(slot),
+            advice: None,
             detail,
         });
     }
@@ -205,6 +209,7 @@ fn of_blobs(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
                 kind: ProblemKind::MissingFile,
                 line: Some(head.line.into()),
                 slot: Some(slot),
+                advice: None,
                 detail,
             });
         }
@@ -230,6 +235,7 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
             kind,
             line,
             slot: Some(slot),
+            advice: None,
             detail,
         }
     };

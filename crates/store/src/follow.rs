@@ -455,6 +455,6 @@ fn key_of(location: &SessionLocation) -> Result<String> {
             format!("session {} cannot be followed", location.id),
         )
         .because("it is no log that entries are added to")
-        .hinting("read it again when its file changes")),
+        .advising("read it again when its file changes")),
     }
 }

@@ -24,7 +24,7 @@ pub fn draft_of_line(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
             format!("line {number} of the input is no entry"),
         )
         .because(why)
-        .hinting(r#"write one JSON object a line, such as {"role":"user","text":"…"}"#)
+        .advising(r#"write one JSON object a line, such as {"role":"user","text":"…"}"#)
     };
     let raw = one_object(bytes)
         .map_err(|error| wrong(error.reason().unwrap_or("it is no JSON object").to_owned()))?;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use boswell_model::{Error, ErrorKind, Instant, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Instant, RequestInput, SessionRef};
 use boswell_store::links::Conversation;
 
 use crate::sessions::list::{Sort, last_active, messages};
@@ -61,7 +61,7 @@ pub(crate) fn wrong_cursor(cursor: &str) -> Error {
     );
     Error::new(ErrorKind::Invalid, what)
         .because("the session that it names is gone, or the filters are others than before")
-        .hinting("start again without --cursor")
+        .advising(Advice::Omit(RequestInput::PageCursor))
 }
 
 pub(crate) fn parse_cursor(by: Sort, cursor: &str) -> Option<(SessionRef, Key)> {

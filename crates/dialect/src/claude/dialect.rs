@@ -296,6 +296,7 @@ impl Repairer for Claude {
                 kind: ProblemKind::LostTitle,
                 line,
                 slot: Some(slot),
+                advice: None,
                 detail,
             });
         }

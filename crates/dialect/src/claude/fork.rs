@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_model::json::{Json, Raw, remove_member, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionView, Slot, Tip};
+use boswell_model::{Advice, EntryKind, Error, ErrorKind, Framing, Result, SessionView, Slot, Tip};
 
 use super::plan::{free_id, log_key, side_folder, whole_session};
 use super::{Claude, branch, chain, metadata, set_leaf};
@@ -142,7 +142,7 @@ impl<'a> Fork<'a> {
                 ErrorKind::Invalid,
                 "there is nothing to fork: no message stands on that branch",
             )
-            .hinting("see the branches with `boswell tree`"));
+            .advising(Advice::ShowTree));
         }
         let stays =
             |slot: &Slot| style == ForkStyle::Sdk && view.log.kind(*slot) == EntryKind::Progress;

@@ -186,6 +186,7 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
             kind: ProblemKind::RefusedBlock,
             line,
             slot: Some(slot),
+            advice: None,
             detail,
         });
     }

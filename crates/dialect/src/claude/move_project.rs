@@ -6,7 +6,7 @@
 //! format, states the new folder, so that readers find it.
 
 use boswell_model::json::{Json, Member, Object, Raw, scan_object, set_member, write_string};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Remark, Result};
 
 use super::project_key;
 use crate::uuid::is_uuid;
@@ -25,7 +25,7 @@ pub(super) fn plan(files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
             ErrorKind::Invalid,
             "a project cannot move into itself or onto what it lies in",
         )
-        .hinting("name the folder that it had, and the one that it has now"));
+        .advising("name the folder that it had, and the one that it has now"));
     }
     let base = if files.stat("projects")?.is_some_and(|info| info.is_folder()) {
         ""
@@ -39,7 +39,9 @@ pub(super) fn plan(files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
             ErrorKind::Unsupported,
             "a part of Claude Code's folder cannot be changed on its own",
         )
-        .hinting("name the whole folder, such as `--store claude=~/.claude`"));
+        .advising(Advice::NameStore {
+            dialect: Some("claude".to_owned()),
+        }));
     };
     let mut moving = Moving {
         files,
@@ -100,8 +102,8 @@ impl Moving<'_> {
         self.planned.plan.steps.push(step);
     }
 
-    fn remark(&mut self, text: String) {
-        self.planned.remarks.push(text);
+    fn remark(&mut self, remark: impl Into<Remark>) {
+        self.planned.remarks.push(remark.into());
     }
 
     /// Where a path is after the move; none if it does not move.
@@ -182,9 +184,8 @@ impl Moving<'_> {
                 .iter()
                 .any(|info| info.name() == "sessions-index.json")
             {
-                self.remark(format!(
-                    "`{to}/sessions-index.json` still names the old folder: `boswell index --native` mends it"
-                ));
+                let stale = format!("`{to}/sessions-index.json` still names the old folder");
+                self.remark(Remark::new(stale).advising(Advice::RebuildAgentIndex));
             }
         } else {
             for mover in movers {
@@ -233,10 +234,12 @@ impl Moving<'_> {
                 return Err(
                     Error::new(ErrorKind::Conflict, format!("`{key}` is there already"))
                         .because("the new folder holds a session of the same id")
-                        .hinting(format!(
-                            "look at both, and delete one: `boswell list --match {} --hidden`",
-                            mover.id
-                        )),
+                        .advising(
+                            Advice::FindSessions {
+                                matching: mover.id.clone(),
+                            }
+                            .then("delete one of them"),
+                        ),
                 );
             }
             self.step(Step::rename(format!("{}/{name}", folder.key), key));

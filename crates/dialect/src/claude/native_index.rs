@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Json, Raw, RawKind, set_member};
-use boswell_model::{Error, Framing, Lines, Problem, Result, SessionMeta};
+use boswell_model::{Error, Framing, Lines, Problem, Remark, Result, SessionMeta};
 
 use super::{Claude, discover};
 use crate::uuid::is_uuid;
@@ -35,9 +35,9 @@ pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> R
         }
     }
     if without > 0 {
-        planned.remarks.push(format!(
+        planned.remarks.push(Remark::new(format!(
             "{without} projects have no {NAME}: today's Claude Code needs none, and none was made"
-        ));
+        )));
     }
     Ok(planned)
 }
@@ -275,7 +275,7 @@ mod tests {
         );
         assert_eq!(raw.get("later").unwrap().bool(), Some(true));
         assert!(
-            planned.remarks[0].contains("1 projects"),
+            planned.remarks[0].text.contains("1 projects"),
             "{:?}",
             planned.remarks
         );

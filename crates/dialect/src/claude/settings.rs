@@ -5,7 +5,7 @@
 //! everything else stays unchanged.
 
 use boswell_model::json::{Json, Member, Raw, RawKind, scan_object};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use crate::Files;
 
@@ -194,7 +194,7 @@ fn not_settings(why: impl Into<String>) -> Error {
         format!("no hook can be added to `{SETTINGS}`"),
     )
     .because(why.into())
-    .hinting("keep by a timer instead: `boswell keep on --timer`")
+    .advising(Advice::KeepByTimer)
 }
 
 #[cfg(test)]
@@ -254,10 +254,7 @@ mod tests {
             "{\"disableAllHooks\":true}",
         ] {
             let error = add_hook(Some(bad.as_bytes()), COMMAND).unwrap_err();
-            assert!(
-                error.hint().is_some_and(|hint| hint.contains("--timer")),
-                "{bad}"
-            );
+            assert!(error.advice() == Some(&Advice::KeepByTimer), "{bad}");
         }
     }
 

@@ -59,7 +59,7 @@ impl Confirmation {
                 format!("session {} is already {before}", self.own),
             )
             .because(format!("the agent now says that it is {external}"))
-            .hinting(
+            .advising(
                 "it was started on another session: record that one as a session of its own",
             ));
         }

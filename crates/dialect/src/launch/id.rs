@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 const LONGEST: usize = 128;
 
@@ -65,7 +65,7 @@ fn checked(text: &str, what: &str) -> Result<()> {
         format!("`{}` is no {what} id", shown.escape_debug()),
     )
     .because(fault)
-    .hinting("use an id as `boswell list` shows it"))
+    .advising(Advice::UseListedId))
 }
 
 #[cfg(test)]

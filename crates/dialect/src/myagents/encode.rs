@@ -206,7 +206,7 @@ fn native(bytes: &[u8], place: MessagePosition<'_>) -> Result<Encoded> {
 }
 
 fn wrong(why: &str) -> Error {
-    Error::new(ErrorKind::Invalid, "this is no row of a MyAgents transcript").because(why).hinting(
+    Error::new(ErrorKind::Invalid, "this is no row of a MyAgents transcript").because(why).advising(
         r#"write {"role":"user","content":"…"}, or {"role","text"}; blocks go into `content` as a JSON string"#,
     )
 }

@@ -114,6 +114,7 @@ fn at(kind: ProblemKind, slot: Slot, head: &Head, detail: impl Into<String>) -> 
         kind,
         line: Some(u64::from(head.line)),
         slot: Some(slot),
+        advice: None,
         detail: detail.into(),
     }
 }

@@ -5,7 +5,9 @@
 //! xcsh rejects the whole file.
 
 use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member, value_end};
-use boswell_model::{Error, ErrorKind, Instant, Result, SessionMeta, Usage};
+use boswell_model::{
+    Advice, Error, ErrorDetails, ErrorKind, Instant, RequestInput, Result, SessionMeta, Usage,
+};
 use memchr::{memchr, memchr2, memmem};
 
 use super::project_folder::folder;
@@ -40,7 +42,7 @@ pub(super) fn entry(
                 settled.id.escape_debug()
             ),
         )
-        .hinting("leave the id out to have one made"));
+        .advising("leave the id out to have one made"));
     }
     refuse_unknown_parts(dialect.word(), &draft.body)?;
     let title = match &draft.body {
@@ -200,12 +202,19 @@ pub(super) fn fast_entry_id(line: &[u8]) -> Option<&str> {
 pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     match meta.format_version {
         Some(2 | 3) => Ok(()),
-        Some(version) if version > 3 => {
-            Err(Error::new(ErrorKind::TooNew, format!("the session is of format version {version}, boswell writes 3"))
-                .hinting("read it with `boswell show`, or update boswell"))
-        }
-        _ => Err(Error::new(ErrorKind::Unsupported, "the session is of format version 1, whose entries have no ids")
-            .hinting("bring it to version 3 with `boswell migrate S --apply`, or read it with `boswell show`")),
+        Some(version) if version > 3 => Err(Error::new(
+            ErrorKind::TooNew,
+            format!("the session is of format version {version}, boswell writes 3"),
+        )
+        .detailing(ErrorDetails::TooNew {
+            version: version.to_string(),
+        })
+        .advising(Advice::ShowSession { session: None }.or(Advice::Upgrade))),
+        _ => Err(Error::new(
+            ErrorKind::Unsupported,
+            "the session is of format version 1, whose entries have no ids",
+        )
+        .advising(Advice::Migrate.or(Advice::ShowSession { session: None }))),
     }
 }
 
@@ -345,13 +354,13 @@ fn check_native(raw: Raw<'_>) -> Result<()> {
     if raw.get("type").is_some_and(|word| word.is("session")) {
         return Err(
             Error::new(ErrorKind::Invalid, "a header cannot be appended")
-                .hinting("make a session with `boswell new`"),
+                .advising(Advice::NewSession),
         );
     }
     let word = raw.get("type").and_then(|word| word.text());
     if word.is_none_or(|word| word.is_empty()) {
         return Err(Error::new(ErrorKind::Invalid, "an entry needs a `type`, or `role` and `text`")
-            .hinting(r#"write {"role":"user","text":"…"}, or an entry such as {"type":"message","message":{…}}"#));
+            .advising(r#"write {"role":"user","text":"…"}, or an entry such as {"type":"message","message":{…}}"#));
     }
     let bad = |key: &str, what: &str| {
         Error::new(
@@ -403,7 +412,7 @@ pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> 
             ErrorKind::Invalid,
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let stamp: String = now
         .to_rfc3339()

@@ -2,7 +2,7 @@
 //! path, and their headers state it.
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Remark, Result};
 
 use super::project_folder::{below, folder_after, is_managed};
 use super::{Pi, layout};
@@ -38,11 +38,11 @@ pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Pl
     }
     let mut remarks = Vec::new();
     if moving.sessions == 0 {
-        remarks.push(format!(
+        remarks.push(Remark::new(format!(
             "{} has no session of {}",
             pi.people_name(),
             from.escape_debug()
-        ));
+        )));
     }
     Ok(Planned {
         plan: moving.plan,

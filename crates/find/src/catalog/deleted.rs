@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use boswell_model::{Error, ErrorKind, Result, SessionMeta, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionMeta, SessionRef};
 
 use super::Catalog;
 use super::conversation::forget_sessions;
@@ -125,7 +125,7 @@ impl Catalog {
             ),
         )
         .because("its log of changes still holds what was to be forgotten")
-        .hinting("try again when the other command has ended"))
+        .advising(Advice::RetryLater))
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::disk::DiskFile;
 
 use super::folder::read_exact_at;
@@ -45,7 +45,7 @@ pub(crate) fn damaged(what: &str) -> Error {
         ErrorKind::Damaged,
         format!("the search index is damaged: {what}"),
     )
-    .hinting("build it again with `boswell index --rebuild`")
+    .advising(Advice::RebuildSearchIndex)
 }
 
 /// An open file that [`seal`] made.

@@ -62,7 +62,7 @@ pub fn remember_all(
             ),
         )
         .because("its table keeps each prompt once, as today's oh-my-pi has it")
-        .hinting("let the agent itself remember its prompts"),
+        .advising("let the agent itself remember its prompts"),
         error => fault(error),
     })?;
     let mut newest: Option<String> = transaction

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use boswell_dialect::{
     Dialect, FileInfo, FileKind, RowKey, RowLayout, RowSource, RowTable, SessionLocation,
 };
-use boswell_model::{Error, ErrorKind, Line, Result};
+use boswell_model::{Advice, Error, ErrorKind, Line, Result};
 
 use super::{Backend, ObjectReader};
 
@@ -127,7 +127,7 @@ impl RowLog {
                 table.name
             ),
         )
-        .hinting("run the command again"))
+        .advising(Advice::Retry))
     }
 
     /// Passes the rows at these indexes to the sink.

@@ -238,7 +238,7 @@ fn unchanged(disk: &dyn Disk, root: &Path, step: &Step<'_>) -> Result<()> {
         format!("`{}` changed while files were put back", step.path),
     )
     .because("its content is not the one that was kept a moment ago")
-    .hinting("look at it, then put it back again"))
+    .advising("look at it, then put it back again"))
 }
 
 /// Replaces a file in one step, with its permission bits.

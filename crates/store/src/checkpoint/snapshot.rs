@@ -118,7 +118,7 @@ impl FileSnapshot {
                     .because(
                         "it lacks `at`, or one of its `files` has no path or a blob that is none",
                     )
-                    .hinting("files can still be taken from the other checkpoints of the session"),
+                    .advising("files can still be taken from the other checkpoints of the session"),
             ),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::snapshot::{Captured, FileSnapshot, Moment};
 
@@ -45,7 +45,7 @@ impl State {
                 format!("entry {entry} is not on this branch"),
             )
             .because("files are known only along the branch that the session is on")
-            .hinting("see the branches with `boswell tree`"));
+            .advising(Advice::ShowTree));
         };
         let after = branch.get(place + 1..).unwrap_or(&[]);
         let mut state = State::before(after.iter().filter_map(|on| on.snapshot));

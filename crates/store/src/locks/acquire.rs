@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_dialect::{IdSource, LockSpec};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::{AgentFlock, Locks, MkdirLock, MkdirOwner, OsLock, Wait};
 use crate::disk::Disk;
@@ -52,7 +52,7 @@ impl HeldLock {
                 "a lock was taken from us while we worked",
             )
             .because("the agent removed its lock file, and may be writing")
-            .hinting("try again")),
+            .advising(Advice::Retry)),
         }
     }
 }

@@ -136,7 +136,7 @@ pub fn checked_name(name: &str) -> Result<()> {
         format!("`{}` is no name for a memory page", name.escape_debug()),
     )
     .because(fault)
-    .hinting("use a name like `build-commands.md`"))
+    .advising("use a name like `build-commands.md`"))
 }
 
 #[cfg(test)]

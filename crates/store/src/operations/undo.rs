@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use crate::runner::{
     Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, merge, place,
@@ -81,7 +81,7 @@ impl Runner {
                 format!("operation {id} cannot be taken back"),
             )
             .because(format!("a {} leaves no copy of what it removes", op.kind))
-            .hinting("see what can be taken back with `boswell ops`")),
+            .advising(Advice::ListOperations)),
             (op, false) => Ok(op),
             _ => Err(undone_before(id)),
         }
@@ -93,7 +93,7 @@ fn undone_before(id: &str) -> Error {
         ErrorKind::Conflict,
         format!("operation {id} was taken back already"),
     )
-    .hinting("see what was done, and what was taken back, with `boswell ops`")
+    .advising(Advice::ListOperations)
 }
 
 fn taking_back(op: &Operation) -> Start<'_> {
@@ -221,11 +221,13 @@ impl<'a> Undoing<'a> {
                         format!("{} is taken", shown(&key)),
                     )
                     .because("there is a new file where the old one would be put back")
-                    .hinting(format!(
-                        "move `{}` away, then run `boswell undo {}`",
-                        path.display(),
-                        self.op.id
-                    )));
+                    .advising(
+                        Advice::from(format!("move `{}` away", path.display())).then(
+                            Advice::Undo {
+                                operation: Some(self.op.id.clone()),
+                            },
+                        ),
+                    ));
                 }
                 _ => return Err(self.changed_since(&key, newer)),
             }

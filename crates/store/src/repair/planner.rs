@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use boswell_dialect::{Confidence, Depth, Fix, Patch, RepairInput, SessionLocation, Splice};
-use boswell_model::{Error, ErrorKind, Framing, ProblemKind, Repair, Result};
+use boswell_model::{Advice, Error, ErrorKind, Framing, ProblemKind, Repair, RequestInput, Result};
 
 use super::byte_fixes::Keep;
 use super::patched_reader::PatchedReader;
@@ -61,11 +61,12 @@ impl<'a> RepairPlanner<'a> {
         late: Vec<Vec<u8>>,
     ) -> Result<Self> {
         if location.framing != Framing::Lines || location.key.is_none() {
-            return Err(Error::new(ErrorKind::Unsupported, format!("session {} is no log of lines", location.id))
-                .because("only logs of one record a line can be repaired")
-                .hinting(
-                    "see what is wrong with `boswell check`; deleted and changed files come back with `boswell undo`",
-                ));
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("session {} is no log of lines", location.id),
+            )
+            .because("only logs of one record a line can be repaired")
+            .advising(Advice::Check { session: None }.or(Advice::Undo { operation: None })));
         }
         let original = Rc::new(PatchedSession::of(store.read(location, Depth::Pairs)?));
         let wrote = original.meta().agent_version.as_deref();
@@ -86,9 +87,11 @@ impl<'a> RepairPlanner<'a> {
             excluded = exclusive(store, &repair_input, &goals)?;
         }
         if let Some(why) = excluded.filter(|_| !request.goals.is_empty()) {
-            return Err(Error::new(ErrorKind::Conflict, "the goals exclude each other")
-                .because(why)
-                .hinting("repair for one of them: leave out --for, or settle the branch first with `boswell branch`"));
+            return Err(
+                Error::new(ErrorKind::Conflict, "the goals exclude each other")
+                    .because(why)
+                    .advising(Advice::Omit(RequestInput::TargetReader).or(Advice::ChooseLeaf)),
+            );
         }
         Ok(RepairPlanner {
             store,
@@ -214,14 +217,18 @@ impl<'a> RepairPlanner<'a> {
                     ErrorKind::NotFound,
                     format!("the plan has no step {number}"),
                 )
-                .hinting(format!(
-                    "see its steps with `boswell repair {}`",
-                    self.original.reference().to_argument()
-                )));
+                .advising(self.show_repair()));
             };
             wanted.push(step);
         }
         Ok(wanted)
+    }
+
+    fn show_repair(&self) -> Advice {
+        Advice::ShowRepair {
+            session: Some(self.original.reference().to_string()),
+            likely: false,
+        }
     }
 
     /// Refuses changes of records while byte fixes are pending: a fork is made of records, which
@@ -235,10 +242,9 @@ impl<'a> RepairPlanner<'a> {
                 ErrorKind::Conflict,
                 "bytes must be put in order before records are changed",
             )
-            .hinting(format!(
-                "first run `boswell repair {} --apply`",
-                self.original.reference().to_argument()
-            )));
+            .advising(Advice::Repair {
+                session: self.original.reference().to_string(),
+            }));
         }
         Ok(())
     }
@@ -265,10 +271,7 @@ impl<'a> RepairPlanner<'a> {
             format!("step {} follows from other steps", step.number),
         )
         .because("it is about what they leave")
-        .hinting(format!(
-            "take those before it first; `boswell repair {}` numbers them",
-            self.original.reference().to_argument()
-        )))
+        .advising(Advice::from("take those before it first").also(self.show_repair())))
     }
 
     /// Returns whether a step of the plan is this fix of the first round.
@@ -404,7 +407,7 @@ impl<'a> RepairPlanner<'a> {
             ),
         )
         .because(last.unwrap_or_default())
-        .hinting("take single steps with `--step N`, and please report this"))
+        .advising(Advice::RepairByStep.also("please report this")))
     }
 
     fn takes(&self, fix: &Fix) -> bool {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::change::{Change, FileFacts};
 use super::compile::Content;
@@ -316,5 +316,5 @@ pub(crate) fn changed(path: &Path) -> Error {
         format!("`{}` changed meanwhile", path.display()),
     )
     .because("somebody else is writing to it")
-    .hinting("try again when they have finished")
+    .advising(Advice::RetryLater)
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::{Assertion, Modified, Patch, Plan, Step};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::change::{Change, FileFacts, State, States};
 use super::paths::{place, shown};
@@ -181,7 +181,7 @@ impl Lowering<'_> {
                 format!("`{}` is a link to a folder elsewhere", path.display()),
             )
             .because("what lies behind it may belong to others, so it is not removed")
-            .hinting("take the link away, and try again"));
+            .advising("take the link away, and try again"));
         }
         Ok(())
     }
@@ -362,7 +362,7 @@ impl Lowering<'_> {
             format!("{} would not become what it should", shown(key)),
         )
         .because("it is not what it was when the plan was made")
-        .hinting("try again"))
+        .advising(Advice::Retry))
     }
 }
 

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use boswell_dialect::{ExpectedState, Precondition};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::apply::changed;
 use super::change::{Change, State};
@@ -97,7 +97,7 @@ impl Runner {
                 format!("`{}` is in use", path.display()),
             )
             .because(format!("{} is at work on it", who.escape_debug()))
-            .hinting("try again when it has ended")),
+            .advising(Advice::RetryLater)),
         }
     }
 }
@@ -113,7 +113,7 @@ pub(super) fn refuse_unsettled(op: &Operation, open: &[Recovered]) -> Result<()>
         if unsettled.root == op.root && keys.any(|key| unsettled.initial.contains_key(key)) {
             return Err(Error::new(ErrorKind::Conflict, format!("operation {} is unfinished", unsettled.id))
                 .because("it was interrupted, and somebody changed its files before it could be finished or taken back")
-                .hinting("see it with `boswell ops`"));
+                .advising(Advice::ListOperations));
         }
     }
     Ok(())

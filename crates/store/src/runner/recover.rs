@@ -18,7 +18,7 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_model::json::Raw;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::apply::Old;
 use super::change::{Change, State, States};
@@ -307,7 +307,7 @@ impl Runner {
             "{} is not what the operation knows",
             self.stranger(&current, &snapshots)
         ))
-        .hinting("what it changed is in the vault: see `boswell ops`"))
+        .advising(Advice::from("what it changed is in the vault").also(Advice::ListOperations)))
     }
 
     fn stranger(&self, current: &States, snapshots: &[States]) -> String {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use boswell_dialect::{Discovered, Files, MemoryFile, SessionLocation, Skipping};
-use boswell_model::{Error, ErrorKind, Problem, ProblemKind, Result, shell_quote};
+use boswell_model::{Advice, Error, ErrorKind, Problem, ProblemKind, Result};
 
 use super::Store;
 use crate::backend::BackendFiles;
@@ -31,7 +31,7 @@ pub fn unlisted(folders: &[(String, Problem)], store: &Store) -> Vec<Error> {
             format!("`{}` was left out", store.backend().describe(key)),
         )
         .because(problem.detail.clone())
-        .hinting("make it readable, and try again")
+        .advising("make it readable, and try again")
     };
     folders.iter().map(error).collect()
 }
@@ -103,12 +103,13 @@ impl Store {
         found.sessions.retain(|it| {
             let usable = self.dialect.is_usable(it);
             if let (false, Some(key)) = (usable, &it.key) {
-                let path = shell_quote(&self.backend.describe(key));
                 let detail = format!(
-                    "its name is not a session id of {}, so it is not listed; read it with `boswell show {path}`",
+                    "its name is not a session id of {}, so it is not listed",
                     self.dialect.facts().title
                 );
-                problems.push((key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
+                let problem = Problem::of_file(ProblemKind::Unreadable, detail)
+                    .advising(Advice::show(self.backend.describe(key)));
+                problems.push((key.clone(), problem));
             }
             usable
         });

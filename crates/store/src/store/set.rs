@@ -69,7 +69,7 @@ impl Stores {
                 ErrorKind::Invalid,
                 format!("there is no dialect `{}`", dialect.escape_debug()),
             )
-            .hinting(format!("known dialects: {}", known.join(", "))));
+            .advising(format!("known dialects: {}", known.join(", "))));
         };
         let root = root.into();
         let exists = is_folder(&root);

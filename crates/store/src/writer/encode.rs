@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use boswell_dialect::{Append, Body, Draft, EntryStamp, IdSource, Parent, Part, SessionFacts};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
 
 use super::batch::{Batch, Encoded};
 use super::id_index::KnownIds;
@@ -183,7 +183,7 @@ impl State {
                     ErrorKind::Invalid,
                     "an entry has one id and one parent, and was given two",
                 )
-                .hinting("leave them out of the record or out of the request"));
+                .advising("leave them out of the record or out of the request"));
             }
             if let Some(id) = own_id.as_deref()
                 && self.is_written(dialect, id, draft, batch)?
@@ -228,7 +228,7 @@ impl State {
             ErrorKind::NotFound,
             format!("the session has no entry `{}`", id.escape_debug()),
         )
-        .hinting("see its entries with `boswell tree`"))
+        .advising(Advice::ShowTree))
     }
 
     fn is_written(
@@ -246,7 +246,7 @@ impl State {
                     id.escape_debug()
                 ),
             )
-            .hinting("give the new entry an id of its own, or none")
+            .advising("give the new entry an id of its own, or none")
         };
         if batch.has(id) {
             return Err(conflict());

@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, Object, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, ProblemKind, Result, SessionView, Slot, Symbol, Tip,
+    Advice, EntryKind, Error, ErrorKind, Flags, ProblemKind, Result, SessionView, Slot, Symbol, Tip,
 };
 
 use super::chain::{Chain, counts};
@@ -214,6 +214,5 @@ impl<'a> Lines<'a> {
 }
 
 fn changed() -> Error {
-    Error::new(ErrorKind::Conflict, "the session changed while it was read")
-        .hinting("run the command again")
+    Error::new(ErrorKind::Conflict, "the session changed while it was read").advising(Advice::Retry)
 }

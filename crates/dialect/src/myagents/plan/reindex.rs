@@ -1,7 +1,7 @@
 //! Rebuilds the index from the transcripts.
 
 use boswell_model::json::Json;
-use boswell_model::{Instant, Result};
+use boswell_model::{Instant, Remark, Result};
 
 use crate::{Depth, Files, IdSource, Plan, Planned, Reader, SessionLocation};
 
@@ -37,10 +37,10 @@ pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planne
         let mut row = match index.row(&location.id) {
             Some(row) => row,
             None => {
-                remarks.push(format!(
+                remarks.push(Remark::new(format!(
                     "session {} had no row; the folder that it was held in is not known",
                     location.id
-                ));
+                )));
                 born(&location, &read.meta, id_source.now())
             }
         };

@@ -1,7 +1,7 @@
 //! Rewinds a session: truncates the transcript before a prompt, and makes the engine forget the
 //! same messages.
 
-use boswell_model::{EntryKind, Error, ErrorKind, Result, Tip};
+use boswell_model::{EntryKind, Error, ErrorKind, Remark, Result, Tip};
 
 use crate::Planned;
 
@@ -50,7 +50,7 @@ pub(super) fn plan(mut work: Work<'_>, tip: Tip) -> Result<Planned> {
         work.index.is_written();
         finish(&mut row, intent)?;
     }
-    work.remarks.extend(remark(&engines));
+    work.remarks.extend(remark(&engines).map(Remark::from));
     let cut = work.transcript()?.cut(&work, slot)?;
     work.steps.extend(cut);
     work.stats(after)?.write(&mut row)?;

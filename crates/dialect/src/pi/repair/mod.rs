@@ -16,8 +16,8 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, Gap, Head, Log, ProblemKind, Result, SessionView, Slot,
-    SpanKind, Symbol, Tip,
+    Advice, EntryKind, Error, ErrorKind, Flags, Gap, Head, Log, ProblemKind, Result, SessionView,
+    Slot, SpanKind, Symbol, Tip,
 };
 
 use super::link_scheme::{Shape, is_entry};
@@ -284,6 +284,5 @@ impl<'a> Entries<'a> {
 }
 
 fn changed() -> Error {
-    Error::new(ErrorKind::Conflict, "the session changed while it was read")
-        .hinting("run the command again")
+    Error::new(ErrorKind::Conflict, "the session changed while it was read").advising(Advice::Retry)
 }

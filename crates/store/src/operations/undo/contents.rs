@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::Undoing;
 use crate::disk::{OpenMode, Stat, durable};
@@ -23,7 +23,7 @@ impl Undoing<'_> {
                         format!("{} cannot be put back", shown(key)),
                     )
                     .because("its copy was purged, or kept for no longer")
-                    .hinting("see what can still be taken back with `boswell ops`"));
+                    .advising(Advice::ListOperations));
                 }
                 before.map_or(Ok(()), |before| self.find_content(before.sha256))
             }
