@@ -1,5 +1,5 @@
-//! Files of a project as an agent's own copies have them: compared, and put back through the
-//! runner.
+//! Project files from an agent's own copies (file history): compared with the current files, and
+//! restored through the runner.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::RequestContext;
 use crate::files::{FileDifference, FormerFile, RestoreStep};
 use crate::shape::Maybe;
 
-/// Larger files are neither compared nor put back.
+/// Larger files are neither compared nor restored.
 const LARGEST: u64 = 256 << 20;
 
 /// The files of a session at an entry, from the copies that its agent made.
@@ -37,20 +37,20 @@ struct Copied {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It is what it was.
+    /// The file is unchanged.
     Same,
-    /// What it is now is also in a copy or in the log: putting it back loses nothing.
+    /// The current contents are also in a copy or in the log: restoring the file loses nothing.
     Known,
     /// Another program changed the file.
     Conflict,
-    /// It lies outside of the project, behind a link, or in git's own folder.
+    /// The file is outside the project, behind a symbolic link, or in git's own folder.
     Outside,
-    /// The agent's copy is not there any more.
+    /// The agent's copy is missing.
     Lost,
 }
 
 impl AgentFileHistory {
-    /// Gathers them; none where the agent keeps no copies. With `paths` only files below these.
+    /// Collects the files; `None` if the agent has no copies. With `paths`, only files below these.
     pub(crate) fn at(
         found: &Resolved,
         session: &Session,
@@ -82,7 +82,7 @@ impl AgentFileHistory {
         }))
     }
 
-    /// What each file was.
+    /// Returns the former state of each file.
     pub(crate) fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
         let state = |file: &Copied| FormerFile {
             session: session.to_string(),
@@ -100,7 +100,7 @@ impl AgentFileHistory {
         self.files.iter().map(state).collect()
     }
 
-    /// How they differ from what they are now.
+    /// Returns how the files differ from their current contents.
     pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
         let difference = |file: &Copied| {
             let (change, diff) = file.change();
@@ -116,12 +116,12 @@ impl AgentFileHistory {
         self.files.iter().map(difference).collect()
     }
 
-    /// Puts them back; one operation, which `undo` takes back.
+    /// Restores the files as one operation, which can be undone.
     ///
     /// # Errors
     ///
-    /// Conflict if another program changed one of them and `force` is not given: then
-    /// nothing is put back.
+    /// Conflict if another program changed one of them and `force` is not set: then nothing is
+    /// restored.
     pub(crate) fn restore(
         &self,
         cx: &RequestContext,
@@ -180,7 +180,7 @@ impl AgentFileHistory {
 }
 
 impl Copied {
-    /// How it differs from what it is now, with the lines where it is text.
+    /// Returns how the file differs from its current contents, with a diff if it is text.
     fn change(&self) -> (&'static str, Option<String>) {
         match (self.state, &self.then, &self.now) {
             (State::Same, ..) => ("unchanged", None),
@@ -208,7 +208,7 @@ impl Copied {
         }
     }
 
-    /// What was compared must still be there when it is overwritten.
+    /// Returns the precondition that the file is unchanged since it was compared.
     fn is_as_compared(&self) -> Precondition {
         let key = self.path.clone();
         let Some(now) = &self.now else {
@@ -251,7 +251,7 @@ fn copied(
     Ok(file)
 }
 
-/// Whether what a file is now is also in a copy of it, or was written by the session.
+/// Whether the current contents of a file are also in a copy of it, or were written by the session.
 fn is_known(found: &Resolved, then: &FilesAtEntry, path: &str, now: &[u8]) -> Result<bool> {
     let mut written = then.written.iter().filter(|(name, _)| name == path);
     if written.any(|(_, text)| text.as_bytes() == now) {
@@ -273,7 +273,7 @@ fn wanted(path: &str, paths: &[&str]) -> bool {
     paths.is_empty() || paths.iter().any(below)
 }
 
-/// Whether a path that a session names leads below the project, also where folders are links.
+/// Whether a path of a session is below the project, also through symbolic links.
 fn is_inside(root: &Path, path: &str) -> bool {
     let plain = Path::new(path)
         .components()

@@ -1,4 +1,4 @@
-//! Moves the leaf of a session: the next entry attaches to another one.
+//! Moves the leaf of a session, so that the next entry becomes the child of another one.
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result, Tip};
@@ -9,14 +9,14 @@ use crate::acknowledgement::{Acknowledgement, ReceiptShape};
 use crate::planned_change::{self, OperationShape};
 use crate::{App, AppResult, RequestContext};
 
-/// Where the next entry attaches.
+/// A request to move the leaf.
 #[derive(Debug, Clone, Default)]
 pub struct BranchRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// The entry that the next one follows; none for a new root.
+    /// The parent of the next entry; `None` for a new root.
     pub entry: Option<String>,
-    /// A summary of the branch that is left.
+    /// A summary of the abandoned branch.
     pub summary: Option<String>,
 }
 

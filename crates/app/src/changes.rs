@@ -1,10 +1,10 @@
-//! The change feed: which sessions were added, changed or removed, and new entries of those that
+//! The change feed: which sessions were added, changed or removed, and new entries of sessions that
 //! are followed.
 //!
-//! A feed is polled and starts no thread. However many feeds there are, the folders are listed
-//! once for all of them, and not more often than costs a fiftieth of a core: a look is due when
-//! fifty times its last cost has passed, and a second at least. Each look is a numbered delta; a
-//! feed that falls too far behind gets [`Change::Missed`] and lists the sessions again.
+//! A feed is polled and starts no thread. However many feeds there are, the folders are listed once
+//! for all of them, using at most a fiftieth of a core: a refresh is due when fifty times its last
+//! cost has passed, and at least a second. Each refresh is a numbered delta; a feed that falls too
+//! far behind gets [`Change::Missed`] and lists the sessions again.
 
 mod looks;
 
@@ -20,25 +20,25 @@ use crate::shape::{EntryParts, EntryShape};
 use crate::{Answer, App, AppResult, RequestContext};
 pub(crate) use looks::Looks;
 
-/// How long to wait between two polls while sessions are followed: a new entry shows within it.
+/// Time between two polls while sessions are followed: the maximum delay of a new entry.
 const FOLLOWING: Duration = Duration::from_millis(150);
 
-/// What happened to sessions.
+/// A change of sessions.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Change {
-    /// A session that was not there before.
+    /// A new session.
     Added(SessionChange),
-    /// Its log changed.
+    /// The log of a session changed.
     Changed(SessionChange),
-    /// It is not there any more.
+    /// A session no longer exists.
     Gone(SessionRef),
-    /// An entry of a session that is followed.
+    /// A new entry of a followed session.
     Entry(FollowedEntry),
-    /// The log of a session that is followed was cut or replaced: entries that were reported
-    /// before no longer count, and those that it has now follow.
+    /// The log of a followed session was truncated or replaced: entries that were reported before
+    /// are invalid, and the current ones are reported again.
     Restarted(SessionRef),
-    /// More happened than is remembered: list the sessions again.
+    /// There were more changes than are remembered: list the sessions again.
     Missed,
 }
 
@@ -47,25 +47,25 @@ pub enum Change {
 pub struct SessionChange {
     /// The session.
     pub session: SessionRef,
-    /// The state that its log is in.
+    /// Revision of the log.
     pub revision: Revision,
-    /// When its log was last written.
+    /// Time of the last write to the log.
     pub modified: Option<Instant>,
-    /// Processes of its agent that work on it, as far as the agent's registry names them.
+    /// Processes of its agent that have the session open, according to the agent's registry.
     pub live: Vec<u32>,
 }
 
-/// A new entry of a session that is followed.
+/// A new entry of a followed session.
 #[derive(Debug, Clone)]
 pub struct FollowedEntry {
     /// The session.
     pub session: SessionRef,
-    /// The entry, with the revision to go on from.
+    /// The entry, with the revision to continue from.
     pub entry: Arc<NewEntry>,
 }
 
 impl FollowedEntry {
-    /// The entry as JSON shows it.
+    /// Returns the entry in its JSON shape.
     pub fn shape(&self) -> EntryShape {
         EntryParts::of_new(&self.session, &self.entry).shape(false)
     }
@@ -75,7 +75,7 @@ impl FollowedEntry {
 #[derive(Debug)]
 pub struct ChangeFeed {
     app: App,
-    /// The last look whose changes were reported.
+    /// The last refresh whose changes were reported.
     seen: u64,
     followed: BTreeMap<SessionRef, Followed>,
 }
@@ -107,8 +107,7 @@ impl App {
 }
 
 impl ChangeFeed {
-    /// Follows the entries of a session: from a revision on, or what is written from now on.
-    /// Returns the session that was meant.
+    /// Follows the entries of a session: from a revision on, or only new ones. Returns the session.
     ///
     /// # Errors
     ///
@@ -129,12 +128,12 @@ impl ChangeFeed {
         Ok(answer)
     }
 
-    /// Ends following a session.
+    /// Stops following a session.
     pub fn unfollow(&mut self, session: &SessionRef) {
         self.followed.remove(session);
     }
 
-    /// How long to wait before the next poll.
+    /// Returns how long to wait before the next poll.
     pub fn pause(&self) -> Duration {
         let next_look = self.app.looks().due_in();
         if self.followed.is_empty() {
@@ -144,8 +143,8 @@ impl ChangeFeed {
         }
     }
 
-    /// What changed since the last poll. Never waits. A store or a session that cannot be read at
-    /// this moment is examined again by the next poll.
+    /// Returns the changes since the last poll, without waiting. A store or a session that cannot
+    /// be read now is examined again by the next poll.
     ///
     /// # Errors
     ///
@@ -180,8 +179,8 @@ fn start(
         None => Follower::from_end(&found.store, id)?,
     };
     let session = SessionRef::new(found.store.dialect().name(), id);
-    // A follower that starts in generation 1 was given a revision of a file that is gone: its first
-    // poll says so.
+    // A follower that starts in generation 1 got a revision of a file that no longer exists: its
+    // first poll reports that.
     Ok((
         session,
         Followed {
@@ -193,7 +192,7 @@ fn start(
 
 impl Followed {
     fn poll(&mut self, session: &SessionRef, changes: &mut Vec<Change>) {
-        // Not visible at this moment, or being replaced: the next poll tries again.
+        // The file is not visible now, or is being replaced: the next poll tries again.
         let Ok(news) = self.follower.poll() else {
             return;
         };

@@ -1,4 +1,4 @@
-//! Files of a project as checkpoints of boswell's own sessions have them.
+//! Project files from the checkpoints of boswell's own sessions.
 
 use std::path::PathBuf;
 
@@ -24,11 +24,11 @@ pub(crate) struct CheckpointedFiles {
 }
 
 impl CheckpointedFiles {
-    /// Gathers them. With `paths` only files below these.
+    /// Collects the files. With `paths`, only files below these.
     ///
     /// # Errors
     ///
-    /// Unsupported where the session cannot have checkpoints, NotFound if its folder is gone.
+    /// Unsupported if the session cannot have checkpoints, NotFound if its folder does not exist.
     pub(crate) fn at(
         cx: &RequestContext,
         session: &Session,
@@ -68,7 +68,7 @@ impl CheckpointedFiles {
         })
     }
 
-    /// What each file was.
+    /// Returns the former state of each file.
     pub(crate) fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
         let state = |then: &Captured| match then {
             Captured::File { blob, .. } => ("file", Some(blob.reference())),
@@ -91,7 +91,7 @@ impl CheckpointedFiles {
             .collect()
     }
 
-    /// How they differ from what they are now.
+    /// Returns how the files differ from their current contents.
     pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
         let compared = self.checkpoints.diff(&self.state, &self.root);
         let difference = |(path, diff)| {
@@ -108,12 +108,13 @@ impl CheckpointedFiles {
         compared.into_iter().map(difference).collect()
     }
 
-    /// Puts them back. What they were is kept in the session, so that it can be undone.
+    /// Restores the files. The replaced contents are stored in the session, so that this can be
+    /// undone.
     ///
     /// # Errors
     ///
-    /// Conflict if another program changed one of them and `force` is not given; the others are put
-    /// back.
+    /// Conflict if another program changed one of them and `force` is not set; the others are
+    /// restored.
     pub(crate) fn restore(
         &self,
         cx: &RequestContext,

@@ -1,7 +1,6 @@
-//! The settings of the user: one TOML file in the platform's folder for settings.
+//! The user's settings: one TOML file in the platform's settings folder.
 //!
-//! Options come before variables of the environment, these before the file, and the file
-//! before what is built in.
+//! Priority: options, then environment variables, then the file, then the defaults.
 
 mod setting;
 
@@ -20,27 +19,27 @@ pub(crate) use self::setting::{SETTINGS, Setting};
 use self::setting::{Kind, example};
 use crate::time;
 
-/// A store that the settings add to those that are found.
+/// A store that the settings add to the discovered ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedStore {
     /// Name of its dialect.
     pub dialect: String,
-    /// Its folder; a leading `~` is the user's home.
+    /// Folder of the store; a leading `~` is the user's home.
     pub path: String,
-    /// What the user calls it.
+    /// The user's name for the store.
     pub label: Option<String>,
 }
 
-/// The file, as far as there is one.
+/// The settings file, if there is one.
 #[derive(Debug, Default)]
 pub struct Config {
-    /// Where it is, or would be.
+    /// Path of the file, even if it does not exist.
     pub path: Option<PathBuf>,
     table: Table,
 }
 
 impl Config {
-    /// Reads the file of this environment; one that is not there holds nothing.
+    /// Reads the settings file of this environment; a missing file sets nothing.
     pub fn load(env: &Environment) -> Result<Config> {
         let Some(path) = place(env) else {
             return Ok(Config::default());
@@ -103,7 +102,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Names of what is set, as [`SETTINGS`] has them.
+    /// Returns the keys that are set, as in [`SETTINGS`].
     fn keys(&self) -> Vec<String> {
         let mut keys = Vec::new();
         for (name, value) in &self.table {
@@ -118,7 +117,7 @@ impl Config {
         keys
     }
 
-    /// Why a value of the file is not valid, and which item of a list is wrong.
+    /// Checks a value of the file; the error contains the index of a wrong list item.
     fn fits(&self, setting: &Setting) -> std::result::Result<(), (Option<usize>, String)> {
         let Some(value) = self.get(setting.key) else {
             return Ok(());
@@ -136,8 +135,8 @@ impl Config {
             (Kind::Words, Value::Array(items)) => items.iter().all(Value::is_str),
             (Kind::Globs, Value::Array(items)) => {
                 let fits = |item: &Value| match item.as_str() {
-                    // Whether there is a home is not known here; what a pattern means with one can
-                    // be checked with any.
+                    // It is not known here whether there is a home; the syntax of a pattern can be
+                    // checked with any.
                     Some(text) => Exclusion::new(&[text.to_owned()], Some(Path::new("/home")))
                         .map(drop)
                         .map_err(|error| {
@@ -173,12 +172,12 @@ impl Config {
         }
     }
 
-    /// Whether the file sets it.
+    /// Whether the file sets `key`.
     pub fn is_set(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// The value of a setting in the file.
+    /// Returns the value of a setting in the file.
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         match key.split_once('.') {
             Some((table, key)) => self.table.get(table)?.get(key),
@@ -186,18 +185,18 @@ impl Config {
         }
     }
 
-    /// A word.
+    /// Returns a string setting.
     pub fn word(&self, key: &str) -> Option<&str> {
         self.get(key)?.as_str()
     }
 
-    /// Yes or no; no if the file has no value.
+    /// Returns a boolean setting; false if it is not set.
     pub fn is_on(&self, key: &str) -> bool {
         self.get(key).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Dollars for a million tokens that the user set, by model: an object of objects of numbers.
-    /// A value that is not a number becomes `null`.
+    /// Returns the user's prices in dollars per million tokens, by model: an object of objects of
+    /// numbers. A value that is not a number becomes `null`.
     pub fn prices(&self) -> Option<Json> {
         let number = |value: &Value| {
             let whole = || value.as_integer().map(|whole| whole as f64);
@@ -212,7 +211,7 @@ impl Config {
         Some(Json::Object(set.iter().map(model).collect()))
     }
 
-    /// Several words; none if the file has no value.
+    /// Returns a list setting; empty if it is not set.
     pub fn words(&self, key: &str) -> Vec<String> {
         let items = self.get(key).and_then(Value::as_array);
         items
@@ -232,10 +231,10 @@ impl Config {
         }
     }
 
-    /// Stores to add to those that are found.
+    /// Returns the stores to add to the discovered ones.
     pub fn stores(&self) -> Vec<AddedStore> {
         let items = self.get("stores").and_then(Value::as_array);
-        // What does not fit was refused when the file was read.
+        // Invalid items were refused when the file was read.
         items
             .into_iter()
             .flatten()
@@ -243,7 +242,7 @@ impl Config {
             .collect()
     }
 
-    /// A span of time, from the file or built in; none for `never`.
+    /// Returns a duration, from the file or the default; `None` for `never`.
     pub fn span(&self, key: &str) -> Option<Duration> {
         let built_in = SETTINGS
             .iter()
@@ -252,7 +251,7 @@ impl Config {
         time::span(self.word(key).or(built_in)?).ok()
     }
 
-    /// A setting as it is shown, and whether the file sets it.
+    /// Returns the value of a setting for display, and whether the file sets it.
     pub(crate) fn shown(&self, setting: &Setting) -> (String, bool) {
         match self.get(setting.key) {
             Some(Value::String(text)) => (text.clone(), true),
@@ -262,7 +261,7 @@ impl Config {
     }
 }
 
-/// An item of `stores`: a table, or the older form DIALECT=PATH.
+/// Parses an item of `stores`: a table, or the older form DIALECT=PATH.
 fn added_store(item: &Value) -> std::result::Result<AddedStore, String> {
     let store = match item {
         Value::String(text) => match text.split_once('=') {
@@ -344,7 +343,7 @@ fn line_of(text: &str, key: &str, item: Option<usize>) -> Option<usize> {
     Some(text.get(..at)?.matches('\n').count() + 1)
 }
 
-/// A path of the settings with its `~` expanded.
+/// Expands the `~` in a path of the settings.
 pub(crate) fn expanded(path: &str, env: &Environment) -> PathBuf {
     match (path.strip_prefix("~/"), path, &env.home) {
         (Some(rest), _, Some(home)) => home.join(rest),
@@ -353,7 +352,7 @@ pub(crate) fn expanded(path: &str, env: &Environment) -> PathBuf {
     }
 }
 
-/// Where the settings of this environment are.
+/// Returns the path of the settings file for this environment.
 fn place(env: &Environment) -> Option<PathBuf> {
     if let Some(path) = env.var("BOSWELL_CONFIG").filter(|path| !path.is_empty()) {
         return Some(env.cwd.join(path));

@@ -1,4 +1,4 @@
-//! Changes the settings file: everything else in it stays as the user wrote it.
+//! Edits the settings file; everything else in it stays unchanged.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::RequestContext;
 use crate::config::Config;
 use crate::system::read_text;
 
-/// Adds patterns to `exclude` and takes others out. Gives the settings as they are then.
+/// Adds patterns to `exclude` and removes others. Returns the new settings.
 pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) -> Result<Config> {
     cx.may_write()?;
     let Some(path) = cx.config.path.clone() else {
@@ -24,11 +24,11 @@ pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) ->
                 .advising(Advice::NameConfig),
         );
     };
-    // A link that a manager of dotfiles made must stay one: the file behind it is written.
+    // A symbolic link, as dotfile managers create it, stays: its target is written.
     let path = path.canonicalize().unwrap_or(path);
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     durable::make_folders(&RealDisk, &folder)?;
-    // Two of us at once would otherwise lose what the first one added.
+    // Without the lock, a concurrent process could lose the patterns that the first one added.
     let locks = cx.home()?.join("locks");
     durable::make_folders(&RealDisk, &locks)?;
     let locks = cx.own_home()?.locks();
@@ -53,7 +53,7 @@ pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) ->
         }
     }
     let new = with_patterns(&path, &text, &patterns)?;
-    // What would not be read again is not written.
+    // The new file is parsed before it is written.
     let config = Config::parse(path.clone(), &new)?;
     if patterns != before {
         durable::put(&RealDisk, &path, new.as_bytes(), &SystemIds.hex16())?;
@@ -61,7 +61,7 @@ pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) ->
     Ok(config)
 }
 
-/// The text with another list of patterns.
+/// Returns the text with another list of patterns.
 fn with_patterns(path: &Path, text: &str, patterns: &[String]) -> Result<String> {
     let list = Value::Array(
         patterns

@@ -6,12 +6,12 @@ use boswell_store::Session;
 
 use crate::RequestContext;
 
-/// Refuses a file whose format is not known: it must not look like a conversation in which nothing
-/// was said. An empty file is one.
+/// Refuses a file of an unknown format: it must not look like an empty conversation. An empty file
+/// is accepted.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Damaged`] where not one record is of a known kind.
+/// [`ErrorKind::Damaged`] if no record is of a known kind.
 pub(crate) fn require_known_format(session: &Session) -> Result<()> {
     let heads = &session.log().heads;
     let has_known = heads.iter().any(|head| head.kind != EntryKind::Unknown);
@@ -34,7 +34,7 @@ pub(crate) fn require_known_format(session: &Session) -> Result<()> {
     })
 }
 
-/// Notes how much of a log could not be read as records. The answer itself is whole.
+/// Adds a notice about the parts of a log that are not records. The answer itself is complete.
 pub(crate) fn warn_about_gaps(cx: &RequestContext, session: &Session) {
     let gaps = session.log().gaps.iter();
     let gaps = gaps

@@ -1,4 +1,4 @@
-//! Brings a session from a file into boswell's own store.
+//! Imports a session from a file into boswell's own store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use boswell_store::{Session, Store};
 use crate::shape::{self, ImportedFile, LeftFile, Maybe, SessionShape, shape};
 use crate::{App, AppResult, RequestContext};
 
-/// A longer document is refused: it is held in memory.
+/// A larger document is refused, because it is held in memory.
 const LONGEST: u64 = 1 << 30;
-/// How much of each own log is examined for where it came from, which is near its beginning.
+/// How much of each own log is read to find its origin, which is near its beginning.
 const BEGINNING: u64 = 64 << 10;
 
-/// What to import, and as what.
+/// A request to import a session.
 #[derive(Debug, Clone, Default)]
 pub struct ImportRequest {
     /// A session file of any agent, or a document that `export --format json` wrote.
     pub file: PathBuf,
-    /// The folder that it is about, if not the one that it names.
+    /// The project folder, if not the one that the session names.
     pub project: Option<PathBuf>,
-    /// Its title, if not the one that it has.
+    /// The title, if not the session's own.
     pub title: Option<String>,
-    /// Whether a file that was imported before is imported once more.
+    /// Whether a file that was imported before is imported again.
     pub again: bool,
 }
 
@@ -54,16 +54,16 @@ shape! {
 pub struct ImportedSession {
     /// The new session.
     pub reference: SessionRef,
-    /// What a list shows of it.
+    /// The new session in its JSON shape.
     pub session: SessionShape,
-    /// Side files of the source that came along.
+    /// Side files of the source that were imported.
     pub brought: Vec<ImportedFile>,
-    /// Side files of the source that did not.
+    /// Side files of the source that were not imported.
     pub left: Vec<LeftFile>,
 }
 
 impl ImportedSession {
-    /// The shape, with the side files.
+    /// Returns the JSON shape, with the side files.
     pub fn shape(self) -> SessionShape {
         SessionShape {
             brought: Maybe::Given(self.brought),
@@ -74,12 +74,12 @@ impl ImportedSession {
 }
 
 impl App {
-    /// What importing a file would bring over. Nothing is changed.
+    /// Returns what an import would do. Nothing is changed.
     ///
     /// # Errors
     ///
     /// NotFound if there is no such file, Conflict if it was imported before, Damaged if it is an
-    /// export that is not whole.
+    /// incomplete export.
     pub fn plan_import(&self, request: &ImportRequest) -> AppResult<ImportStep> {
         self.answer(|cx| {
             let source = Source::read(cx, request)?;
@@ -93,7 +93,7 @@ impl App {
         })
     }
 
-    /// Brings a session from a file into boswell's own store. The file stays as it is.
+    /// Imports a session from a file into boswell's own store. The file is not changed.
     ///
     /// # Errors
     ///
@@ -106,16 +106,16 @@ impl App {
     }
 }
 
-/// A file that is to be imported.
+/// A file to import.
 struct Source {
-    /// Where the session is read from.
+    /// The session in the file.
     at: Resolved,
     session: Session,
-    /// Of the file.
+    /// Hash of the file.
     sha256: String,
-    /// The folder that the new session is about.
+    /// Project folder of the new session.
     project: String,
-    /// Where it goes; only importing needs that there is one.
+    /// The target store; only the import itself needs it to exist.
     own: Result<Store>,
 }
 
@@ -189,7 +189,7 @@ fn import(cx: &RequestContext, request: &ImportRequest) -> Result<ImportedSessio
     })
 }
 
-/// The store that imported sessions go to: the one that was named or found, else boswell's home.
+/// Returns the store for imported sessions: the named or discovered one, else boswell's home.
 fn own_store(cx: &RequestContext) -> Result<Store> {
     let is_own = |store: &Store| store.dialect().facts().is_own;
     match cx.stores.iter().find(|(_, store)| is_own(store)) {
@@ -221,7 +221,7 @@ fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {
     })
 }
 
-/// The session of boswell's own that came from a file of this content.
+/// Returns the boswell session that was imported from a file with this content.
 fn imported(own: &Store, sha256: &str) -> Result<Option<SessionRef>> {
     let mark = format!("\"sha256\":\"{sha256}\"");
     for location in own.whole().list()?.sessions {
@@ -240,8 +240,8 @@ fn imported(own: &Store, sha256: &str) -> Result<Option<SessionRef>> {
     Ok(None)
 }
 
-/// The session inside a document that `export --format json` wrote; none if the file
-/// is no such document.
+/// Returns the session inside a document from `export --format json`; `None` if the file is not
+/// such a document.
 fn unpacked(bytes: &[u8], given: &Resolved) -> Result<Option<Resolved>> {
     let Ok(document) = Raw::parse(bytes.trim_ascii()) else {
         return Ok(None);

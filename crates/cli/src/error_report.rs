@@ -193,8 +193,8 @@ mod tests {
         boswell_app::App::open(AppConfig::new(env, Some(folder.join("home")))).unwrap()
     }
 
-    /// The program that the test below starts in a terminal: it draws, hides
-    /// the cursor, and panics.
+    /// The program that the test below starts in a terminal: it draws, hides the cursor, and
+    /// panics.
     #[test]
     #[ignore = "panics; it is started by the test that looks at what is left of the terminal"]
     fn panics_while_it_draws() {
@@ -209,7 +209,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_panic_leaves_a_terminal_with_a_cursor_and_without_colours() {
-        // `script` gives a program a terminal of its own; not every machine has it.
+        // `script` runs a program on a new terminal; not every machine has it.
         let program = std::env::current_exe().unwrap();
         let line = format!(
             "'{}' --exact error_report::tests::panics_while_it_draws --ignored --nocapture",

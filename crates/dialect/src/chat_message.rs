@@ -1,28 +1,28 @@
-//! A message as a model would be sent it, in the same words for every dialect.
+//! A message of a context in the same types for every dialect: role and parts.
 
 use boswell_model::json::Json;
 
 use crate::Part;
 
-/// A message of a conversation: who says it, and its parts in order.
+/// A message of a conversation: its role, and its parts in order.
 ///
-/// The parts are those that a [`Draft`](crate::Draft) is made of, so that what was appended is read
-/// back as it was given.
+/// The parts have the same type as in a [`Draft`](crate::Draft), so that an appended message is
+/// read back unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatMessage {
-    /// Who says it.
+    /// The author of the message.
     pub role: Role,
-    /// Its parts.
+    /// The parts in order.
     pub parts: Vec<Part>,
 }
 
-/// Who says a message.
+/// The author of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Role {
-    /// The agent or its developer: instructions.
+    /// Instructions of the agent or its developer.
     System,
-    /// The user, or what the agent says in the user's place, such as the summary of a compaction.
+    /// The user, or the agent in the user's place, for example with the summary of a compaction.
     User,
     /// The model.
     Assistant,
@@ -38,12 +38,12 @@ pub enum Role {
 }
 
 impl ChatMessage {
-    /// A message of these parts.
+    /// Creates a message.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         ChatMessage { role, parts }
     }
 
-    /// Its text parts, one after the other.
+    /// Returns the text parts, concatenated.
     pub fn text(&self) -> String {
         self.parts
             .iter()
@@ -54,7 +54,7 @@ impl ChatMessage {
             .collect()
     }
 
-    /// The calls of tools that it contains: id, name, arguments.
+    /// Iterates over the tool calls: id, name, arguments.
     pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &Json)> {
         self.parts.iter().filter_map(|part| match part {
             Part::Call {

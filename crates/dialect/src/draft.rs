@@ -147,7 +147,7 @@ pub enum Part {
 }
 
 impl Body {
-    /// The parts of a message; none for what is not one.
+    /// Returns the parts of a message; empty if the body is not a message.
     pub fn parts(&self) -> &[Part] {
         match self {
             Body::User(content)
@@ -164,9 +164,9 @@ impl Body {
 pub struct AssistantMessage {
     /// The parts of the message.
     pub content: Vec<Part>,
-    /// Provider, such as `anthropic`; none if unknown.
+    /// Provider, such as `anthropic`; `None` if unknown.
     pub provider: Option<String>,
-    /// Model; none if unknown.
+    /// Model; `None` if unknown.
     pub model: Option<String>,
     /// Tokens and cost of the message.
     pub usage: Usage,
@@ -250,7 +250,7 @@ impl Draft {
         self
     }
 
-    /// Whether it is a message of the model; the first one makes a deferred session visible.
+    /// Whether the draft is a message of the model; the first one makes a deferred session visible.
     pub fn is_answer(&self) -> bool {
         match &self.body {
             Body::Assistant(_) => true,

@@ -1,5 +1,5 @@
-//! Finds tool calls of one branch that have the same id, and chooses new ids for them and their
-//! results.
+//! Dedupes tool call ids: finds calls of one branch that have the same id, and chooses new ids for
+//! them and their results.
 //!
 //! Providers reject two calls with one id. The first call keeps its id. A later call whose own
 //! result names a call that does not exist gets that id, because it is the original one; any other

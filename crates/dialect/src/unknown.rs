@@ -64,7 +64,7 @@ impl Dialect for Unknown {
         meta.count(head.word.map_or("", |w| names.text(w)));
     }
 
-    /// How such records are linked is not known: each one follows the one before it.
+    /// It is not known how such records are linked, so each one follows the one before it.
     fn link(&self, log: &boswell_model::Log) -> Vec<Option<Slot>> {
         log.slots()
             .map(|slot| slot.0.checked_sub(1).map(Slot))

@@ -383,7 +383,7 @@ mod tests {
         let said = |said: &'static str| TextPiece::Result(Str::trusted(said.as_bytes()));
         assert!(says(said(r#""one two three""#), br#""two""#) && says(said(r#""a 1.5""#), b"1.5"));
         assert!(says(said(r#""line\nnext""#), br#""\nnext""#));
-        // A backslash and the letter n, as against the end of a line.
+        // A backslash and the letter n, as opposed to a line end.
         assert!(!says(said(r#""dir\\next""#), br#""\next""#));
         assert!(!says(said(r#""one""#), br#""one more""#));
         assert!(!says(TextPiece::Thinking(Str::trusted(b"\"x\"")), b"\"x\""));

@@ -366,7 +366,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives the verdicts of a list, one for each append.
+    /// Returns the verdicts of a list, one per append.
     #[derive(Debug)]
     struct Script {
         verdicts: Mutex<Vec<HookVerdict>>,

@@ -1,4 +1,5 @@
-//! Listings of all stores, compared with the one before: shared by every feed of an application.
+//! Listings of all stores, compared with the previous one: shared by every change feed of an
+//! application.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,27 +12,27 @@ use super::{Change, SessionChange};
 use crate::RequestContext;
 use crate::system::Stopwatch;
 
-/// The shortest time between two looks.
+/// Minimum time between two refreshes.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// A look is due after so many times what the last one cost: 2 % of a core.
+/// A refresh is due after this many times the cost of the last one: 2 % of a core.
 const SHARE: u32 = 50;
-/// How many changes are remembered for feeds that poll seldom.
+/// How many changes are remembered for feeds that poll rarely.
 const REMEMBERED: usize = 4096;
 
-/// All looks so far.
+/// The refreshes so far.
 #[derive(Debug, Default)]
 pub(crate) struct Looks(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many looks there were.
+    /// Number of refreshes.
     number: u64,
-    /// Since the last look, and how long that took.
+    /// Time since the last refresh, and its duration.
     last: Option<(Stopwatch, Duration)>,
     sessions: HashMap<Place, Known>,
-    /// The newest changes, each with the number of its look.
+    /// The newest changes, each with the number of its refresh.
     changes: VecDeque<(u64, Change)>,
-    /// Looks up to this number are no longer remembered whole.
+    /// Changes up to this refresh are not remembered completely.
     forgotten: u64,
 }
 
@@ -54,7 +55,7 @@ impl Looks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks for the first time, unless another feed did; the number of the newest look.
+    /// Does the first refresh, unless another feed did; returns the number of the newest one.
     pub(crate) fn begin(&self, cx: &RequestContext) -> u64 {
         if self.number() == 0 || self.due_in().is_zero() {
             self.look(cx);
@@ -62,12 +63,12 @@ impl Looks {
         self.number()
     }
 
-    /// The number of the newest look.
+    /// Returns the number of the newest refresh.
     pub(crate) fn number(&self) -> u64 {
         self.state().number
     }
 
-    /// How long until the next look is due.
+    /// Returns the time until the next refresh is due.
     pub(crate) fn due_in(&self) -> Duration {
         match &self.state().last {
             Some((since, cost)) => SHORTEST.max(*cost * SHARE).saturating_sub(since.elapsed()),
@@ -75,7 +76,7 @@ impl Looks {
         }
     }
 
-    /// Lists every store and remembers what changed.
+    /// Lists every store and records the changes.
     pub(crate) fn look(&self, cx: &RequestContext) {
         let watch = Stopwatch::start();
         let seen = Seen::of(cx);
@@ -94,10 +95,10 @@ impl Looks {
     }
 }
 
-/// What one look found.
+/// The result of one refresh.
 struct Seen {
     sessions: Vec<(Place, SessionChange)>,
-    /// Roots that could not be listed whole: what is missing there may still exist.
+    /// Roots that could not be listed completely: a session that is missing there may still exist.
     unsure: HashSet<String>,
 }
 

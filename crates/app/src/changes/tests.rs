@@ -48,7 +48,7 @@ impl World {
         file.write_all(line(number, name).as_bytes()).unwrap();
     }
 
-    /// Looks now, whether or not a look is due, and polls.
+    /// Polls, as if the next refresh were due.
     fn poll(&self, feed: &mut ChangeFeed) -> Vec<String> {
         self.app.looks().look(&self.app.request().unwrap());
         feed.poll().unwrap().iter().map(word).collect()

@@ -65,17 +65,17 @@ shape! {
     }
 }
 
-/// The shape of something that was found about a store.
+/// The JSON shape of a finding about a store.
 #[derive(Debug, Clone)]
 pub enum FindingShape {
-    /// Something is wrong.
+    /// A problem.
     Damage(DamageShape),
-    /// Nothing is wrong yet.
+    /// Not a problem yet.
     Warning(WarningShape),
 }
 
 impl FindingShape {
-    /// The object, for a line of `--json`.
+    /// Returns the object for a line of `--json`.
     pub fn object(self) -> Json {
         match self {
             FindingShape::Damage(shape) => shape.object(),
@@ -84,7 +84,7 @@ impl FindingShape {
     }
 }
 
-/// What is known of a problem from itself alone.
+/// Returns the members that depend on the problem alone.
 fn damage(session: Option<&str>, path: Option<&str>, problem: &Problem) -> DamageShape {
     DamageShape {
         session: session.map(str::to_owned),
@@ -103,14 +103,14 @@ fn damage(session: Option<&str>, path: Option<&str>, problem: &Problem) -> Damag
 }
 
 impl UncheckedPlace {
-    /// Its JSON shape.
+    /// Returns the JSON shape.
     pub fn shape(&self) -> DamageShape {
         damage(self.session.as_deref(), Some(&self.path), &self.problem)
     }
 }
 
 impl CheckedSession {
-    /// The JSON shape of each finding.
+    /// Iterates over the JSON shapes of the findings.
     ///
     /// `command` phrases a next step as a command.
     pub fn shapes(&self, command: AdviceCommand) -> impl Iterator<Item = DamageShape> {
@@ -133,7 +133,7 @@ impl CheckedSession {
 }
 
 impl CheckedStore {
-    /// The JSON shape of each finding.
+    /// Iterates over the JSON shapes of the findings.
     ///
     /// `command` phrases a next step as a command.
     pub fn shapes(&self, command: AdviceCommand) -> impl Iterator<Item = FindingShape> {

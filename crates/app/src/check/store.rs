@@ -1,5 +1,4 @@
-//! Checks stores as a whole: indexes, leftovers, locks, sessions that
-//! their agent will delete.
+//! Checks stores as a whole: indexes, orphans, locks, sessions that their agent will delete.
 
 use std::collections::BTreeSet;
 
@@ -13,45 +12,45 @@ use boswell_store::store::{Listing, StoreId};
 use crate::RequestContext;
 use crate::sessions::expiry::Fates;
 
-/// What was found about one store.
+/// The findings about one store.
 #[derive(Debug)]
 pub struct CheckedStore {
     /// Dialect of the store.
     pub dialect: &'static str,
     /// Folder of the store.
     pub root: String,
-    /// What was found, at least one thing.
+    /// The findings; at least one.
     pub findings: Vec<StoreFinding>,
 }
 
-/// One thing that was found about a store.
+/// One finding about a store.
 #[derive(Debug)]
 pub struct StoreFinding {
-    /// The session, where it is about one.
+    /// The session, if the finding is about one.
     pub session: Option<String>,
     /// The file or folder.
     pub path: String,
-    /// Kind of the finding.
+    /// The problem.
     pub problem: Problem,
     /// The next step.
     pub advice: Option<Advice>,
 }
 
 impl StoreFinding {
-    /// Whether nothing is wrong yet.
+    /// Whether the finding is not a problem yet.
     pub fn is_warning(&self) -> bool {
         self.problem.kind == ProblemKind::LostSoon
     }
 }
 
-/// A store while things are found about it.
+/// A store while it is checked.
 struct Finder<'s> {
     store: &'s Store,
     findings: Vec<StoreFinding>,
 }
 
 impl CheckedStore {
-    /// What listing a store shows.
+    /// Returns the findings of listing a store.
     pub(super) fn of_listing(
         cx: &RequestContext,
         fates: &Fates,
@@ -77,7 +76,7 @@ impl CheckedStore {
         found.end()
     }
 
-    /// What is wrong with boswell's own folder: changes that were begun and neither
+    /// Returns the problems of boswell's own home: operations that were started and neither
     /// finished nor undone.
     pub(super) fn of_home(cx: &RequestContext, store: &Store) -> CheckedStore {
         let mut found = Finder::new(store);
@@ -106,7 +105,7 @@ impl CheckedStore {
         found.end()
     }
 
-    /// Blobs of the store's agent that no session names, if all sessions could be read.
+    /// Returns the blobs of the store's agent that no session names, if all sessions could be read.
     pub(super) fn of_blobs(store: &Store, named: &BTreeSet<BlobId>) -> CheckedStore {
         let mut found = Finder::new(store);
         match store.unnamed_blobs(named) {
@@ -125,7 +124,7 @@ impl CheckedStore {
         found.end()
     }
 
-    /// Links of a store that were met while it was checked, and not followed.
+    /// Returns the links of a store that were found and not followed during the check.
     pub(super) fn of_links(store: &Store) -> CheckedStore {
         let mut found = Finder::new(store);
         for key in store.backend().outside_links() {
@@ -171,7 +170,7 @@ impl<'s> Finder<'s> {
         }
     }
 
-    /// A part of the store cannot be read; the rest is reported all the same.
+    /// Reports that a part of the store cannot be read; the rest is reported all the same.
     fn unreadable(&mut self, error: &Error) {
         let problem = Problem::of_file(ProblemKind::Unreadable, error.to_string());
         self.add("", problem, None);

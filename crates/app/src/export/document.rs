@@ -1,6 +1,6 @@
 //! A session as one JSON document that contains every byte of its files.
 //!
-//! It is written while the files are read: memory follows the longest piece.
+//! It is written while the files are read: memory is bounded by the longest piece.
 
 use boswell_find::SecretCount;
 use boswell_model::json::Json;
@@ -58,10 +58,10 @@ shape! {
     }
 }
 
-/// A piece is cut here where a file has no line ends.
+/// Length at which a file without line ends is split.
 const PIECE: usize = 1 << 20;
 
-/// Writes the document; `watch` is shown every piece.
+/// Writes the document; every piece is passed to `watch`.
 pub(super) fn write(
     found: &Resolved,
     (session, hidden): (&Session, &Redactor),
@@ -106,8 +106,8 @@ pub(super) fn write(
     out.bytes(format!("],\"secrets\":{}}}\n", json_line(&last)).as_bytes())
 }
 
-/// The beginning of an object, up to the opening bracket of a list in it that is written piece by
-/// piece.
+/// Returns the beginning of an object, up to the opening bracket of a list in it that is written
+/// piece by piece.
 fn up_to(list: &str, object: Json) -> String {
     let Json::Object(mut members) = object else {
         return String::new();
@@ -119,7 +119,7 @@ fn up_to(list: &str, object: Json) -> String {
     format!("{head},\"{list}\":[")
 }
 
-/// The remark of a document about secrets that it leaves out and that it contains.
+/// Returns the remark about secrets that are redacted, and that the document contains.
 fn secrets(removed: &SecretCount, left: &SecretCount) -> ExportedSecrets {
     let kinds = left.kinds();
     ExportedSecrets {

@@ -1,5 +1,5 @@
-//! A session as one page that needs nothing else: no network, no other file, and nothing of
-//! the session runs in it.
+//! A session as one self-contained HTML page: it loads nothing from the network or other files, and
+//! nothing of the session runs in it.
 
 use boswell_model::json::Json;
 use boswell_model::{Block, MediaSource, Result, Slot, View};
@@ -15,14 +15,13 @@ use crate::time;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Pictures that browsers show and that cannot hold a program.
+/// Image types that browsers show and that cannot contain scripts.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Writes the page.
 pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     let title = text(&transcript.label(name));
-    // Only our own script runs, even if markup gets past the escapes; and nothing is
-    // fetched from anywhere.
+    // The policy allows only our own script, even if markup gets past the escapes, and no requests.
     let script = base64::encode(&sha256(SCRIPT));
     out.line(&format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\
@@ -70,7 +69,7 @@ fn meta(transcript: &Transcript) -> String {
     format!("<dl>{}</dl>", rows.concat())
 }
 
-/// The search box and links to every part.
+/// Returns the search box and links to every section.
 fn contents(transcript: &Transcript) -> String {
     let links: Vec<String> = transcript
         .parts
@@ -222,7 +221,7 @@ fn first_line(text: &str) -> String {
     crate::text::cut(&one_line(&some), 100)
 }
 
-/// Arguments with a line for each, where they are an object.
+/// Returns arguments with one line per member, if they are an object.
 fn pretty(input: &str) -> String {
     let Ok(raw) = boswell_model::json::Raw::parse(input.as_bytes()) else {
         return input.to_owned();

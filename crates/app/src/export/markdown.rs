@@ -1,4 +1,4 @@
-//! A session as Markdown: for reading, and for pasting elsewhere.
+//! A session as Markdown, for reading and for pasting elsewhere.
 
 use boswell_model::{Block, Result, Slot};
 use boswell_store::Session;
@@ -86,7 +86,7 @@ fn write_entry(
     }
     let mut tail = Tail::default();
     for block in &view.blocks {
-        // Only lists that follow each other at once could become one.
+        // Only lists that directly follow each other could be merged.
         let before = std::mem::take(&mut tail);
         match block {
             Block::Text(text) => {
@@ -134,7 +134,7 @@ fn write_entry(
     Ok(())
 }
 
-/// A short text between marks, as a paragraph.
+/// Writes a short text between marks, as a paragraph.
 fn marked(marks: &str, text: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     match sanitize_markdown::plain(text) {
         words if words.is_empty() => Ok(()),
@@ -142,7 +142,7 @@ fn marked(marks: &str, text: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     }
 }
 
-/// A text that is shown as it is, below a lead.
+/// Writes a text unchanged in a fence, below a lead.
 fn fenced(lead: &str, text: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     marked("**", lead, out)?;
     out.line(&format!("{}\n", sanitize_markdown::fenced("", text)))

@@ -1,5 +1,4 @@
-//! What a page shows of a session: the current branch, the other branches, and the
-//! subagents it started.
+//! The content of a page: the current branch, the other branches, and the subagents of a session.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,21 +12,21 @@ use boswell_store::store::Resolved;
 
 use crate::text::{escape, one_line};
 
-/// A block of text longer than this is cut on a page: no reader scrolls through
-/// it, and browsers choke.
+/// A longer block of text is truncated on a page: no reader scrolls through it, and browsers become
+/// slow.
 const LONGEST: usize = 1 << 20;
 
-/// A session made ready for a page.
+/// A session prepared for a page.
 pub(super) struct Transcript {
     /// The session itself.
     pub(super) session: Session,
-    /// Its subagents, each a session of its own.
+    /// The subagents, each a session.
     pub(super) subagents: Vec<(String, Session)>,
-    /// Stretches of conversation, the current branch first.
+    /// The sections, the current branch first.
     pub(super) parts: Vec<Part>,
     secrets: Secrets,
     redact: bool,
-    /// What was removed, or is left in if nothing is redacted.
+    /// The secrets that were redacted, or that are in the output if nothing is redacted.
     count: RefCell<SecretCount>,
 }
 
@@ -36,16 +35,16 @@ pub(super) struct Transcript {
 pub(super) struct Part {
     /// Title of the section.
     pub(super) title: String,
-    /// Which of the subagents it is of; none for the session itself.
+    /// Index of the subagent; `None` for the session itself.
     pub(super) subagent: Option<usize>,
-    /// The entry of the current branch that it leaves from.
+    /// The entry of the current branch where this one diverges.
     pub(super) from: Option<Slot>,
     /// Entries of the section.
     pub(super) slots: Vec<Slot>,
 }
 
 impl Transcript {
-    /// Reads a session and its subagents. Secrets are blackened unless `redact` is false.
+    /// Reads a session and its subagents. Secrets are redacted unless `redact` is false.
     pub(super) fn read(found: &Resolved, redact: bool) -> Result<Transcript> {
         let session = found.store.read(&found.location, Depth::Facts)?;
         let branch = session.branch(session.tip()?)?;
@@ -92,19 +91,20 @@ impl Transcript {
         })
     }
 
-    /// What was removed so far; what is left in, if nothing is redacted.
+    /// Returns the secrets that were redacted so far, or that are in the output if nothing is
+    /// redacted.
     pub(super) fn count(&self) -> SecretCount {
         self.count.borrow().clone()
     }
 
-    /// The session that a part is of.
+    /// Returns the session of a section.
     pub(super) fn session_of(&self, part: &Part) -> &Session {
         part.subagent
             .and_then(|index| self.subagents.get(index))
             .map_or(&self.session, |(_, session)| session)
     }
 
-    /// What people see of an entry; none for what agents keep from them and for bare metadata.
+    /// Returns the visible view of an entry; `None` for hidden entries and plain metadata.
     pub(super) fn visible(&self, session: &Session, slot: Slot) -> Result<Option<View>> {
         let Some(head) = session.log().head(slot) else {
             return Ok(None);
@@ -118,7 +118,7 @@ impl Transcript {
             .filter(|view| !view.hidden && (!view.blocks.is_empty() || view.remark.is_some())))
     }
 
-    /// A text as it may be shown on a page: cut, harmless, without secrets.
+    /// Returns a text for a page: truncated, sanitised, redacted.
     pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut end = text.len().min(LONGEST);
         while !text.is_char_boundary(end) {
@@ -140,8 +140,8 @@ impl Transcript {
         ))
     }
 
-    /// A title, a path or another short text on one line. It may be the beginning of a longer one,
-    /// so that the beginning of a key at its end counts as one.
+    /// Returns a title, a path or another short text on one line. It may be truncated, so the
+    /// beginning of a key at its end counts as a key.
     pub(super) fn label(&self, text: &str) -> String {
         let kept = text.strip_suffix('…').unwrap_or(text);
         one_line(&self.without_secrets(kept, true)) + text.get(kept.len()..).unwrap_or("")
@@ -158,7 +158,7 @@ impl Transcript {
         }
     }
 
-    /// Who speaks.
+    /// Returns the author of an entry.
     pub(super) fn who(&self, session: &Session, slot: Slot) -> String {
         match session.log().kind(slot) {
             EntryKind::User => "User".to_owned(),
@@ -169,8 +169,8 @@ impl Transcript {
     }
 }
 
-/// For every end of the tree that is not on the current branch: the entries
-/// that lead there from it.
+/// Returns a section for every leaf that is not on the current branch: the entries from where it
+/// diverges.
 fn other_branches(session: &Session, on_branch: &HashSet<Slot>) -> Vec<Part> {
     let (log, tree) = (session.log(), session.tree());
     let mut shown: HashSet<Slot> = on_branch.clone();

@@ -1,4 +1,4 @@
-//! What is kept of each store, and what will be lost.
+//! The state of the copies of each store, and which sessions will be lost.
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Error, Result};
@@ -11,14 +11,14 @@ use super::{KeepShape, KeepStatus, hook, keepable, timer};
 use crate::RequestContext;
 use crate::sessions::expiry::Fates;
 
-/// What is known before stores are looked at.
+/// Data that is read before the stores.
 struct Known {
     state: Option<KeepConfig>,
     fates: Fates,
     kept: ChunkedCopies,
 }
 
-/// Looks at every store whose agent deletes sessions.
+/// Examines every store whose agent deletes sessions.
 pub(super) fn status(cx: &RequestContext) -> Result<KeepStatus> {
     let home = cx.home.as_deref();
     let known = Known {
@@ -46,7 +46,7 @@ pub(super) fn status(cx: &RequestContext) -> Result<KeepStatus> {
     })
 }
 
-/// One store; none if its agent deletes nothing, or it cannot be listed.
+/// Examines one store; `None` if its agent deletes nothing, or it cannot be listed.
 fn of_store(
     cx: &RequestContext,
     (id, store): (StoreId, &Store),
@@ -86,7 +86,7 @@ fn of_store(
         deletes_after_days: days,
         sessions: sessions.len(),
         kept: sessions.iter().filter(is_kept).count(),
-        // A session of an excluded project is not gone.
+        // A session of an excluded project is not deleted.
         gone: gone(
             &known.kept,
             store,
@@ -101,8 +101,8 @@ fn of_store(
     }))
 }
 
-/// Sessions that are kept and whose log is not there any more. Of those in a folder that cannot be
-/// read that is not known.
+/// Counts sessions with copies whose log no longer exists. For those in an unreadable folder this
+/// is unknown.
 fn gone(
     kept: &ChunkedCopies,
     store: &Store,

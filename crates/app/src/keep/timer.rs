@@ -1,4 +1,4 @@
-//! A timer of the user's own systemd that keeps sessions every hour, for agents that take no hook.
+//! A systemd user timer that copies sessions every hour, for agents without hooks.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,7 +25,7 @@ pub(super) fn install(
     sink: StepSink<'_>,
 ) -> Result<Trigger> {
     let folder = folder(cx)?;
-    // systemd takes `%` and `$` for its own unless they are doubled.
+    // systemd interprets `%` and `$` unless they are doubled.
     let command = command.replace('%', "%%").replace('$', "$$");
     let service = format!(
         "[Unit]\nDescription=Keep copies of agents' sessions\n\n[Service]\nType=oneshot\nExecStart={command}\n"
@@ -56,7 +56,7 @@ pub(super) fn remove(cx: &RequestContext, folder: &Path, sink: StepSink<'_>) -> 
         let path = folder.join(name);
         match RealDisk.remove(&path) {
             Ok(()) => {
-                // Else the timer is back after a crash, and `keep.json` does not know of it.
+                // Otherwise the timer could exist again after a crash, unknown to `keep.json`.
                 durable::sync_parent(&RealDisk, &path)?;
                 step(sink, format!("removed {}", path.display()))?;
             }

@@ -1,4 +1,4 @@
-//! `add`, `edit` and `rm` of a page: through the runner, so that they can be undone.
+//! Adds, edits and removes memory pages through the runner, so that this can be undone.
 
 use std::path::{Path, PathBuf};
 
@@ -13,27 +13,27 @@ use super::{MemoryChanged, MemoryScope};
 use crate::text::{cut, one_line};
 use crate::{RequestContext, git_repository};
 
-/// What happens to which page.
+/// A request to change a memory page.
 #[derive(Debug, Clone)]
 pub struct MemoryChangeRequest {
-    /// Of which project; every one is not valid.
+    /// The project; every project is not valid.
     pub scope: MemoryScope,
-    /// Whose memory: `boswell` for its own, or the dialect of an agent.
+    /// The owner of the memory: `boswell`, or the dialect of an agent.
     pub dialect: String,
     /// Name of the page, with or without `.md`.
     pub page: String,
-    /// What happens to it.
+    /// The change.
     pub change: MemoryChange,
 }
 
 /// A change of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemoryChange {
-    /// The text is added at its end; a page that is missing is made.
+    /// Appends the text; a missing page is created.
     Add(String),
-    /// The text takes the place of what is there; a page that is missing is made.
+    /// Replaces the page by the text; a missing page is created.
     Edit(String),
-    /// The page is removed.
+    /// Removes the page.
     Remove,
 }
 
@@ -47,17 +47,17 @@ impl MemoryChange {
     }
 }
 
-/// A memory that is changed.
+/// The memory folder that is changed.
 struct MemoryTarget {
     dialect: &'static str,
     root: PathBuf,
-    /// Key of its folder below the root.
+    /// Key of the folder below the root.
     folder: String,
     project: String,
     lock: Option<LockSpec>,
 }
 
-/// Carries out a change of one page.
+/// Executes a change of one page.
 pub(super) fn change(cx: &RequestContext, request: &MemoryChangeRequest) -> Result<MemoryChanged> {
     cx.may_write()?;
     let Some(folder) = request.scope.folder(cx) else {
@@ -71,8 +71,8 @@ pub(super) fn change(cx: &RequestContext, request: &MemoryChangeRequest) -> Resu
     let name = file_name(&request.page)?;
     let path = place.root.join(&place.folder).join(&name);
     let (session, locks) = (SessionRef::new(place.dialect, "*"), place.lock.as_slice());
-    // Planned under the locks: of two processes that add to a page at once, the second one sees
-    // what the first one wrote.
+    // Planned under the locks: of two processes that append to a page concurrently, the second one
+    // sees the text of the first.
     let plan = || place.plan(&name, &request.change);
     let operation = cx
         .runner()?
@@ -87,7 +87,7 @@ pub(super) fn change(cx: &RequestContext, request: &MemoryChangeRequest) -> Resu
     })
 }
 
-/// File name of the page that is meant.
+/// Returns the file name of a page.
 fn file_name(page: &str) -> Result<String> {
     let name = if page.ends_with(".md") {
         page.to_owned()
@@ -160,7 +160,7 @@ impl MemoryTarget {
         Ok(())
     }
 
-    /// What has to happen to a page.
+    /// Returns the plan for a page.
     fn plan(&self, name: &str, change: &MemoryChange) -> Result<Plan> {
         let word = change.word();
         let key = format!("{}/{name}", self.folder);
@@ -202,7 +202,7 @@ impl MemoryTarget {
         Ok(plan)
     }
 
-    /// A page as its agent would write it: Claude Code's begin with a few words about themselves.
+    /// Returns a new page in the agent's format: those of Claude Code begin with front matter.
     fn new_page(&self, name: &str, text: &str) -> String {
         let body = format!("{}\n", text.trim_end());
         if self.policy() != Some(MemoryPolicy::FrontMatter)
@@ -218,8 +218,7 @@ impl MemoryTarget {
         )
     }
 
-    /// Sees to it that the index leads to a new page, and that boswell's own
-    /// folder says whose it is.
+    /// Adds the new page to the index, and states the project in boswell's own folder.
     fn introduce(&self, name: &str, text: &str, plan: &mut Plan) -> Result<()> {
         if self.policy() == Some(MemoryPolicy::Own) {
             let note = format!("{}/.project", self.folder);
@@ -243,7 +242,7 @@ fn first_line(text: &str) -> String {
     cut(&one_line(text.lines().next().unwrap_or("").trim()), 120)
 }
 
-/// A value that YAML takes for text, whatever stands in it.
+/// Quotes a value for YAML.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -1,4 +1,4 @@
-//! The events of a watch, poll by poll, without a clock and without a process.
+//! The events of a watch, poll by poll, without a clock and without processes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::text::json_line;
 use crate::watch::LineNumbers;
 use crate::{App, RequestContext};
 
-/// Counts bytes that are read, and fails listings while the switch is set.
+/// Counts the bytes that are read, and fails listings while the switch is set.
 #[derive(Debug, Default)]
 struct Eyes {
     read: AtomicU64,
@@ -68,7 +68,7 @@ impl World {
         let home = Some(temp.path().join("boswell"));
         let app = App::of_test(stores, home, temp.path().to_path_buf());
         let mut cx = app.request().unwrap();
-        // Everything here is written after the start.
+        // Everything in this test is written after the start.
         cx.now = Instant::from_millis(0);
         World {
             temp,
@@ -84,7 +84,7 @@ impl World {
             .join(format!("claude/projects/-p/{}.jsonl", uuid(number)))
     }
 
-    /// Adds to a file in place, as an agent does.
+    /// Appends to a file in place, like an agent.
     fn add(&self, path: &Path, bytes: &str) {
         disk::make_dir(path.parent().unwrap());
         let mut file = std::fs::OpenOptions::new()
@@ -151,7 +151,7 @@ fn of_a_log_that_was_cut_or_replaced_only_what_comes_later_is_handed_over() {
         world.add(&world.log(number), &old);
     }
     let mut watch = Watch::start(&world.cx, None, world.lines);
-    // The second is followed already when it is cut.
+    // The second log is already followed when it is truncated.
     world.add(&world.log(2), &line(2, "a"));
     assert_eq!(look(&mut watch), ["a"]);
     for number in [1, 2] {
@@ -235,7 +235,7 @@ fn one_line_more_in_a_long_log_costs_less_than_a_megabyte_of_reading() {
     assert!(read < 1000, "{read} bytes for the second");
 }
 
-/// The objects of a look, by session and id.
+/// Returns the objects of one poll, by session and id.
 fn objects(watch: &mut Watch) -> BTreeMap<String, String> {
     let mut seen = BTreeMap::new();
     let mut sink = |it: &EntryParts<'_>| {
@@ -309,7 +309,7 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
         ["#3", "#4", "a", "b", "first"]
     );
     for (id, object) in seen {
-        // Claude's entries have ids, so the lines of a log were not counted that was there before.
+        // Entries of Claude have ids, so the lines of an existing log were not counted.
         let expected = whole[&id].replace("\"line\":2,", "\"line\":null,").replace(
             "\"line\":3,",
             if id == "#3" {

@@ -1,4 +1,5 @@
-//! The demo, and what it shows: summaries, the doctor's report, the first minute of a newcomer.
+//! The demo and the features that it shows: summaries, the doctor's report, the first steps of a
+//! new user.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, Ran};
 
-/// A demo, and the options that lead to it.
+/// A demo, and the options that select it.
 pub(crate) struct Demo {
     pub(crate) bench: Bench,
     pub(crate) root: PathBuf,
@@ -124,7 +125,7 @@ fn a_demo_holds_every_dialect_two_languages_branches_subagents_and_damage() {
 #[test]
 fn the_last_session_is_the_same_by_the_catalog_and_by_a_look_into_every_log() {
     let demo = Demo::new();
-    // Without a right to write no catalog is used.
+    // Without write access no catalog is used.
     let found = |more: &[&str]| {
         let ran = demo.run(&[&["show", "@last", "--records", "--json"], more].concat());
         (

@@ -1,4 +1,4 @@
-//! A place to run the program in: no variables but those named here, folders of its own.
+//! Runs the program with only the variables named here, in temporary folders.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -9,12 +9,12 @@ pub(crate) struct Bench {
     temp: tempfile::TempDir,
 }
 
-/// What a run of the program gave.
+/// The result of a run.
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// Lines of stdout that are JSON.
+    /// The lines of stdout that are JSON.
     pub(crate) lines: Vec<Value>,
 }
 
@@ -35,7 +35,7 @@ impl Bench {
         self.home().join(".claude")
     }
 
-    /// Boswell's own folder, which nobody has made yet.
+    /// Returns boswell's own home, which does not exist yet.
     pub(crate) fn own(&self) -> PathBuf {
         self.temp.path().join("boswell")
     }

@@ -1,4 +1,5 @@
-//! `stats`, `prompts`, `continue`, `watch`, completions and ghosts from the outside.
+//! `stats`, `prompts`, `continue`, `watch`, completions and deleted sessions through the command
+//! line.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -23,7 +24,7 @@ fn logs(bench: &Bench) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Tokens of every unique message, by reading all lines: input, output.
+/// Returns input and output tokens of all distinct messages, by reading all lines.
 fn brute_force(bench: &Bench) -> (u64, u64) {
     let mut unique: HashMap<String, (u64, u64)> = HashMap::new();
     for log in logs(bench) {
@@ -71,8 +72,8 @@ fn sums_that_were_kept_follow_every_change() {
     let mut last = String::new();
     let mut compare = |what: &str| {
         for args in every {
-            // Asked twice: the second answer is the one that was kept. A catalog in
-            // memory keeps nothing.
+            // Run twice: the second result comes from the catalog. A catalog in memory stores
+            // nothing.
             let (first, kept) = (asked(args), asked(args));
             let honest = bench
                 .run(&[&["--read-only", "stats", "--json"], args].concat())
@@ -401,7 +402,7 @@ fn watching_shows_what_is_written_and_nothing_else() {
         .spawn()
         .unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
-    // Lines are written until one was seen: how long the program takes to start does not matter.
+    // Lines are written until one was seen, because the start of the program takes an unknown time.
     let (done, stop) = std::sync::mpsc::channel::<()>();
     let writer = std::thread::spawn(move || {
         for number in 0..70 {
@@ -462,7 +463,8 @@ fn a_file_outside_of_any_store_is_counted_as_the_same_file_inside_of_one() {
         let lines = ran.stdout.lines();
         lines.map(|it| serde_json::from_str(it).unwrap()).collect()
     };
-    // A copy outside of the store, in a store of nothing else: what it shares with forks counts.
+    // A copy outside the store, in a store without other sessions: messages shared with forks
+    // count.
     let alone = Bench::new();
     let inside = alone
         .claude()

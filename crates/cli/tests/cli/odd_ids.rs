@@ -1,4 +1,4 @@
-//! Files whose names would be options, folders that would be, and commands that people copy.
+//! Files and folders whose names look like options, and commands that users copy.
 
 use std::process::Command;
 
@@ -16,7 +16,7 @@ fn pi(id: &str, cwd: &str) -> Vec<u8> {
     format!("{header}\n{said}\n").into_bytes()
 }
 
-/// A folder of each agent's, with the ending of its sessions.
+/// A folder of each agent, with the extension of its sessions.
 const PLACES: [(&str, &str); 8] = [
     (".pi/agent/sessions/--w--", "jsonl"),
     (".omp/agent/sessions/-w", "jsonl"),

@@ -1,5 +1,5 @@
-//! `docs/tour.md`: every command on a demo, with what it answers. Written anew by a run
-//! with `BOSWELL_BLESS=1`.
+//! `docs/tour.md`: every command on a demo, with its output. Rewritten by a run with
+//! `BOSWELL_BLESS=1`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,14 +13,14 @@ use crate::help;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tour.md");
 
-/// How much of an answer the page shows: none of one that differs from run to run or is long.
+/// Shows no line of an output that is long or differs between runs.
 const NOTHING: usize = 0;
 
-/// Stands for a log of another agent, which lies wherever the demo does.
+/// Placeholder for a log of another agent, whose path depends on the demo.
 const LOG: &str = "rollout.jsonl";
 
-/// What is typed, the exit code, how many lines of the answer are shown, and words that tell that
-/// it was the right answer: each must stand in what is printed.
+/// The arguments, the exit code, how many lines of the output are shown, and words that the output
+/// must contain.
 const STEPS: &[(&[&str], i32, usize, &[&str])] = &[
     (&["list"], 0, 12, &["ID", "shop", "blog", "claude", "codex"]),
     (
@@ -273,7 +273,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// A line without what differs from run to run: where the demo lies.
+/// Returns a line without the folder of the demo, which differs between runs.
 fn settled(line: &str, root: &Path) -> String {
     let root = root.to_str().unwrap();
     let dashed: String = root
@@ -284,8 +284,8 @@ fn settled(line: &str, root: &Path) -> String {
         .replace(&dashed, "-home-me-demo")
 }
 
-/// A row of `list`: the same, without its age, and with the project that the width of
-/// the column cuts off.
+/// Returns a row of `list` in the same way, without its age, and with the truncated project
+/// normalised.
 fn row(line: &str) -> String {
     let mut words: Vec<&str> = line.split_whitespace().collect();
     if words.get(3) == Some(&"ago") {

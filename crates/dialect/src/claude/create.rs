@@ -6,7 +6,7 @@ use super::plan::{free_id, side_folder};
 use super::{discover, encode, metadata};
 use crate::{Files, IdSource, NewSession, Plan, Planned, Precondition, Step};
 
-/// The plan for a new session.
+/// Plans a new session.
 pub(super) fn create(
     files: &dyn Files,
     new: &NewSession,

@@ -15,13 +15,13 @@ use crate::{
     refuse_unknown_parts, unsupported,
 };
 
-/// The version whose lines we write where a session names none.
+/// The version that we write on lines of a session that states none.
 const VERSION: &str = "2.1.325";
 
-/// Longest id of an entry that a caller may give.
+/// Longest entry id that a caller may set.
 const LONGEST_ID: usize = 255;
 
-/// The line that a draft becomes.
+/// Encodes a draft as one line.
 pub(super) fn line(
     draft: &Draft,
     settled: EntryStamp<'_>,
@@ -70,7 +70,7 @@ pub(super) fn line(
         .with("uuid", settled.id)
         .with("timestamp", settled.at.to_rfc3339());
     let bytes = envelope(begun, session).to_bytes();
-    // Arguments of a call are the caller's own JSON.
+    // The arguments of a call are JSON from the caller, so the result is checked.
     one_object(&bytes)?;
     Ok(on_one_line(bytes))
 }
@@ -113,8 +113,8 @@ fn assistant(answer: &AssistantMessage, id: &str, meta: &SessionMeta) -> Json {
         .with("usage", usage(&answer.usage))
 }
 
-/// The client adds these numbers up without looking, so they must be there;
-/// `unknown` keeps the truth.
+/// Encodes usage. The client adds these numbers up without a check, so each must be present; the
+/// member `unknown` records that zeros are not measured values.
 fn usage(usage: &Usage) -> Json {
     let by_span = usage.cache_write_1h.map(|hour| {
         let rest = usage.cache_write.unwrap_or(0).saturating_sub(hour);
@@ -182,8 +182,8 @@ fn part(part: &Part) -> Json {
     }
 }
 
-/// A line in the client's own shape; what it lacks of the envelope is filled in, what it
-/// has stays as written.
+/// Encodes a draft that already is a line of the client: missing members of the envelope are added,
+/// existing ones stay unchanged.
 fn native(bytes: &[u8], settled: EntryStamp<'_>, session: SessionFacts<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
     let word = raw
@@ -247,8 +247,8 @@ fn native(bytes: &[u8], settled: EntryStamp<'_>, session: SessionFacts<'_>) -> R
     Ok(on_one_line(line))
 }
 
-/// Whether the client would take the line for a message: it passes over those
-/// without a proper content.
+/// Whether the client accepts the line as a message: it skips messages whose content is neither a
+/// string nor a list of blocks.
 fn is_message(line: Raw<'_>, word: &str) -> bool {
     let content = line.at(&["message", "content"]);
     let proper = content.is_some_and(|content| match content.kind() {
@@ -262,7 +262,8 @@ fn is_message(line: Raw<'_>, word: &str) -> bool {
             .is_some_and(|role| role.is(word))
 }
 
-/// Outside of strings a line end is only space; inside of them there is none in valid JSON.
+/// Removes line ends. In valid JSON they occur only as white space between tokens, never inside
+/// strings.
 fn on_one_line(mut record: Vec<u8>) -> Vec<u8> {
     record.retain(|byte| *byte != b'\n' && *byte != b'\r');
     record
@@ -272,7 +273,7 @@ fn is_entry_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= LONGEST_ID && !id.contains(char::is_control)
 }
 
-/// Whether a log can be appended to: a subagent's is written by its session alone.
+/// Checks that a log can be appended to. Only the session itself writes the log of its subagent.
 pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     if meta.hidden == Some("subagent") {
         return Err(unsupported(

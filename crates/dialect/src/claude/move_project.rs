@@ -12,12 +12,12 @@ use super::project_key;
 use crate::uuid::is_uuid;
 use crate::{FileInfo, Files, Plan, Planned, Precondition, Step};
 
-/// How much is read at either end of a log to learn where its session was held.
+/// How much is read at either end of a log to find the folder of its session.
 const WINDOW: u64 = 256 << 10;
-/// Longer histories and tables are not the client's work.
+/// A larger history or table was not written by the client.
 const LIMIT: u64 = 1 << 30;
 
-/// What has to happen. The root is the client's folder, or the one that it lies in.
+/// Plans the move. The root is the client's folder or its parent.
 pub(super) fn plan(files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
     let (from, to) = (checked(from)?, checked(to)?);
     if from == to || is_below(&to, &from).is_some() || is_below(&from, &to).is_some() {
@@ -77,7 +77,7 @@ fn checked(path: &str) -> Result<String> {
     ))
 }
 
-/// What of a path is left below a folder; empty if it is the folder itself.
+/// Returns the rest of `path` below `folder`; empty if it is the folder itself.
 fn is_below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     path.strip_prefix(folder)
         .filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
@@ -91,7 +91,7 @@ struct Moving<'a> {
     planned: Planned,
 }
 
-/// A session that moves: its id, and the folder that it is held in from now on.
+/// A session that moves: its id, and its project folder after the move.
 struct Mover {
     id: String,
     now: String,
@@ -106,7 +106,7 @@ impl Moving<'_> {
         self.planned.remarks.push(remark.into());
     }
 
-    /// Where a path is after the move; none if it does not move.
+    /// Returns a path after the move; `None` if it does not change.
     fn moved(&self, path: &str) -> Option<String> {
         is_below(path, &self.from).map(|rest| format!("{}{rest}", self.to))
     }
@@ -216,8 +216,8 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// Moves the files of one session out of a folder that others share, or into one
-    /// that is there already.
+    /// Moves the files of one session out of a folder that contains other sessions, or into an
+    /// existing folder.
     fn session(
         &mut self,
         folder: &FileInfo,
@@ -247,7 +247,7 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// Moves what is left in a folder whose sessions have all gone to one that is there already.
+    /// Moves the remaining files of a folder whose sessions all moved to an existing folder.
     fn leftovers(&mut self, folder: &FileInfo, listing: &[FileInfo], to: &str) -> Result<()> {
         for info in listing {
             let name = info.name();
@@ -261,7 +261,7 @@ impl Moving<'_> {
                     self.step(Step::rename(&info.key, key));
                 }
             } else if name == "sessions-index.json" {
-                // Only a hint, and one about sessions that are not here any more.
+                // The index is only a hint, about sessions that are no longer here.
                 self.step(Step::remove(&info.key));
             }
         }
@@ -295,8 +295,8 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// The prompt history: of its lines only those that name the project change, and of
-    /// those only the name.
+    /// Updates the prompt history: only lines that name the project change, and of those only the
+    /// name.
     fn history(&mut self, key: &str) -> Result<()> {
         let Some(bytes) = self.files.read_whole(key, LIMIT)? else {
             return Ok(());
@@ -361,7 +361,7 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// Replaces what was read; what is added behind it meanwhile stays.
+    /// Replaces the bytes that were read; bytes that were appended since stay.
     fn replace(&mut self, key: &str, old: Vec<u8>, new: Vec<u8>) {
         if old != new {
             let modified = crate::Modified::Now;
@@ -382,8 +382,8 @@ fn quoted(text: &str) -> Vec<u8> {
     out
 }
 
-/// Folders that a log says its session was held in, in the order in which they are
-/// named at its two ends.
+/// Returns the folders that a log names for its session, in the order in which they occur at its
+/// two ends.
 pub(super) fn said(files: &dyn Files, log: &FileInfo) -> Result<Vec<String>> {
     let window = usize::try_from(WINDOW).unwrap_or(usize::MAX);
     let mut text = files.read(&log.key, 0, window)?;

@@ -17,14 +17,14 @@ const NAME: &str = "sessions-index.json";
 const LIMIT: u64 = 256 << 20;
 const CHUNK: usize = 1 << 20;
 
-/// What has to happen for every index of the store to be right. `summaries` come before
-/// what logs say, by id.
+/// Plans the corrections of every index of the store. `summaries` (by id) have priority over those
+/// in the logs.
 pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> Result<Planned> {
     let mut planned = Planned::of(Plan::new("index", "write the indexes of Claude Code anew"));
     let mut without = 0;
     for project in discover::projects(files)? {
-        // Every project has an index of its own: one that cannot be read keeps no other
-        // from being corrected.
+        // Every project has its own index: an unreadable one does not prevent the correction of
+        // others.
         match step(files, &project, summaries) {
             Ok(Some(step)) => planned.plan.steps.push(step),
             Ok(None) => {}
@@ -42,9 +42,9 @@ pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> R
     Ok(planned)
 }
 
-/// Why a project is left as it is.
+/// Why the index of a project is not changed.
 enum Left {
-    /// It has sessions and no index.
+    /// The project has sessions but no index.
     Without,
     /// The folder or a file in it cannot be read.
     Unreadable(Error),
@@ -56,7 +56,7 @@ impl From<Error> for Left {
     }
 }
 
-/// What has to happen for the index of one project to be right.
+/// Plans the correction of one project's index.
 fn step(
     files: &dyn Files,
     project: &str,
@@ -121,7 +121,7 @@ fn corrected(
     if let Some(changed) = whole.and_then(|_| set_member(old, &["entries"], &list).ok()) {
         return Ok(changed);
     }
-    // The old file was not an index: a copy is in the vault by the time this is written.
+    // The old file was not an index. The vault has a copy of it before this is written.
     let mut original = Vec::new();
     Json::from(folder).write(&mut original);
     Ok([
@@ -134,7 +134,7 @@ fn corrected(
     .concat())
 }
 
-/// Whether an entry of the index is that of a session.
+/// Whether an entry of the index belongs to the session `id`.
 fn is_of(entry: &Raw<'_>, id: &str) -> bool {
     let stated = entry.get("sessionId").and_then(|it| it.text());
     stated.is_some_and(|it| it.eq_ignore_ascii_case(id))

@@ -1,4 +1,4 @@
-//! Plans for edit requests on the client's files.
+//! Plans for edit requests on the client's files: one function per request.
 
 use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result};
 
@@ -6,7 +6,7 @@ use super::{delete, discover, fork, metadata, set_leaf};
 use crate::uuid::is_uuid;
 use crate::{Capability, EditRequest, Files, PlanInput, Planned, SessionLocation, unsupported};
 
-/// Whether there is a plan for an operation. Entries are appended by a writer.
+/// Whether there is a plan for a capability. Entries are appended by a writer, not by a plan.
 pub(super) fn plans(operation: Capability) -> bool {
     matches!(
         operation,
@@ -19,7 +19,7 @@ pub(super) fn plans(operation: Capability) -> bool {
     )
 }
 
-/// The plan for an intention.
+/// Returns the plan for an edit request.
 pub(super) fn plan(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
     match request {
         EditRequest::Title(title) => metadata::title(asked, title),
@@ -36,7 +36,7 @@ pub(super) fn plan(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Plann
     }
 }
 
-/// Key of the session's log.
+/// Returns the key of the session's log.
 pub(super) fn log_key(location: &SessionLocation) -> Result<&str> {
     location.key.as_deref().ok_or_else(|| {
         Error::new(
@@ -52,7 +52,7 @@ pub(super) fn side_folder(key: &str) -> String {
     key.strip_suffix(".jsonl").unwrap_or(key).to_owned()
 }
 
-/// Refuses what only a session of its own can do.
+/// Refuses a request that a subagent's transcript does not support.
 pub(super) fn whole_session(location: &SessionLocation, what: &str) -> Result<()> {
     if location.hidden == Some("subagent") {
         return Err(unsupported(

@@ -10,10 +10,10 @@ use super::plan::{log_key, whole_session};
 use super::{chain, tip};
 use crate::{Parent, Plan, PlanInput, Planned, Step};
 
-/// The first version that follows such a line; those before take the newest branch.
+/// The first version that follows such a line; older ones resume the newest branch.
 const FOLLOWS: [u32; 3] = [2, 1, 150];
 
-/// The next entry attaches to this one.
+/// Plans that the next entry follows this one.
 pub(super) fn stand(asked: &PlanInput<'_>, at: Tip) -> Result<Planned> {
     say(asked, at, "branch")
 }
@@ -54,7 +54,7 @@ fn say(asked: &PlanInput<'_>, at: Tip, kind: &str) -> Result<Planned> {
     })
 }
 
-/// The line that states a leaf; none is before everything.
+/// Returns the line that states a leaf; `None` is a reset to before the first entry.
 pub(super) fn leaf_line(leaf: Option<&str>, id: &str) -> Vec<u8> {
     let line = Json::object()
         .with("type", "last-prompt")

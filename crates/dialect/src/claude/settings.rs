@@ -15,19 +15,19 @@ pub const SETTINGS: &str = "settings.json";
 const DEFAULT_DAYS: u64 = 30;
 const LIMIT: u64 = 16 << 20;
 
-/// After how many days without a change the client deletes a session.
+/// Returns the number of days without a change after which the client deletes a session.
 pub(super) fn deletes_after(files: &dyn Files) -> Result<u64> {
     let bytes = files.settings(SETTINGS, LIMIT)?.unwrap_or_default();
     let days = Raw::parse(bytes.trim_ascii())
         .ok()
         .and_then(|raw| raw.get("cleanupPeriodDays")?.f64());
-    // The client takes nothing below a day.
+    // The client treats shorter periods as one day.
     Ok(days
         .filter(|days| *days >= 0.0)
         .map_or(DEFAULT_DAYS, |days| (days as u64).max(1)))
 }
 
-/// Settings with a hook in them.
+/// A settings file with the hook added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hooked {
     /// The whole file.
@@ -94,8 +94,8 @@ pub fn add_hook(settings: Option<&[u8]>, command: &str) -> Result<Hooked> {
     })
 }
 
-/// Takes the hook out again: exactly what was put in, else the group of hooks that runs `command`.
-/// None if it is not there.
+/// Removes the hook: exactly the inserted bytes, else the group of hooks that runs `command`.
+/// Returns `None` if it is not there.
 pub fn remove_hook(settings: &[u8], command: &str, inserted: &[u8]) -> Option<Vec<u8>> {
     let mut found = memchr::memmem::find_iter(settings, inserted);
     if let (false, Some(at), None) = (inserted.is_empty(), found.next(), found.next()) {
@@ -145,14 +145,14 @@ fn runs(group: Raw<'_>, command: &str) -> bool {
     })
 }
 
-/// Where a part lies in the whole.
+/// Returns the offset of `part` in `whole`.
 fn offset(whole: &[u8], part: &[u8]) -> usize {
     (part.as_ptr() as usize)
         .saturating_sub(whole.as_ptr() as usize)
         .min(whole.len())
 }
 
-/// Where a member is put into the object that starts at `start`, and the bytes for it.
+/// Returns the position and the bytes that add a member to the object that starts at `start`.
 fn member(text: &[u8], start: usize, key: &str, value: &[u8]) -> Result<(usize, Vec<u8>)> {
     let mut members: Vec<Member> = Vec::new();
     let object = text.get(start..).unwrap_or_default();
@@ -169,7 +169,7 @@ fn member(text: &[u8], start: usize, key: &str, value: &[u8]) -> Result<(usize, 
     Ok((start + last.end, [b",", space, &new].concat()))
 }
 
-/// Where an item is put into an array, and the bytes for it.
+/// Returns the position and the bytes that add an item to an array.
 fn item(text: &[u8], array: Raw<'_>, value: &[u8]) -> Result<(usize, Vec<u8>)> {
     if array.kind() != RawKind::Array {
         return Err(not_settings("`SessionEnd` is no list of hooks"));
@@ -228,7 +228,7 @@ mod tests {
             );
             let again = add_hook(Some(&hooked.bytes), COMMAND).unwrap();
             assert!(again.inserted.is_empty() && again.bytes == hooked.bytes);
-            // Somebody wrote the file anew meanwhile.
+            // Another program rewrote the file in the meantime.
             let other = text.replace(", ", ",").replace(": ", ":");
             let left = remove_hook(other.as_bytes(), COMMAND, b"something else").unwrap();
             assert!(

@@ -80,7 +80,7 @@ fn string(value: Option<Raw<'_>>) -> Str<'_> {
         .unwrap_or(Str::trusted(b"\"\""))
 }
 
-/// The one text that a tool answered.
+/// Returns the text of a tool result if it has exactly one.
 fn answer(content: Raw<'_>) -> Option<Str<'_>> {
     let text = match content.string() {
         Some(text) => text,
@@ -95,7 +95,7 @@ fn answer(content: Raw<'_>) -> Option<Str<'_>> {
             first
         }
     };
-    // Of an empty answer the line's own record of it is shown.
+    // For an empty result, the view shows the output recorded on the line instead.
     (!text.escaped().is_empty()).then_some(text)
 }
 
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::claude::view;
 
-    /// The same as [`text_pieces`], by way of the view.
+    /// Computes the same text as [`text_pieces`] from the view.
     fn shown(object: &Object<'_>) -> Vec<(char, String)> {
         let blocks = view::view(object).blocks;
         let one = |block: Block| match block {

@@ -7,7 +7,7 @@ use boswell_model::{Block, MediaSource, View};
 
 use super::{attachment, meta};
 
-/// Prepares a line for reading.
+/// Returns the readable view of a line.
 pub(super) fn view(object: &Object<'_>) -> View {
     let word = object.text("type").unwrap_or_default();
     let mut view = match word.as_ref() {
@@ -55,7 +55,7 @@ fn message(object: &Object<'_>) -> View {
     view
 }
 
-/// Takes the output of a tool from the line's own record of it where the message does not hold it.
+/// Adds the output of a tool from the line's `toolUseResult` if the message does not contain it.
 fn fill_results(object: &Object<'_>, view: &mut View) {
     let own = object.get("toolUseResult");
     let mut persisted = false;
@@ -97,7 +97,7 @@ fn own_output(own: Raw<'_>) -> String {
         .join("\n")
 }
 
-/// The text of a string or of the text blocks of a list.
+/// Returns the text of a string, or of the text blocks of a list.
 fn plain_text(content: Raw<'_>) -> String {
     if let Some(text) = content.text() {
         return text.into_owned();
@@ -108,7 +108,7 @@ fn plain_text(content: Raw<'_>) -> String {
     texts.collect::<Vec<Cow<'_, str>>>().join("\n")
 }
 
-/// The blocks of a content; plain text is one text block.
+/// Returns the blocks of a content; a string is one text block.
 pub(super) fn blocks(content: Raw<'_>) -> Vec<Block> {
     if let Some(text) = content.text() {
         return vec![Block::Text(text.into_owned())];
@@ -116,7 +116,7 @@ pub(super) fn blocks(content: Raw<'_>) -> Vec<Block> {
     content.items().flat_map(block).collect()
 }
 
-/// A block, and for results the images inside it.
+/// Returns a block, and for results also the images inside it.
 fn block(raw: Raw<'_>) -> Vec<Block> {
     let text = |key: &str| {
         raw.get(key)
@@ -205,8 +205,8 @@ fn attached(object: &Object<'_>) -> View {
     view
 }
 
-/// The text of an attachment whose wording for the model was not recorded: a queued prompt, a
-/// file, what a hook said.
+/// Returns the text of an attachment for which the text sent to the model was not recorded: a
+/// queued prompt, a file, the output of a hook.
 fn unrendered(object: &Object<'_>) -> Option<String> {
     let attachment = object.get("attachment")?;
     let places: [&[&str]; 6] = [

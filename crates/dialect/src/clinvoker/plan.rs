@@ -17,17 +17,17 @@ use super::status::Status;
 use super::{go_json, id, layout};
 
 const LIMIT: u64 = 256 << 20;
-/// The backend that clinvoker itself takes where none is named.
+/// The backend that clinvoker uses by default.
 const BACKEND: &str = "claude";
 
-/// The lock of the whole store.
+/// Returns the lock of the whole store.
 pub(crate) fn lock() -> Vec<LockSpec> {
     vec![LockSpec::AgentFlock {
         key: "sessions/store.lock".to_owned(),
     }]
 }
 
-/// What has to happen to a session for an intention to come true.
+/// Returns the plan for an edit request on a session.
 pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
     match request {
         EditRequest::Title(title) => edited(asked, "rename", format!("title it {title}"), |edit| {
@@ -69,7 +69,7 @@ pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result
     }
 }
 
-/// What has to happen to the store for an intention to come true.
+/// Returns the plan for a request on the whole store.
 pub(crate) fn of_store(
     files: &dyn Files,
     request: &StoreRequest,
@@ -86,7 +86,7 @@ pub(crate) fn of_store(
     }
 }
 
-/// A document with changes, and the index that follows from it.
+/// Plans a change of a document and the matching change of the index.
 fn edited(
     asked: &PlanInput<'_>,
     kind: &str,
@@ -176,7 +176,7 @@ fn set_tags(edit: &mut Edit, tags: &[String]) {
     }
 }
 
-/// The tags as they are to be, each once: those that are there first, in their own bytes.
+/// Returns the new tags, each once: existing ones first, with their own bytes.
 fn tag_items(before: &[Vec<u8>], tags: &[String]) -> Vec<Vec<u8>> {
     let mut items = Vec::new();
     let mut there: Vec<String> = Vec::new();
@@ -199,7 +199,7 @@ fn set_status(edit: &mut Edit, next: Status, message: Option<&str>) -> Vec<Strin
         .get("status")
         .and_then(|status| Status::parse(&status.text()?));
     edit.set_text("status", next.word());
-    // The message of an earlier failure stays, as clinvoker leaves it, unless there is a new one.
+    // As in clinvoker, the message of an earlier failure stays unless there is a new one.
     if let Some(message) = message {
         set_or_remove(edit, "error_message", message);
     }
@@ -213,8 +213,8 @@ fn set_status(edit: &mut Edit, next: Status, message: Option<&str>) -> Vec<Strin
     }
 }
 
-/// What clinvoker's own fork copies: backend, folder, model, tags and metadata. Title, prompt,
-/// turns and use stay behind.
+/// Plans a fork, which copies what clinvoker's own fork does: backend, folder, model, tags and
+/// metadata. Title, prompt, turns and usage are not copied.
 fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
     let (_, bytes) = document(asked)?;
     let source = Edit::of(&bytes)?;
@@ -273,7 +273,7 @@ fn create(files: &dyn Files, new: &NewSession, id_source: &dyn IdSource) -> Resu
     })
 }
 
-/// A session that begins: tokens of what it starts with.
+/// The encoded members of a new session.
 #[derive(Debug, Default)]
 struct Fresh<'a> {
     backend: Vec<u8>,

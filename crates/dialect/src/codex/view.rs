@@ -1,4 +1,4 @@
-//! What a person reads of a record.
+//! The readable view of a record.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::item::{Item, Shape, Side};
 use super::meta::{permission_mode, text, usage};
 use super::record::Record;
 
-/// Prepares a record for reading.
+/// Returns the readable view of a record.
 pub(super) fn view(record: Record<'_>) -> View {
     match record {
         Record::Meta(payload) => View::remark(about_session(payload)),
@@ -134,7 +134,8 @@ fn answer(payload: Raw<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Older versions wrote the output of a command as JSON in a string, with its exit code.
+/// Parses the output of a command that older versions wrote as JSON in a string, with its exit
+/// code.
 fn structured(text: &str) -> Option<(String, bool)> {
     let raw = text
         .starts_with('{')
@@ -171,8 +172,8 @@ fn hosted(payload: Raw<'_>) -> View {
     }
 }
 
-/// Parts of a message or an answer; a plain string is one text, a single part
-/// stands for a list of one.
+/// Returns the parts of a message or a result; a string is one text, and a single part is a list of
+/// one.
 fn parts(content: Option<Raw<'_>>) -> Vec<Block> {
     match content {
         Some(content) if content.kind() == RawKind::Array => content.items().map(part).collect(),
@@ -193,7 +194,7 @@ fn part(part: Raw<'_>) -> Block {
         }
         "reasoning" | "reasoning_text" | "summary_text" => text(part, "text").map(Block::Thinking),
         "input_image" | "image" => text(part, "image_url").map(|url| media(&url)),
-        // Other tools that write this format put calls of another provider's shape into messages.
+        // Other tools that write this format put calls in another provider's format into messages.
         "tool_use" => Some(Block::Call {
             id: text(part, "id").unwrap_or_default(),
             name: text(part, "name").unwrap_or_default(),

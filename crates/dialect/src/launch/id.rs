@@ -13,13 +13,13 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// Checks an id: letters, digits, `-` and `_`, not `-` first, at most 128 of
-            /// them. UUIDs are such ids.
+            /// Checks an id: at most 128 letters, digits, `-` and `_`, without a leading `-`. UUIDs
+            /// are such ids.
             pub fn parse(text: &str) -> Result<Self> {
                 checked(text, $what).map(|()| $name(text.to_owned()))
             }
 
-            /// The id as text.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

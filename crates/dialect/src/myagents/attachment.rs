@@ -31,9 +31,9 @@ pub(crate) fn block(item: Raw<'_>) -> Block {
     }
 }
 
-/// Path below the attachments folder, and bytes, of a new attachment.
+/// Returns the path below the attachments folder, and the bytes, of a new attachment.
 ///
-/// The app takes the file's ending from the type as it is; ours is checked first.
+/// The app uses the MIME type as the file extension unchecked; here it is checked first.
 pub(crate) fn file(session: &str, id: &str, mime: &str, base64: &str) -> Result<(String, Vec<u8>)> {
     let wrong = |why: &str| {
         Error::new(ErrorKind::Invalid, "this cannot be attached")
@@ -80,7 +80,7 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Whether a path names something below the folder it is joined to, on any system.
+/// Whether a path stays inside the folder that it is joined to, on every operating system.
 pub(crate) fn stays_inside(path: &str) -> bool {
     !path.contains(['\\', ':', '\0'])
         && path.split('/').all(|part| !matches!(part, "" | "." | ".."))

@@ -12,11 +12,11 @@ use super::attachment;
 pub(crate) enum Content<'a> {
     /// Plain text.
     Text(Cow<'a, str>),
-    /// The text of a JSON array of blocks.
+    /// The JSON text of an array of blocks.
     Blocks(Cow<'a, str>),
-    /// Something else than a string: kept as JSON.
+    /// Not a string: kept as JSON.
     Other(Raw<'a>),
-    /// Nothing.
+    /// No content.
     Absent,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The blocks as JSON, in order.
+    /// Iterates over the blocks as JSON, in order.
     pub(crate) fn items(&self) -> impl Iterator<Item = Raw<'_>> {
         let json = if let Content::Blocks(json) = self {
             json.trim_end()
@@ -53,7 +53,7 @@ impl<'a> Content<'a> {
         Raw::trusted(json.as_bytes()).items()
     }
 
-    /// What the text parts say.
+    /// Returns the text of the text blocks.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         match self {
             Content::Text(text) => Cow::Borrowed(text),
@@ -69,14 +69,14 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// How many tools the row calls.
+    /// Returns the number of tool calls in the row.
     pub(crate) fn calls(&self) -> u64 {
         self.items()
             .filter(|b| b.get("tool").is_some_and(|t| t.kind() == RawKind::Object))
             .count() as u64
     }
 
-    /// What a person reads.
+    /// Returns the parts for the readable view.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         match self {
             Content::Text(text) if text.is_empty() => Vec::new(),
@@ -106,8 +106,8 @@ fn block(item: Raw<'_>) -> Vec<Block> {
     }
 }
 
-/// A call with its answer, which the app keeps inside the call, and the calls that a
-/// subagent made for it.
+/// Returns a call with its result, which the app stores inside the call, and the calls of its
+/// subagent.
 fn call(tool: Raw<'_>) -> Vec<Block> {
     let mut out = vec![call_itself(tool)];
     let nested = tool.get("subagentCalls");

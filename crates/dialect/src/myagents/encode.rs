@@ -7,25 +7,25 @@ use crate::{AssistantMessage, Body, Draft, Part, one_object, refuse_unknown_part
 
 use super::{attachment, indent};
 
-/// A row to be written, with the files that it names.
+/// A new row, with its attachment files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Encoded {
-    /// The row, without its line end.
+    /// The row, without a line end.
     pub(crate) row: Vec<u8>,
     /// Key and bytes of each attachment.
     pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
-/// What is settled about a row.
+/// Session, id and time of a new row.
 #[derive(Clone, Copy)]
 pub(crate) struct MessagePosition<'a> {
-    /// The session.
+    /// Id of the session.
     pub(crate) session: &'a str,
     /// Id of the row.
     pub(crate) id: &'a str,
-    /// When it was said.
+    /// Time of the message.
     pub(crate) at: Instant,
-    /// Makes ids of attachments.
+    /// Creates ids of attachments.
     pub(crate) name: &'a dyn Fn() -> String,
 }
 
@@ -108,8 +108,8 @@ fn usage(answer: &AssistantMessage) -> Option<Json> {
     )
 }
 
-/// The content string: plain text where that is all there is and cannot be taken for
-/// blocks, else blocks.
+/// Returns the content string: plain text if there is only text and it cannot be parsed as blocks,
+/// else blocks.
 fn content(parts: &[Part]) -> String {
     let texts: Option<Vec<&str>> = parts
         .iter()
@@ -183,7 +183,8 @@ fn attachments(parts: &[Part], place: MessagePosition<'_>) -> Result<(Option<Vec
     Ok(((!rows.is_empty()).then_some(rows), files))
 }
 
-/// A row in the app's own shape: checked, put on one line, id and time filled in.
+/// Encodes a draft that already is a row of the app: checks it, puts it on one line, and adds id
+/// and time.
 fn native(bytes: &[u8], place: MessagePosition<'_>) -> Result<Encoded> {
     let raw = one_object(bytes)?;
     check_native(raw)?;
@@ -211,7 +212,7 @@ fn wrong(why: &str) -> Error {
     )
 }
 
-/// Refuses a row that the app could not read.
+/// Refuses a row that the app cannot read.
 fn check_native(raw: Raw<'_>) -> Result<()> {
     if !raw
         .get("role")

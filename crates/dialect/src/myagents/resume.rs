@@ -9,13 +9,14 @@ use crate::{LinkKind, ResumeCommand, SessionLink, SessionLocation};
 
 use super::row::{PENDING, Row};
 
-/// What a row calls the engine that is Claude's SDK.
+/// The name of the Claude SDK engine in a row.
 const BUILTIN: &str = "builtin";
 
-/// The command for a session of the built-in engine; none for one of another
-/// engine, which has its own.
+/// Returns the command for a session of the built-in engine; `None` for other engines, which have
+/// their own.
 ///
-/// `probe` looks for the engine's transcript. Only ids are passed on, never what else a row says.
+/// `probe` looks for the engine's transcript. Only ids are passed to the command, no other data of
+/// a row.
 pub(super) fn resume(
     location: &SessionLocation,
     probe: &dyn Fn(&SessionLink) -> Probe,
@@ -34,8 +35,8 @@ pub(super) fn resume(
         id: &location.id,
         sdk_id: sdk.as_deref(),
         unified: row.0.get("unifiedSession").and_then(|v| v.bool()) == Some(true),
-        // The app writes the SDK's id into the row before there is a transcript, so a row proves
-        // nothing; a prepared row is only hidden.
+        // The app writes the SDK's id into the row before there is a transcript, so the id alone
+        // proves nothing; a prepared row is only hidden.
         registered: false,
         prepared: false,
         other_engine: Some(runtime.as_str()).filter(|runtime| *runtime != BUILTIN),

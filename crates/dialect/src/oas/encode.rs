@@ -1,22 +1,22 @@
-//! Drafts as rows of open-agent-sdk.
+//! Encodes drafts as rows of open-agent-sdk.
 
 use boswell_model::json::{Json, Raw, insert_member};
 use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
 
 use crate::{AssistantMessage, Body, Draft, Part, one_object, unsupported};
 
-/// What every row bears.
+/// The ids and the time of a new row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bearing<'a> {
     /// Id of the row.
     pub(crate) uuid: &'a str,
     /// Id of the session.
     pub(crate) session: &'a str,
-    /// When.
+    /// Time of the row.
     pub(crate) at: Instant,
 }
 
-/// A draft as a row, without the line end.
+/// Encodes a draft as a row, without the line end.
 pub(crate) fn row(draft: &Draft, bearing: Bearing<'_>) -> Result<Vec<u8>> {
     let row = |kind: &str| {
         Json::object()
@@ -133,7 +133,7 @@ fn no_place() -> Error {
     unsupported("oas", "hold images or reasoning", "append the text alone")
 }
 
-/// A row in the SDK's own shape; what it lacks of ids is added at its end.
+/// Encodes a draft that already is a row of the SDK; missing ids are added at its end.
 fn native(bytes: &[u8], bearing: Bearing<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
     let is = |word: &str| raw.get("type").is_some_and(|kind| kind.is(word));

@@ -1,7 +1,8 @@
-//! Intentions turned into changes of a session's file and of its folder's index.
+//! Plans for edit requests: changes of a session's file and of its folder's index.
 //!
-//! The SDK takes no lock and rewrites the whole file at the end of every run, so nothing is changed
-//! while a process has the file open; one that only keeps the session in memory cannot be seen.
+//! The SDK uses no lock and rewrites the whole file at the end of every run, so nothing is changed
+//! while a process has the file open. A process that only has the session in memory cannot be
+//! detected.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ use super::encode::{self, Bearing};
 use super::index::{self, Row, Rows};
 use super::{header, layout, row};
 
-/// What has to happen to a session for an intention to come true.
+/// Returns the plan for an edit request on a session.
 pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
     match request {
         EditRequest::Append(drafts) => append(asked, drafts),
@@ -35,7 +36,7 @@ pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result
     }
 }
 
-/// What has to happen to the store for an intention to come true.
+/// Returns the plan for a request on the whole store.
 pub(crate) fn of_store(
     files: &dyn Files,
     request: &StoreRequest,
@@ -49,7 +50,7 @@ pub(crate) fn of_store(
                 "write the indexes of open-agent-sdk anew from its sessions",
             );
             for folder in layout::folders(files)? {
-                // A folder that never held a session needs none.
+                // An empty folder needs no index.
                 if files.list(&folder)?.is_empty() {
                     continue;
                 }
@@ -95,7 +96,7 @@ fn with_index(
     })
 }
 
-/// What the index says of a session once it has so many rows.
+/// Returns the index row of a session after it has `messages` rows.
 fn row_after(
     asked: &PlanInput<'_>,
     messages: u64,
@@ -219,7 +220,7 @@ fn refuse_without_header(asked: &PlanInput<'_>) -> Result<()> {
     }))
 }
 
-/// Rows follow each other: there is no other place for one than the end.
+/// Checks that a new row follows the last one: in a list there is no other position.
 fn follows(parent: &Parent, last: Option<&str>) -> Result<()> {
     match parent {
         Parent::Tip => Ok(()),
@@ -237,7 +238,7 @@ fn follows(parent: &Parent, last: Option<&str>) -> Result<()> {
     }
 }
 
-/// Whether a row of that id is there already; one that says something else is a conflict.
+/// Whether a row with this id exists already; a row with other content is a conflict.
 fn is_there(asked: &PlanInput<'_>, id: &str, new: &[u8]) -> Result<bool> {
     let log = asked.view.log;
     let Some((slot, _)) = log
@@ -268,7 +269,7 @@ fn is_there(asked: &PlanInput<'_>, id: &str, new: &[u8]) -> Result<bool> {
     .advising("give the new entry an id of its own, or none"))
 }
 
-/// Cuts the file before a prompt. What is cut stays in the vault.
+/// Plans a rewind: truncates the file before a prompt. The vault keeps the removed rows.
 fn rewind(asked: &PlanInput<'_>, tip: Tip) -> Result<Planned> {
     let key = key_of(asked)?;
     let log = asked.view.log;
@@ -326,8 +327,8 @@ fn rewind(asked: &PlanInput<'_>, tip: Tip) -> Result<Planned> {
     })
 }
 
-/// A new session with a copy of the rows. Keys and tokens that the header may hold
-/// stay where they are.
+/// Plans a fork: a new session with a copy of the rows. Keys and tokens in the header are not
+/// copied.
 fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     let source = key_of(asked)?;
     let id = settled_id(new.id.as_deref(), asked.id_source)?;

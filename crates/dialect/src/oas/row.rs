@@ -1,4 +1,4 @@
-//! Rows behind the header: messages, answers of tools, and words of the SDK.
+//! The rows after the header: messages, tool results, and system messages of the SDK.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use boswell_model::{
 
 use super::header;
 
-/// Fills in the head of a record. Rows name no parent; a fork's rows bear the ids of the
-/// session it came from.
+/// Fills in the head of a record. Rows name no parent; the rows of a fork have the ids of the
+/// source session.
 pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let word = object.text("type");
     head.kind = match word.as_deref() {
@@ -58,7 +58,7 @@ fn time(object: &Object<'_>) -> Option<Instant> {
         .or_else(|| header::millis(Some(stated)))
 }
 
-/// Gathers what a record says about its session.
+/// Adds the facts that a record states about its session.
 pub(crate) fn collect_meta(
     object: &Object<'_>,
     head: &Head,
@@ -110,7 +110,8 @@ pub(crate) fn collect_meta(
     }
 }
 
-/// Rows move the end of a session on, not its beginning: those of a fork are older than it is.
+/// Updates the end time of a session, not its creation time: the rows of a fork are older than the
+/// fork.
 fn fold_time(head: &Head, meta: &mut SessionMeta) {
     let born = meta.created;
     meta.saw(head);
@@ -130,7 +131,7 @@ fn usage(object: &Object<'_>) -> Option<Usage> {
     (!usage.is_unknown()).then_some(usage)
 }
 
-/// What a person reads of a record.
+/// Returns the readable view of a record.
 pub(crate) fn view(object: &Object<'_>) -> View {
     let text = |key: &str| object.text(key).unwrap_or_default().into_owned();
     match text("type").as_str() {
@@ -168,7 +169,7 @@ pub(crate) fn view(object: &Object<'_>) -> View {
         }
         "system" => system_view(object),
         "result" => View::remark(format!("run ended: {}", text("subtype"))),
-        // A header in disguise (a doubled `type`) still holds what nobody must see.
+        // A header with a duplicate `type` gets here too, and it still contains secrets.
         _ => View::remark(String::from_utf8_lossy(&header::redact_header(
             object.raw().bytes(),
         ))),
@@ -206,7 +207,8 @@ fn system_view(object: &Object<'_>) -> View {
     }
 }
 
-/// The parts of a message: those of `content`, then the calls that stand in `tool_calls` alone.
+/// Returns the parts of a message: those of `content`, then the calls that are only in
+/// `tool_calls`.
 fn blocks(object: &Object<'_>) -> Vec<Block> {
     let Some(message) = object.get("message") else {
         return Vec::new();
@@ -235,7 +237,7 @@ pub(crate) struct CallApart {
 }
 
 impl CallApart {
-    /// The call as a part of `content`. Arguments that are not JSON stay the text that they are.
+    /// Returns the call as a part of `content`. Arguments that are not JSON stay text.
     pub(crate) fn to_part(&self) -> Json {
         let arguments = Raw::parse(self.arguments.as_bytes()).map(Json::from);
         let input = arguments.unwrap_or_else(|_| Json::from(self.arguments.as_str()));
@@ -247,8 +249,8 @@ impl CallApart {
     }
 }
 
-/// The calls of a message that only `tool_calls` has. The SDK writes most calls to both lists and
-/// sends those of either.
+/// Returns the calls of a message that are only in `tool_calls`. The SDK writes most calls to both
+/// lists, and sends those of either.
 pub(crate) fn calls_apart(message: Raw<'_>) -> Vec<CallApart> {
     let text = |value: Option<Raw<'_>>| value.map(any_text).unwrap_or_default();
     let parts = message.get("content");
@@ -259,7 +261,7 @@ pub(crate) fn calls_apart(message: Raw<'_>) -> Vec<CallApart> {
     let second = message.get("tool_calls");
     for call in second.iter().flat_map(|calls| calls.items()) {
         let id = text(call.get("id"));
-        // A call without an id is not the same as another one without.
+        // Two calls without an id are not the same call.
         if !id.is_empty() && known.contains(&id) {
             continue;
         }
@@ -297,7 +299,7 @@ fn calls(object: &Object<'_>) -> Vec<Block> {
         .collect()
 }
 
-/// A string's text, or the JSON of anything else.
+/// Returns the text of a string, or the JSON of any other value.
 fn any_text(value: Raw<'_>) -> String {
     value.text().map_or_else(|| lossy(value), Cow::into_owned)
 }

@@ -5,10 +5,10 @@ use boswell_model::{Block, MediaSource};
 
 use super::js_values::json_text;
 
-/// How xcsh ends a text that it cut when it wrote it.
+/// The notice at the end of a text that xcsh truncated when it wrote it.
 const CUT_NOTICE: &str = "[Session persistence truncated large content]";
 
-/// The parts of a `content` that is a string or an array of blocks.
+/// Returns the parts of a `content`, which is a string or an array of blocks.
 pub(super) fn blocks(content: Option<Raw<'_>>) -> Vec<Block> {
     let Some(content) = content else {
         return Vec::new();
@@ -48,7 +48,7 @@ fn block(part: Raw<'_>) -> Block {
     }
 }
 
-/// An image block: base64 in the record, or the name of a blob.
+/// Returns the part of an image block: base64 in the record, or the id of a blob.
 pub(super) fn media(image: Raw<'_>) -> Block {
     let data = image
         .get("data")
@@ -66,7 +66,7 @@ pub(super) fn media(image: Raw<'_>) -> Block {
     }
 }
 
-/// The parts of a tool's answer: its text as one result, images behind it.
+/// Returns the parts of a tool result: its text as one result, then its images.
 pub(super) fn result_blocks(message: Raw<'_>) -> Vec<Block> {
     let call = message
         .get("toolCallId")
@@ -96,7 +96,7 @@ pub(super) fn result_blocks(message: Raw<'_>) -> Vec<Block> {
     all
 }
 
-/// Whether a part was cut when it was written.
+/// Whether xcsh truncated the part when it wrote it.
 pub(super) fn is_cut(block: &Block) -> bool {
     match block {
         Block::Text(text) | Block::Thinking(text) | Block::Result { text, .. } => {

@@ -81,8 +81,8 @@ fn missing_ids(view: &SessionView<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// In version 1 a compaction counts entries, so a damaged line before what it keeps changes
-/// what the agent keeps.
+/// Reports compactions of version 1 whose index is shifted. The index counts entries, so a damaged
+/// line before the first preserved entry changes which entries the agent preserves.
 fn shifted_indexes(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()> {
     let lost = lost_lines(view.log);
     if lost.is_empty() || Shape::of(view.log) != Shape::Line {

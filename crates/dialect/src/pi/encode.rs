@@ -17,17 +17,17 @@ use crate::{
     refuse_unknown_parts, unsupported,
 };
 
-/// Longest id of an entry that a caller may give.
+/// Longest entry id that a caller may set.
 const LONGEST_ID: usize = 255;
 
-/// Longest id of a new session: with time, endings and the marks of a temp its file name
-/// must fit into 255 bytes.
+/// Longest id of a new session. The file name, with time stamp, extension and the suffix of a
+/// temporary file, must fit into 255 bytes.
 const LONGEST_SESSION_ID: usize = 180;
 
-/// Longest header line that every reader of the family takes in with its first look.
+/// Longest header line that every program of the family reads in one piece when it lists sessions.
 const SHORT_HEADER: usize = 512;
 
-/// Prints the entry that a draft becomes.
+/// Appends the encoded entry of a draft to `out`.
 pub(super) fn entry(
     dialect: Pi,
     draft: &Draft,
@@ -71,7 +71,7 @@ pub(super) fn entry(
     Ok(())
 }
 
-/// The type of the entry that says it.
+/// Returns the entry type for a body.
 fn word(body: &Body) -> &'static str {
     match body {
         Body::User(_) | Body::Assistant(_) | Body::ToolResult { .. } | Body::Native(_) => "message",
@@ -87,8 +87,8 @@ fn word(body: &Body) -> &'static str {
     }
 }
 
-/// Prints what an entry says besides what all of them do. A title was cleaned
-/// before, and comes after it.
+/// Writes the members that are specific to the type. A title is written by the caller, after it was
+/// cleaned.
 fn body(entry: &mut Printer<'_>, body: &Body, flavour: Flavour, at: Instant) {
     match body {
         Body::User(content) => entry.with_object("message", |message| {
@@ -140,7 +140,8 @@ fn body(entry: &mut Printer<'_>, body: &Body, flavour: Flavour, at: Instant) {
     };
 }
 
-/// A title that is said by appending; in some stores it cannot be.
+/// Returns a cleaned title for an appended entry; an error for programs that store the title in the
+/// header.
 fn appended_title(dialect: Pi, title: &str) -> Result<String> {
     match dialect.flavour() {
         Flavour::Pi | Flavour::Boswell => clean_title(title),
@@ -152,8 +153,7 @@ fn appended_title(dialect: Pi, title: &str) -> Result<String> {
     }
 }
 
-/// Whether a caller's own JSON goes into the record: it is printed as it was given, over
-/// several lines or broken.
+/// Whether the record contains JSON of the caller, which may have several lines or be invalid.
 fn brings_json(body: &Body) -> bool {
     match body {
         Body::Custom { data, .. } | Body::Mode { data, .. } => data.is_some(),
@@ -165,22 +165,23 @@ fn brings_json(body: &Body) -> bool {
     }
 }
 
-/// Outside of strings a line end is only space; inside of them there is none in valid JSON.
+/// Removes line ends. In valid JSON they occur only as white space between tokens, never inside
+/// strings.
 fn on_one_line(mut record: Vec<u8>) -> Vec<u8> {
     record.retain(|byte| *byte != b'\n' && *byte != b'\r');
     record
 }
 
-/// How a header of version 3 begins, as every writer of the family prints it.
+/// The first bytes of a header of version 3, as every writer of the family prints it.
 const BEGINNING: &[u8] = br#"{"type":"session","version":3,"id":""#;
 
-/// Whether a log begins with a header of version 3, which [`can_append`] takes.
+/// Whether a log begins with a header of version 3, which [`can_append`] accepts.
 pub(super) fn has_plain_header(bytes: &[u8]) -> bool {
     bytes.starts_with(BEGINNING)
 }
 
-/// The id of an entry whose line begins with its type and its id, as every writer of the family
-/// prints it, if nothing else in the line could be its id.
+/// Returns the id of an entry without parsing its members. Works if the line begins with type and
+/// id, as every writer of the family prints them, and contains no other `"id"`.
 pub(super) fn fast_entry_id(line: &[u8]) -> Option<&str> {
     let record = line.strip_suffix(b"\n")?;
     let rest = record.strip_prefix(br#"{"type":""#)?;
@@ -239,8 +240,8 @@ fn assistant(message: &mut Printer<'_>, answer: &AssistantMessage, at: Instant) 
         .with("timestamp", at.millis());
 }
 
-/// Readers of the family add these numbers up without looking, so all must be there;
-/// `unknown` keeps the truth.
+/// Writes usage. Readers of the family add these numbers up without a check, so each must be
+/// present; the member `unknown` records that zeros are not measured values.
 fn usage(printed: &mut Printer<'_>, usage: &Usage) {
     let (input, output) = (usage.input.unwrap_or(0), usage.output.unwrap_or(0));
     let (read, write) = (
@@ -313,13 +314,13 @@ fn part(printed: &mut Printer<'_>, part: &Part) {
             .with("type", "image")
             .with("data", base64)
             .with("mimeType", mime),
-        // Refused before.
+        // `refuse_unknown_parts` returned an error for this case.
         Part::Other(_) => printed,
     };
 }
 
-/// A record in the family's own shape, or a bare message; what it lacks is filled in, what it
-/// has stays as written.
+/// Encodes a draft that already is a record of the family, or a bare message: missing members are
+/// added, existing ones stay unchanged.
 fn native(bytes: &[u8], settled: EntryStamp<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
     check_native(raw)?;
@@ -382,12 +383,13 @@ fn check_native(raw: Raw<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether an entry may be called that.
+/// Whether `id` is allowed as an entry id.
 fn is_entry_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= LONGEST_ID && !id.contains(char::is_control)
 }
 
-/// A title as the family cleans it: control characters become spaces, runs of spaces one.
+/// Cleans a title as the family does: control characters become spaces, and runs of spaces one
+/// space.
 pub(super) fn clean_title(title: &str) -> Result<String> {
     let spaced: String = title
         .chars()
@@ -405,7 +407,7 @@ pub(super) fn clean_title(title: &str) -> Result<String> {
     }
 }
 
-/// Name and header of a new log.
+/// Returns the key and the header of a new log.
 pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
     if !super::layout::id_is_valid(id) || id.len() > LONGEST_SESSION_ID {
         return Err(Error::new(
@@ -434,8 +436,8 @@ pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> 
             .with("titleSource", "user"),
         _ => header.clone(),
     };
-    // Ours has its title in an entry as well; in the header it must not push the
-    // session out of sight.
+    // A boswell session also has its title in an entry. In the header it must not make the line too
+    // long for [`SHORT_HEADER`].
     let fits = flavour != Flavour::Boswell || titled.to_bytes().len() < SHORT_HEADER;
     let header = if fits { titled } else { header };
     let mut bytes = header.to_bytes();

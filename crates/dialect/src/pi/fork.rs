@@ -1,4 +1,4 @@
-//! Forks a session: one branch of it, or all of it.
+//! Forks a session: copies one branch of it, or all of it, into a new session.
 //!
 //! Records are copied byte for byte, after older versions were migrated. Records that are about the
 //! source session only are not copied: labels (written again for the entries that are copied), its
@@ -17,7 +17,7 @@ use crate::{
     Precondition, Step,
 };
 
-/// An artifact longer than this is not copied.
+/// A larger artifact is not copied.
 const LARGEST_ARTIFACT: u64 = 256 << 20;
 
 /// Makes a session from the branch that ends at `tip`, or from all branches.
@@ -61,7 +61,7 @@ fn is_free(asked: &PlanInput<'_>, id: &str) -> Result<()> {
     .advising(Advice::append_or_other_id(id)))
 }
 
-/// Header and records of the new log.
+/// Returns header and records of the new log.
 fn log(
     pi: Pi,
     asked: &PlanInput<'_>,
@@ -113,7 +113,7 @@ fn log(
     Ok(log)
 }
 
-/// Every entry, in file order.
+/// Returns every entry in file order.
 fn everything(asked: &PlanInput<'_>) -> Result<Vec<Vec<u8>>> {
     let view = &asked.view;
     let made = migrated(view, asked.id_source)?;
@@ -142,7 +142,7 @@ fn artifacts(asked: &PlanInput<'_>, key: &str, mut plan: Plan) -> Result<Plan> {
     Ok(plan)
 }
 
-/// Records of the branch that ends at `tip`, and new labels for those that have one.
+/// Returns the records of the branch that ends at `tip`, and new labels for entries that have one.
 fn branch(pi: Pi, asked: &PlanInput<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
     let view = &asked.view;
     let made: Migrated = migrated(view, asked.id_source)?;
@@ -168,7 +168,7 @@ fn branch(pi: Pi, asked: &PlanInput<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
         }
     }
     for (target, label) in asked.meta.labels_now() {
-        // A label on what does not come along would point at nothing.
+        // A label on an entry that is not copied would point to a missing entry.
         if fork.now.get(target).is_some_and(|now| now == target) {
             let id = asked.id_source.hex16();
             let draft = Draft::new(Body::Label {
@@ -191,7 +191,7 @@ fn branch(pi: Pi, asked: &PlanInput<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
 struct Branch {
     records: Vec<Vec<u8>>,
     last: Option<String>,
-    /// Entries since the last one that came along, which do not.
+    /// Entries since the last copied one that are not copied.
     left_behind: Vec<String>,
     /// For each entry of the branch its replacement: itself, or the next entry that was copied.
     now: HashMap<String, String>,

@@ -11,7 +11,7 @@ use crate::{
     unsupported,
 };
 
-/// Whether an operation goes by a plan.
+/// Whether a capability needs a plan.
 pub(super) fn plans(flavour: Flavour, operation: Capability) -> bool {
     match operation {
         Capability::Title => matches!(flavour, Flavour::Omp | Flavour::Xcsh),
@@ -31,7 +31,7 @@ pub(super) fn locks(pi: Pi, location: &SessionLocation, request: &EditRequest) -
     own
 }
 
-/// The plan for what is wanted of a session.
+/// Returns the plan for an edit request on a session.
 pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
     match request {
         EditRequest::Title(title) if plans(pi.flavour(), Capability::Title) => {
@@ -47,7 +47,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, request: &EditRequest) -> Resu
     }
 }
 
-/// The plan for what is wanted of the whole store.
+/// Returns the plan for a request on the whole store.
 pub(super) fn plan_store(pi: Pi, files: &dyn Files, request: &StoreRequest) -> Result<Planned> {
     match request {
         StoreRequest::Move { from, to } => move_project::plan(pi, files, from, to),

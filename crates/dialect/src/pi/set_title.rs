@@ -8,11 +8,11 @@ use super::head::is_slot;
 use super::link_scheme::header;
 use crate::{Modified, Plan, PlanInput, Planned, Precondition, Step};
 
-/// Longest header line that xcsh finds when it looks for the session that was used last.
+/// Longest header line that xcsh finds when it looks for the session used last.
 const FIRST_LOOK: usize = 4096;
 
-/// Puts a title into the header, and into the title slot where there is one:
-/// that one decides alone.
+/// Plans a new title in the header, and in the title slot if there is one: then only the slot
+/// counts.
 pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
     let title = clean_title(title)?;
     let (Some(key), Some(header)) = (&asked.location.key, header(asked.view.log)) else {
@@ -64,7 +64,8 @@ pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
     Ok(Planned::of(plan))
 }
 
-/// A title slot with another title, exactly as long as it was: the agent overwrites it in place.
+/// Returns the title slot with another title and exactly the same length, because the agent
+/// overwrites it in place.
 fn fill_slot(old: &[u8], title: &str, now: &str) -> Result<Vec<u8>> {
     let mut slot = set(
         &set(&set(old, "title", "")?, "source", "user")?,

@@ -8,7 +8,7 @@ use super::js_values::{filled, model_name};
 use super::meta::usage_of;
 use super::one_line::remark;
 
-/// Prepares a record for reading.
+/// Returns the readable view of a record.
 pub(super) fn view(entry: &Object<'_>) -> View {
     let word = entry.text("type");
     let word = word.as_deref().unwrap_or("");
@@ -160,7 +160,7 @@ fn add_remark(view: &mut View, more: &str) {
     });
 }
 
-/// The text of a part that is plain text.
+/// Returns the text of a part that is plain text.
 pub(super) fn plain(block: &Block) -> Option<&str> {
     match block {
         Block::Text(text) => Some(text),

@@ -1,4 +1,4 @@
-//! clinvoker folders as the program and its accidents leave them.
+//! clinvoker stores as the program writes them, intact and damaged.
 
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ const DOCUMENT: &str = r#"{
   "later": {"unknown": 1}
 }"#;
 
-/// The bytes of a session in memory.
+/// A log in memory, as a source of payloads.
 struct Bytes<'a>(&'a [u8]);
 
 impl Payloads for Bytes<'_> {

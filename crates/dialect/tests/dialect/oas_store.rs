@@ -1,4 +1,4 @@
-//! open-agent-sdk folders: flat, by project, with indexes that lie and files that broke.
+//! open-agent-sdk stores: flat, by project, with wrong indexes and damaged files.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ const LOG: &str = concat!(
     "\n",
 );
 
-/// The bytes of a session in memory.
+/// A log in memory, as a source of payloads.
 struct Bytes<'a>(&'a [u8]);
 
 impl Payloads for Bytes<'_> {
@@ -407,7 +407,7 @@ fn no_cut_makes_it_panic_or_show_a_secret() {
                     .is_ok()
             );
         }
-        // From here on the torn line names itself a header.
+        // From this length on, the torn line contains its type, `session_header`.
         if cut > 24 {
             let first = head.split(|b| *b == b'\n').next().unwrap();
             assert!(

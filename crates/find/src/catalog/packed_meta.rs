@@ -282,7 +282,7 @@ mod tests {
         let mut back = packed.unpack();
         assert_eq!(back.pack(), kept.pack());
         assert_eq!(back.meta.usage.total(), kept.meta.usage.total());
-        // All facts have their letter: the two say the same in every field.
+        // Every field of the metadata has a letter, so all fields are equal.
         back.meta.usage = kept.meta.usage.clone();
         assert_eq!(format!("{back:?}"), format!("{kept:?}"));
         assert_eq!(packed.title(), Some("会话\n"));

@@ -167,7 +167,7 @@ pub(crate) struct FolderSources {
     pub(crate) read: AtomicU64,
 }
 
-/// The dialect of a file, by the folder it lies in.
+/// Returns the dialect of a file, by its folder.
 fn dialect_of(key: &str) -> &'static dyn Dialect {
     let named = |name: &str| {
         key.split('/')

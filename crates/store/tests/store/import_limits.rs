@@ -1,4 +1,4 @@
-//! What is too much to be imported is refused before anything is written, and says why.
+//! An import beyond the limits is refused with a reason before anything is written.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use boswell_store::{NewSession, Session, Store};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
-/// A session of Claude's with that many prompts, the last of which holds containers that deep.
+/// Creates a Claude session with that many prompts; the last one contains JSON nested that deep.
 fn source(prompts: usize, depth: usize) -> Session {
     let mut log = String::new();
     for number in 0..prompts {
@@ -34,7 +34,7 @@ fn source(prompts: usize, depth: usize) -> Session {
     store.read(&location, Depth::Facts).unwrap()
 }
 
-/// Imports it within limits; gives the reason if that is refused.
+/// Imports the session within limits; returns the reason if it is refused.
 #[track_caller]
 fn refused(source: &Session, limits: ImportLimits) -> Option<String> {
     let store = Store::in_memory().unwrap();

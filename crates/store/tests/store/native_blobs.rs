@@ -1,4 +1,5 @@
-//! Large values of boswell's own sessions: kept whole beside the log, checked when they are read.
+//! Large values of boswell's own sessions: stored completely in side files, verified when they are
+//! read.
 
 #![expect(
     clippy::disallowed_methods,

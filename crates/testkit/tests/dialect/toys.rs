@@ -46,7 +46,7 @@ fn session(sample: &DialectSample) -> Session {
     store(sample).session(&sample.id).unwrap()
 }
 
-/// What a model would be sent: role and text of each message.
+/// Returns the context: role and text of each message.
 fn sent(session: &Session) -> Vec<(String, String)> {
     let context = session.context(session.tip().unwrap()).unwrap();
     let render = |item| {

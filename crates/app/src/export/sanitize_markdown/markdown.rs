@@ -1,4 +1,4 @@
-//! A text written as Markdown that means the same to every reader and ends where it ends.
+//! Writes a text as self-contained Markdown that every reader interprets in the same way.
 
 use pulldown_cmark::Alignment;
 
@@ -7,25 +7,24 @@ use super::piece::{Headings, Kind, Piece, parse};
 use super::shape::shape;
 use crate::text::escape;
 
-/// The largest number that an item of a list may have.
+/// Largest number of a list item.
 const LARGEST_NUMBER: u64 = 999_999_999;
 
-/// What a text ends with, as far as the next one has to know: two lists with the same
-/// mark would become one.
+/// The state at the end of a text that the next one needs: two lists with the same marker would
+/// become one.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::export) struct Tail(Option<char>);
 
-/// A text as Markdown, without markup that would run and pictures that would be loaded. `tail` is
-/// that of the text before.
+/// Returns a text as Markdown, without active markup and without images that would be loaded.
+/// `tail` is that of the text before.
 pub(in crate::export) fn markdown(text: &str, tail: &mut Tail) -> String {
     let pieces = parse(text, Headings::BelowOurs);
     let is_mark = |piece: &Piece| matches!(piece, Piece::Open(kind) | Piece::Close(kind) if matches!(kind, Kind::Emphasis(_) | Kind::Strong | Kind::Strike));
     let bare: Vec<Piece> = merged(pieces.iter().filter(|piece| !is_mark(piece)));
     for pieces in [&pieces, &bare] {
         let (written, after) = write(pieces, *tail);
-        // What we wrote is read once more. Marks of emphasis are the only part of Markdown whose
-        // meaning depends on the characters around them; where they cannot be written they are left
-        // out, and nothing else is tried.
+        // The output is parsed again. Only emphasis depends on the characters around it; if the
+        // result differs, emphasis is omitted, and nothing else is tried.
         if shape(&parse(&written, Headings::AsTheyAre)) == shape(pieces) {
             *tail = after;
             return written;
@@ -35,7 +34,7 @@ pub(in crate::export) fn markdown(text: &str, tail: &mut Tail) -> String {
     fenced("", &escape(text))
 }
 
-/// Joins neighbouring words.
+/// Merges adjacent words.
 fn merged<'p>(pieces: impl Iterator<Item = &'p Piece>) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
     for piece in pieces {
@@ -68,17 +67,17 @@ fn write(pieces: &[Piece], tail: Tail) -> (String, Tail) {
     (writer.out.trim_end_matches('\n').to_owned(), tail)
 }
 
-/// A quote, an item of a list, or the text itself.
+/// A quote, a list item, or the text itself.
 #[derive(Debug, Default)]
 struct Container {
-    /// What its first line begins with, until that is written.
+    /// Prefix of its first line, until that is written.
     first: Option<String>,
-    /// What its other lines begin with.
+    /// Prefix of its other lines.
     rest: String,
     had_block: bool,
-    /// Whether it is an item of a list without blank lines.
+    /// Whether it is an item of a tight list.
     tight: bool,
-    /// The mark of the list that was its last block.
+    /// The marker of the list that was its last block.
     last_list: Option<char>,
 }
 
@@ -98,9 +97,9 @@ struct Writer {
     line_start: bool,
     in_link: bool,
     in_cell: bool,
-    /// Whether lines cannot be broken: in headings and cells.
+    /// Whether lines cannot be broken: in headings and table cells.
     one_line: bool,
-    /// Of the table that is open.
+    /// Alignments of the open table.
     alignments: Vec<Alignment>,
 }
 
@@ -140,7 +139,7 @@ impl Writer {
 
     fn code(&mut self, code: &str) {
         let span = code_span(code);
-        // In a table a bar ends the cell, in code as elsewhere.
+        // In a table a bar ends the cell, even inside code.
         let span = if self.in_cell {
             span.replace('|', "\\|")
         } else {
@@ -183,7 +182,7 @@ impl Writer {
                 self.push(" ");
             }
             Kind::Emphasis(mark) => self.push(&mark.to_string()),
-            // Not `__`: some readers underline what is between those.
+            // Not `__`: some readers render that as underline.
             Kind::Strong => self.push("**"),
             Kind::Strike => self.push("~~"),
             Kind::Link(to) => {
@@ -205,7 +204,7 @@ impl Writer {
         match kind {
             Kind::Paragraph => self.end_line(),
             Kind::Heading(_) => {
-                // Marks at the end would be taken for the end of the heading.
+                // Trailing `#` would be parsed as the end of the heading.
                 if self.out.ends_with('#') {
                     self.out.insert(self.out.len() - 1, '\\');
                 }
@@ -243,7 +242,7 @@ impl Writer {
     }
 
     fn open_list(&mut self, first: Option<u64>, tight: bool, after: &[Piece]) {
-        // Only such a list can follow a paragraph without a blank line between them.
+        // Only such a list can follow a paragraph without a blank line.
         let interrupts = matches!(first, None | Some(1))
             && !matches!(
                 after,
@@ -304,7 +303,7 @@ impl Writer {
         self.containers.pop();
     }
 
-    /// Ends the line, without blanks at its end: two of them would break it.
+    /// Ends the line without trailing blanks: two of them would be a line break.
     fn end_line(&mut self) {
         let kept = self.out.trim_end_matches([' ', '\t']).len();
         self.out.truncate(kept);
@@ -347,8 +346,8 @@ impl Writer {
         self.begin_line();
     }
 
-    /// Puts a blank line between this block and the one before it, unless it `joins` that in a list
-    /// without blank lines.
+    /// Writes a blank line between this block and the one before it, unless it `joins` that in a
+    /// tight list.
     fn separate(&mut self, joins: bool) {
         let Some(around) = self.containers.last_mut() else {
             return;
@@ -375,7 +374,7 @@ impl Writer {
     }
 }
 
-/// The row between the head of a table and its body.
+/// Returns the row between the header of a table and its body.
 fn rule_of(alignments: &[Alignment]) -> String {
     let cell = |alignment: &Alignment| match alignment {
         Alignment::None => " --- |",

@@ -349,7 +349,7 @@ mod tests {
         ))
     }
 
-    /// How many conversations are worked out again after a look at all files.
+    /// Returns how many conversations are computed again after a refresh.
     fn touched(app: &App) -> (bool, usize) {
         let cx = app.request().unwrap();
         let mut index = SessionIndex::open(&cx, Create::Yes).unwrap().unwrap();

@@ -61,12 +61,12 @@ fn is_twin(lines: &Lines<'_>, known: Slot, slot: Slot) -> Result<bool> {
     Ok(lines.view.payload(known)? != lines.view.payload(slot)? && !says_anew(lines, known, slot))
 }
 
-/// Whether the later line is a newer state of the same one: the client writes those on
-/// purpose, and takes the last.
+/// Whether the later line is a newer version of the same entry. The client writes those on purpose
+/// and uses the last one.
 fn says_anew(lines: &Lines<'_>, known: Slot, slot: Slot) -> bool {
     let (Some(a), Some(b)) = (lines.view.log.head(known), lines.view.log.head(slot)) else {
         return false;
     };
-    // Where only the links differ, one of them is damaged, and the last one counts.
+    // If only the links differ, one of the two is damaged; the last one counts.
     a.kind == b.kind && a.group == b.group && a.time == b.time
 }

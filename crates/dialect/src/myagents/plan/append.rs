@@ -12,7 +12,7 @@ use super::super::stats::Stats;
 use super::super::{indent, preview, reminder, title};
 use super::input::Work;
 
-/// Rows on their way to the end of a transcript.
+/// The encoded rows of an append.
 struct Rows {
     rows: Vec<Encoded>,
 }
@@ -48,7 +48,7 @@ pub(super) fn plan(
         .iter()
         .flat_map(|it| [it.row.as_slice(), b"\n"].concat())
         .collect();
-    // What a row names is there before the row is.
+    // The attachments are written before the row that names them.
     work.steps.extend(
         rows.rows
             .iter()
@@ -80,12 +80,12 @@ pub(super) fn plan(
 #[derive(Default)]
 struct Known {
     count: usize,
-    /// Where a torn row begins that may be the beginning of ours, and its bytes.
+    /// Position and bytes of a torn row that may be the beginning of one of ours.
     torn: Option<(u64, Vec<u8>)>,
 }
 
-/// Finds out how much of a retry is there. A transcript that went on otherwise than
-/// expected is a conflict.
+/// Finds how many drafts of a retry are already in the transcript. Other changes since the expected
+/// state are a conflict.
 fn already(work: &Work<'_>, drafts: &[Draft], expect: Option<&Expected>) -> Result<Known> {
     let log = work.view().log;
     match expect {
@@ -105,7 +105,7 @@ fn already(work: &Work<'_>, drafts: &[Draft], expect: Option<&Expected>) -> Resu
     }
 }
 
-/// How much of the drafts was added since a revision. Anything else that was added is a conflict.
+/// Finds how many of the drafts were appended since a revision. Any other new row is a conflict.
 fn since_revision(work: &Work<'_>, drafts: &[Draft], revision: &Revision) -> Result<Known> {
     let log = work.view().log;
     let actual = work.revision();
@@ -193,7 +193,7 @@ fn by_id(work: &Work<'_>, drafts: &[Draft]) -> Result<Known> {
     Ok(Known { count, torn: None })
 }
 
-/// Whether a row says what a draft says; what the draft leaves open may be anything.
+/// Whether a row has the content of a draft; members that the draft does not set may differ.
 fn same(work: &Work<'_>, slot: Slot, draft: &Draft) -> Result<bool> {
     let view = work.view();
     let Some(head) = view.log.head(slot) else {
@@ -270,7 +270,7 @@ fn encode_all(work: &mut Work<'_>, drafts: &[Draft], already: usize) -> Result<R
     Ok(Rows { rows })
 }
 
-/// The number after that of the last row; the number of rows where it is none.
+/// Returns the id after that of the last row; the number of rows if that id is not a number.
 fn next_id(last: Option<&str>, rows: u64) -> u64 {
     let number = last
         .filter(|id| id.bytes().all(|b| b.is_ascii_digit()))
@@ -278,7 +278,7 @@ fn next_id(last: Option<&str>, rows: u64) -> u64 {
     number.map_or(rows, |number| number.saturating_add(1))
 }
 
-/// The row of the index once it has heard of the new rows.
+/// Returns the index row after the new rows.
 fn told(work: &Work<'_>, mut row: RowEdit, rows: &Rows) -> Result<RowEdit> {
     let mut stats = Stats::stated(row.raw());
     let (mut active, mut prompts) = (false, Vec::new());
@@ -326,8 +326,7 @@ fn is_quiet(text: &str) -> bool {
     })
 }
 
-/// Moves the time of the last activity forward, never back; one that the app would not have
-/// written is replaced.
+/// Moves the time of last activity forward, never back. An invalid time is replaced.
 pub(super) fn touch(row: &mut RowEdit, now: Instant) -> Result<()> {
     let stated = row
         .text("lastActiveAt")
@@ -338,7 +337,7 @@ pub(super) fn touch(row: &mut RowEdit, now: Instant) -> Result<()> {
     Ok(())
 }
 
-/// Names an unnamed session after its first prompt.
+/// Sets the title of an untitled session to its first prompt.
 fn name(work: &Work<'_>, row: &mut RowEdit, first: Option<&String>) -> Result<()> {
     let placeholder = row
         .text("title")

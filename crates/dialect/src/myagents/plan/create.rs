@@ -28,8 +28,8 @@ pub(super) fn plan(
         .with("title", named.as_deref().unwrap_or(title::NEW_CHAT))
         .with("createdAt", now.to_rfc3339())
         .with("lastActiveAt", now.to_rfc3339())
-        // The engine takes no other ids than these; a session under another one gets a second id
-        // when it is first asked.
+        // The engine accepts only UUIDs; for a session with another id it creates a second one with
+        // the first prompt.
         .with_some("unifiedSession", is_uuid(&session).then_some(true))
         .with_some("titleSource", named.as_ref().map(|_| "user"))
         .with("runtime", "builtin");

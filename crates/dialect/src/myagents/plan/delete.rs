@@ -7,7 +7,8 @@ use crate::{Planned, SideKind, Step};
 use super::super::layout;
 use super::input::Work;
 
-/// The app leaves attachments behind; here they go too, and come back with the session.
+/// Plans a deletion. The app leaves attachments behind; here they are deleted too, and undo
+/// restores them.
 pub(super) fn plan(mut work: Work<'_>) -> Result<Planned> {
     work.refuse_newer()?;
     if work

@@ -12,10 +12,10 @@ use super::super::preview;
 use super::super::stats::Stats;
 use super::transcript::Transcript;
 
-/// The maximal length of a title.
+/// Maximum length of a title.
 const LONGEST_TITLE: usize = 4096;
 
-/// A change while it is planned: the index as it will be, and the steps before it is written.
+/// A change while it is planned: the new index, and the steps that come before it is written.
 #[derive(Debug)]
 pub(super) struct Work<'a> {
     pub(super) asked: &'a PlanInput<'a>,
@@ -24,9 +24,9 @@ pub(super) struct Work<'a> {
     pub(super) remarks: Vec<Remark>,
     /// Ids of entries that the change adds.
     pub(super) entries: Vec<String>,
-    /// How many of them were there already.
+    /// How many of these entries were already in the transcript.
     pub(super) already: usize,
-    /// The session that it makes.
+    /// Id of the session that the change creates.
     pub(super) session: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Work<'a> {
         self.asked.view
     }
 
-    /// The state that the transcript is in.
+    /// Returns the revision of the transcript.
     pub(super) fn revision(&self) -> Revision {
         let end = self.view().log.bytes;
         self.asked.location.revision().with_end(end)
@@ -63,7 +63,7 @@ impl<'a> Work<'a> {
         self.asked.id_source.now()
     }
 
-    /// The session's row.
+    /// Returns the row of the session.
     pub(super) fn row(&self) -> Result<RowEdit> {
         self.index.row(self.id()).ok_or_else(|| {
             Error::new(
@@ -79,7 +79,7 @@ impl<'a> Work<'a> {
         self.index.put(self.id(), row);
     }
 
-    /// Refuses transcripts of a format that is not known here.
+    /// Refuses transcripts in an unknown format.
     pub(super) fn refuse_newer(&self) -> Result<()> {
         let by_key = self
             .asked
@@ -104,8 +104,7 @@ impl<'a> Work<'a> {
         ))
     }
 
-    /// Refuses to cut a transcript in which something cannot be read: it would be
-    /// lost, or counted wrong.
+    /// Refuses to truncate a transcript with unreadable lines: they would be lost, or miscounted.
     pub(super) fn refuse_malformed(&self) -> Result<()> {
         if self.is_sound() {
             Ok(())
@@ -126,8 +125,8 @@ impl<'a> Work<'a> {
         .advising(Advice::check(format!("myagents:{}", self.id())))
     }
 
-    /// Whether the app would parse every line: what we find glued or behind
-    /// garbage is malformed to it.
+    /// Whether the app can parse every line: records that share a line or follow garbage are
+    /// malformed to it.
     pub(super) fn is_sound(&self) -> bool {
         let log = self.asked.view.log;
         if self.is_document() {
@@ -150,7 +149,7 @@ impl<'a> Work<'a> {
         Transcript::of(self)
     }
 
-    /// The sums over the first `count` rows.
+    /// Returns the sums over the first `count` rows.
     pub(super) fn stats(&self, count: usize) -> Result<Stats> {
         let mut stats = Stats::default();
         for slot in self.view().log.slots().take(count) {
@@ -159,12 +158,12 @@ impl<'a> Work<'a> {
         Ok(stats)
     }
 
-    /// The preview that the first `count` rows give.
+    /// Returns the preview of the first `count` rows.
     pub(super) fn preview(&self, count: usize) -> Result<Option<String>> {
         preview_of(&self.view(), count)
     }
 
-    /// The plan: what was gathered, and the index behind it.
+    /// Returns the plan: the collected steps, then the index.
     pub(super) fn finish(self, kind: &str, title: &str) -> Result<Planned> {
         let mut plan = Plan::new(kind, title);
         plan.steps = self.steps;
@@ -214,7 +213,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The preview that the first `count` rows of a transcript give.
+/// Returns the preview of the first `count` rows of a transcript.
 pub(super) fn preview_of(view: &SessionView<'_>, count: usize) -> Result<Option<String>> {
     for slot in view.log.slots().take(count).rev() {
         let said = view.with_object(slot, |row| {
@@ -242,7 +241,7 @@ pub(super) fn set_or_remove(row: &mut RowEdit, key: &str, value: Option<String>)
     }
 }
 
-/// A title on one line, without control characters.
+/// Returns a title on one line, without control characters.
 pub(super) fn one_line(title: &str) -> Result<String> {
     let words: Vec<&str> = title
         .split(|c: char| c.is_control() || c.is_whitespace())

@@ -9,8 +9,8 @@ use super::super::row::PENDING;
 use super::input::{Work, set_or_remove};
 
 impl Work<'_> {
-    /// Rolls an unfinished rewind back or forward by the number of rows; refuses where the
-    /// evidence fits neither.
+    /// Rolls an unfinished rewind back or forward, decided by the number of rows; fails if that
+    /// matches neither state.
     pub(super) fn settle(&mut self) -> Result<()> {
         let Some(mut row) = self.index.row(self.id()) else {
             return Ok(());
@@ -63,7 +63,7 @@ impl Work<'_> {
     }
 }
 
-/// The engine's session that a row is bound to.
+/// Returns the engine's session that a row is bound to.
 pub(super) fn bound(row: &RowEdit, engine: Engine) -> Option<String> {
     match engine {
         Engine::Sdk => {
@@ -75,8 +75,7 @@ pub(super) fn bound(row: &RowEdit, engine: Engine) -> Option<String> {
     }
 }
 
-/// Binds a row to what a rewind replaces its engine's session by, and forgets what
-/// belonged to the old one.
+/// Binds a row to the engine's new session after a rewind, and removes the members of the old one.
 pub(super) fn finish(row: &mut RowEdit, intent: &Intent) -> Result<()> {
     match intent.engine {
         Engine::Sdk => {

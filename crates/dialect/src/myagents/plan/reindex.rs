@@ -11,11 +11,11 @@ use super::super::stats::Stats;
 use super::super::{layout, title};
 use super::input::{preview_of, set_or_remove};
 
-/// A longer transcript is left out: its sums stay as the index states them.
+/// A larger transcript is not read: its sums stay as in the index.
 const LONGEST: u64 = 1 << 30;
 
-/// Rows keep all that only the index knows; sums and previews are counted again; transcripts
-/// without a row get one.
+/// Plans a new index. Rows keep members that only the index has; sums and previews are computed
+/// again; transcripts without a row get one.
 pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planned> {
     let mut index = IndexFile::load(files)?;
     let mut remarks = Vec::new();

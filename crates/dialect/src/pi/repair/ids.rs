@@ -9,8 +9,8 @@ use super::super::link_scheme::Shape;
 use super::{Entries, changed};
 use crate::{Confidence, Fix};
 
-/// Gives entries ids; where no entry has a parent field they also follow one another, as
-/// they did in version 1.
+/// Gives entries ids. If no entry has a parent field, each entry also becomes the child of the one
+/// before it, as in version 1.
 pub(super) fn missing(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let unlinked = Shape::of(entries.view.log) == Shape::Unlinked;
     let mut before: Option<String> = None;

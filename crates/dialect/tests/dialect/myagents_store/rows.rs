@@ -1,4 +1,4 @@
-//! What the rows of a transcript say.
+//! Metadata and views from the rows of a transcript.
 
 use boswell_dialect::Dialect;
 use boswell_dialect::Refine;

@@ -1,4 +1,4 @@
-//! The promises of writing, kept by every backend.
+//! The guarantees of writing, for every backend.
 
 use std::path::Path;
 use std::sync::Arc;

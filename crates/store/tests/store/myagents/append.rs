@@ -1,4 +1,4 @@
-//! Appending: compare, then append; the index hears of it under its own lock.
+//! Appending: compare, then append; the index is updated under its own lock.
 
 use boswell_dialect::{Body, Draft, EditRequest, Expected, Parent};
 use boswell_model::{Advice, Instant, Revision};
@@ -61,7 +61,7 @@ fn recognizes_an_exact_append_retry_without_duplicating_the_durable_suffix() {
         (log.clone(), index),
         "one copy, counted once"
     );
-    // Without an expectation the caller's ids say the same.
+    // Without an expected state, the caller's ids have the same effect.
     let more = shop.append(vec![row("5", "b"), row("6", "c")]);
     assert_eq!(more.planned.already, 1);
     assert_eq!(shop.lines().len(), 7);

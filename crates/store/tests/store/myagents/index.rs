@@ -1,4 +1,4 @@
-//! The index: salvaged, put aside, repaired, written anew, and never lost.
+//! The index: salvaged, backed up, repaired, rebuilt, and never lost.
 
 use boswell_dialect::{Draft, EditRequest, StoreRequest};
 use boswell_model::{Advice, ErrorKind};

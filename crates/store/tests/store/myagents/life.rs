@@ -1,4 +1,4 @@
-//! Fork, delete, restore, and locks of others.
+//! Fork, delete, restore, and locks of other processes.
 
 use boswell_dialect::{Draft, EditRequest};
 use boswell_model::{Advice, ErrorKind};

@@ -1,4 +1,5 @@
-//! Rewinding: cut before a prompt, with the app's own record of it, settled by count.
+//! Rewinding: truncated before a prompt, with the app's own intent record, recovered by the number
+//! of rows.
 
 use boswell_dialect::{Draft, EditRequest};
 use boswell_model::ErrorKind;

@@ -1,4 +1,4 @@
-//! Operations: whatever boswell changed can be taken back.
+//! Operations: every change by boswell can be undone.
 
 use crate::plans::support::{FailingDisk, Fault, Place, Then, session};
 use boswell_dialect::{Plan, Step};
@@ -286,7 +286,7 @@ fn deleted_files_come_back_where_their_places_are_free() {
         runner.restore(&session()).unwrap_err().kind(),
         ErrorKind::NotFound
     );
-    // The vault alone is enough.
+    // The vault alone is sufficient.
     runner.delete(&place.root(), &keys, &session()).unwrap();
     RealDisk.remove(&place.home().join("ops.jsonl")).unwrap();
     let restored = runner.restore(&session()).unwrap();

@@ -1,4 +1,4 @@
-//! The vault and notes: copies are what they say, and what shall be gone is gone.
+//! The vault and notes: copies match their checksums, and purged data is gone.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -414,7 +414,7 @@ fn behind_a_listing_only_additions_are_handed_out_also_after_the_log_was_cut_or_
     assert_eq!(texts(&late.poll().unwrap()), ["four"]);
 }
 
-/// Fails every read behind a position while it is set.
+/// Fails every read after a position while it is set.
 #[derive(Debug, Default)]
 struct FailingReads(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! What was appended comes back as the messages that a model is sent.
+//! Appended entries are read back as the messages of a context.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn tool(is_error: bool) -> Role {
     }
 }
 
-/// A conversation with every kind of part.
+/// Returns a conversation with every kind of part.
 fn conversation() -> Vec<ChatMessage> {
     let thinking = Part::Thinking {
         text: "hm".to_owned(),

@@ -1,4 +1,4 @@
-//! Bytes put in order, lines brought home.
+//! Byte-level repairs, and late lines that are copied into the log.
 
 use std::io::Write;
 
@@ -137,8 +137,7 @@ fn lines_that_an_agent_wrote_into_the_old_file_are_brought_home_once() {
         .open(&bench.path)
         .unwrap();
     bench.repair(Confidence::Certain).operation.unwrap();
-    // The agent still has the file open that was replaced; here it is found under the name
-    // that the vault gave it.
+    // The agent still has the replaced file open; here it is found under the vault's hard link.
     let inode = old.metadata().unwrap();
     let late = b"{\"type\":\"tag\",\"tag\":\"late\",\"sessionId\":\"s\"}\n";
     drop(old);

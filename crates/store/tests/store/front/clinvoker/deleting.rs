@@ -20,7 +20,7 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back_whatever_happene
     );
     assert!(place.json(INDEX)["index"].get(&ids[1]).is_none());
     index_is_right(&place);
-    // The index goes on meanwhile: it is made anew, not put back.
+    // The index changes in the meantime: it is rebuilt, not restored.
     place
         .carry_out(&ids[0], &EditRequest::Title("later".into()))
         .unwrap();
