@@ -66,9 +66,14 @@ impl AgentFileHistory {
         };
         let root = PathBuf::from(session.meta().project.clone().unwrap_or_default());
         if !root.is_dir() {
-            return Err(Error::new(ErrorKind::NotFound, format!("the session's folder `{}` is gone", root.display()))
-                .because("files are only compared with and put back below the folder that the session was held in")
-                .advising(Advice::MoveProject { from: None }));
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("the session's folder `{}` does not exist", root.display()),
+            )
+            .because(
+                "files are only compared and restored below the folder of the session's project",
+            )
+            .advising(Advice::MoveProject { from: None }));
         }
         let project = Store::in_folder(found.store.dialect(), &root);
         let wanted = then.files.iter().filter(|(path, _)| wanted(path, paths));
@@ -133,9 +138,11 @@ impl AgentFileHistory {
         if let Some(file) = conflict.filter(|_| !force) {
             return Err(Error::new(
                 ErrorKind::Conflict,
-                format!("`{}` was changed by somebody else since", file.path),
+                format!("`{}` was changed since by another program", file.path),
             )
-            .because("neither a copy nor the session holds what it is now; nothing was put back")
+            .because(
+                "neither a copy nor the session contains its present content; nothing was restored",
+            )
             .advising(Advice::ForceRestore));
         }
         let (plan, done) = self.plan(session);
@@ -145,7 +152,7 @@ impl AgentFileHistory {
         }
         done.into_iter().try_for_each(sink)?;
         cx.remark(match plan.steps.is_empty() {
-            true => Remark::new("every file is as it stood then"),
+            true => Remark::new("every file is as it was then"),
             false => {
                 Remark::new("the files were restored").advising(Advice::Undo { operation: None })
             }
@@ -156,12 +163,12 @@ impl AgentFileHistory {
     fn plan(&self, session: &SessionRef) -> (Plan, Vec<RestoreStep>) {
         let mut plan = Plan::new(
             "checkout",
-            format!("files of {session} as they stood at {}", self.prompt),
+            format!("files of {session} as they were at {}", self.prompt),
         );
         let mut done = Vec::new();
         for file in self.files.iter().filter(|file| file.state != State::Same) {
             let word = match (file.state, &file.then) {
-                (State::Lost, _) => "skipped: its copy is gone",
+                (State::Lost, _) => "skipped: its copy is missing",
                 (State::Outside, _) => "skipped: it is not below the project",
                 (_, Some(_)) => "restored",
                 (_, None) => "removed",

@@ -267,7 +267,7 @@ impl AppState {
         }
         Err(Error::new(
             ErrorKind::Denied,
-            "this command writes, and boswell was told to write nothing",
+            "this command writes, and boswell may only read",
         )
         .advising(Advice::AllowWriting))
     }

@@ -204,7 +204,7 @@ fn without_log(reference: &str) -> Error {
         ErrorKind::Unsupported,
         format!("session {reference} has no log of its own"),
     )
-    .because("only an index speaks of it")
+    .because("only an index names it")
     .advising(Advice::FindSessions {
         matching: reference.to_owned(),
     })

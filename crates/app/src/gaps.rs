@@ -45,16 +45,10 @@ pub(crate) fn warn_about_gaps(cx: &RequestContext, session: &Session) {
     }
     let reference = session.reference().to_string();
     let name = session.path().unwrap_or(&reference);
-    let plural = if gaps == 1 {
-        "1 stretch is"
+    let what = if gaps == 1 {
+        format!("1 byte range in `{name}` is not a record")
     } else {
-        &format!("{gaps} stretches are")
+        format!("{gaps} byte ranges in `{name}` are not records")
     };
-    cx.warn(
-        Error::new(
-            ErrorKind::Damaged,
-            format!("{plural} no record in `{name}`"),
-        )
-        .advising(Advice::check(name)),
-    );
+    cx.warn(Error::new(ErrorKind::Damaged, what).advising(Advice::check(name)));
 }

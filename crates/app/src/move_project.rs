@@ -148,7 +148,7 @@ fn refuse_live(store: &Store, from: &str) -> Result<()> {
             return Err(Error::new(
                 ErrorKind::Busy,
                 format!(
-                    "session {} is held by pid {}",
+                    "session {} is in use by pid {}",
                     process.session_id, process.pid
                 ),
             )

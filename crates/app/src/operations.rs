@@ -163,8 +163,7 @@ fn undo(cx: &RequestContext, request: &UndoRequest, sink: UndoSink<'_>) -> Resul
 /// The last operation: what was undone already, and undo itself, are passed over.
 fn last(listed: &[ListedOperation]) -> Result<&ListedOperation> {
     listed.iter().rev().find(|it| is_open(it)).ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, "there is nothing to take back")
-            .advising(Advice::ListOperations)
+        Error::new(ErrorKind::NotFound, "there is nothing to undo").advising(Advice::ListOperations)
     })
 }
 
@@ -252,7 +251,7 @@ fn with_next(
         .map_or_else(|| error.to_string(), |reason| format!("{error}: {reason}"));
     Error::new(
         error.kind(),
-        format!("the last operation, \"{title}\", cannot be taken back"),
+        format!("the last operation, \"{title}\", cannot be undone"),
     )
     .because(why)
     .advising(advice)

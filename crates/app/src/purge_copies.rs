@@ -96,7 +96,7 @@ pub(crate) fn unfinished(home: &Path) -> Vec<Remark> {
     }
     unfinished.extend(purges.iter().map(|purging| {
         Remark::new(format!(
-            "the purge of {} was interrupted and is not finished: copies or notes of it may be left; any command that writes finishes it",
+            "the purge of {} was interrupted and is not finished: copies or notes of it may be left; the next command that writes finishes it",
             purging.session()
         ))
     }));

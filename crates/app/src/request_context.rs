@@ -120,7 +120,7 @@ impl RequestContext {
         self.home().map(Home::at)
     }
 
-    /// Whether boswell was told to write nothing.
+    /// Whether boswell may only read.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
@@ -159,9 +159,9 @@ impl RequestContext {
         for recovered in runner.recover()? {
             let what = match recovered.outcome {
                 RecoveryOutcome::Forward => "was finished now".to_owned(),
-                RecoveryOutcome::Back => "was taken back".to_owned(),
+                RecoveryOutcome::Back => "was rolled back".to_owned(),
                 RecoveryOutcome::Unsettled(error) => {
-                    format!("could be neither finished nor taken back: {error}")
+                    format!("could be neither finished nor rolled back: {error}")
                 }
             };
             self.remark(format!(

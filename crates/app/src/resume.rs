@@ -109,9 +109,7 @@ fn resume(cx: &RequestContext, request: &ResumeRequest) -> Result<ResumePlan> {
             let other = last_that_resumes(cx).ok_or(error)?;
             let command = command_of(cx, &other, request.permissions)?;
             let passed = reference(&found);
-            cx.remark(format!(
-                "passed over {passed}, which no agent would take up"
-            ));
+            cx.remark(format!("skipped {passed}, which no agent can resume"));
             (other, command)
         }
         command => (found, command?),

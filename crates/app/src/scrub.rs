@@ -287,7 +287,7 @@ fn agreed(
         found.retain(|it| shown.iter().any(|token| token.session == reference(it)));
         for token in shown {
             if !found.iter().any(|it| reference(it) == token.session) {
-                let gone = format!("{} is not where it was any more", token.session);
+                let gone = format!("{} was moved or removed", token.session);
                 outcome.refused += 1;
                 cx.fail(Error::new(ErrorKind::Conflict, gone).advising("look at the plan again"));
             }

@@ -243,7 +243,10 @@ fn field(word: &str) -> Result<Field> {
         let known: Vec<_> = Field::ALL.iter().map(|field| field.word()).collect();
         Error::new(
             ErrorKind::Invalid,
-            format!("text does not stand in `{}`", word.escape_debug()),
+            format!(
+                "`{}` is not a part of a session that can be searched",
+                word.escape_debug()
+            ),
         )
         .advising(Advice::Give(RequestInput::SearchScope {
             known: known.iter().map(ToString::to_string).collect(),

@@ -415,7 +415,7 @@ pub fn refuse_unknown_parts(dialect: &str, body: &Body) -> Result<()> {
     }
     Err(unsupported(
         dialect,
-        "be given a part of a shape that is not known",
+        "contain a part of a type that is not known",
         "write the whole record as `Body::Native`",
     ))
 }

@@ -160,7 +160,7 @@ impl ResumeRefusal {
         match self {
             ResumeRefusal::UnfinishedRewind => {
                 Error::new(ErrorKind::Conflict, format!("session {id} cannot be resumed now"))
-                    .because("a rewind was begun and not finished")
+                    .because("a rewind was started and not finished")
                     .advising(Advice::check(session).also("the next change settles it"))
             }
             ResumeRefusal::OtherEngine(engine) => {
@@ -176,8 +176,8 @@ impl ResumeRefusal {
                     .advising("make Claude's store readable and try again")
             }
             ResumeRefusal::TranscriptGone => {
-                Error::new(ErrorKind::NotFound, format!("transcript of session {id} is gone"))
-                    .because("the SDK had stored it, so creating it again would lose what was said")
+                Error::new(ErrorKind::NotFound, format!("the transcript of session {id} is missing"))
+                    .because("the SDK had stored it, so creating it again would lose the conversation")
                     .advising(Advice::Restore { session: None }.or("start a new session"))
             }
             ResumeRefusal::NothingToRewind(entry) => {

@@ -134,7 +134,7 @@ impl Store {
                     it.session, it.pid
                 ),
             )
-            .because("it would go on writing where the session was")
+            .because("it would continue to write in the old place")
             .advising(Advice::CloseAgent.then("move the project"))),
         }
     }

@@ -118,7 +118,7 @@ impl Attachments {
                     ErrorKind::Conflict,
                     format!("`{}` is there already", path.display()),
                 )
-                .because("attachments replace no files")
+                .because("attachments never replace files")
                 .advising("extract into an empty folder"));
             }
             durable::create(disk, &path, &bytes)?;

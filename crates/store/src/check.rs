@@ -138,7 +138,7 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
         let detail = match by_id.last(parent).and_then(|slot| log.head(slot)) {
             None => format!("its parent `{}` is not in the file", name()),
             Some(above) if head.flags.has(Flags::CHAIN) && !above.flags.has(Flags::CHAIN) => {
-                format!("its parent `{}` is no part of the conversation", name())
+                format!("its parent `{}` is not part of the conversation", name())
             }
             Some(_) => continue,
         };
@@ -182,7 +182,7 @@ fn of_ids(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
         let (kind, detail) = if same {
             (
                 ProblemKind::DuplicateRecord,
-                format!("the same record stands at line {line}"),
+                format!("the same record is at line {line}"),
             )
         } else {
             (
@@ -253,7 +253,7 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
                     log.head(*known).map_or(0, |head| head.line),
                 );
                 let detail = format!(
-                    "the call `{}` stands at line {line} already",
+                    "the call `{}` is already at line {line}",
                     name.escape_debug()
                 );
                 problems.push(at(ProblemKind::DuplicateCall, *slot, detail));

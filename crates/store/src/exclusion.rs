@@ -233,7 +233,7 @@ fn spellings(pattern: &str, home: Option<&Path>) -> std::result::Result<Vec<Stri
         ("~", _, Some(home)) => home,
         (_, Some(rest), Some(home)) => format!("{home}/{rest}"),
         (_, Some(_), None) | ("~", _, None) => {
-            return Err("there is no home folder that `~` could stand for".to_owned());
+            return Err("there is no home folder that `~` could mean".to_owned());
         }
         _ => text.to_owned(),
     };

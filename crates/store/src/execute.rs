@@ -117,7 +117,7 @@ impl Store {
             first => now.find(same_key).or(first).ok_or_else(|| {
                 Error::new(
                     ErrorKind::NotFound,
-                    format!("the session `{}` is not there any more", location.id),
+                    format!("the session `{}` does not exist any more", location.id),
                 )
                 .advising(Advice::list_all())
             }),

@@ -264,7 +264,7 @@ fn open_lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn DiskFile>> {
 fn busy(disk: &dyn Disk, lock: &Path, what: &str) -> Error {
     let error = Error::new(
         ErrorKind::Busy,
-        format!("{what} is being written by somebody else"),
+        format!("{what} is being written by another process"),
     )
     .advising(
         Advice::WaitLonger

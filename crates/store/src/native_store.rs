@@ -306,7 +306,7 @@ impl Store {
         self.is_valid(&id)?;
         let side_files: Vec<_> = files.collect();
         if self.files().is_none() && !side_files.is_empty() {
-            let what = "have files beside its log where sessions are not files";
+            let what = "have side files in a store that is not a folder";
             return Err(unsupported(
                 self.dialect().name(),
                 what,

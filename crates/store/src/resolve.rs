@@ -107,7 +107,7 @@ impl Selector {
             }
             _ => Err(Error::new(
                 ErrorKind::NotFound,
-                format!("no session was held in `{}`", cwd.display()),
+                format!("there is no session of the folder `{}`", cwd.display()),
             )
             .advising(Advice::ListProjects)),
         }

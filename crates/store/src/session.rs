@@ -400,7 +400,7 @@ impl Session {
         Err(Error::new(
             ErrorKind::Invalid,
             format!(
-                "the entry `{}` is no prompt of the user",
+                "the entry `{}` is not a prompt of the user",
                 name.escape_debug()
             ),
         )

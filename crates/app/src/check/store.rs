@@ -85,7 +85,7 @@ impl CheckedStore {
                 for operation in interrupted {
                     found.pending(
                         format!("operation {operation} stopped in the middle"),
-                        Advice::from("any command that writes finishes it or takes it back")
+                        Advice::from("the next command that writes finishes it or rolls it back")
                             .also(Advice::ListOperations),
                     );
                 }
@@ -99,7 +99,7 @@ impl CheckedStore {
         {
             found.pending(
                 format!("the purge of {} stopped in the middle", purging.session()),
-                Advice::from("any command that writes finishes it"),
+                Advice::from("the next command that writes finishes it"),
             );
         }
         found.end()

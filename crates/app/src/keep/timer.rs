@@ -98,7 +98,7 @@ fn systemctl(cx: &RequestContext, words: &[&str]) {
     };
     if !quiet(Command::new("systemctl").arg("--user").args(words)) {
         cx.remark(format!(
-            "systemd did not answer; say `systemctl --user {}` yourself",
+            "systemd did not answer; run `systemctl --user {}` yourself",
             words.join(" ")
         ));
     }

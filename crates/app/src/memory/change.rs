@@ -126,7 +126,7 @@ impl MemoryTarget {
                 ErrorKind::Unsupported,
                 format!("no memory of `{}` can be changed", dialect.escape_debug()),
             )
-            .because("it keeps none that boswell knows, or its folder is not there")
+            .because("it has no memory that boswell knows, or its folder does not exist")
             .advising(Advice::from("known are `boswell` and `claude`").also(Advice::ListStores)));
         };
         // All checkouts of a repository share the memory of the main one.
@@ -153,7 +153,7 @@ impl MemoryTarget {
             path.push(part);
             if RealDisk.is_link(&path).unwrap_or(false) {
                 return Err(Error::new(ErrorKind::Denied, format!("`{}` is a link", path.display()))
-                    .because("what lies behind it may belong to something else, and is never written through it")
+                    .because("what it leads to may belong to something else, and links are never written through")
                     .advising("change the pages where they really are"));
             }
         }

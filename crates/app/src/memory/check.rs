@@ -187,7 +187,7 @@ impl CheckedMemory<'_> {
                 })
             }
             None if self.finds_orphans => Some(
-                Remark::new("no folder of that name is known and there")
+                Remark::new("no folder of that name is known and exists")
                     .advising(Advice::MoveProject { from: None }),
             ),
             None => None,

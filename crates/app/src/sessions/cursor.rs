@@ -60,7 +60,7 @@ pub(crate) fn wrong_cursor(cursor: &str) -> Error {
         cursor.escape_debug()
     );
     Error::new(ErrorKind::Invalid, what)
-        .because("the session that it names is gone, or the filters are others than before")
+        .because("the session that it names does not exist any more, or the filters have changed")
         .advising(Advice::Omit(RequestInput::PageCursor))
 }
 

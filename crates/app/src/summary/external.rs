@@ -103,7 +103,7 @@ impl ExternalProgram {
             }
         };
         if answer.len() > OUTPUT {
-            return Err(self.fault(&format!("said more than {OUTPUT} bytes")));
+            return Err(self.fault(&format!("printed more than {OUTPUT} bytes")));
         }
         let status = loop {
             match child.try_wait() {

@@ -52,7 +52,7 @@ fn with(command: &str, session: Option<&String>) -> String {
 fn simple(advice: &Advice) -> Option<String> {
     let text = match advice {
         Advice::Retry => "try again",
-        Advice::RetryLater => "try again when it has ended",
+        Advice::RetryLater => "try again when the other process has ended",
         Advice::WaitLonger => "wait with `--wait 10s`",
         Advice::CloseAgent => "end the agent first",
         Advice::ReopenSession => "open the session again and append there",
@@ -64,12 +64,12 @@ fn simple(advice: &Advice) -> Option<String> {
             "take it from `revision` of a receipt, or of `boswell list --json`"
         }
         Advice::GiveLongerOperationId => {
-            "give more of its id; `boswell ops --json` prints whole ones"
+            "give more of its id; `boswell ops --json` prints whole ids"
         }
-        Advice::ListSessionFiles => "see both places with `boswell list --json`",
+        Advice::ListSessionFiles => "see the files of sessions with `boswell list --json`",
         Advice::ListStores => "see the stores with `boswell stores`",
-        Advice::SeeCapabilities => "see what each store can with `boswell stores`",
-        Advice::ListProjects => "see the folders that have some with `boswell projects`",
+        Advice::SeeCapabilities => "see what each store supports with `boswell stores`",
+        Advice::ListProjects => "see the folders that have sessions with `boswell projects`",
         Advice::ShowPrompts => "see the prompts with `boswell show --tools=off`",
         Advice::ShowTree => "see its entries with `boswell tree`",
         Advice::ShowFiles => "see which files the session touched with `boswell files`",
@@ -77,9 +77,9 @@ fn simple(advice: &Advice) -> Option<String> {
         Advice::ShowKept => "see what is kept with `boswell keep status`",
         Advice::ShowSettings => "see what can be set with `boswell config`",
         Advice::ShowMemory => "see its pages with `boswell memory`",
-        Advice::NewSession => "make a session with `boswell new`",
+        Advice::NewSession => "create a session with `boswell new`",
         Advice::ChooseLeaf => "choose its branch with `boswell branch`",
-        Advice::Rewind => "cut it with `boswell rewind`",
+        Advice::Rewind => "remove its end with `boswell rewind`",
         Advice::Rename => "give it a title with `boswell rename`",
         Advice::Tag => "give it tags with `boswell tag`",
         _ => return None,
@@ -90,20 +90,22 @@ fn simple(advice: &Advice) -> Option<String> {
 /// What to leave out of a request, or to add to it.
 fn of_input(advice: &Advice) -> Option<String> {
     let text = match advice {
-        Advice::Omit(RequestInput::SessionId) => "leave --id out to have one made",
+        Advice::Omit(RequestInput::SessionId) => "leave --id out, and an id is generated",
         Advice::Omit(RequestInput::ForkStyle) => "leave out --style",
         Advice::Omit(RequestInput::BranchSummary) => "leave out --summary",
         Advice::Omit(RequestInput::PageCursor) => "start again without --cursor",
         Advice::Omit(RequestInput::TargetReader) => "leave out --for",
         Advice::Give(RequestInput::Project) => "name its folder with `--project DIR`",
-        Advice::Give(RequestInput::Backend) => "say who answers with `--backend openai/gpt-4o`",
+        Advice::Give(RequestInput::Backend) => {
+            "name provider and model with `--backend openai/gpt-4o`"
+        }
         Advice::Give(RequestInput::Home) => "name one with `--home DIR` or BOSWELL_HOME",
         Advice::Give(RequestInput::SearchScope { known }) => {
             return Some(format!("write --in with any of {}", known.join(", ")));
         }
         Advice::NameStore {
             dialect: Some(dialect),
-        } => return Some(format!("say where it is with `--store {dialect}=PATH`")),
+        } => return Some(format!("name its folder with `--store {dialect}=PATH`")),
         Advice::NameStore { dialect: None } => "name the folder with `--store DIALECT=PATH`",
         _ => return None,
     };
@@ -132,7 +134,7 @@ fn looking(advice: &Advice) -> Option<String> {
             let session = session.as_deref().map_or("SESSION".into(), shell_quote);
             match around {
                 Some(entry) => format!(
-                    "look around it in the file with `boswell show {session} {} --records`",
+                    "see the records around it with `boswell show {session} {} --records`",
                     shell_option("--around", entry)
                 ),
                 None => format!("see its records with `boswell show {session} --records`"),
@@ -179,11 +181,11 @@ fn of_session(advice: &Advice) -> Option<String> {
             format!("end it first with {}", with("boswell close", Some(session)))
         }
         Advice::Restore { session } => format!(
-            "put it back first with {}",
+            "restore it first with {}",
             with("boswell restore", session.as_ref())
         ),
         Advice::Delete { session } => {
-            format!("remove it with {}", with("boswell delete", Some(session)))
+            format!("delete it with {}", with("boswell delete", Some(session)))
         }
         Advice::Purge { session } => format!(
             "start it again with {}",
@@ -195,7 +197,7 @@ fn of_session(advice: &Advice) -> Option<String> {
         Advice::ReplaceSecrets {
             session: Some(session),
         } => format!(
-            "go on with `boswell secrets --scrub {} --apply`",
+            "finish that with `boswell secrets --scrub {} --apply`",
             shell_quote(session)
         ),
         _ => return None,
@@ -205,13 +207,15 @@ fn of_session(advice: &Advice) -> Option<String> {
 /// Steps that move sessions between formats, files and folders.
 fn of_file(advice: &Advice) -> Option<String> {
     Some(match advice {
-        Advice::Migrate => "bring it to version 3 with `boswell migrate S --apply`".to_owned(),
-        Advice::ImportAgain => "import it once more with --again".to_owned(),
+        Advice::Migrate => {
+            "migrate it to version 3 with `boswell migrate SESSION --apply`".to_owned()
+        }
+        Advice::ImportAgain => "import it again with `--again`".to_owned(),
         Advice::ExportDocument => {
             "export it again with `boswell export SESSION --format json`".to_owned()
         }
         Advice::ExportText { session } => format!(
-            "hand on `boswell export {} --format md`",
+            "share the text of `boswell export {} --format md`",
             shell_quote(session)
         ),
         Advice::ExportEveryByte { session } => format!(
@@ -219,7 +223,7 @@ fn of_file(advice: &Advice) -> Option<String> {
             shell_quote(session)
         ),
         Advice::MoveProject { from } => format!(
-            "if it was moved, say so with `boswell move {} NEW`",
+            "if it was moved, move its sessions with `boswell move {} NEW`",
             from.as_deref().map_or("OLD".into(), shell_quote)
         ),
         Advice::MoveProjectBack { folders } => {
@@ -246,12 +250,12 @@ fn of_repair(advice: &Advice) -> Option<String> {
             let session = shell_quote(session);
             return Some(format!("first run `boswell repair {session} --apply`"));
         }
-        Advice::RepairByStep => "name single steps with `--step N`",
+        Advice::RepairByStep => "choose single steps with `--step N`",
         Advice::RepairInPlace => {
             "change it in place, one step at a time: `--step N --in-place --apply`"
         }
-        Advice::RepairIntoFork => "leave out --in-place to have a repaired fork made",
-        Advice::RepairLikely => "take the likely steps too with `--likely`",
+        Advice::RepairIntoFork => "leave out --in-place, and a repaired fork is written",
+        Advice::RepairLikely => "include the likely steps with `--likely`",
         _ => return None,
     };
     Some(text.to_owned())
@@ -260,38 +264,38 @@ fn of_repair(advice: &Advice) -> Option<String> {
 /// Steps about indexes, operations, copies and settings.
 fn of_home(advice: &Advice) -> Option<String> {
     let text = match advice {
-        Advice::RebuildAgentIndex => "write the index anew with `boswell index --native --apply`",
-        Advice::RebuildSearchIndex => "build it again with `boswell index --rebuild`",
-        Advice::SearchSubstring => "search for it as it stands with `--substring`",
+        Advice::RebuildAgentIndex => "rebuild the index with `boswell index --native --apply`",
+        Advice::RebuildSearchIndex => "rebuild it with `boswell index --rebuild`",
+        Advice::SearchSubstring => "search for the exact text with `--substring`",
         Advice::SearchWord => "give a word, as in `boswell search deadlock`",
-        Advice::Undo { operation: None } => "`boswell undo` takes it back",
+        Advice::Undo { operation: None } => "undo it with `boswell undo`",
         Advice::Undo {
             operation: Some(operation),
-        } => return Some(format!("run `boswell undo {operation}`")),
+        } => return Some(format!("undo it with `boswell undo {operation}`")),
         Advice::UndoKeepingNew { operation } => {
             return Some(format!(
-                "keep that with `boswell undo {operation} --keep-new`"
+                "keep what was written since with `boswell undo {operation} --keep-new`"
             ));
         }
         Advice::UndoEarlier { operation, title } => {
             return Some(format!(
-                "the one before it, \"{title}\", is taken back with `boswell undo {operation}`"
+                "undo the one before it, \"{title}\", with `boswell undo {operation}`"
             ));
         }
         Advice::ForceRestore => {
-            "look at the difference with `--dry-run`, then put them back with `--force`"
+            "look at the difference with `--dry-run`, then restore them with `--force`"
         }
         Advice::KeepCopies => "keep copies of them with `boswell keep on`",
-        Advice::KeepByTimer => "keep by a timer instead: `boswell keep on --timer`",
-        Advice::KeepNow => "keep them with `boswell keep run`",
+        Advice::KeepByTimer => "keep copies by a timer instead with `boswell keep on --timer`",
+        Advice::KeepNow => "copy them now with `boswell keep run`",
         Advice::CleanLeftovers { dialect } => {
             return Some(format!(
                 "move them into the vault with `boswell clean --leftovers --dialect {dialect}`"
             ));
         }
         Advice::NameConfig => "name a file with BOSWELL_CONFIG",
-        Advice::IgnoreConfig => "leave it out with `BOSWELL_CONFIG=/dev/null`",
-        Advice::EditConfig => "take it out of the file that `boswell config --path` names",
+        Advice::IgnoreConfig => "ignore it with `BOSWELL_CONFIG=/dev/null`",
+        Advice::EditConfig => "remove it from the file that `boswell config --path` prints",
         _ => return None,
     };
     Some(text.to_owned())

@@ -15,7 +15,7 @@ pub(super) fn create(
     if !new.project.starts_with(['/', '\\']) && !new.project.contains(':') {
         return Err(Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no absolute folder", new.project.escape_debug()),
+            format!("`{}` is not an absolute path", new.project.escape_debug()),
         )
         .advising(Advice::Give(RequestInput::Project)));
     }
@@ -33,7 +33,7 @@ pub(super) fn create(
         ));
     }
     let remarks = vec![
-        Remark::new("Claude Code takes it up once something was said in it")
+        Remark::new("Claude Code lists it once it contains a message")
             .advising(Advice::AppendTo { session: None }),
     ];
     Ok(Planned {

@@ -35,7 +35,7 @@ pub(super) fn line(
                 settled.id.escape_debug()
             ),
         )
-        .advising("leave the id out to have one made"));
+        .advising("leave the id out, and one is generated"));
     }
     refuse_unknown_parts("claude", &draft.body)?;
     let (word, message) = match &draft.body {
@@ -57,7 +57,7 @@ pub(super) fn line(
             return Err(unsupported(
                 "claude",
                 "hold such an entry",
-                Advice::from("append what the user, the model or a tool says")
+                Advice::from("append messages of the user or the model, or results of tools")
                     .also(Advice::Rename.or(Advice::Tag)),
             ));
         }
@@ -197,7 +197,7 @@ fn native(bytes: &[u8], settled: EntryStamp<'_>, session: SessionFacts<'_>) -> R
     };
     if !is_chain_word(&word) || word == "progress" {
         return Err(wrong(format!(
-            "a line of the type `{}` is no part of a conversation",
+            "a line of the type `{}` is not part of a conversation",
             word.escape_debug()
         )));
     }

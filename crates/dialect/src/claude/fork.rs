@@ -140,7 +140,7 @@ impl<'a> Fork<'a> {
         if !path.iter().any(is_said) {
             return Err(Error::new(
                 ErrorKind::Invalid,
-                "there is nothing to fork: no message stands on that branch",
+                "there is nothing to fork: that branch contains no message",
             )
             .advising(Advice::ShowTree));
         }
@@ -194,8 +194,11 @@ impl<'a> Fork<'a> {
         let mut out = Vec::new();
         for slot in &self.slots {
             out.extend(self.line(*slot).map_err(|fault| {
-                Error::new(ErrorKind::Damaged, "a line of the branch is no JSON object")
-                    .because(fault.to_string())
+                Error::new(
+                    ErrorKind::Damaged,
+                    "a line of the branch is not a JSON object",
+                )
+                .because(fault.to_string())
             })??);
             out.push(b'\n');
         }

@@ -23,7 +23,7 @@ pub(super) fn plan(files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
     if from == to || is_below(&to, &from).is_some() || is_below(&from, &to).is_some() {
         return Err(Error::new(
             ErrorKind::Invalid,
-            "a project cannot move into itself or onto what it lies in",
+            "a project cannot be moved into itself or onto a folder that contains it",
         )
         .advising("name the folder that it had, and the one that it has now"));
     }
@@ -73,7 +73,10 @@ fn checked(path: &str) -> Result<String> {
     }
     Err(Error::new(
         ErrorKind::Invalid,
-        format!("`{}` is no whole path of a project", path.escape_debug()),
+        format!(
+            "`{}` is not an absolute path of a project",
+            path.escape_debug()
+        ),
     ))
 }
 
@@ -284,7 +287,7 @@ impl Moving<'_> {
             self.step(Step::append(to, bytes));
             self.step(Step::remove(&page.key));
             self.remark(format!(
-                "both folders had an index of memory: the old one stands behind the new one in `{to}`"
+                "both folders had an index of memory: the old one was appended to the new one in `{to}`"
             ));
         } else {
             self.remark(format!(
@@ -345,7 +348,7 @@ impl Moving<'_> {
             };
             if taken.contains(&now) {
                 self.remark(format!(
-                    "`{key}` knows both folders: what it says of the new one stays"
+                    "`{key}` has both folders: its values of the new one are kept"
                 ));
                 continue;
             }

@@ -20,7 +20,7 @@ const CHUNK: usize = 1 << 20;
 /// Plans the corrections of every index of the store. `summaries` (by id) have priority over those
 /// in the logs.
 pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> Result<Planned> {
-    let mut planned = Planned::of(Plan::new("index", "write the indexes of Claude Code anew"));
+    let mut planned = Planned::of(Plan::new("index", "rebuild the indexes of Claude Code"));
     let mut without = 0;
     for project in discover::projects(files)? {
         // Every project has its own index: an unreadable one does not prevent the correction of

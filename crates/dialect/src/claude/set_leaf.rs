@@ -106,7 +106,7 @@ fn stands(view: &SessionView<'_>, slot: Slot, session: Option<&SessionRef>) -> R
     let refuse = |why: &str| {
         Err(Error::new(
             ErrorKind::Unsupported,
-            format!("the client cannot stand at `{}`", label.escape_debug()),
+            format!("the client cannot continue from `{}`", label.escape_debug()),
         )
         .because(why.to_owned())
         .advising(Advice::Fork {
@@ -115,7 +115,7 @@ fn stands(view: &SessionView<'_>, slot: Slot, session: Option<&SessionRef>) -> R
         }))
     };
     let Some(head) = log.head(slot).filter(|head| chain::counts(head)) else {
-        return refuse("that line is no part of the conversation as the client reads it");
+        return refuse("that line is not part of the conversation as the client reads it");
     };
     let chain = tip::chain_of(view)?;
     if !chain.is_main(head) {
@@ -137,7 +137,7 @@ fn old_client(meta: &SessionMeta) -> Option<Remark> {
         .collect();
     (numbers.len() == 3 && numbers.as_slice() < FOLLOWS.as_slice()).then(|| {
         let text = format!(
-            "it was last held with version {version}: versions before 2.1.150 do not follow this, and a fork works with all"
+            "it was last used with version {version}: versions before 2.1.150 do not follow this, and a fork works with all"
         );
         Remark::new(text).advising(Advice::Fork {
             session: None,

@@ -172,7 +172,7 @@ fn member(text: &[u8], start: usize, key: &str, value: &[u8]) -> Result<(usize, 
 /// Returns the position and the bytes that add an item to an array.
 fn item(text: &[u8], array: Raw<'_>, value: &[u8]) -> Result<(usize, Vec<u8>)> {
     if array.kind() != RawKind::Array {
-        return Err(not_settings("`SessionEnd` is no list of hooks"));
+        return Err(not_settings("`SessionEnd` is not a list of hooks"));
     }
     let start = offset(text, array.bytes());
     let items: Vec<Raw<'_>> = array.items().collect();

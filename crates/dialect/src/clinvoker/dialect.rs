@@ -117,7 +117,7 @@ impl Dialect for Clinvoker {
             .map(|id| format!("clinvoker:{id}"));
         Err(Error::new(
             ErrorKind::Unsupported,
-            "clinvoker keeps no messages, so nothing can be said of its context",
+            "clinvoker keeps no messages, so its context is not known",
         )
         .because("the transcript is with the backend that it ran")
         .advising(Advice::ShowSession { session }))

@@ -43,7 +43,7 @@ impl Edit {
         let damaged = |why: String| {
             Error::new(
                 ErrorKind::Damaged,
-                "the session's document is no JSON object, so nothing in it can be changed",
+                "the session's document is not a JSON object, so it cannot be changed",
             )
             .because(why)
             .advising(Advice::Check { session: None })

@@ -131,7 +131,10 @@ fn document(asked: &PlanInput<'_>) -> Result<(String, Vec<u8>)> {
         Some(bytes) => Ok((key, bytes)),
         None => Err(Error::new(
             ErrorKind::NotFound,
-            format!("the session `{}` is not there any more", asked.location.id),
+            format!(
+                "the session `{}` does not exist any more",
+                asked.location.id
+            ),
         )
         .advising(Advice::list_all())),
     }
@@ -389,7 +392,7 @@ fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
         .is_some_and(|info| info.is_folder())
     {
         remarks.push(Remark::new(format!(
-            "the folder `{}` beside it is not clinvoker's and stays",
+            "the folder `{}` next to it does not belong to clinvoker and is kept",
             side_files.escape_debug()
         )));
     }
@@ -402,7 +405,7 @@ fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
 
 fn reindex(files: &dyn Files) -> Result<Planned> {
     let (step, fixed) = index::step(files, &BTreeMap::new(), Depth::Everything)?;
-    let plan = Plan::new("index", "write clinvoker's index anew from its documents");
+    let plan = Plan::new("index", "rebuild clinvoker's index from its documents");
     let Some(step) = step else {
         return Ok(Planned::of(plan));
     };

@@ -58,7 +58,7 @@ impl Confirmation {
                 ErrorKind::Conflict,
                 format!("session {} is already {before}", self.own),
             )
-            .because(format!("the agent now says that it is {external}"))
+            .because(format!("the agent now reports the id {external}"))
             .advising(
                 "it was started on another session: record that one as a session of its own",
             ));

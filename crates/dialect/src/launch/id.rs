@@ -62,7 +62,7 @@ fn checked(text: &str, what: &str) -> Result<()> {
     let shown: String = text.chars().take(40).collect();
     Err(Error::new(
         ErrorKind::Invalid,
-        format!("`{}` is no {what} id", shown.escape_debug()),
+        format!("`{}` is not a valid {what} id", shown.escape_debug()),
     )
     .because(fault)
     .advising(Advice::UseListedId))

@@ -141,11 +141,12 @@ fn native(bytes: &[u8], bearing: Bearing<'_>) -> Result<Vec<u8>> {
         .iter()
         .any(|word| is(word))
     {
-        return Err(
-            Error::new(ErrorKind::Invalid, "the record is no row of open-agent-sdk")
-                .because("its `type` is none of user, assistant, tool_result, system, result")
-                .advising(r#"write {"role":"user","text":"…"} to have one made"#),
-        );
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "the record is not a row of open-agent-sdk",
+        )
+        .because("its `type` is none of user, assistant, tool_result, system, result")
+        .advising(r#"write {"role":"user","text":"…"} to have one made"#));
     }
     let mut row = raw.bytes().to_vec();
     for (key, value) in [("uuid", bearing.uuid), ("session_id", bearing.session)] {

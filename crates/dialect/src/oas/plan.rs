@@ -47,7 +47,7 @@ pub(crate) fn of_store(
         StoreRequest::Index | StoreRequest::IndexWith { .. } => {
             let mut plan = Plan::new(
                 "index",
-                "write the indexes of open-agent-sdk anew from its sessions",
+                "rebuild the indexes of open-agent-sdk from its sessions",
             );
             for folder in layout::folders(files)? {
                 // An empty folder needs no index.
@@ -213,7 +213,7 @@ fn refuse_without_header(asked: &PlanInput<'_>) -> Result<()> {
         ErrorKind::Damaged,
         format!("session {} has no header", asked.location.id),
     )
-    .because("the SDK does not find it, so nobody would read what is added")
+    .because("the SDK does not find it, so it would not read what is appended")
     .advising(Advice::Fork {
         session: Some(format!("oas:{}", asked.location.id)),
         at: None,
@@ -228,7 +228,7 @@ fn follows(parent: &Parent, last: Option<&str>) -> Result<()> {
         Parent::Entry(entry) if Some(entry.as_str()) == last => Ok(()),
         _ => Err(unsupported(
             "oas",
-            "go on from anywhere but its end",
+            "continue from anywhere but its end",
             Advice::Fork {
                 session: None,
                 at: None,

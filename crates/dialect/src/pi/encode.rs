@@ -42,7 +42,7 @@ pub(super) fn entry(
                 settled.id.escape_debug()
             ),
         )
-        .advising("leave the id out to have one made"));
+        .advising("leave the id out, and one is generated"));
     }
     refuse_unknown_parts(dialect.word(), &draft.body)?;
     let title = match &draft.body {
@@ -148,7 +148,7 @@ fn appended_title(dialect: Pi, title: &str) -> Result<String> {
         Flavour::Omp | Flavour::Xcsh => Err(unsupported(
             dialect.word(),
             "take a title by appending",
-            "its title stands in the header; that needs a rewrite",
+            "its title is in the header, which has to be rewritten",
         )),
     }
 }
@@ -401,7 +401,7 @@ pub(super) fn clean_title(title: &str) -> Result<String> {
         .collect::<Vec<_>>()
         .join(" ");
     if clean.is_empty() {
-        Err(Error::new(ErrorKind::Invalid, "a title must say something"))
+        Err(Error::new(ErrorKind::Invalid, "a title must not be empty"))
     } else {
         Ok(clean)
     }

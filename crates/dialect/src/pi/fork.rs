@@ -227,7 +227,7 @@ fn set(record: &[u8], key: &str, value: Option<&str>) -> Result<Vec<u8>> {
     set_member(record, &[key], &Json::from(value).to_bytes()).map_err(|fault| {
         Error::new(
             ErrorKind::Damaged,
-            "an entry of the branch is no JSON object",
+            "an entry of the branch is not a JSON object",
         )
         .because(fault.to_string())
     })

@@ -161,7 +161,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
         len: Some(view.log.bytes),
         ..ExpectedState::default()
     };
-    let plan = Plan::new("migrate", format!("bring {id} to version 3"))
+    let plan = Plan::new("migrate", format!("migrate {id} to version 3"))
         .requiring(Precondition::NotLive { key: key.clone() })
         .requiring(Precondition::Unchanged {
             key: key.clone(),
@@ -195,7 +195,7 @@ fn told(made: &Migrated, view: &SessionView<'_>) -> String {
     }
     if !view.log.gaps.is_empty() {
         text += &format!(
-            "; {} stretches that are no records stay as they are",
+            "; {} byte ranges that are not records stay as they are",
             view.log.gaps.len()
         );
     }
@@ -259,7 +259,7 @@ fn set(record: &[u8], path: &[&str], value: Option<&str>) -> Result<Vec<u8>> {
 }
 
 fn broken(fault: SyntaxError) -> Error {
-    Error::new(ErrorKind::Damaged, "a record is no JSON object").because(fault.to_string())
+    Error::new(ErrorKind::Damaged, "a record is not a JSON object").because(fault.to_string())
 }
 
 fn usize_of(number: u64) -> Result<usize> {

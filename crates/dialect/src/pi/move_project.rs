@@ -246,7 +246,7 @@ impl Header {
             set_member(&self.bytes, &["cwd"], &Json::from(cwd).to_bytes()).map_err(|fault| {
                 Error::new(
                     ErrorKind::Damaged,
-                    "the header of the session is no JSON object",
+                    "the header of the session is not a JSON object",
                 )
                 .because(fault.to_string())
             })?;

@@ -94,7 +94,7 @@ fn set(record: &[u8], key: &str, value: &str) -> Result<Vec<u8>> {
     set_member(record, &[key], &Json::from(value).to_bytes()).map_err(|fault| {
         Error::new(
             ErrorKind::Damaged,
-            "the header of the session is no JSON object",
+            "the header of the session is not a JSON object",
         )
         .because(fault.to_string())
     })

@@ -124,7 +124,7 @@ impl Catalog {
                 path.display()
             ),
         )
-        .because("its log of changes still holds what was to be forgotten")
+        .because("its write-ahead log still contains what was to be removed")
         .advising(Advice::RetryLater))
     }
 }

@@ -78,7 +78,7 @@ impl Paged {
         let body = number(stated.get(12..20).unwrap_or(b""));
         let pages = body.div_ceil(PAGE as u64);
         if body.checked_add(pages * 4) != Some(at) {
-            return Err(damaged("a file is not as long as it says"));
+            return Err(damaged("a file does not have the length that it states"));
         }
         let mut sums = vec![0; usize::try_from(pages * 4).unwrap_or(0)];
         read_exact_at(file.as_ref(), &mut sums, body).map_err(io)?;

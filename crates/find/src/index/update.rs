@@ -157,7 +157,7 @@ impl Index {
                     ),
                 )
                 .because(error.to_string())
-                .advising("remove that file yourself: the index is derived and comes back")
+                .advising("remove that file: the index is derived and is rebuilt")
             })?;
         }
         Ok(())

@@ -62,7 +62,7 @@ pub fn remember_all(
             ),
         )
         .because("its table keeps each prompt once, as today's oh-my-pi has it")
-        .advising("let the agent itself remember its prompts"),
+        .advising("let the agent record its prompts itself"),
         error => fault(error),
     })?;
     let mut newest: Option<String> = transaction

@@ -50,7 +50,7 @@ pub(super) fn substring(text: &str) -> Result<Query> {
 }
 
 fn empty() -> Error {
-    Error::new(ErrorKind::Invalid, "the query asks for nothing").advising(Advice::SearchWord)
+    Error::new(ErrorKind::Invalid, "the query is empty").advising(Advice::SearchWord)
 }
 
 enum Part {
@@ -120,7 +120,7 @@ fn quoted(text: &str, opening: usize) -> Result<(String, usize)> {
     }
     Err(Error::new(
         ErrorKind::Invalid,
-        "the query has a quote that nothing closes",
+        "the query has a quote that is not closed",
     )
     .advising(Advice::from("close it").or(Advice::SearchSubstring)))
 }
@@ -214,7 +214,7 @@ fn date(text: &str, now: Option<Instant>, bound: Bound) -> Result<Instant> {
     found.or_else(stated).ok_or_else(|| {
         Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no date", text.escape_debug()),
+            format!("`{}` is not a valid date", text.escape_debug()),
         )
         .advising("write 2026-01-31, 2026-01-31T12:00:00Z, today, yesterday, 12h, 7d or 2w")
     })

@@ -96,7 +96,7 @@ fn grammar(given: &str) -> Result<String> {
             let shown: String = given.chars().take(40).collect();
             Err(Error::new(
                 ErrorKind::Invalid,
-                format!("`{}` is no MIME type", shown.escape_debug()),
+                format!("`{}` is not a MIME type", shown.escape_debug()),
             )
             .advising("use one like `image/png`, or leave it out"))
         }

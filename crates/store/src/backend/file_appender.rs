@@ -161,7 +161,7 @@ impl FileAppender {
 
     fn fenced(&self, what: &str) -> AppendError {
         let what = format!(
-            "the log `{}` {what} by somebody else",
+            "the log `{}` {what} by another process",
             self.place.path.display()
         );
         AppendError::Fenced(Error::new(ErrorKind::Conflict, what).advising(Advice::ReopenSession))
@@ -216,7 +216,7 @@ impl FileAppender {
             self.append_bytes(&[b"\n", lines].concat())?;
         }
         let what = format!(
-            "others keep writing into our lines of `{}`",
+            "another process keeps writing into the lines that are appended to `{}`",
             self.place.path.display()
         );
         Err(Error::new(ErrorKind::Conflict, what)

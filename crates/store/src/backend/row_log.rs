@@ -123,7 +123,7 @@ impl RowLog {
         Err(Error::new(
             ErrorKind::Conflict,
             format!(
-                "a row of `{}` is gone since its session was opened",
+                "a row of `{}` was removed since its session was opened",
                 table.name
             ),
         )

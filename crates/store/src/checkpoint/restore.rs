@@ -235,10 +235,10 @@ fn unchanged(disk: &dyn Disk, root: &Path, step: &Step<'_>) -> Result<()> {
     }
     Err(Error::new(
         ErrorKind::Conflict,
-        format!("`{}` changed while files were put back", step.path),
+        format!("`{}` changed while files were restored", step.path),
     )
     .because("its content is not the one that was kept a moment ago")
-    .advising("look at it, then put it back again"))
+    .advising("look at it, then restore it again"))
 }
 
 /// Replaces a file in one step, with its permission bits.

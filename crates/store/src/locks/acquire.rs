@@ -49,7 +49,7 @@ impl HeldLock {
             HeldLock::Flock(lock) if lock.is_ours(disk)? => Ok(()),
             HeldLock::Flock(_) => Err(Error::new(
                 ErrorKind::Conflict,
-                "a lock was taken from us while we worked",
+                "a lock was lost during the change",
             )
             .because("the agent removed its lock file, and may be writing")
             .advising(Advice::Retry)),
@@ -97,7 +97,7 @@ impl Taker<'_> {
                 }
                 other => Err(Error::new(
                     ErrorKind::Unsupported,
-                    format!("nobody knows how to {other}"),
+                    format!("this version does not know how to {other}"),
                 )),
             })
             .collect()

@@ -160,7 +160,7 @@ impl Locks {
     fn busy(&self, name: &str, path: &Path) -> Error {
         let error = Error::new(
             ErrorKind::Busy,
-            format!("`{}` is locked by somebody else", name.escape_debug()),
+            format!("`{}` is locked by another process", name.escape_debug()),
         )
         .advising(Advice::RetryLater);
         with_holder(self.disk.as_ref(), path, "it", error)

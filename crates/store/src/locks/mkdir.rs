@@ -111,7 +111,7 @@ impl MkdirLock {
                         ..LockHolder::default()
                     },
                 }),
-            None => busy.because("somebody holds MyAgents' lock without saying who"),
+            None => busy.because("a process that did not write its id holds MyAgents' lock"),
         };
         Err(busy
             .advising("try again when MyAgents has finished; if it has crashed, in half a minute"))
@@ -135,9 +135,9 @@ impl MkdirLock {
         }
         Err(Error::new(
             ErrorKind::Busy,
-            format!("`{}` is not locked by us any more", self.path.display()),
+            format!("the lock `{}` was lost", self.path.display()),
         )
-        .because("somebody broke the lock while we held it")
+        .because("another process broke the lock while it was held")
         .advising(Advice::Retry))
     }
 

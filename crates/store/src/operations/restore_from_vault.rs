@@ -119,12 +119,12 @@ impl Runner {
             return Err(Error::new(
                 ErrorKind::Damaged,
                 format!(
-                    "{} cannot be told again about {}",
+                    "{} cannot list {} again",
                     shown(&before.key),
                     before.session
                 ),
             )
-            .because("it is damaged, or was before the session was deleted")
+            .because("it is damaged, or was damaged before the session was deleted")
             .advising(Advice::RebuildAgentIndex.then("restore again")));
         };
         if merged != theirs {

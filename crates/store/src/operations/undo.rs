@@ -78,7 +78,7 @@ impl Runner {
         match self.find(id)? {
             (op, _) if op.is_final() => Err(Error::new(
                 ErrorKind::Denied,
-                format!("operation {id} cannot be taken back"),
+                format!("operation {id} cannot be undone"),
             )
             .because(format!("a {} leaves no copy of what it removes", op.kind))
             .advising(Advice::ListOperations)),
@@ -91,7 +91,7 @@ impl Runner {
 fn undone_before(id: &str) -> Error {
     Error::new(
         ErrorKind::Conflict,
-        format!("operation {id} was taken back already"),
+        format!("operation {id} was already undone"),
     )
     .advising(Advice::ListOperations)
 }
@@ -220,7 +220,7 @@ impl<'a> Undoing<'a> {
                         ErrorKind::Conflict,
                         format!("{} is taken", shown(&key)),
                     )
-                    .because("there is a new file where the old one would be put back")
+                    .because("there is a new file where the old one would be restored")
                     .advising(
                         Advice::from(format!("move `{}` away", path.display())).then(
                             Advice::Undo {

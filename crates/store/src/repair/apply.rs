@@ -110,7 +110,7 @@ impl Runner {
             Err(error) => {
                 self.undo(&operation.id)?;
                 Err(error
-                    .because("the repaired file could not be read, so the repair was taken back"))
+                    .because("the repaired file could not be read, so the repair was rolled back"))
             }
         }
     }

@@ -63,7 +63,7 @@ impl<'a> RepairPlanner<'a> {
         if location.framing != Framing::Lines || location.key.is_none() {
             return Err(Error::new(
                 ErrorKind::Unsupported,
-                format!("session {} is no log of lines", location.id),
+                format!("session {} is not a log of lines", location.id),
             )
             .because("only logs of one record a line can be repaired")
             .advising(Advice::Check { session: None }.or(Advice::Undo { operation: None })));
@@ -240,7 +240,7 @@ impl<'a> RepairPlanner<'a> {
         {
             return Err(Error::new(
                 ErrorKind::Conflict,
-                "bytes must be put in order before records are changed",
+                "bytes must be repaired before records are changed",
             )
             .advising(Advice::Repair {
                 session: self.original.reference().to_string(),
@@ -270,8 +270,8 @@ impl<'a> RepairPlanner<'a> {
             ErrorKind::Conflict,
             format!("step {} follows from other steps", step.number),
         )
-        .because("it is about what they leave")
-        .advising(Advice::from("take those before it first").also(self.show_repair())))
+        .because("it repairs what they leave")
+        .advising(Advice::from("choose the steps before it first").also(self.show_repair())))
     }
 
     /// Returns whether a step of the plan is this fix of the first round.
@@ -394,17 +394,14 @@ impl<'a> RepairPlanner<'a> {
         let last = steps.last().map(|step: &RepairStep| {
             let line = step.line.map(|line| line.to_string()).unwrap_or_default();
             format!(
-                "line {line}, {}: {} comes up again and again",
+                "line {line}, {}: {} is found again and again",
                 step.problem.word(),
                 step.does
             )
         });
         Err(Error::new(
             ErrorKind::Internal,
-            format!(
-                "repairing session {} does not come to an end",
-                self.location.id
-            ),
+            format!("the repair of session {} does not end", self.location.id),
         )
         .because(last.unwrap_or_default())
         .advising(Advice::RepairByStep.also("please report this")))

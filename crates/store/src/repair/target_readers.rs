@@ -56,7 +56,7 @@ fn unknown_reader(dialect: &dyn Dialect, name: &str) -> Error {
     let error = Error::new(
         ErrorKind::Invalid,
         format!(
-            "`{}` is no known reader of {}",
+            "`{}` is not a known reader of {}",
             name.escape_debug(),
             dialect.facts().title
         ),

@@ -54,7 +54,7 @@ pub(super) fn verify(
             "the repair was not carried out: its result would not be better",
         )
         .because(format!(
-            "{gone} records would be gone, and {changed} were to change"
+            "{gone} records would be missing, but only {changed} were to change"
         ))
         .advising(Advice::RepairByStep.also("please report this")));
     }

@@ -166,7 +166,7 @@ impl Executor<'_> {
         if stat.len != after.len {
             return Err(Error::new(
                 ErrorKind::Unavailable,
-                format!("`{}` came out short", temp.display()),
+                format!("`{}` was written incompletely", temp.display()),
             ));
         }
         let time = after.modified.map_or(stat.modified, i128::from);
@@ -315,6 +315,6 @@ pub(crate) fn changed(path: &Path) -> Error {
         ErrorKind::Conflict,
         format!("`{}` changed meanwhile", path.display()),
     )
-    .because("somebody else is writing to it")
+    .because("another process is writing to it")
     .advising(Advice::RetryLater)
 }

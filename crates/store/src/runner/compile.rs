@@ -159,7 +159,7 @@ impl Lowering<'_> {
             Step::Verify { key, is } => self.verify(key, is),
             other => Err(Error::new(
                 ErrorKind::Unsupported,
-                format!("nobody knows how to {other}"),
+                format!("this version does not know how to {other}"),
             )),
         }
     }
@@ -180,8 +180,8 @@ impl Lowering<'_> {
                 ErrorKind::Unsupported,
                 format!("`{}` is a link to a folder elsewhere", path.display()),
             )
-            .because("what lies behind it may belong to others, so it is not removed")
-            .advising("take the link away, and try again"));
+            .because("what it leads to may belong to other programs, so it is not removed")
+            .advising("remove the link, and try again"));
         }
         Ok(())
     }

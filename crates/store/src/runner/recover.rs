@@ -301,10 +301,13 @@ impl Runner {
         }
         Err(Error::new(
             ErrorKind::Conflict,
-            format!("operation {} can neither be finished nor taken back", op.id),
+            format!(
+                "operation {} can be neither finished nor rolled back",
+                op.id
+            ),
         )
         .because(format!(
-            "{} is not what the operation knows",
+            "{} is neither as before the operation nor as after it",
             self.stranger(&current, &snapshots)
         ))
         .advising(Advice::from("what it changed is in the vault").also(Advice::ListOperations)))

@@ -273,5 +273,5 @@ fn gone(sha256: Digest) -> Error {
         ErrorKind::NotFound,
         format!("there is no copy {sha256} in the vault"),
     )
-    .because("it was purged, or kept for no longer")
+    .because("it was purged, or its retention has ended")
 }

@@ -181,7 +181,7 @@ impl State {
             if own_id.is_some() && draft.id.is_some() || moved && draft.parent != Parent::Tip {
                 return Err(Error::new(
                     ErrorKind::Invalid,
-                    "an entry has one id and one parent, and was given two",
+                    "an entry has one id and one parent, and the record and the request give different ones",
                 )
                 .advising("leave them out of the record or out of the request"));
             }

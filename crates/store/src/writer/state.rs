@@ -138,7 +138,7 @@ impl State {
         }
         Err(Error::new(
             ErrorKind::Busy,
-            "others keep adding to the session before us",
+            "other processes keep appending to the session first",
         )
         .advising(Advice::Retry))
     }
@@ -425,10 +425,13 @@ impl State {
     pub(super) fn naming_unacknowledged(&self, error: Error) -> Error {
         let entries = self.in_doubt();
         if entries.is_empty() {
-            return error.because("no entry is in doubt");
+            return error.because("every entry before was acknowledged");
         }
         error
-            .because(format!("in doubt: {}", entries.join(", ")))
+            .because(format!(
+                "not acknowledged, and perhaps not on disk: {}",
+                entries.join(", ")
+            ))
             .detailing(ErrorDetails::Unacknowledged { entries })
     }
 }

@@ -219,7 +219,7 @@ fn several_steps_are_joined_as_people_do_it() {
     let two = Advice::from("make it readable").then(Advice::KeepNow);
     assert_eq!(
         phrase(&two),
-        "make it readable, then keep them with `boswell keep run`"
+        "make it readable, then copy them now with `boswell keep run`"
     );
     assert_eq!(command(&two).as_deref(), Some("boswell keep run"));
     assert_eq!(command(&Advice::Retry), None);

@@ -27,7 +27,7 @@ pub(super) fn plan(
     if !indexed && work.asked.location.key.is_none() {
         return Err(Error::new(
             ErrorKind::NotFound,
-            format!("there is no session {} any more", work.id()),
+            format!("session {} does not exist any more", work.id()),
         )
         .because("it has neither a row nor a transcript, and what was deleted stays so")
         .advising(Advice::ListSessions {
@@ -145,7 +145,7 @@ fn stale(work: &Work<'_>, expected: &str, actual: &str) -> Error {
         format!("session {} is not where it was expected", work.id()),
     )
     .because(format!(
-        "it stands at {actual}, expected {}",
+        "it is at {actual}, expected {}",
         expected.escape_debug()
     ))
     .advising(Advice::show(format!("myagents:{}", work.id())).then("append again"))
@@ -187,8 +187,8 @@ fn by_id(work: &Work<'_>, drafts: &[Draft]) -> Result<Known> {
                 id.escape_debug()
             ),
         )
-        .because("it says something else")
-        .advising("leave out the id to have one made"));
+        .because("it has other content")
+        .advising("leave the id out, and one is generated"));
     }
     Ok(Known { count, torn: None })
 }

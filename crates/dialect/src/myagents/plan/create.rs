@@ -48,7 +48,10 @@ pub(super) fn is_free(files: &dyn Files, index: &IndexFile, session: &str) -> Re
     if !id::is_valid(session) {
         return Err(Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no session id of MyAgents", session.escape_debug()),
+            format!(
+                "`{}` is not a session id of MyAgents",
+                session.escape_debug()
+            ),
         )
         .because("it has 1 to 99 letters, digits and hyphens, and does not start with a hyphen")
         .advising(Advice::Omit(RequestInput::SessionId)));

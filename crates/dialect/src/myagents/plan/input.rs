@@ -249,8 +249,8 @@ pub(super) fn one_line(title: &str) -> Result<String> {
         .collect();
     let title = words.join(" ");
     if title.is_empty() || title.len() > LONGEST_TITLE {
-        return Err(Error::new(ErrorKind::Invalid, "this is no title")
-            .because("a title has 1 to 4096 bytes and says something")
+        return Err(Error::new(ErrorKind::Invalid, "this is not a valid title")
+            .because("a title has 1 to 4096 bytes and is not only white space")
             .advising("give it a few words"));
     }
     Ok(title)

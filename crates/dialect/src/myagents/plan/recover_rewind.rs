@@ -26,9 +26,9 @@ impl Work<'_> {
         let Some(intent) = Raw::parse(&pending).ok().and_then(Intent::parse) else {
             return Err(Error::new(
                 ErrorKind::TooNew,
-                format!("a change of {} was begun and not finished", self.id()),
+                format!("a change of {} was started and not finished", self.id()),
             )
-            .because("it is of a sort that is not known here")
+            .because("this version does not know its kind")
             .advising("open the session in MyAgents, which finishes it"));
         };
         let rows = self.view().log.heads.len() as u64;
@@ -36,7 +36,7 @@ impl Work<'_> {
             Recovery::RollBack => {
                 row.remove(PENDING)?;
                 self.remarks
-                    .push("a rewind that was announced and not begun was dropped".into());
+                    .push("a rewind that was announced and not started was dropped".into());
             }
             Recovery::RollForward => {
                 finish(&mut row, &intent)?;
@@ -47,7 +47,7 @@ impl Work<'_> {
                     self.preview(self.view().log.heads.len())?,
                 )?;
                 self.remarks
-                    .push("a rewind that was cut short was finished".into());
+                    .push("a rewind that was interrupted was finished".into());
             }
             Recovery::Inconsistent(why) => {
                 return Err(Error::new(

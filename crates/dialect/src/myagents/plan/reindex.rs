@@ -38,7 +38,7 @@ pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planne
             Some(row) => row,
             None => {
                 remarks.push(Remark::new(format!(
-                    "session {} had no row; the folder that it was held in is not known",
+                    "session {} had no row; the folder of its project is not known",
                     location.id
                 )));
                 born(&location, &read.meta, id_source.now())
@@ -57,7 +57,7 @@ pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planne
         }
         index.put(&location.id, row);
     }
-    let mut plan = Plan::new("index", "write MyAgents' index anew from its transcripts");
+    let mut plan = Plan::new("index", "rebuild MyAgents' index from its transcripts");
     plan.steps = index.steps(files, id_source.now())?;
     Ok(Planned {
         plan,

@@ -102,13 +102,13 @@ fn last_uuid(work: &Work<'_>, after: usize) -> Result<Option<String>> {
 
 fn remark(engines: &Engines) -> Option<String> {
     match engines {
-        Engines::After(uuid) => Some(format!("the engine goes on after its message {uuid}")),
+        Engines::After(uuid) => Some(format!("the engine continues after its message {uuid}")),
         Engines::Replaced(_) => {
-            Some("the engine starts anew: it remembers nothing of this session".to_owned())
+            Some("the engine starts a new session: it remembers nothing of this one".to_owned())
         }
         Engines::Unasked => None,
         Engines::Untold => {
-            Some("the engine is not told, and may remember more than is shown".to_owned())
+            Some("the engine is not notified, and may remember more than is shown".to_owned())
         }
     }
 }

@@ -17,7 +17,7 @@ impl Undoing<'_> {
             ErrorKind::Conflict,
             format!("{} changed since operation {}", shown(key), self.op.id),
         )
-        .because("taking it back would lose what was written since");
+        .because("undoing it would lose what was written since");
         let keeps = || {
             Undoing::new(self.runner, self.op)
                 .and_then(|again| again.lower(Newer::Keep))
@@ -28,7 +28,7 @@ impl Undoing<'_> {
                 operation: self.op.id.clone(),
             });
         }
-        let more = "more happened to the file than that lines were added";
+        let more = "the file was changed in other ways than by appended lines";
         match self.session_at(key) {
             None if self
                 .current
@@ -40,7 +40,9 @@ impl Undoing<'_> {
                     .advising(Advice::ListOperations)
             }
             Some(session) if self.was_made(key) => error
-                .because(format!("{session} was made by it, and was continued since"))
+                .because(format!(
+                    "{session} was created by it, and was continued since"
+                ))
                 .advising(Advice::Delete {
                     session: session.to_string(),
                 }),

@@ -79,16 +79,14 @@ pub(super) fn edited(
             let first = all.next();
             if old.is_empty() || all.next().is_some() {
                 return Err(conflict(
-                    "what is to be replaced stands there more than once".to_owned(),
+                    "what is to be replaced occurs more than once".to_owned(),
                 ));
             }
             first
         }
     };
     let Some(at) = found else {
-        return Err(conflict(
-            "what is to be replaced does not stand there".to_owned(),
-        ));
+        return Err(conflict("what is to be replaced does not occur".to_owned()));
     };
     let (head, rest) = bytes.split_at(at);
     Ok([head, new, rest.get(old.len()..).unwrap_or_default()].concat())

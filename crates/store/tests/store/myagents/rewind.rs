@@ -110,7 +110,7 @@ fn a_codex_session_loses_its_thread_and_other_engines_are_not_told() {
     let shop = Shop::with(&codex.replace("\"codex\"", "\"gemini\""), &talk());
     let done = shop.rewind(2).unwrap();
     assert_eq!(shop.row()["runtimeSessionId"], "thread");
-    assert!(done.planned.remarks[0].text.contains("not told"));
+    assert!(done.planned.remarks[0].text.contains("not notified"));
 }
 
 #[test]
