@@ -124,26 +124,18 @@ impl AgentHistory {
 
 fn asked(line: &[u8]) -> Option<Asked> {
     let record = Raw::parse(line.trim_ascii()).ok()?;
-    let text = |key: &str| {
-        record
-            .get(key)
-            .and_then(|value| value.text())
-            .map(|text| text.into_owned())
-    };
+    let text = |key: &str| Some(record.get(key)?.text()?.into_owned());
+    let number = |key: &str| record.get(key)?.f64();
     // Claude Code stores milliseconds, Codex seconds.
-    let millis = |key: &str, unit: f64| {
-        record
-            .get(key)
-            .and_then(|value| value.f64())
-            .map(|n| (n * unit) as i64)
-    };
+    let seconds = || number("ts").map(|seconds| seconds * 1000.0);
+    let millis = number("timestamp").or_else(seconds);
+    let asked = text("display").or_else(|| text("text"))?;
+    if asked.trim().is_empty() {
+        return None;
+    }
     Some(Asked {
-        text: text("display")
-            .or_else(|| text("text"))
-            .filter(|text| !text.trim().is_empty())?,
-        at: millis("timestamp", 1.0)
-            .or_else(|| millis("ts", 1000.0))
-            .map(Instant::from_millis),
+        text: asked,
+        at: millis.map(|millis| Instant::from_millis(millis as i64)),
         project: text("project"),
         session: text("sessionId").or_else(|| text("session_id")),
     })

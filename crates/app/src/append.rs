@@ -6,8 +6,9 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use boswell_dialect::{Body, Draft, Parent, Part};
+pub use boswell_dialect::{Body, Draft, Parent};
 use boswell_dialect::{Capability, EditRequest, Expected};
+pub use boswell_model::Part;
 use boswell_model::{Result, SessionRef};
 use boswell_store::Receipt;
 use boswell_store::operations::Runner;

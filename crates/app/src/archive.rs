@@ -7,8 +7,9 @@ use boswell_model::{Advice, Error, ErrorKind, Instant, PINNED, Result, SessionRe
 use boswell_store::links::Conversation;
 use boswell_store::store::{Resolved, Summary};
 
-use crate::delete::{SessionOp, can_remove, files_of, hold, reference};
+use crate::delete::{can_remove, files_of, hold, reference};
 use crate::list::warn_about;
+use crate::planned_change::OperationShape;
 use crate::sessions::list::{last_active, sides};
 use crate::shape::shape;
 use crate::{App, AppResult, RequestContext, planned_change};
@@ -76,8 +77,8 @@ impl ArchiveCandidate {
 pub struct ArchivedSession {
     /// The session.
     pub session: SessionRef,
-    /// The operation that archived it.
-    pub op: SessionOp,
+    /// The operation.
+    pub op: OperationShape,
 }
 
 impl App {
@@ -134,11 +135,7 @@ fn archive(
         match (put_away(cx, &found), request) {
             (Ok(operation), _) => {
                 let session = summary.reference;
-                let op = SessionOp {
-                    op: operation,
-                    kind: "archive",
-                    session: session.to_string(),
-                };
+                let op = OperationShape::new(&operation, "archive", &session);
                 sink(ArchivedSession { session, op })?;
             }
             // One of many old sessions that was just resumed must not prevent the others

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::{Depth, SideKind};
-use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
+use boswell_model::{Error, ErrorKind, MediaSource, Part, Result};
 use boswell_store::store::Resolved;
 use boswell_store::{Session, Store};
 
@@ -145,8 +145,8 @@ fn inside(session: &Session, store: &Store, hand_out: HandOut<'_>) -> Result<boo
         let Some(view) = session.entry(slot)?.view else {
             continue;
         };
-        for block in view.blocks {
-            let Block::Media { mime, source } = block else {
+        for part in view.parts {
+            let Part::Media { mime, source } = part else {
                 continue;
             };
             let entry = Some(session.log().label(slot).into_owned());

@@ -6,6 +6,7 @@
 //! cost has passed, and at least a second. Each refresh is a numbered delta; a feed that falls too
 //! far behind gets [`Change::Missed`] and lists the sessions again.
 
+mod health;
 mod looks;
 
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use boswell_store::session::NewEntry;
 
 use crate::shape::{EntryParts, EntryShape};
 use crate::{Answer, App, AppResult, RequestContext};
-pub(crate) use looks::Looks;
+pub(crate) use looks::{ListedChange, LogBefore, Looks, Place};
 
 /// Time between two polls while sessions are followed: the maximum delay of a new entry.
 const FOLLOWING: Duration = Duration::from_millis(150);
@@ -29,9 +30,11 @@ const FOLLOWING: Duration = Duration::from_millis(150);
 pub enum Change {
     /// A new session.
     Added(SessionChange),
-    /// The log of a session changed.
+    /// Its log changed, or processes began or ended to work on it.
     Changed(SessionChange),
-    /// A session no longer exists.
+    /// Whether it is damaged or lost soon changed.
+    Health(SessionHealth),
+    /// It is not there any more.
     Gone(SessionRef),
     /// A new entry of a followed session.
     Entry(FollowedEntry),
@@ -55,7 +58,18 @@ pub struct SessionChange {
     pub live: Vec<u32>,
 }
 
-/// A new entry of a followed session.
+/// The marks of a session's health, as far as they are known without reading its log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionHealth {
+    /// The session.
+    pub session: SessionRef,
+    /// Whether a stretch of its log could not be read as records when the catalog last read it.
+    pub damaged: bool,
+    /// Whether its agent deletes it soon, and no copy of it is kept.
+    pub lost_soon: bool,
+}
+
+/// A new entry of a session that is followed.
 #[derive(Debug, Clone)]
 pub struct FollowedEntry {
     /// The session.
@@ -152,14 +166,13 @@ impl ChangeFeed {
     pub fn poll(&mut self) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         let looks = self.app.looks();
-        if looks.due_in().is_zero() {
-            looks.look(&self.app.request()?);
-        }
-        match looks.since(self.seen) {
-            Some(found) => changes.extend(found),
+        looks.look_when_due(&self.app)?;
+        let (found, newest) = looks.since(self.seen);
+        match found {
+            Some(found) => changes.extend(found.into_iter().map(|it| it.change)),
             None => changes.push(Change::Missed),
         }
-        self.seen = looks.number();
+        self.seen = newest;
         for (session, followed) in &mut self.followed {
             followed.poll(session, &mut changes);
         }

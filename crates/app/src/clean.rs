@@ -15,7 +15,8 @@ pub use self::leftovers::{
 
 use crate::delete::{can_remove, remove};
 use crate::list::warn_about;
-use crate::shape::{Maybe, shape};
+use crate::planned_change::OperationShape;
+use crate::shape::shape;
 use crate::{App, AppResult, RequestContext};
 
 /// A request to clean up old sessions.
@@ -49,18 +50,6 @@ shape! {
         /// how many bytes went with them; `null` before
         bytes: Option<u64>,
     }
-
-    /// From `clean`: a change that was carried out; `undo` takes it back.
-    CleanOperation: "op" {
-        /// its id
-        op: String,
-        /// what sort of change it is
-        kind: String,
-        /// the session that was removed; `DIALECT:*` for what was left of several
-        session: String,
-        /// of leftovers, always `null`
-        entry: Maybe<Option<String>>,
-    }
 }
 
 /// A session that would be moved into the vault.
@@ -79,8 +68,8 @@ pub struct OldSession {
 pub struct CleanedSession {
     /// The session, by which it can be restored.
     pub reference: SessionRef,
-    /// The operation that moved it.
-    pub operation: CleanOperation,
+    /// What moved it.
+    pub operation: OperationShape,
 }
 
 impl App {
@@ -168,7 +157,7 @@ fn clean(
             location: found.location,
         };
         match remove(cx, &found) {
-            Ok(operation) => sink(CleanedSession::new(&summary.reference, operation)),
+            Ok(operation) => sink(CleanedSession::new(&summary.reference, &operation)),
             Err(error) => {
                 cx.pass_over(error, &mut first);
                 Ok(())
@@ -248,14 +237,9 @@ impl OldSession {
 }
 
 impl CleanedSession {
-    fn new(reference: &SessionRef, operation: String) -> CleanedSession {
+    fn new(reference: &SessionRef, operation: &str) -> CleanedSession {
         CleanedSession {
-            operation: CleanOperation {
-                op: operation,
-                kind: "delete".to_owned(),
-                session: reference.to_string(),
-                entry: Maybe::Absent,
-            },
+            operation: OperationShape::new(operation, "delete", reference),
             reference: reference.clone(),
         }
     }

@@ -133,35 +133,9 @@ impl Config {
             (Kind::Bool, Value::Boolean(_)) | (Kind::Table, Value::Table(_)) => true,
             (Kind::Span, Value::String(text)) => text == "never" || time::span(text).is_ok(),
             (Kind::Words, Value::Array(items)) => items.iter().all(Value::is_str),
-            (Kind::Globs, Value::Array(items)) => {
-                let fits = |item: &Value| match item.as_str() {
-                    // It is not known here whether there is a home; the syntax of a pattern can be
-                    // checked with any.
-                    Some(text) => Exclusion::new(&[text.to_owned()], Some(Path::new("/home")))
-                        .map(drop)
-                        .map_err(|error| {
-                            format!("{error}: {}", error.reason().unwrap_or_default())
-                        }),
-                    None => Err("it is not a text".to_owned()),
-                };
-                let wrong = |at: usize, why: String| {
-                    (Some(at), format!("has an item that cannot be used: {why}"))
-                };
-                return items
-                    .iter()
-                    .enumerate()
-                    .try_for_each(|(at, item)| fits(item).map_err(|why| wrong(at, why)));
-            }
+            (Kind::Globs, Value::Array(items)) => return each(items, glob_fits),
             (Kind::Stores, Value::Array(items)) => {
-                let wrong = |(item, why)| {
-                    (
-                        Some(item),
-                        format!("has an item that cannot be used: {why}"),
-                    )
-                };
-                return items.iter().enumerate().try_for_each(|(at, item)| {
-                    added_store(item).map(drop).map_err(|why| wrong((at, why)))
-                });
+                return each(items, |item| added_store(item).map(drop));
             }
             _ => false,
         };
@@ -261,6 +235,53 @@ impl Config {
     }
 }
 
+/// The first item of a list that does not fit, with the reason.
+fn each(
+    items: &[Value],
+    fits: fn(&Value) -> std::result::Result<(), String>,
+) -> std::result::Result<(), (Option<usize>, String)> {
+    for (at, item) in items.iter().enumerate() {
+        if let Err(why) = fits(item) {
+            return Err((Some(at), format!("has an item that cannot be used: {why}")));
+        }
+    }
+    Ok(())
+}
+
+fn glob_fits(item: &Value) -> std::result::Result<(), String> {
+    let Some(text) = item.as_str() else {
+        return Err("it is not a text".to_owned());
+    };
+    // It is not known here whether there is a home; the syntax of a pattern can be checked with any.
+    match Exclusion::new(&[text.to_owned()], Some(Path::new("/home"))) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("{error}: {}", error.reason().unwrap_or_default())),
+    }
+}
+
+fn added_store_of_table(table: &Table) -> std::result::Result<AddedStore, String> {
+    if let Some(key) = table
+        .keys()
+        .find(|key| !matches!(key.as_str(), "dialect" | "path" | "label"))
+    {
+        return Err(format!(
+            "there is no `{}`; known are dialect, path and label",
+            key.escape_debug()
+        ));
+    }
+    let text = |key: &str| match table.get(key) {
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("`{key}` must be a text")),
+        None => Ok(None),
+    };
+    let needed = |key: &str| text(key)?.ok_or_else(|| format!("`{key}` is missing"));
+    Ok(AddedStore {
+        dialect: needed("dialect")?,
+        path: needed("path")?,
+        label: text("label")?,
+    })
+}
+
 /// Parses an item of `stores`: a table, or the older form DIALECT=PATH.
 fn added_store(item: &Value) -> std::result::Result<AddedStore, String> {
     let store = match item {
@@ -272,28 +293,7 @@ fn added_store(item: &Value) -> std::result::Result<AddedStore, String> {
             },
             None => return Err("a text must be like `claude=/path/to/.claude`".to_owned()),
         },
-        Value::Table(table) => {
-            if let Some(key) = table
-                .keys()
-                .find(|key| !matches!(key.as_str(), "dialect" | "path" | "label"))
-            {
-                return Err(format!(
-                    "there is no `{}`; known are dialect, path and label",
-                    key.escape_debug()
-                ));
-            }
-            let text = |key: &str| match table.get(key) {
-                Some(Value::String(text)) => Ok(Some(text.clone())),
-                Some(_) => Err(format!("`{key}` must be a text")),
-                None => Ok(None),
-            };
-            let needed = |key: &str| text(key)?.ok_or_else(|| format!("`{key}` is missing"));
-            AddedStore {
-                dialect: needed("dialect")?,
-                path: needed("path")?,
-                label: text("label")?,
-            }
-        }
+        Value::Table(table) => added_store_of_table(table)?,
         _ => return Err("it is neither a table nor a text".to_owned()),
     };
     if boswell_dialect::by_name(&store.dialect).is_none() {

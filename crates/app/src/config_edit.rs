@@ -14,6 +14,25 @@ use crate::RequestContext;
 use crate::config::Config;
 use crate::system::read_text;
 
+/// The patterns `before` without those of `remove`, and with those of `add`.
+fn changed(before: &[String], add: &[String], remove: &[String]) -> Result<Vec<String>> {
+    if let Some(unknown) = remove.iter().find(|pattern| !before.contains(pattern)) {
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            format!("`{}` is not excluded", unknown.escape_debug()),
+        )
+        .advising(Advice::ShowSettings));
+    }
+    let mut patterns = before.to_vec();
+    patterns.retain(|pattern| !remove.contains(pattern));
+    for pattern in add {
+        if !patterns.contains(pattern) {
+            patterns.push(pattern.clone());
+        }
+    }
+    Ok(patterns)
+}
+
 /// Adds patterns to `exclude` and removes others. Returns the new settings.
 pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) -> Result<Config> {
     cx.may_write()?;
@@ -38,20 +57,7 @@ pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) ->
         read => read.map_err(|error| Error::io(path.display(), "read the settings", error))?,
     };
     let before = Config::parse(path.clone(), &text)?.words("exclude");
-    if let Some(unknown) = remove.iter().find(|pattern| !before.contains(pattern)) {
-        return Err(Error::new(
-            ErrorKind::NotFound,
-            format!("`{}` is not excluded", unknown.escape_debug()),
-        )
-        .advising(Advice::ShowSettings));
-    }
-    let mut patterns = before.clone();
-    patterns.retain(|pattern| !remove.contains(pattern));
-    for pattern in add {
-        if !patterns.contains(pattern) {
-            patterns.push(pattern.clone());
-        }
-    }
+    let patterns = changed(&before, add, remove)?;
     let new = with_patterns(&path, &text, &patterns)?;
     // The new file is parsed before it is written.
     let config = Config::parse(path.clone(), &new)?;

@@ -6,7 +6,7 @@ use boswell_store::operations::Runner;
 use boswell_store::store::{Resolved, Selector, Side};
 use boswell_store::{SessionWriter, Wait};
 
-use crate::planned_change::{self, PlanPreview};
+use crate::planned_change::{self, OperationShape, PlanPreview};
 use crate::shape::shape;
 use crate::{App, AppResult, RequestContext};
 
@@ -31,16 +31,6 @@ shape! {
         done: &'static str,
         /// the file
         path: String,
-    }
-
-    /// A change of a session that was carried out.
-    SessionOp: "op" {
-        /// id of the operation
-        op: String,
-        /// what was done: `delete`, `restore`, `archive`
-        kind: &'static str,
-        /// the session that it was done to
-        session: String,
     }
 }
 
@@ -69,9 +59,9 @@ pub enum RemovalPlan {
 pub struct RemovedSession {
     /// The session.
     pub session: SessionRef,
-    /// The operation that deleted it.
-    pub op: SessionOp,
-    /// Transcripts of the same conversation in other stores, which are not deleted.
+    /// The operation.
+    pub op: OperationShape,
+    /// Transcripts of the same conversation in other stores, which stay.
     pub staying: Vec<SessionRef>,
 }
 
@@ -80,10 +70,10 @@ pub struct RemovedSession {
 pub struct RestoredSession {
     /// The session.
     pub session: SessionRef,
-    /// The operation that restored it.
-    pub op: SessionOp,
-    /// How many of its files got the current time, because their agent would soon delete them again
-    /// for their age.
+    /// The operation.
+    pub op: OperationShape,
+    /// How many of its files got the time of now, because by their own time their agent would soon
+    /// delete them again.
     pub renewed: usize,
 }
 
@@ -220,11 +210,7 @@ pub(crate) fn reference(found: &Resolved) -> SessionRef {
 /// Unsupported if boswell cannot delete sessions of the dialect, Busy if a program has it open.
 pub(crate) fn remove_session(cx: &RequestContext, found: &Resolved) -> Result<RemovedSession> {
     let session = reference(found);
-    let op = SessionOp {
-        op: remove(cx, found)?,
-        kind: "delete",
-        session: session.to_string(),
-    };
+    let op = OperationShape::new(&remove(cx, found)?, "delete", &session);
     Ok(RemovedSession {
         session,
         op,
@@ -305,11 +291,7 @@ fn restore(
     for name in &request.refs {
         let session = in_vault(&runner, name)?;
         let restored = runner.restore(&session)?;
-        let op = SessionOp {
-            op: restored.operation.id,
-            kind: "restore",
-            session: session.to_string(),
-        };
+        let op = OperationShape::new(&restored.operation.id, "restore", &session);
         sink(RestoredSession {
             session,
             op,

@@ -18,7 +18,7 @@ use boswell_store::store::Resolved;
 use self::output::ExportOutput;
 use self::redact::Redactor;
 use self::secret_watch::SecretWatch;
-use self::transcript::{Part, Transcript};
+use self::transcript::{Section, Transcript};
 use crate::gaps::warn_about_gaps;
 use crate::{App, AppResult, Cancel, RequestContext};
 

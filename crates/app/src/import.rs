@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, NewSession, SideFile, Surroundings, by_name};
+use boswell_dialect::{Depth, NewSession, Surroundings, by_name};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::backend::MemoryBackend;
-use boswell_store::operations::{ImportLimits, Imported};
+use boswell_store::blobs::base64::decode_canonical;
+use boswell_store::operations::{ImportLimits, Imported, LeftBehind};
 use boswell_store::store::Resolved;
 use boswell_store::vault::Digest;
 use boswell_store::{Session, Store};
@@ -171,22 +172,24 @@ fn import(cx: &RequestContext, request: &ImportRequest) -> Result<ImportedSessio
     } = own.import_whole(from, &source.session, new, origin, limits)?;
     let reference = writer.reference().clone();
     writer.release()?;
-    let path = |file: &SideFile| from.backend().describe(&file.key);
     let came = brought.iter().map(|file| ImportedFile {
         kind: file.kind.word(),
-        path: path(file),
-    });
-    let stayed = left.iter().map(|it| LeftFile {
-        kind: it.file.kind.word(),
-        path: path(&it.file),
-        why: it.why.to_string(),
+        path: from.backend().describe(&file.key),
     });
     Ok(ImportedSession {
         session: shape::session(&own.summary(&own.find(&reference.id)?)?, Some(&own)),
         brought: came.collect(),
-        left: stayed.collect(),
+        left: left.iter().map(|it| left_file(from, it)).collect(),
         reference,
     })
+}
+
+fn left_file(from: &Store, left: &LeftBehind) -> LeftFile {
+    LeftFile {
+        kind: left.file.kind.word(),
+        path: from.backend().describe(&left.file.key),
+        why: left.why.to_string(),
+    }
 }
 
 /// Returns the store for imported sessions: the named or discovered one, else boswell's home.
@@ -246,8 +249,7 @@ fn unpacked(bytes: &[u8], given: &Resolved) -> Result<Option<Resolved>> {
     let Ok(document) = Raw::parse(bytes.trim_ascii()) else {
         return Ok(None);
     };
-    let text = |key: &str| document.get(key)?.text().map(std::borrow::Cow::into_owned);
-    if text("type").as_deref() != Some("export") {
+    if text_of(&document, "type").as_deref() != Some("export") {
         return Ok(None);
     }
     let broken = |why: &str| {
@@ -258,57 +260,47 @@ fn unpacked(bytes: &[u8], given: &Resolved) -> Result<Option<Resolved>> {
         .because(why.to_owned())
         .advising(Advice::ExportDocument)
     };
-    let (Some(dialect), Some(id), Some(files)) = (
-        text("dialect").and_then(|name| by_name(&name)),
-        text("id"),
-        document.get("files"),
-    ) else {
+    let dialect = text_of(&document, "dialect").and_then(|name| by_name(&name));
+    let (Some(dialect), Some(id), Some(files)) =
+        (dialect, text_of(&document, "id"), document.get("files"))
+    else {
         return Err(broken("it lacks its dialect, id or files"));
     };
     let mut backend = MemoryBackend::default();
     for file in files.items() {
-        let key = file
-            .get("key")
-            .and_then(|key| key.text().map(std::borrow::Cow::into_owned));
-        let (Some(key), Some(content)) = (key, file.get("content")) else {
-            return Err(broken("a file lacks its name"));
-        };
-        let mut whole = Vec::new();
-        for piece in content.items() {
-            match (
-                piece.text(),
-                piece
-                    .get("base64")
-                    .and_then(|it| it.text().map(std::borrow::Cow::into_owned)),
-            ) {
-                (Some(text), _) => whole.extend_from_slice(text.as_bytes()),
-                (None, Some(encoded)) => {
-                    match boswell_store::blobs::base64::decode_canonical(encoded.as_bytes()) {
-                        Some(bytes) => whole.extend_from_slice(&bytes),
-                        None => return Err(broken("a piece is not base64")),
-                    }
-                }
-                (None, None) => return Err(broken("a piece is neither text nor base64")),
-            }
-        }
-        let stated = file
-            .get("sha256")
-            .and_then(|it| it.text().map(std::borrow::Cow::into_owned));
-        if stated.is_some_and(|stated| stated != Digest::of(&whole).to_string()) {
-            return Err(broken(
-                "a file has another hash than the one that is stated",
-            ));
-        }
+        let (key, whole) = unpacked_file(&file).map_err(broken)?;
         backend.put(&key, whole, None);
     }
     let store = Store::on(dialect, Arc::new(backend), given.store.root());
-    let location = store
-        .whole()
-        .list()?
-        .sessions
-        .into_iter()
-        .find(|it| it.id == id);
-    location
-        .map(|location| Some(Resolved { store, location }))
-        .ok_or_else(|| broken("the session is not in its files"))
+    let sessions = store.whole().list()?.sessions;
+    match sessions.into_iter().find(|it| it.id == id) {
+        Some(location) => Ok(Some(Resolved { store, location })),
+        None => Err(broken("the session is not in its files")),
+    }
+}
+
+fn text_of(object: &Raw<'_>, key: &str) -> Option<String> {
+    Some(object.get(key)?.text()?.into_owned())
+}
+
+/// The name and the bytes of a file in a document, or what is wrong with it.
+fn unpacked_file(file: &Raw<'_>) -> std::result::Result<(String, Vec<u8>), &'static str> {
+    let (Some(key), Some(content)) = (text_of(file, "key"), file.get("content")) else {
+        return Err("a file lacks its name");
+    };
+    let mut whole = Vec::new();
+    for piece in content.items() {
+        if let Some(text) = piece.text() {
+            whole.extend_from_slice(text.as_bytes());
+            continue;
+        }
+        let encoded = text_of(&piece, "base64").ok_or("a piece is neither text nor base64")?;
+        let bytes = decode_canonical(encoded.as_bytes()).ok_or("a piece is not base64")?;
+        whole.extend_from_slice(&bytes);
+    }
+    let stated = text_of(file, "sha256");
+    if stated.is_some_and(|stated| stated != Digest::of(&whole).to_string()) {
+        return Err("a file has another hash than the one that is stated");
+    }
+    Ok((key, whole))
 }

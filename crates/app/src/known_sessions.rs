@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use boswell_find::{
-    Catalog, ConversationChanges, ConversationCursor, ConversationOrder, ConversationQuery,
-    WantedRows,
+    Catalog, ConversationChanges, ConversationCursor, ConversationOrder, ConversationPage,
+    ConversationQuery, WantedRows,
 };
 use boswell_model::{ErrorKind, Instant, Result, SessionRef};
 
@@ -89,56 +89,25 @@ impl RefreshedSessions {
 }
 
 fn known(cx: &RequestContext, request: &ListRequest) -> Result<KnownPage> {
-    let filter = Filter::new(cx, &request.filter)?;
+    let chosen = Chosen {
+        cx,
+        filter: Filter::new(cx, &request.filter)?,
+        matching: request.matching.as_ref().map(|text| text.to_lowercase()),
+    };
     let after = request.cursor.as_deref();
     let after = after.map(|text| cursor(request.sort, text)).transpose()?;
-    let path = cx.home.as_ref().map(|home| home.join("catalog.db"));
-    // A catalog cannot be opened without writing files next to it.
-    let Some(path) = path.filter(|path| !cx.is_read_only() && path.is_file()) else {
-        return Ok(KnownPage::default());
-    };
-    let matching = request.matching.as_ref().map(|text| text.to_lowercase());
-    let takes = |row: &ConversationRow| {
-        let is_shown = row.sides().all(|side| cx.shows(side.project.as_deref()));
-        let front_status = status(cx, row);
-        let takes_side = |(at, side): (usize, &ConversationSide)| {
-            let status = if at == 0 {
-                front_status.as_deref()
-            } else {
-                side.status.as_deref()
-            };
-            filter.takes_side(&Side::known(side, status))
-        };
-        is_shown
-            && row.sides().enumerate().any(takes_side)
-            && matching
-                .as_deref()
-                .is_none_or(|text| row.sides().any(|side| is_match(side, text)))
-    };
-    let takes_all = filter.takes_all() && matching.is_none();
+    let takes = |row: &ConversationRow| chosen.takes(row);
     let query = ConversationQuery {
         order: order(request.sort),
         hidden: request.hidden,
-        since: filter.since,
-        until: filter.until,
+        since: chosen.filter.since,
+        until: chosen.filter.until,
         after,
         offset: request.offset,
         limit: request.limit.unwrap_or(usize::MAX),
-        takes: (!takes_all || cx.exclusion.is_some()).then_some(&takes),
+        takes: (!chosen.takes_all() || cx.exclusion.is_some()).then_some(&takes),
     };
-    let mut catalog = Catalog::open(&path)?;
-    let page = match catalog.conversation_page(&cx.conversation_scope(), &query) {
-        Err(error) if error.kind() == ErrorKind::Damaged => {
-            // The rows are not used; the next refresh computes them again.
-            catalog.drop_conversations()?;
-            None
-        }
-        Err(error) if error.is_not_found() => {
-            return Err(wrong_cursor(request.cursor.as_deref().unwrap_or_default()));
-        }
-        page => page?,
-    };
-    let Some(mut page) = page else {
+    let Some(mut page) = page(cx, request, &query)? else {
         return Ok(KnownPage::default());
     };
     for row in page.rows.iter_mut().filter(|row| row.open_status) {
@@ -146,19 +115,77 @@ fn known(cx: &RequestContext, request: &ListRequest) -> Result<KnownPage> {
         row.open_status = false;
     }
     let all = page.scope.shown + if request.hidden { page.scope.hidden } else { 0 };
+    let is_whole = chosen.takes_all() && chosen.filter.takes_everything();
     let last = page.rows.last().filter(|_| page.more);
     Ok(KnownPage {
         cursor: last.map(|row| cursor_behind(row, request.sort)),
-        total: filter
-            .takes_everything()
-            .then_some(all)
-            .filter(|_| takes_all),
+        total: is_whole.then_some(all),
         as_of: Some(page.scope.as_of),
         rows: page.rows,
     })
 }
 
-/// Returns the current status of the shown session.
+/// The page as the catalog has it; none if there is no catalog, or nothing in it to rely on.
+fn page(
+    cx: &RequestContext,
+    request: &ListRequest,
+    query: &ConversationQuery<'_>,
+) -> Result<Option<ConversationPage>> {
+    let path = cx.home.as_ref().map(|home| home.join("catalog.db"));
+    // A catalog cannot be opened without writing beside it.
+    let Some(path) = path.filter(|path| !cx.is_read_only() && path.is_file()) else {
+        return Ok(None);
+    };
+    let mut catalog = Catalog::open(&path)?;
+    match catalog.conversation_page(&cx.conversation_scope(), query) {
+        Err(error) if error.kind() == ErrorKind::Damaged => {
+            // The next refresh makes it again.
+            catalog.drop_conversations()?;
+            Ok(None)
+        }
+        Err(error) if error.is_not_found() => {
+            Err(wrong_cursor(request.cursor.as_deref().unwrap_or_default()))
+        }
+        page => page,
+    }
+}
+
+/// Which rows are asked for, time aside.
+struct Chosen<'r> {
+    cx: &'r RequestContext,
+    filter: Filter<'r>,
+    /// In lower case.
+    matching: Option<String>,
+}
+
+impl Chosen<'_> {
+    /// Whether the request leaves out no row.
+    fn takes_all(&self) -> bool {
+        self.filter.takes_all() && self.matching.is_none()
+    }
+
+    fn takes(&self, row: &ConversationRow) -> bool {
+        row.sides()
+            .all(|side| self.cx.shows(side.project.as_deref()))
+            && self.takes_side(row)
+            && self.matches(row)
+    }
+
+    fn takes_side(&self, row: &ConversationRow) -> bool {
+        let front = status(self.cx, row);
+        let side = |side, status| self.filter.takes_side(&Side::known(side, status));
+        side(&row.front, front.as_deref())
+            || (row.linked.iter()).any(|linked| side(linked, linked.status.as_deref()))
+    }
+
+    fn matches(&self, row: &ConversationRow) -> bool {
+        self.matching
+            .as_deref()
+            .is_none_or(|text| row.sides().any(|side| is_match(side, text)))
+    }
+}
+
+/// How the session that is shown stands now.
 fn status(cx: &RequestContext, row: &ConversationRow) -> Option<String> {
     if row.open_status {
         Some(cx.open_status(row.front_active))

@@ -82,23 +82,9 @@ impl App {
 
 fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
     let filter = Filter::new(cx, &request.filter)?;
-    let matching = request.matching.as_ref().map(|text| text.to_lowercase());
-    let fits = |side: &Summary| matching.as_deref().is_none_or(|text| matches(side, text));
-    let look = match (request.hidden, &matching, request.sort) {
-        (true, ..) => Look::DeletedSessions,
-        (_, None, sort) if sort != Sort::Name && !filter.asks_status() => Look::Keys,
-        _ => Look::Close,
-    };
-    let mut sessions = SessionList::open(cx, look)?;
+    let mut sessions = SessionList::open(cx, look(request, &filter))?;
     let found_any = !sessions.is_empty();
-    if !request.hidden {
-        sessions.without_hidden();
-    }
-    sessions.active(|at| filter.takes_time(at));
-    sessions.retain(
-        |it| filter.takes(it) && sides(it).any(fits),
-        |side| filter.takes_side(side),
-    );
+    narrow(&mut sessions, request, &filter);
     sessions.sort(request.sort);
     let total = sessions.len();
     if let Some(cursor) = &request.cursor {
@@ -111,21 +97,43 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
     sessions.keep_conversations();
     sessions.leave();
     let last = conversations.last().filter(|_| more);
-    let page = Page {
-        shown: conversations.len(),
-        total: u64::try_from(total).ok(),
-        sessions: Maybe::Absent,
-        cursor: last.map(|last| cursor_of(last, request.sort)),
-        complete: true,
-        scanned_bytes: Maybe::Absent,
-        as_of: cx.now,
-    };
     Ok(SessionPage {
+        page: Page {
+            shown: conversations.len(),
+            total: u64::try_from(total).ok(),
+            sessions: Maybe::Absent,
+            cursor: last.map(|last| cursor_of(last, request.sort)),
+            complete: true,
+            scanned_bytes: Maybe::Absent,
+            as_of: cx.now,
+        },
         rows: rows(cx, conversations, request.with_shapes)?,
-        page,
         found_any,
         looked_at: looked_at(cx),
     })
+}
+
+/// How closely sessions must be looked at to answer the request.
+fn look(request: &ListRequest, filter: &Filter<'_>) -> Look {
+    match (request.hidden, &request.matching, request.sort) {
+        (true, ..) => Look::DeletedSessions,
+        (_, None, sort) if sort != Sort::Name && !filter.asks_status() => Look::Keys,
+        _ => Look::Close,
+    }
+}
+
+/// Leaves the sessions that were asked for.
+fn narrow(sessions: &mut SessionList<'_>, request: &ListRequest, filter: &Filter<'_>) {
+    let matching = request.matching.as_ref().map(|text| text.to_lowercase());
+    let fits = |side: &Summary| matching.as_deref().is_none_or(|text| matches(side, text));
+    if !request.hidden {
+        sessions.without_hidden();
+    }
+    sessions.active(|at| filter.takes_time(at));
+    sessions.retain(
+        |it| filter.takes(it) && sides(it).any(fits),
+        |side| filter.takes_side(side),
+    );
 }
 
 fn rows(

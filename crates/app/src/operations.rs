@@ -1,4 +1,4 @@
-//! The operations of boswell: their list, and undo.
+//! The list of boswell's operations, and undo.
 
 use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Instant, Result};
 use boswell_store::operations::{ListedOperation, Operation, Runner};
@@ -43,45 +43,45 @@ shape! {
     }
 }
 
-/// Every operation that is known.
+/// All operations.
 #[derive(Debug)]
 pub struct OperationList {
-    /// The newest first.
+    /// The operations, newest first.
     pub operations: Vec<LoggedOperation>,
-    /// When they were examined.
+    /// Time of the list.
     pub as_of: Instant,
 }
 
-/// Which operations to undo.
+/// The operations to undo.
 #[derive(Debug, Clone, Default)]
 pub struct UndoRequest {
-    /// Their ids, possibly shortened; none for the last operation that can be undone. The
-    /// newest is undone first.
+    /// Ids, possibly shortened; empty for the last operation that can be undone. The newest is
+    /// undone first.
     pub operations: Vec<String>,
-    /// Keeps what was added to the files since.
+    /// Keep lines that were added to the files since.
     pub keep_new: bool,
 }
 
-/// Receives each operation that took another one back.
+/// Receives each operation that undid another one.
 pub type UndoSink<'s> = &'s mut dyn FnMut(LoggedOperation) -> Result<()>;
 
 impl App {
-    /// Lists the changes that boswell made in stores, the newest first.
+    /// Lists boswell's changes of stores, newest first.
     ///
     /// # Errors
     ///
-    /// Unavailable if the list cannot be read. Single lines that cannot are a notice.
+    /// Unavailable if the list cannot be read. Unreadable single lines are a notice.
     pub fn operations(&self) -> AppResult<OperationList> {
         self.answer(list)
     }
 
-    /// Takes operations back, bit for bit if nothing changed since. What took each of them back is
-    /// handed out at once: a later one may fail.
+    /// Undoes operations, byte for byte if nothing changed since. Each result is passed to `sink`
+    /// immediately, because a later one may fail.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such operation or nothing to undo, Invalid for a beginning
-    /// that fits several, Conflict where files changed since, and every error of `sink`.
+    /// NotFound if there is no such operation or nothing to undo, Invalid for an ambiguous id,
+    /// Conflict if files changed since, and every error of `sink`.
     pub fn undo(&self, request: &UndoRequest, sink: UndoSink<'_>) -> AppResult<()> {
         self.answer(|cx| undo(cx, request, sink))
     }
@@ -160,7 +160,7 @@ fn undo(cx: &RequestContext, request: &UndoRequest, sink: UndoSink<'_>) -> Resul
     Ok(())
 }
 
-/// The last operation: what was undone already, and undo itself, are passed over.
+/// Returns the last operation; undone ones and undo itself are skipped.
 fn last(listed: &[ListedOperation]) -> Result<&ListedOperation> {
     listed.iter().rev().find(|it| is_open(it)).ok_or_else(|| {
         Error::new(ErrorKind::NotFound, "there is nothing to undo").advising(Advice::ListOperations)
@@ -171,7 +171,7 @@ fn is_open(it: &ListedOperation) -> bool {
     !it.undone && it.operation.undoes.is_none()
 }
 
-/// Operations by the beginnings of their ids, newest first.
+/// Returns operations by the beginnings of their ids, newest first.
 fn named<'l>(listed: &'l [ListedOperation], names: &[String]) -> Result<Vec<&'l ListedOperation>> {
     let mut places = Vec::new();
     for name in names {
@@ -186,7 +186,7 @@ fn named<'l>(listed: &'l [ListedOperation], names: &[String]) -> Result<Vec<&'l 
         .collect())
 }
 
-/// Where the operation of that id is in the list, else the one whose id begins so.
+/// Returns the index of the operation with that id, else of the one whose id begins with it.
 fn place_of(listed: &[ListedOperation], name: &str) -> Result<usize> {
     let places = |is_it: &dyn Fn(&str) -> bool| {
         let all = listed.iter().enumerate();
@@ -219,8 +219,8 @@ fn place_of(listed: &[ListedOperation], name: &str) -> Result<usize> {
     }
 }
 
-/// Adds to the reason why the last operation stays which one could be undone instead.
-/// Nothing is done unasked.
+/// Adds to the reason why the last operation cannot be undone which other one could be. Nothing
+/// else is undone automatically.
 fn with_next(
     error: Error,
     runner: &Runner,
@@ -233,7 +233,7 @@ fn with_next(
         .rev()
         .skip_while(|it| it.operation.id != last.operation.id)
         .skip(1);
-    // `undoable` looks at lengths alone: what is suggested is played through first.
+    // `undoable` compares lengths only, so a suggestion is tried completely first.
     let next = before
         .filter(|it| is_open(it) && it.undoable)
         .find(|it| runner.can_undo(&it.operation.id).is_ok());
@@ -257,7 +257,7 @@ fn with_next(
     .advising(advice)
 }
 
-/// As much of an id as names one operation.
+/// Returns the shortest prefix of an id that is unique.
 fn short<'i>(id: &'i str, listed: &[ListedOperation]) -> &'i str {
     let is_unique = |len: &usize| {
         let start = id.get(..*len).unwrap_or(id);

@@ -1,8 +1,6 @@
 //! A message of a context in the same types for every dialect: role and parts.
 
-use boswell_model::json::Json;
-
-use crate::Part;
+use boswell_model::{Part, ToolInput};
 
 /// A message of a conversation: its role, and its parts in order.
 ///
@@ -54,14 +52,10 @@ impl ChatMessage {
             .collect()
     }
 
-    /// Iterates over the tool calls: id, name, arguments.
-    pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &Json)> {
+    /// The calls of tools that it contains: id, name, arguments.
+    pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &ToolInput)> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Call {
-                id,
-                name,
-                arguments,
-            } => Some((id.as_str(), name.as_str(), arguments)),
+            Part::Call { id, name, input } => Some((id.as_str(), name.as_str(), input)),
             _ => None,
         })
     }

@@ -188,11 +188,11 @@ impl Agent {
 
     fn call(&mut self, tool: &str, text: &str) -> Result<()> {
         let id = format!("call-{}", SystemIds.hex16());
-        let arguments = Json::object().with("path", "notes.txt").with("text", text);
+        let input = Json::object().with("path", "notes.txt").with("text", text);
         let call = Part::Call {
             id: id.clone(),
             name: tool.to_owned(),
-            arguments,
+            input: input.into(),
         };
         // Durable before the tool runs: no deed without a record of who asked for it.
         self.append(answer(call))?;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use boswell_dialect::{Body, Draft, Parent, Part, one_object};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_dialect::{Body, Draft, Parent, one_object};
+use boswell_model::{Error, ErrorKind, Instant, Part, Result};
 use boswell_store::disk::{RealDisk, durable};
 
 use crate::base64;
@@ -63,10 +63,9 @@ pub fn draft_of_line(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
 /// Creates a prompt of the user, with files.
 pub fn draft_of_user(text: &str, files: &[AttachedFile]) -> Draft {
     let text = Part::Text(text.to_owned());
-    let images = files.iter().map(|file| Part::Image {
-        base64: base64::encode(&file.bytes),
-        mime: file.mime.clone(),
-    });
+    let images = files
+        .iter()
+        .map(|file| Part::image(base64::encode(&file.bytes), &file.mime));
     Draft::new(Body::User(std::iter::once(text).chain(images).collect()))
 }
 

@@ -4,9 +4,8 @@ use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Store;
 use boswell_store::operations::{Executed, Leftovers};
 
-use super::CleanOperation;
-use crate::planned_change::PlanPreview;
-use crate::shape::{Maybe, shape};
+use crate::planned_change::{OperationShape, PlanPreview};
+use crate::shape::shape;
 use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
 
@@ -40,8 +39,8 @@ pub struct ClearedLeftovers {
     pub title: String,
     /// Number of files.
     pub files: usize,
-    /// The operation that moved them.
-    pub operation: CleanOperation,
+    /// What moved them.
+    pub operation: OperationShape,
 }
 
 /// The totals.
@@ -145,14 +144,9 @@ fn cleared(store: &Store, done: Executed, files: usize) -> ClearedLeftovers {
     let dialect = store.dialect().name();
     ClearedLeftovers {
         dialect,
+        operation: OperationShape::of(&done, &SessionRef::new(dialect, "*")),
         title: done.operation.title,
         files,
-        operation: CleanOperation {
-            op: done.operation.id,
-            kind: done.operation.kind,
-            session: SessionRef::new(dialect, "*").to_string(),
-            entry: Maybe::Given(done.planned.entries.last().cloned()),
-        },
     }
 }
 

@@ -6,6 +6,7 @@ use boswell_find::SecretCount;
 use boswell_model::json::Json;
 use boswell_model::{Result, SessionRef};
 use boswell_store::Session;
+use boswell_store::backend::ObjectReader;
 use boswell_store::store::Resolved;
 use boswell_store::vault::Hasher;
 
@@ -61,6 +62,18 @@ shape! {
 /// Length at which a file without line ends is split.
 const PIECE: usize = 1 << 20;
 
+fn copy(object: &dyn ObjectReader, mut file: File<'_, '_>) -> Result<()> {
+    let mut at = 0;
+    loop {
+        let piece = object.read(at, PIECE as u64)?;
+        if piece.is_empty() {
+            return file.end();
+        }
+        at += piece.len() as u64;
+        file.add(&piece)?;
+    }
+}
+
 /// Writes the document; every piece is passed to `watch`.
 pub(super) fn write(
     found: &Resolved,
@@ -89,18 +102,8 @@ pub(super) fn write(
             return Ok(());
         }
         out.bytes(b",\n")?;
-        let mut file = File::begin(&side.key, side.kind.word(), out, watch)?;
-        let object = found.store.backend().open(&side.key)?;
-        let mut at = 0;
-        loop {
-            let piece = object.read(at, PIECE as u64)?;
-            if piece.is_empty() {
-                break;
-            }
-            at += piece.len() as u64;
-            file.add(&piece)?;
-        }
-        file.end()?;
+        let file = File::begin(&side.key, side.kind.word(), out, watch)?;
+        copy(found.store.backend().open(&side.key)?.as_ref(), file)?;
     }
     let last = secrets(&hidden.count(), &watch.count).object();
     out.bytes(format!("],\"secrets\":{}}}\n", json_line(&last)).as_bytes())

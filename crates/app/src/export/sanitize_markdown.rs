@@ -13,6 +13,7 @@ mod linkify;
 mod markdown;
 mod piece;
 mod shape;
+mod writer;
 
 pub(super) use html::{html, push_text};
 pub(super) use inline::{code, fenced, plain};

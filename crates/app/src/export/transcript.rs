@@ -22,8 +22,8 @@ pub(super) struct Transcript {
     pub(super) session: Session,
     /// The subagents, each a session.
     pub(super) subagents: Vec<(String, Session)>,
-    /// The sections, the current branch first.
-    pub(super) parts: Vec<Part>,
+    /// Stretches of conversation, the current branch first.
+    pub(super) sections: Vec<Section>,
     secrets: Secrets,
     redact: bool,
     /// The secrets that were redacted, or that are in the output if nothing is redacted.
@@ -32,7 +32,7 @@ pub(super) struct Transcript {
 
 /// A section of the page: a branch of the session or of a subagent.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct Section {
     /// Title of the section.
     pub(super) title: String,
     /// Index of the subagent; `None` for the session itself.
@@ -49,13 +49,13 @@ impl Transcript {
         let session = found.store.read(&found.location, Depth::Facts)?;
         let branch = session.branch(session.tip()?)?;
         let on_branch: HashSet<Slot> = branch.iter().copied().collect();
-        let mut parts = vec![Part {
+        let mut sections = vec![Section {
             title: "Conversation".into(),
             subagent: None,
             from: None,
             slots: branch,
         }];
-        parts.extend(other_branches(&session, &on_branch));
+        sections.extend(other_branches(&session, &on_branch));
         let mut subagents = Vec::new();
         let listed = found.store.list()?.sessions;
         for file in found
@@ -72,7 +72,7 @@ impl Transcript {
             };
             let agent = found.store.read(location, Depth::Heads)?;
             let slots = agent.branch(agent.tip()?)?;
-            parts.push(Part {
+            sections.push(Section {
                 title: format!("Subagent {}", escape(&location.id)),
                 subagent: Some(subagents.len()),
                 from: None,
@@ -84,7 +84,7 @@ impl Transcript {
         Ok(Transcript {
             session,
             subagents,
-            parts,
+            sections,
             secrets,
             redact,
             count,
@@ -97,9 +97,10 @@ impl Transcript {
         self.count.borrow().clone()
     }
 
-    /// Returns the session of a section.
-    pub(super) fn session_of(&self, part: &Part) -> &Session {
-        part.subagent
+    /// The session that a section is of.
+    pub(super) fn session_of(&self, section: &Section) -> &Session {
+        section
+            .subagent
             .and_then(|index| self.subagents.get(index))
             .map_or(&self.session, |(_, session)| session)
     }
@@ -115,7 +116,7 @@ impl Transcript {
         Ok(session
             .entry(slot)?
             .view
-            .filter(|view| !view.hidden && (!view.blocks.is_empty() || view.remark.is_some())))
+            .filter(|view| !view.hidden && (!view.parts.is_empty() || view.remark.is_some())))
     }
 
     /// Returns a text for a page: truncated, sanitised, redacted.
@@ -169,12 +170,12 @@ impl Transcript {
     }
 }
 
-/// Returns a section for every leaf that is not on the current branch: the entries from where it
-/// diverges.
-fn other_branches(session: &Session, on_branch: &HashSet<Slot>) -> Vec<Part> {
+/// For every end of the tree that is not on the current branch: the entries
+/// that lead there from it.
+fn other_branches(session: &Session, on_branch: &HashSet<Slot>) -> Vec<Section> {
     let (log, tree) = (session.log(), session.tree());
     let mut shown: HashSet<Slot> = on_branch.clone();
-    let mut parts = Vec::new();
+    let mut sections = Vec::new();
     for tip in log
         .slots()
         .filter(|slot| tree.is_tip(*slot) && !on_branch.contains(slot))
@@ -189,12 +190,12 @@ fn other_branches(session: &Session, on_branch: &HashSet<Slot>) -> Vec<Part> {
         slots.reverse();
         shown.extend(&slots);
         let from = slots.first().and_then(|first| tree.parent(*first));
-        parts.push(Part {
-            title: format!("Branch {}", parts.len() + 2),
+        sections.push(Section {
+            title: format!("Branch {}", sections.len() + 2),
             subagent: None,
             from,
             slots,
         });
     }
-    parts
+    sections
 }

@@ -169,19 +169,8 @@ impl MemoryTarget {
             "memory",
             format!("{word} memory page {name} of {}", self.project),
         );
-        plan.preconditions.push(match &before {
-            Some(bytes) => {
-                let was = ExpectedState {
-                    sha256: Some(Digest::of(bytes).to_string()),
-                    ..ExpectedState::default()
-                };
-                Precondition::Unchanged {
-                    key: key.clone(),
-                    was,
-                }
-            }
-            None => Precondition::Absent { key: key.clone() },
-        });
+        plan.preconditions
+            .push(unchanged(key.clone(), before.as_deref()));
         let line = |text: &str| format!("{}\n", text.trim_end());
         match (change, &before) {
             (MemoryChange::Add(text), Some(_)) => plan.steps.push(Step::append(&key, line(text))),
@@ -236,6 +225,18 @@ impl MemoryTarget {
         }
         Ok(())
     }
+}
+
+/// The page must still be as it was read, or still not be there.
+fn unchanged(key: String, before: Option<&[u8]>) -> Precondition {
+    let Some(bytes) = before else {
+        return Precondition::Absent { key };
+    };
+    let was = ExpectedState {
+        sha256: Some(Digest::of(bytes).to_string()),
+        ..ExpectedState::default()
+    };
+    Precondition::Unchanged { key, was }
 }
 
 fn first_line(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Why there is no answer.
+//! The JSON shape of an error.
 
 use std::error::Error as _;
 
@@ -32,7 +32,7 @@ impl ErrorShape {
     }
 }
 
-/// Why something failed: what is known of it, then its causes.
+/// Returns the reasons of an error: its context, then its causes.
 pub fn reasons(error: &Error) -> Vec<String> {
     let mut reasons: Vec<String> = error.reason().map(str::to_owned).into_iter().collect();
     let mut source = error.source();

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use boswell_testkit::bench_corpus;
 use serde_json::Value;
 
 pub(crate) struct Bench {
@@ -25,6 +26,13 @@ impl Bench {
             std::fs::create_dir(temp.path().join(name)).unwrap();
         }
         Bench { temp }
+    }
+
+    /// With forty sessions of Claude Code in its home.
+    pub(crate) fn planted() -> Bench {
+        let bench = Bench::new();
+        bench_corpus::generate(&bench.home(), 40, 1.0, 5, false);
+        bench
     }
 
     pub(crate) fn home(&self) -> PathBuf {

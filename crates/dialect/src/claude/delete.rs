@@ -20,24 +20,18 @@ pub(super) fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
     let mut folders = vec![side_folder(key)];
     let mut alone = vec![key.to_owned()];
     alone.extend(there(files, &format!("{}.meta.json", side_folder(key)))?);
-    if asked.location.hidden != Some("subagent") && is_uuid(&asked.location.id) {
-        folders.extend(
-            FOLDERS
-                .iter()
-                .map(|folder| format!("{folder}/{}", asked.location.id)),
-        );
-        let begins = format!("{}-agent-", asked.location.id);
-        let todos = files
-            .list("todos")?
-            .into_iter()
-            .filter(|info| info.is_file() && info.name().starts_with(&begins));
-        alone.extend(todos.map(|info| info.key));
-        alone.extend(there(files, &format!("debug/{}.txt", asked.location.id))?);
+    let id = &asked.location.id;
+    if asked.location.hidden != Some("subagent") && is_uuid(id) {
+        folders.extend(FOLDERS.iter().map(|folder| format!("{folder}/{id}")));
+        let begins = format!("{id}-agent-");
+        for info in files.list("todos")? {
+            if info.is_file() && info.name().starts_with(&begins) {
+                alone.push(info.key);
+            }
+        }
+        alone.extend(there(files, &format!("debug/{id}.txt"))?);
     }
-    let mut plan = Plan::new(
-        "delete",
-        format!("delete the session {}", asked.location.id),
-    );
+    let mut plan = Plan::new("delete", format!("delete the session {id}"));
     for key in alone {
         plan = plan.step(Step::remove(key));
     }

@@ -5,14 +5,16 @@
 //! the client writes one line per part and reads both forms.
 
 use boswell_model::json::{Json, Raw, RawKind, insert_member};
-use boswell_model::{Advice, Error, ErrorKind, Instant, RequestInput, Result, SessionMeta, Usage};
+use boswell_model::{
+    Advice, Error, ErrorKind, Instant, MediaSource, Part, RequestInput, Result, SessionMeta, Usage,
+};
 
 use super::head::is_chain_word;
 use super::project_key::project_key;
 use crate::uuid::is_uuid;
 use crate::{
-    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, Part, SessionFacts, one_object,
-    refuse_unknown_parts, unsupported,
+    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, SessionFacts, one_object,
+    refuse_unwritable_parts, unsupported,
 };
 
 /// The version that we write on lines of a session that states none.
@@ -37,7 +39,7 @@ pub(super) fn line(
         )
         .advising("leave the id out, and one is generated"));
     }
-    refuse_unknown_parts("claude", &draft.body)?;
+    refuse_unwritable_parts("claude", &draft.body)?;
     let (word, message) = match &draft.body {
         Body::User(content) => (
             "user",
@@ -69,10 +71,7 @@ pub(super) fn line(
         .with("message", message)
         .with("uuid", settled.id)
         .with("timestamp", settled.at.to_rfc3339());
-    let bytes = envelope(begun, session).to_bytes();
-    // The arguments of a call are JSON from the caller, so the result is checked.
-    one_object(&bytes)?;
-    Ok(on_one_line(bytes))
+    Ok(envelope(begun, session).to_bytes())
 }
 
 fn envelope(line: Json, session: SessionFacts<'_>) -> Json {
@@ -163,22 +162,22 @@ fn part(part: &Part) -> Json {
         Part::Thinking { text, signature } => typed("thinking")
             .with("thinking", text)
             .with("signature", signature.as_deref().unwrap_or_default()),
-        Part::Call {
-            id,
-            name,
-            arguments,
-        } => typed("tool_use")
+        Part::Call { id, name, input } => typed("tool_use")
             .with("id", id)
             .with("name", name)
-            .with("input", arguments.clone()),
-        Part::Image { base64, mime } => {
+            .with("input", input.to_object()),
+        Part::Media {
+            mime: Some(mime),
+            source: MediaSource::Inline(base64),
+        } => {
             let source = Json::object()
                 .with("type", "base64")
                 .with("media_type", mime)
                 .with("data", base64);
             typed("image").with("source", source)
         }
-        Part::Other(json) => json.clone(),
+        // Refused before.
+        _ => Json::Null,
     }
 }
 
@@ -368,7 +367,7 @@ mod tests {
         let call = Part::Call {
             id: "c1".into(),
             name: "Bash".into(),
-            arguments: Json::Raw(b"{\n\"a\":1}".to_vec()),
+            input: "{\n\"a\":1}".into(),
         };
         let answer = written(Body::Assistant(Box::new(AssistantMessage {
             content: vec![call],

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_model::json::{Member, Object, scan_object};
-use boswell_model::{Block, Context, Framing, Message, Payloads, SessionView, Tip};
+use boswell_model::{Context, Framing, Message, Part, Payloads, SessionView, Tip};
 
 use super::Claude;
 use super::view::blocks;
@@ -162,10 +162,10 @@ fn shown(message: &Message) -> String {
     let parts = blocks(boswell_model::json::Raw::trusted(&json))
         .into_iter()
         .map(|block| match block {
-            Block::Text(text) => text,
-            Block::Thinking(text) => format!("think {text}"),
-            Block::Call { id, .. } => format!("call {id}"),
-            Block::Result { call, text, .. } => format!("result {call}: {text}"),
+            Part::Text(text) => text,
+            Part::Thinking { text, .. } => format!("think {text}"),
+            Part::Call { id, .. } => format!("call {id}"),
+            Part::Result { call, text, .. } => format!("result {call}: {text}"),
             other => format!("{other:?}"),
         });
     let role = message

@@ -166,20 +166,13 @@ impl Moving<'_> {
     ) -> Result<()> {
         let projects = self.projects.clone();
         let target = |now: &str| format!("{projects}/{}", project_key(now));
-        let own = movers
-            .first()
-            .map_or_else(|| self.to.clone(), |mover| mover.now.clone());
-        let whole = others == 0
-            && movers
-                .iter()
-                .all(|mover| project_key(&mover.now) == project_key(&own));
-        let to = target(&own);
+        let own = movers.first().map_or(&self.to, |mover| &mover.now);
+        let to = target(own);
+        let whole = others == 0 && movers.iter().all(|mover| target(&mover.now) == to);
         for mover in movers {
             let key = format!("{}/{}.jsonl", folder.key, mover.id);
-            self.planned
-                .plan
-                .preconditions
-                .push(Precondition::NotLive { key });
+            let not_live = Precondition::NotLive { key };
+            self.planned.plan.preconditions.push(not_live);
         }
         if whole && !all.iter().any(|info| info.key == to) {
             self.step(Step::rename(&folder.key, &to));
@@ -196,10 +189,7 @@ impl Moving<'_> {
             }
             if whole {
                 self.leftovers(folder, listing, &to)?;
-            } else if listing
-                .iter()
-                .any(|info| info.is_folder() && info.name() == "memory")
-            {
+            } else if has_memory(listing) {
                 let key = format!("{}/memory", folder.key);
                 self.remark(format!(
                     "the memory in `{key}` stays: {others} sessions of other folders share it"
@@ -208,12 +198,7 @@ impl Moving<'_> {
         }
         for mover in movers {
             let key = format!("{}/{}.jsonl", target(&mover.now), mover.id);
-            let line = Json::object()
-                .with("type", "relocated")
-                .with("relocatedCwd", mover.now.as_str())
-                .with("sessionId", mover.id.as_str());
-            let mut bytes = line.to_bytes();
-            bytes.push(b'\n');
+            let bytes = relocated_line(mover);
             self.step(Step::AppendKeepingTime { key, bytes });
         }
         Ok(())
@@ -377,6 +362,22 @@ impl Moving<'_> {
             });
         }
     }
+}
+
+fn has_memory(listing: &[FileInfo]) -> bool {
+    let mut listing = listing.iter();
+    listing.any(|info| info.is_folder() && info.name() == "memory")
+}
+
+/// The line with which a log says where its project is now.
+fn relocated_line(mover: &Mover) -> Vec<u8> {
+    let line = Json::object()
+        .with("type", "relocated")
+        .with("relocatedCwd", mover.now.as_str())
+        .with("sessionId", mover.id.as_str());
+    let mut bytes = line.to_bytes();
+    bytes.push(b'\n');
+    bytes
 }
 
 fn quoted(text: &str) -> Vec<u8> {

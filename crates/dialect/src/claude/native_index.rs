@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Json, Raw, RawKind, set_member};
-use boswell_model::{Error, Framing, Lines, Problem, Remark, Result, SessionMeta};
+use boswell_model::{Error, Framing, Instant, Lines, Problem, Remark, Result, SessionMeta};
 
 use super::{Claude, discover};
 use crate::uuid::is_uuid;
@@ -173,6 +173,9 @@ fn entry(
     let title = meta
         .title
         .filter(|_| meta.title_source.as_deref() == Some("user"));
+    let prompt = meta.first_prompt.as_deref().unwrap_or("No prompt");
+    let branch = meta.git_branch.as_deref().unwrap_or("");
+    let time = |time: Instant| Json::from(time.to_rfc3339());
     let members: [(&str, Option<Json>); 12] = [
         ("sessionId", Some(Json::from(id))),
         ("fullPath", Some(Json::from(files.describe(&log.key)))),
@@ -180,48 +183,40 @@ fn entry(
             "fileMtime",
             log.modified.map(|time| Json::from(time.millis())),
         ),
-        (
-            "firstPrompt",
-            Some(Json::from(
-                meta.first_prompt.as_deref().unwrap_or("No prompt"),
-            )),
-        ),
+        ("firstPrompt", Some(Json::from(prompt))),
         ("summary", summary.or(meta.summary.as_ref()).map(Json::from)),
         ("customTitle", title.map(Json::from)),
         ("messageCount", Some(Json::from(meta.messages))),
-        (
-            "created",
-            meta.created.map(|time| Json::from(time.to_rfc3339())),
-        ),
-        (
-            "modified",
-            meta.last_active.map(|time| Json::from(time.to_rfc3339())),
-        ),
-        (
-            "gitBranch",
-            Some(Json::from(meta.git_branch.as_deref().unwrap_or(""))),
-        ),
+        ("created", meta.created.map(time)),
+        ("modified", meta.last_active.map(time)),
+        ("gitBranch", Some(Json::from(branch))),
         ("projectPath", meta.project.as_deref().map(Json::from)),
         (
             "isSidechain",
             Some(Json::from(meta.hidden == Some("subagent"))),
         ),
     ];
-    let stated = members
-        .into_iter()
-        .filter_map(|(key, value)| Some((key, value?.to_bytes())));
-    let text = match before {
-        Some(before) => stated.fold(before.to_vec(), |entry, (key, value)| {
-            set_member(&entry, &[key], &value).unwrap_or(entry)
-        }),
-        None => {
-            let lines: Vec<Vec<u8>> = stated
-                .map(|(key, value)| [b"      \"", key.as_bytes(), b"\": ", &value].concat())
-                .collect();
-            [b"{\n".as_slice(), &lines.join(&b",\n"[..]), b"\n    }"].concat()
+    let mut stated = Vec::new();
+    for (key, value) in members {
+        stated.extend(value.map(|value| (key, value.to_bytes())));
+    }
+    Ok((text_of(stated, before), meta.project))
+}
+
+/// An entry with these members: the old one with its other members, or a new one.
+fn text_of(members: Vec<(&str, Vec<u8>)>, before: Option<&[u8]>) -> Vec<u8> {
+    if let Some(before) = before {
+        let mut entry = before.to_vec();
+        for (key, value) in members {
+            entry = set_member(&entry, &[key], &value).unwrap_or(entry);
         }
-    };
-    Ok((text, meta.project))
+        return entry;
+    }
+    let mut lines = Vec::new();
+    for (key, value) in members {
+        lines.push([b"      \"", key.as_bytes(), b"\": ", &value].concat());
+    }
+    [b"{\n".as_slice(), &lines.join(&b",\n"[..]), b"\n    }"].concat()
 }
 
 #[cfg(test)]

@@ -38,8 +38,8 @@ fn say(asked: &PlanInput<'_>, at: Tip, kind: &str) -> Result<Planned> {
         Tip::Root => None,
     };
     let title = match &leaf {
-        Some(leaf) => format!("stand at {leaf}"),
-        None => "stand before everything".to_owned(),
+        Some(leaf) => format!("move the leaf to {leaf}"),
+        None => "move the leaf before everything".to_owned(),
     };
     let plan = Plan::new(kind, title).step(Step::append(
         log_key(asked.location)?,

@@ -4,6 +4,8 @@
 //! The file belongs to the user. A hook is added and removed as one range of bytes, so that
 //! everything else stays unchanged.
 
+use std::ops::Range;
+
 use boswell_model::json::{Json, Member, Raw, RawKind, scan_object};
 use boswell_model::{Advice, Error, ErrorKind, Result};
 
@@ -36,6 +38,20 @@ pub struct Hooked {
     pub inserted: Vec<u8>,
 }
 
+/// Settings with this group of hooks and nothing else.
+fn new_settings(group: &[u8]) -> Hooked {
+    let bytes = [
+        &b"{\n  \"hooks\": {\n    \"SessionEnd\": [\n      "[..],
+        group,
+        b"\n    ]\n  }\n}\n",
+    ]
+    .concat();
+    Hooked {
+        inserted: bytes.clone(),
+        bytes,
+    }
+}
+
 /// Adds a hook that runs `command` whenever a session ends.
 pub fn add_hook(settings: Option<&[u8]>, command: &str) -> Result<Hooked> {
     let hook = Json::object()
@@ -45,16 +61,7 @@ pub fn add_hook(settings: Option<&[u8]>, command: &str) -> Result<Hooked> {
     let group = Json::object().with("hooks", vec![hook]).to_bytes();
     let text = settings.unwrap_or_default();
     if text.trim_ascii().is_empty() {
-        let bytes = [
-            &b"{\n  \"hooks\": {\n    \"SessionEnd\": [\n      "[..],
-            &group,
-            b"\n    ]\n  }\n}\n",
-        ]
-        .concat();
-        return Ok(Hooked {
-            inserted: bytes.clone(),
-            bytes,
-        });
+        return Ok(new_settings(&group));
     }
     let whole =
         Raw::parse(text).map_err(|fault| not_settings(format!("not JSON at byte {}", fault.at)))?;
@@ -107,22 +114,21 @@ pub fn remove_hook(settings: &[u8], command: &str, inserted: &[u8]) -> Option<Ve
     let groups = Raw::parse(settings).ok()?.get("hooks")?.get("SessionEnd")?;
     let items: Vec<Raw<'_>> = groups.items().collect();
     let index = items.iter().position(|group| runs(*group, command))?;
-    let span = |raw: &Raw<'_>| {
-        (
-            offset(settings, raw.bytes()),
-            offset(settings, raw.bytes()) + raw.bytes().len(),
-        )
-    };
-    let (start, end) = span(items.get(index)?);
-    let (from, to) = match (
-        index.checked_sub(1).and_then(|i| items.get(i)),
-        items.get(index + 1),
-    ) {
-        (_, Some(next)) => (start, span(next).0),
-        (Some(before), None) => (span(before).1, end),
-        (None, None) => (start, end),
+    // The comma goes with it: the one behind it, else the one before it.
+    let spans: Vec<Range<usize>> = items.iter().map(|raw| span(settings, raw)).collect();
+    let own = spans.get(index)?;
+    let before = index.checked_sub(1).and_then(|index| spans.get(index));
+    let (from, to) = match (before, spans.get(index + 1)) {
+        (_, Some(next)) => (own.start, next.start),
+        (Some(before), None) => (before.end, own.end),
+        (None, None) => (own.start, own.end),
     };
     Some([settings.get(..from)?, settings.get(to..)?].concat())
+}
+
+fn span(settings: &[u8], raw: &Raw<'_>) -> Range<usize> {
+    let start = offset(settings, raw.bytes());
+    start..start + raw.bytes().len()
 }
 
 /// Whether the settings contain the hook.

@@ -32,37 +32,53 @@ fn time(object: &Object<'_>, key: &str) -> Option<Instant> {
 /// Returns the first member whose type is not that of clinvoker's field. Go's decoder rejects the
 /// whole document for it, so clinvoker does not list the session.
 pub(crate) fn refused(object: &Object<'_>) -> Option<&'static str> {
-    type Fits = fn(Raw<'_>) -> bool;
-    let is = |key: &str, fits: Fits| {
+    FIELDS.into_iter().find_map(|(key, kind)| {
         let mut members = object.raw().members();
-        members.all(|(name, value)| {
-            !go_json::is_key(&name.to_text(), key) || value.is_null() || fits(value)
-        })
-    };
-    let is_text: Fits = |value| value.kind() == RawKind::String;
-    let texts = [
-        "id",
-        "backend",
-        "created_at",
-        "last_used",
-        "working_dir",
-        "backend_session_id",
-        "model",
-        "initial_prompt",
-        "status",
-        "title",
-        "parent_id",
-        "error_message",
-    ];
-    let bad_text = texts.into_iter().find(|key| !is(key, is_text));
-    let others: [(&str, Fits); 4] = [
-        ("turn_count", |it| it.i64().is_some()),
-        ("token_usage", |it| it.kind() == RawKind::Object),
-        ("tags", |it| it.kind() == RawKind::Array),
-        ("metadata", |it| it.kind() == RawKind::Object),
-    ];
-    let bad_other = || others.into_iter().find(|(key, fits)| !is(key, *fits));
-    bad_text.or_else(|| bad_other().map(|(key, _)| key))
+        let bad = members
+            .any(|(name, value)| go_json::is_key(&name.to_text(), key) && !kind.takes(value));
+        bad.then_some(key)
+    })
+}
+
+/// The members of clinvoker's struct, in the order in which they are compared.
+const FIELDS: [(&str, FieldKind); 16] = [
+    ("id", FieldKind::Text),
+    ("backend", FieldKind::Text),
+    ("created_at", FieldKind::Text),
+    ("last_used", FieldKind::Text),
+    ("working_dir", FieldKind::Text),
+    ("backend_session_id", FieldKind::Text),
+    ("model", FieldKind::Text),
+    ("initial_prompt", FieldKind::Text),
+    ("status", FieldKind::Text),
+    ("title", FieldKind::Text),
+    ("parent_id", FieldKind::Text),
+    ("error_message", FieldKind::Text),
+    ("turn_count", FieldKind::Integer),
+    ("token_usage", FieldKind::Object),
+    ("tags", FieldKind::List),
+    ("metadata", FieldKind::Object),
+];
+
+#[derive(Clone, Copy)]
+enum FieldKind {
+    Text,
+    Integer,
+    Object,
+    List,
+}
+
+impl FieldKind {
+    /// Whether Go's decoder takes the value for a field of this kind; `null` fits any.
+    fn takes(self, value: Raw<'_>) -> bool {
+        value.is_null()
+            || match self {
+                FieldKind::Text => value.kind() == RawKind::String,
+                FieldKind::Integer => value.i64().is_some(),
+                FieldKind::Object => value.kind() == RawKind::Object,
+                FieldKind::List => value.kind() == RawKind::Array,
+            }
+    }
 }
 
 /// Adds all facts of the document.

@@ -137,57 +137,57 @@ pub(crate) fn step(
             None
         }
     };
-    let mut ids: BTreeSet<String> = layout::documents(files)?;
-    for (id, change) in changes {
-        if change.is_some() {
-            ids.insert(id.clone())
-        } else {
-            ids.remove(id)
+    let ids = ids_after(files, changes)?;
+    let row_of = |id: &str| -> Result<Option<Row>> {
+        let bytes = match changes.get(id) {
+            Some(bytes) => bytes.clone(),
+            None => files.read_whole(&layout::key(id), LIMIT)?,
         };
-    }
-    let bytes_of = |id: &str| match changes.get(id) {
-        Some(bytes) => Ok(bytes.clone()),
-        None => files.read_whole(&layout::key(id), LIMIT),
+        Ok(bytes.as_deref().and_then(|bytes| Row::of(id, bytes)))
     };
-    let rows = usable.unwrap_or(Raw::trusted(b"{}"));
-    let mut table = Table::of(rows);
+    let mut table = Table::of(usable.unwrap_or(Raw::trusted(b"{}")));
     for (at, id) in table.ids().into_iter().enumerate() {
         if !ids.contains(&id) {
             table.drop_row(at);
             fixed.deleted_sessions += usize::from(changes.get(&id).is_none_or(Option::is_some));
         } else if depth == Depth::Everything || changes.contains_key(&id) {
             // An unreadable document is no reason to change its row.
-            let Some(row) = bytes_of(&id)?
-                .as_deref()
-                .and_then(|bytes| Row::of(&id, bytes))
-            else {
-                continue;
-            };
-            if table.mend_row(at, &row) {
+            if let Some(row) = row_of(&id)?
+                && table.mend_row(at, &row)
+            {
                 fixed.stale += usize::from(!changes.contains_key(&id));
             }
         }
     }
     let known: BTreeSet<String> = table.ids().into_iter().collect();
     for id in ids.difference(&known) {
-        if let Some(row) = bytes_of(id)?
-            .as_deref()
-            .and_then(|bytes| Row::of(id, bytes))
-        {
+        if let Some(row) = row_of(id)? {
             table.add_row(id, &row);
             fixed.added += usize::from(!changes.contains_key(id));
         }
     }
+    let rows = table.bytes();
     let new = match (&old, usable) {
-        (Some(old), Some(rows)) => spliced(old, rows, &table.bytes()),
-        _ => [
-            b"{\"version\":1,\"index\":".as_slice(),
-            &table.bytes(),
-            b"}",
-        ]
-        .concat(),
+        (Some(old), Some(before)) => spliced(old, before, &rows),
+        _ => [b"{\"version\":1,\"index\":".as_slice(), &rows, b"}"].concat(),
     };
     Ok((put(old, new), fixed))
+}
+
+/// The documents that are there once `changes` are made.
+fn ids_after(
+    files: &dyn Files,
+    changes: &BTreeMap<String, Option<Vec<u8>>>,
+) -> Result<BTreeSet<String>> {
+    let mut ids = layout::documents(files)?;
+    for (id, change) in changes {
+        if change.is_some() {
+            ids.insert(id.clone());
+        } else {
+            ids.remove(id);
+        }
+    }
+    Ok(ids)
 }
 
 /// Replaces the bytes that were read, so that a concurrent change is noticed; creates the file if

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Raw, RawKind};
-use boswell_model::{Advice, Error, ErrorKind, Remark, RequestInput, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Remark, RequestInput, Result, SessionRef};
 
 use crate::{
     EditRequest, Files, IdSource, LockSpec, Modified, NewSession, Plan, PlanInput, Planned,
@@ -216,16 +216,22 @@ fn set_status(edit: &mut Edit, next: Status, message: Option<&str>) -> Vec<Strin
     }
 }
 
+fn has_items(list: &Vec<u8>) -> bool {
+    Raw::trusted(list).items().next().is_some()
+}
+
+fn has_members(map: &Vec<u8>) -> bool {
+    Raw::trusted(map).members().next().is_some()
+}
+
 /// Plans a fork, which copies what clinvoker's own fork does: backend, folder, model, tags and
 /// metadata. Title, prompt, turns and usage are not copied.
 fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
     let (_, bytes) = document(asked)?;
     let source = Edit::of(&bytes)?;
     let token = |key: &str| source.get(key).map(|value| value.bytes().to_vec());
-    let text = |key: &str| {
-        let value = source.get(key)?;
-        (value.kind() == RawKind::String && !value.is("")).then(|| value.bytes().to_vec())
-    };
+    let is_text = |token: &Vec<u8>| Raw::trusted(token).kind() == RawKind::String;
+    let text = |key: &str| token(key).filter(|it| is_text(it) && it != b"\"\"");
     let project = if new.project.is_empty() {
         token("working_dir")
     } else {
@@ -233,24 +239,24 @@ fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
     };
     let fresh = Fresh {
         backend: text("backend").unwrap_or_else(|| go_json::string(BACKEND)),
-        working_dir: project.filter(|dir| Raw::trusted(dir).kind() == RawKind::String),
+        working_dir: project.filter(is_text),
         model: text("model"),
-        tags: token("tags").filter(|tags| Raw::trusted(tags).items().next().is_some()),
+        tags: token("tags").filter(has_items),
         title: new.title.as_deref(),
         parent: Some(&asked.location.id),
-        metadata: token("metadata").filter(|map| Raw::trusted(map).members().next().is_some()),
+        metadata: token("metadata").filter(has_members),
     };
     let (id, plan) = born(asked.files, new.id.as_deref(), &fresh, asked.id_source)?;
-    let title = format!("fork clinvoker:{} as {id}", asked.location.id);
-    let remarks = vec!["the fork starts without a transcript, as clinvoker's own forks do: its backend gives it one when it is first used".into()];
+    let plan = Plan {
+        kind: "fork".to_owned(),
+        title: format!("fork clinvoker:{} as {id}", asked.location.id),
+        ..plan
+    };
+    let remark = "the fork starts without a transcript, as clinvoker's own forks do: its backend gives it one when it is first used";
     Ok(Planned {
-        plan: Plan {
-            kind: "fork".to_owned(),
-            title,
-            ..plan
-        },
+        plan,
         session: Some(id),
-        remarks,
+        remarks: vec![remark.into()],
         ..Planned::default()
     })
 }
@@ -288,6 +294,39 @@ struct Fresh<'a> {
     metadata: Option<Vec<u8>>,
 }
 
+impl Fresh<'_> {
+    /// The document, with its members in the order of clinvoker's struct.
+    fn document(&self, id: &str, now: Instant) -> Vec<u8> {
+        let now = go_json::time(now);
+        let zero = || b"0".to_vec();
+        let usage = [("input_tokens", zero()), ("output_tokens", zero())];
+        let no_folder = || b"\"\"".to_vec();
+        let title = self.title.filter(|title| !title.is_empty());
+        let members = [
+            ("id", Some(go_json::string(id))),
+            ("backend", Some(self.backend.clone())),
+            ("created_at", Some(now.clone())),
+            ("last_used", Some(now)),
+            (
+                "working_dir",
+                self.working_dir.clone().or_else(|| Some(no_folder())),
+            ),
+            ("model", self.model.clone()),
+            ("status", Some(go_json::string(Status::Active.word()))),
+            ("token_usage", Some(json_layout::object(&usage, LAYOUT))),
+            ("tags", self.tags.clone()),
+            ("title", title.map(go_json::string)),
+            ("parent_id", self.parent.map(go_json::string)),
+            ("metadata", self.metadata.clone()),
+        ];
+        let mut stated = Vec::new();
+        for (key, value) in members {
+            stated.extend(value.map(|value| (key, value)));
+        }
+        Edit::new(&stated).bytes()
+    }
+}
+
 fn born(
     files: &dyn Files,
     asked: Option<&str>,
@@ -314,42 +353,7 @@ fn born(
         )
         .advising(Advice::Omit(RequestInput::SessionId)));
     }
-    let now = go_json::time(id_source.now());
-    let zero = b"0".to_vec();
-    let usage = json_layout::object(
-        &[("input_tokens", zero.clone()), ("output_tokens", zero)],
-        LAYOUT,
-    );
-    let mut members = vec![
-        ("id", go_json::string(&id)),
-        ("backend", fresh.backend.clone()),
-        ("created_at", now.clone()),
-        ("last_used", now),
-        (
-            "working_dir",
-            fresh
-                .working_dir
-                .clone()
-                .unwrap_or_else(|| b"\"\"".to_vec()),
-        ),
-    ];
-    members.extend(fresh.model.clone().map(|model| ("model", model)));
-    members.push(("status", go_json::string(Status::Active.word())));
-    members.push(("token_usage", usage));
-    members.extend(fresh.tags.clone().map(|tags| ("tags", tags)));
-    members.extend(
-        fresh
-            .title
-            .filter(|title| !title.is_empty())
-            .map(|title| ("title", go_json::string(title))),
-    );
-    members.extend(
-        fresh
-            .parent
-            .map(|parent| ("parent_id", go_json::string(parent))),
-    );
-    members.extend(fresh.metadata.clone().map(|map| ("metadata", map)));
-    let bytes = Edit::new(&members).bytes();
+    let bytes = fresh.document(&id, id_source.now());
     let plan = Plan::default()
         .requiring(Precondition::Absent { key: key.clone() })
         .step(Step::Put {

@@ -218,7 +218,7 @@ impl Refine for Codex {
         let mut touched = Vec::new();
         for (_, name, input) in view.calls() {
             touched.extend(tool_paths(name, input));
-            for line in input.split('\n').flat_map(|line| line.split("\\n")) {
+            for line in input.text().split('\n').flat_map(|line| line.split("\\n")) {
                 let path = [
                     "*** Add File: ",
                     "*** Update File: ",

@@ -46,11 +46,9 @@ fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut Ses
         meta.saw_time(time);
     }
     meta.agent_version = text(payload, "cli_version").or_else(|| meta.agent_version.take());
-    meta.git_branch = payload
-        .at(&["git", "branch"])
-        .and_then(|b| b.text())
-        .map(Into::into)
-        .or_else(|| meta.git_branch.take());
+    if let Some(branch) = payload.at(&["git", "branch"]).and_then(|it| it.text()) {
+        meta.git_branch = Some(branch.into());
+    }
     if !first {
         return;
     }
@@ -65,26 +63,32 @@ fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut Ses
     meta.id = Some(id);
     meta.project = text(payload, "cwd").or_else(|| meta.project.take());
     meta.parent = forked_from.or_else(|| text(payload, "parent_thread_id"));
-    if payload.at(&["source", "subagent"]).is_some()
-        || payload
-            .get("thread_source")
-            .is_some_and(|s| s.is("subagent"))
-    {
+    if is_subagent(payload) {
         meta.hidden = Some("subagent");
     }
     if meta.parent.is_some() || meta.hidden.is_some() {
         meta.usage.running.descends();
     }
-    for key in [
-        "originator",
-        "model_provider",
-        "agent_nickname",
-        "agent_role",
-    ] {
+    for key in METADATA {
         if let Some(value) = text(payload, key) {
             meta.metadata.insert(key.to_owned(), value);
         }
     }
+}
+
+/// Members of the first line that are kept as they are.
+const METADATA: [&str; 4] = [
+    "originator",
+    "model_provider",
+    "agent_nickname",
+    "agent_role",
+];
+
+fn is_subagent(payload: Raw<'_>) -> bool {
+    payload.at(&["source", "subagent"]).is_some()
+        || payload
+            .get("thread_source")
+            .is_some_and(|source| source.is("subagent"))
 }
 
 fn fold_item(payload: Raw<'_>, meta: &mut SessionMeta) {

@@ -1,9 +1,9 @@
 //! Encodes new rows of a transcript, with the member order of the app.
 
 use boswell_model::json::{Json, Raw, RawKind};
-use boswell_model::{Advice, Error, ErrorKind, Instant, Result, Usage};
+use boswell_model::{Advice, Error, ErrorKind, Instant, MediaSource, Part, Result, Usage};
 
-use crate::{AssistantMessage, Body, Draft, Part, one_object, refuse_unknown_parts, unsupported};
+use crate::{AssistantMessage, Body, Draft, one_object, refuse_unwritable_parts, unsupported};
 
 use super::{attachment, indent};
 
@@ -31,7 +31,7 @@ pub(crate) struct MessagePosition<'a> {
 
 /// Encodes a draft.
 pub(crate) fn encode(draft: &Draft, place: MessagePosition<'_>) -> Result<Encoded> {
-    refuse_unknown_parts("myagents", &draft.body)?;
+    refuse_unwritable_parts("myagents", &draft.body)?;
     match &draft.body {
         Body::User(parts) => {
             let (attachments, files) = attachments(parts, place)?;
@@ -113,7 +113,7 @@ fn usage(answer: &AssistantMessage) -> Option<Json> {
 fn content(parts: &[Part]) -> String {
     let texts: Option<Vec<&str>> = parts
         .iter()
-        .filter(|part| !matches!(part, Part::Image { .. }))
+        .filter(|part| !matches!(part, Part::Media { .. }))
         .map(|part| {
             if let Part::Text(text) = part {
                 Some(text.as_str())
@@ -143,20 +143,16 @@ fn block(at: usize, part: &Part) -> Option<Json> {
             .with("type", "thinking")
             .with("thinking", text)
             .with("isComplete", true),
-        Part::Call {
-            id,
-            name,
-            arguments,
-        } => {
+        Part::Call { id, name, input } => {
             let tool = Json::object()
                 .with("id", id)
                 .with("name", name)
-                .with("input", arguments.clone());
+                .with("input", input.to_object());
             Json::object()
                 .with("type", "tool_use")
                 .with("tool", tool.with("streamIndex", at))
         }
-        Part::Image { .. } | Part::Other(_) => return None,
+        _ => return None,
     })
 }
 
@@ -165,7 +161,11 @@ type Files = Vec<(String, Vec<u8>)>;
 fn attachments(parts: &[Part], place: MessagePosition<'_>) -> Result<(Option<Vec<Json>>, Files)> {
     let (mut rows, mut files) = (Vec::new(), Files::new());
     for part in parts {
-        let Part::Image { base64, mime } = part else {
+        let Part::Media {
+            mime: Some(mime),
+            source: MediaSource::Inline(base64),
+        } = part
+        else {
             continue;
         };
         let id = (place.name)();
@@ -280,7 +280,7 @@ mod tests {
         let call = Part::Call {
             id: "t".into(),
             name: "Bash".into(),
-            arguments: Json::object().with("c", 1),
+            input: Json::object().with("c", 1).into(),
         };
         let usage = Usage {
             input: Some(2),
@@ -337,10 +337,7 @@ mod tests {
     #[test]
     fn an_image_becomes_a_file_that_stays_in_its_folder() {
         let image = |mime: &str| {
-            let part = Part::Image {
-                base64: "aGk=".into(),
-                mime: mime.into(),
-            };
+            let part = Part::image("aGk=", mime);
             let place = MessagePosition {
                 session: "s",
                 id: "7",

@@ -183,7 +183,7 @@ pub(crate) fn view(object: &Object<'_>) -> View {
             r.visible.is_empty() && r.kind != Some(reminder::LOCAL_COMMAND_OUTPUT)
         });
     View {
-        blocks,
+        parts: blocks,
         model: model(object),
         usage: object
             .get("usage")

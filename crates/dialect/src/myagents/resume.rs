@@ -12,6 +12,14 @@ use super::row::{PENDING, Row};
 /// The name of the Claude SDK engine in a row.
 const BUILTIN: &str = "builtin";
 
+fn transcript(session: &str) -> SessionLink {
+    SessionLink {
+        kind: LinkKind::Transcript,
+        dialect: "claude",
+        id: session.to_owned(),
+    }
+}
+
 /// Returns the command for a session of the built-in engine; `None` for other engines, which have
 /// their own.
 ///
@@ -24,17 +32,13 @@ pub(super) fn resume(
     let Some(row) = location.row.as_deref().and_then(Row::parse) else {
         return Ok(None);
     };
-    let text = |key: &str| {
-        row.0
-            .get(key)
-            .and_then(|v| v.text())
-            .filter(|text| !text.is_empty())
-    };
+    let text = |key: &str| row.0.get(key)?.text().filter(|text| !text.is_empty());
+    let flag = |key: &str| row.0.get(key).and_then(|value| value.bool()) == Some(true);
     let (sdk, runtime) = (text("sdkSessionId"), row.runtime());
     let meta = ResumeFacts {
         id: &location.id,
         sdk_id: sdk.as_deref(),
-        unified: row.0.get("unifiedSession").and_then(|v| v.bool()) == Some(true),
+        unified: flag("unifiedSession"),
         // The app writes the SDK's id into the row before there is a transcript, so the id alone
         // proves nothing; a prepared row is only hidden.
         registered: false,
@@ -42,13 +46,10 @@ pub(super) fn resume(
         other_engine: Some(runtime.as_str()).filter(|runtime| *runtime != BUILTIN),
         unfinished_rewind: row.0.get(PENDING).is_some_and(|v| !v.is_null()),
     };
-    let found = meta.sdk_session().map_or(Probe::Absent, |session| {
-        probe(&SessionLink {
-            kind: LinkKind::Transcript,
-            dialect: "claude",
-            id: session.to_owned(),
-        })
-    });
+    let found = match meta.sdk_session() {
+        Some(session) => probe(&transcript(session)),
+        None => Probe::Absent,
+    };
     let words: Vec<String> = match decide(&meta, &ResumeReason::History, &found) {
         Ok(ResumeDecision::Start(launch)) => launch.argv()?,
         Ok(ResumeDecision::StartUnderNewId) => Vec::new(),

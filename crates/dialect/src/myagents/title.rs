@@ -71,8 +71,8 @@ fn without_wrapper(raw: &str) -> String {
     task(said, is_cron).unwrap_or_else(|| folded(said))
 }
 
-/// Returns the name of a scheduled task. Only after the marker, because a user may write `执行任务：`
-/// too.
+/// Returns the name of a scheduled task. Only after the marker, because a user may
+/// write `执行任务：` too.
 fn task(text: &str, is_cron: bool) -> Option<String> {
     if !is_cron && !text.contains("<CRON_TASK>") {
         return None;

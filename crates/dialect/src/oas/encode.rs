@@ -1,9 +1,9 @@
 //! Encodes drafts as rows of open-agent-sdk.
 
 use boswell_model::json::{Json, Raw, insert_member};
-use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Part, Result};
 
-use crate::{AssistantMessage, Body, Draft, Part, one_object, unsupported};
+use crate::{AssistantMessage, Body, Draft, one_object, unsupported};
 
 /// The ids and the time of a new row.
 #[derive(Debug, Clone, Copy)]
@@ -66,19 +66,16 @@ fn assistant(row: Json, answer: &AssistantMessage) -> Result<Json> {
             Part::Text(text) => {
                 content.push(Json::object().with("type", "text").with("text", text))
             }
-            Part::Call {
-                id,
-                name,
-                arguments,
-            } => {
+            Part::Call { id, name, input } => {
+                let arguments = input.to_object();
                 let block = Json::object()
                     .with("type", "tool_use")
                     .with("id", id)
                     .with("name", name);
-                content.push(block.with("input", arguments.clone()));
                 let function = Json::object()
                     .with("name", name)
                     .with("arguments", arguments.to_string());
+                content.push(block.with("input", arguments));
                 calls.push(
                     Json::object()
                         .with("id", id)
@@ -86,9 +83,7 @@ fn assistant(row: Json, answer: &AssistantMessage) -> Result<Json> {
                         .with("function", function),
                 );
             }
-            Part::Thinking { .. } | Part::Image { .. } | Part::Other(_) => {
-                return Err(no_place());
-            }
+            _ => return Err(no_place()),
         }
     }
     let stop = answer

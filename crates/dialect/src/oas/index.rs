@@ -263,8 +263,7 @@ fn gap_of(rows: Raw<'_>) -> Option<Vec<u8>> {
         .map(|_| inside.get(..white).unwrap_or(b"").to_vec())
 }
 
-fn put(key: String, old: Option<&[u8]>, rows: &[Vec<u8>], gap: Option<&[u8]>) -> Option<Step> {
-    let gap = gap.unwrap_or(ROW_GAP);
+fn array_of(rows: &[Vec<u8>], gap: &[u8]) -> Vec<u8> {
     let end = gap.strip_suffix(b"  ").unwrap_or(gap);
     let mut array = vec![b'['];
     for (number, row) in rows.iter().enumerate() {
@@ -274,6 +273,11 @@ fn put(key: String, old: Option<&[u8]>, rows: &[Vec<u8>], gap: Option<&[u8]>) ->
     }
     array.extend_from_slice(if rows.is_empty() { b"" } else { end });
     array.push(b']');
+    array
+}
+
+fn put(key: String, old: Option<&[u8]>, rows: &[Vec<u8>], gap: Option<&[u8]>) -> Option<Step> {
+    let array = array_of(rows, gap.unwrap_or(ROW_GAP));
     let usable = old.filter(|old| rows_of(old).is_some());
     let Some(old) = usable else {
         let whole = [

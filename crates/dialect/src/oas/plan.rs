@@ -253,7 +253,7 @@ fn is_there(asked: &PlanInput<'_>, id: &str, new: &[u8]) -> Result<bool> {
         let object = boswell_model::json::Object::new(bytes.get(..end)?, &members);
         Some((
             object.text("type").map(std::borrow::Cow::into_owned),
-            row::view(&object).blocks,
+            row::view(&object).parts,
         ))
     };
     if said(&asked.view.payload(slot)?) == said(new) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{
-    Block, EntryKind, Flags, Head, Instant, Interner, Said, SessionMeta, Usage, View,
+    EntryKind, Flags, Head, Instant, Interner, Part, Said, SessionMeta, Usage, View,
 };
 
 use super::header;
@@ -142,11 +142,11 @@ pub(crate) fn view(object: &Object<'_>) -> View {
             text("model")
         )),
         "user" => View {
-            blocks: blocks(object),
+            parts: blocks(object),
             ..View::default()
         },
         "assistant" => View {
-            blocks: blocks(object),
+            parts: blocks(object),
             model: object.text("model").map(Cow::into_owned),
             usage: usage(object),
             stop: object.text("stop_reason").map(|stop| stop.into_owned()),
@@ -155,14 +155,14 @@ pub(crate) fn view(object: &Object<'_>) -> View {
         "tool_result" => {
             let is_error = object.get("is_error").and_then(|e| e.bool()) == Some(true);
             let result = object.get("result").map(any_text).unwrap_or_default();
-            let answer = Block::Result {
+            let answer = Part::Result {
                 call: text("tool_use_id"),
                 text: result,
                 is_error,
             };
             let tool = object.text("tool_name").map(Cow::into_owned);
             View {
-                blocks: vec![answer],
+                parts: vec![answer],
                 tool,
                 ..View::default()
             }
@@ -207,23 +207,22 @@ fn system_view(object: &Object<'_>) -> View {
     }
 }
 
-/// Returns the parts of a message: those of `content`, then the calls that are only in
-/// `tool_calls`.
-fn blocks(object: &Object<'_>) -> Vec<Block> {
+/// The parts of a message: those of `content`, then the calls that stand in `tool_calls` alone.
+fn blocks(object: &Object<'_>) -> Vec<Part> {
     let Some(message) = object.get("message") else {
         return Vec::new();
     };
     let mut out = Vec::new();
     match message.get("content") {
         Some(content) if content.kind() == RawKind::Array => out.extend(content.items().map(block)),
-        Some(content) if !content.is_null() => out.push(Block::Text(any_text(content))),
+        Some(content) if !content.is_null() => out.push(Part::Text(any_text(content))),
         _ => {}
     }
     let apart = calls_apart(message);
-    out.extend(apart.into_iter().map(|call| Block::Call {
+    out.extend(apart.into_iter().map(|call| Part::Call {
         id: call.id,
         name: call.name,
-        input: call.arguments,
+        input: call.arguments.into(),
     }));
     out
 }
@@ -275,27 +274,30 @@ pub(crate) fn calls_apart(message: Raw<'_>) -> Vec<CallApart> {
     apart
 }
 
-fn block(item: Raw<'_>) -> Block {
+fn block(item: Raw<'_>) -> Part {
     let text = |key: &str| item.get(key).and_then(|t| t.text()).map(Cow::into_owned);
     let word = text("type").unwrap_or_default();
     match (word.as_str(), text("text")) {
-        ("text", Some(text)) => Block::Text(text),
-        ("tool_use", _) => Block::Call {
+        ("text", Some(text)) => Part::Text(text),
+        ("tool_use", _) => Part::Call {
             id: text("id").unwrap_or_default(),
             name: text("name").unwrap_or_default(),
-            input: item.get("input").map_or_else(|| "{}".to_owned(), lossy),
+            input: item
+                .get("input")
+                .map_or_else(|| "{}".to_owned(), lossy)
+                .into(),
         },
-        _ => Block::Other {
+        _ => Part::Other {
             word,
             json: lossy(item),
         },
     }
 }
 
-fn calls(object: &Object<'_>) -> Vec<Block> {
+fn calls(object: &Object<'_>) -> Vec<Part> {
     blocks(object)
         .into_iter()
-        .filter(|b| matches!(b, Block::Call { .. }))
+        .filter(|b| matches!(b, Part::Call { .. }))
         .collect()
 }
 

@@ -6,15 +6,16 @@
 
 use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member, value_end};
 use boswell_model::{
-    Advice, Error, ErrorDetails, ErrorKind, Instant, RequestInput, Result, SessionMeta, Usage,
+    Advice, Error, ErrorDetails, ErrorKind, Instant, MediaSource, Part, RequestInput, Result,
+    SessionMeta, Usage,
 };
 use memchr::{memchr, memchr2, memmem};
 
 use super::project_folder::folder;
 use super::{Flavour, Pi};
 use crate::{
-    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, Part, one_object,
-    refuse_unknown_parts, unsupported,
+    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, one_object,
+    refuse_unwritable_parts, unsupported,
 };
 
 /// Longest entry id that a caller may set.
@@ -44,7 +45,7 @@ pub(super) fn entry(
         )
         .advising("leave the id out, and one is generated"));
     }
-    refuse_unknown_parts(dialect.word(), &draft.body)?;
+    refuse_unwritable_parts(dialect.word(), &draft.body)?;
     let title = match &draft.body {
         Body::Native(bytes) => {
             out.extend_from_slice(&native(bytes, settled)?);
@@ -157,10 +158,6 @@ fn appended_title(dialect: Pi, title: &str) -> Result<String> {
 fn brings_json(body: &Body) -> bool {
     match body {
         Body::Custom { data, .. } | Body::Mode { data, .. } => data.is_some(),
-        Body::Assistant(answer) => answer
-            .content
-            .iter()
-            .any(|part| matches!(part, Part::Call { .. })),
         _ => false,
     }
 }
@@ -301,21 +298,20 @@ fn part(printed: &mut Printer<'_>, part: &Part) {
             .with("type", "thinking")
             .with("thinking", text)
             .with_some("thinkingSignature", signature.as_deref()),
-        Part::Call {
-            id,
-            name,
-            arguments,
-        } => printed
+        Part::Call { id, name, input } => printed
             .with("type", "toolCall")
             .with("id", id)
             .with("name", name)
-            .with("arguments", arguments),
-        Part::Image { base64, mime } => printed
+            .with("arguments", input.to_object()),
+        Part::Media {
+            mime: Some(mime),
+            source: MediaSource::Inline(base64),
+        } => printed
             .with("type", "image")
             .with("data", base64)
             .with("mimeType", mime),
-        // `refuse_unknown_parts` returned an error for this case.
-        Part::Other(_) => printed,
+        // Refused before.
+        _ => printed,
     };
 }
 

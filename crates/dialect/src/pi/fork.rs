@@ -86,12 +86,7 @@ fn log(
     };
     let now = born.unwrap_or_else(|| asked.id_source.now());
     let mut log = encode::new_log(pi, &from, id, now)?;
-    let last = records.last().and_then(|record| {
-        Raw::trusted(record)
-            .get("id")?
-            .text()
-            .map(|id| id.into_owned())
-    });
+    let last = records.last().and_then(|record| id_of(record));
     for record in records {
         log.bytes.extend_from_slice(&record);
         log.bytes.push(b'\n');
@@ -102,15 +97,15 @@ fn log(
             parent: last.as_deref(),
             at: now,
         };
-        encode::entry(
-            pi,
-            &Draft::new(Body::Title(title.clone())),
-            settled,
-            &mut log.bytes,
-        )?;
+        let title = Draft::new(Body::Title(title.clone()));
+        encode::entry(pi, &title, settled, &mut log.bytes)?;
         log.bytes.push(b'\n');
     }
     Ok(log)
+}
+
+fn id_of(record: &[u8]) -> Option<String> {
+    Some(Raw::trusted(record).get("id")?.text()?.into_owned())
 }
 
 /// Returns every entry in file order.

@@ -63,7 +63,7 @@ fn stored(
         // Commands, file mentions and summaries have their own fields; their parts are the text
         // that the view shows.
         None => view::view(entry)
-            .blocks
+            .parts
             .iter()
             .filter_map(view::plain)
             .map(text_part)

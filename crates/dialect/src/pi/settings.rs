@@ -54,6 +54,13 @@ fn last_answer_with_model(
     Ok(None)
 }
 
+fn context(entry: &Object<'_>) -> Json {
+    Json::object()
+        .with_some("contextName", entry.get("contextName"))
+        .with_some("tenant", entry.get("tenant"))
+        .with_some("namespace", entry.get("namespace"))
+}
+
 fn apply(
     flavour: Flavour,
     word: &str,
@@ -80,13 +87,7 @@ fn apply(
             settings.mode_data = entry.get("data").filter(|d| !d.is_null()).map(json_text);
         }
         "ttsr_injection" => inject_rules(entry, settings),
-        "context_change" => {
-            let json = Json::object()
-                .with_some("contextName", entry.get("contextName"))
-                .with_some("tenant", entry.get("tenant"))
-                .with_some("namespace", entry.get("namespace"));
-            settings.set_other("context", json.to_string());
-        }
+        "context_change" => settings.set_other("context", context(entry).to_string()),
         "service_tier_change" => match entry.get("serviceTier").filter(|t| !t.is_null()) {
             Some(tier) => settings.set_other("service_tier", json_text(tier)),
             None => settings.other.retain(|(name, _)| name != "service_tier"),

@@ -9,7 +9,7 @@ use boswell_dialect::{
 };
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
-    Advice, Block, ErrorKind, Instant, Payloads, ProblemKind, Result, SessionMeta, Slot, Tip,
+    Advice, ErrorKind, Instant, Part, Payloads, ProblemKind, Result, SessionMeta, Slot, Tip,
 };
 
 const ID: &str = "a1b2c3d4e5f6789012345678abcdef01";
@@ -253,8 +253,8 @@ fn the_document_shows_its_prompt_and_a_line_about_its_state() {
         .unwrap()
         .unwrap();
     assert_eq!(
-        shown.blocks,
-        [Block::Text("Refactor <auth> & middleware".into())]
+        shown.parts,
+        [Part::Text("Refactor <auth> & middleware".into())]
     );
     assert_eq!(
         shown.remark.as_deref(),

@@ -89,7 +89,7 @@ fn summary(bytes: Vec<u8>) -> String {
             .unwrap()
             .unwrap();
         assert!(
-            !shown.blocks.is_empty() || shown.remark.is_some(),
+            !shown.parts.is_empty() || shown.remark.is_some(),
             "{} shows nothing",
             read.log.label(slot)
         );

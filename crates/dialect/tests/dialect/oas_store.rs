@@ -9,7 +9,7 @@ use boswell_dialect::{
 };
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
-    Block, EntryKind, Gap, Instant, Payloads, ProblemKind, Result, Slot, SpanKind, Tip,
+    EntryKind, Gap, Instant, Part, Payloads, ProblemKind, Result, Slot, SpanKind, Tip,
 };
 
 const A: &str = "11111111-2222-4333-8444-555555555555";
@@ -226,15 +226,15 @@ fn calls_are_shown_once_with_their_arguments_and_answers_of_any_shape() {
             .unwrap()
     };
     assert_eq!(
-        shown(2).blocks,
+        shown(2).parts,
         [
-            Block::Text("Hi".into()),
-            Block::Call {
+            Part::Text("Hi".into()),
+            Part::Call {
                 id: "c1".into(),
                 name: "Bash".into(),
                 input: "{\"cmd\":\"ls\"}".into()
             },
-            Block::Call {
+            Part::Call {
                 id: "c2".into(),
                 name: "Read".into(),
                 input: "{\"file_path\":\"a\"}".into()
@@ -247,8 +247,8 @@ fn calls_are_shown_once_with_their_arguments_and_answers_of_any_shape() {
     );
     let answer = shown(3);
     assert_eq!(
-        answer.blocks,
-        [Block::Result {
+        answer.parts,
+        [Part::Result {
             call: "c1".into(),
             text: "{\"stdout\":\"x\"}".into(),
             is_error: true

@@ -240,9 +240,7 @@ fn every_file_of_the_family_opens_and_nothing_is_lost() {
             assert!(context.items.len() <= session.log.heads.len());
             for slot in session.log.slots() {
                 let shown = view.with_object(slot, |o| pi.view(o)).unwrap().unwrap();
-                assert!(
-                    !shown.blocks.is_empty() || shown.remark.is_some() || shown.model.is_some()
-                );
+                assert!(!shown.parts.is_empty() || shown.remark.is_some() || shown.model.is_some());
             }
         }
     }

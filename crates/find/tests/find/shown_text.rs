@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use boswell_dialect::Depth;
 use boswell_find::extract;
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{Block, EntryKind, View};
+use boswell_model::{EntryKind, Part, View};
 use boswell_store::Session;
 use boswell_store::store::Stores;
 use boswell_testkit::home::TestHome;
@@ -58,18 +58,18 @@ fn json_words(json: &str, into: &mut Words) {
 
 fn shown_words(view: &View, record: &[u8], kind: EntryKind) -> Words {
     let mut shown = Words::new();
-    for block in &view.blocks {
-        match block {
-            Block::Text(text) | Block::Thinking(text) | Block::Result { text, .. } => {
+    for part in &view.parts {
+        match part {
+            Part::Text(text) | Part::Thinking { text, .. } | Part::Result { text, .. } => {
                 shown.extend(words(text));
             }
-            Block::Call { name, input, .. } => {
+            Part::Call { name, input, .. } => {
                 shown.extend(words(name));
-                json_words(input, &mut shown);
+                json_words(input.text(), &mut shown);
             }
-            Block::Other { json, .. } => json_words(json, &mut shown),
+            Part::Other { json, .. } => json_words(json, &mut shown),
             // Base64, or a name that is not shown.
-            Block::Media { .. } => {}
+            Part::Media { .. } => {}
             other => unreachable!("a kind of block that this test does not know: {other:?}"),
         }
     }

@@ -18,6 +18,7 @@ use boswell_dialect::{Confidence, Depth, Fix, Patch, RepairInput, SessionLocatio
 use boswell_model::{Advice, Error, ErrorKind, Framing, ProblemKind, Repair, RequestInput, Result};
 
 use super::byte_fixes::Keep;
+use super::fix_selection::{accept, changed};
 use super::patched_reader::PatchedReader;
 use super::patched_session::PatchedSession;
 use super::{
@@ -461,42 +462,6 @@ impl<'a> RepairPlanner<'a> {
         }
         Ok(lost)
     }
-}
-
-/// Selects fixes whose splices do not overlap; the others wait for the next round.
-fn accept(fixes: &[Fix]) -> Vec<&Fix> {
-    let mut accepted: Vec<&Fix> = Vec::new();
-    let mut taken: std::collections::BTreeMap<u64, u64> = std::collections::BTreeMap::new();
-    for fix in fixes {
-        let clashes = |splice: &Splice| {
-            // Insertions (`len == 0`) at the border of a replaced range do not overlap it.
-            let before = taken.range(..splice.end().max(splice.at + 1)).next_back();
-            match before {
-                Some((at, end)) if splice.len == 0 => *at < splice.at && splice.at < *end,
-                Some((at, end)) => *end > splice.at || (*at == splice.at && splice.len > 0),
-                None => false,
-            }
-        };
-        if fix.splices.iter().any(clashes) {
-            continue;
-        }
-        taken.extend(
-            fix.splices
-                .iter()
-                .filter(|splice| splice.len > 0)
-                .map(|splice| (splice.at, splice.end())),
-        );
-        accepted.push(fix);
-    }
-    accepted
-}
-
-fn changed(fixes: &[&Fix]) -> usize {
-    fixes
-        .iter()
-        .flat_map(|fix| &fix.splices)
-        .filter(|splice| splice.len > 0 && !splice.with.is_empty())
-        .count()
 }
 
 /// Returns why two goals cannot both be reached for a session, if that is so.

@@ -109,6 +109,21 @@ pub(crate) fn lower(disk: &dyn Disk, root: &Path, plan: &Plan) -> Result<Lowered
 }
 
 impl Lowering<'_> {
+    fn remove(&mut self, key: &str) -> Result<()> {
+        match self.look(key)? {
+            State::File(before) => {
+                self.keep_before(key)?;
+                self.change(Change::Remove {
+                    key: key.to_owned(),
+                    before,
+                });
+                Ok(())
+            }
+            State::Absent => Ok(()),
+            State::Folder => Err(not_a_file(key)),
+        }
+    }
+
     fn step(&mut self, step: &Step) -> Result<()> {
         match step {
             Step::Append { key, bytes } => self.append(key, bytes, Modified::Now),
@@ -136,18 +151,7 @@ impl Lowering<'_> {
                 modified,
             } => self.assemble(key, from, patch, *modified),
             Step::Rename { from, to } => self.rename(from, to),
-            Step::Remove { key } => match self.look(key)? {
-                State::File(before) => {
-                    self.keep_before(key)?;
-                    self.change(Change::Remove {
-                        key: key.clone(),
-                        before,
-                    });
-                    Ok(())
-                }
-                State::Absent => Ok(()),
-                State::Folder => Err(not_a_file(key)),
-            },
+            Step::Remove { key } => self.remove(key),
             Step::MakeFolder { key } => self.folders(key),
             Step::RemoveFolder { key } => {
                 if self.look(key)? == State::Folder {

@@ -12,8 +12,8 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::{Append, Body, Draft, EntryStamp, IdSource, Parent, Part, SessionFacts};
-use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
+use boswell_dialect::{Append, Body, Draft, EntryStamp, IdSource, Parent, SessionFacts};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Part, Result};
 
 use super::batch::{Batch, Encoded};
 use super::id_index::KnownIds;

@@ -5,7 +5,7 @@ use std::process::{Command, ExitStatus};
 
 use boswell_store::checkpoint::{Captured, State};
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::model::{Block, EntryKind, Settings};
+use boswell_store::model::{EntryKind, Part, Settings};
 use boswell_store::prompts::Prompts;
 use boswell_store::{Session, Store};
 
@@ -140,10 +140,10 @@ impl Lab {
             )
         };
         let items: Vec<_> = context.items.iter().map(read).collect();
-        let results = items.iter().flat_map(|(_, view)| &view.blocks);
+        let results = items.iter().flat_map(|(_, view)| &view.parts);
         let broken: Vec<&str> = results
             .filter_map(|block| match block {
-                Block::Result {
+                Part::Result {
                     call,
                     is_error: true,
                     text,

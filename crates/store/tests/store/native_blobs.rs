@@ -38,10 +38,7 @@ fn a_text_of_a_million_characters_and_an_image_come_back_whole() {
     writer
         .append(Draft::user(long.clone()).with_id("long"))
         .unwrap();
-    let parts = vec![Part::Image {
-        base64: image.clone(),
-        mime: "image/png".to_owned(),
-    }];
+    let parts = vec![Part::image(image.clone(), "image/png")];
     writer
         .append(Draft::answer(AssistantMessage {
             content: parts,

@@ -160,8 +160,8 @@ pub(in super::super) const READERS: &[KnownReader] = &[
     },
 ];
 
-/// Returns the reason if no single file can satisfy all `goals`: old versions resume the branch with
-/// the newest time, new ones the one written last.
+/// Returns the reason if no single file can satisfy all `goals`: old versions resume the branch
+/// with the newest time, new ones the one written last.
 pub(in super::super) fn exclusive(
     repair_input: &RepairInput<'_>,
     goals: &[&'static str],

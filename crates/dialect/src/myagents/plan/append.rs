@@ -4,13 +4,28 @@
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Advice, EntryKind, Error, ErrorKind, Instant, Result, Revision, Slot};
 
-use crate::{Draft, Expected, Parent, Planned, Step, unsupported};
+use crate::{Draft, Expected, Modified, Parent, Planned, Step, unsupported};
 
 use super::super::encode::{Encoded, MessagePosition, encode};
 use super::super::index_file::RowEdit;
 use super::super::stats::Stats;
 use super::super::{indent, preview, reminder, title};
 use super::input::Work;
+
+/// The steps that write lines, over a torn row if they begin with it.
+fn written(work: &Work<'_>, torn: Option<(u64, Vec<u8>)>, lines: Vec<u8>) -> Result<Vec<Step>> {
+    let transcript = work.transcript()?;
+    Ok(match torn {
+        Some((at, old)) if lines.starts_with(&old) => vec![Step::Edit {
+            key: transcript.key,
+            at: Some(at),
+            old,
+            new: lines,
+            modified: Modified::Now,
+        }],
+        _ => transcript.appended(&lines),
+    })
+}
 
 /// The encoded rows of an append.
 struct Rows {
@@ -43,30 +58,16 @@ pub(super) fn plan(
     if rows.rows.is_empty() {
         return work.finish("append", "nothing to add");
     }
-    let lines: Vec<u8> = rows
-        .rows
-        .iter()
-        .flat_map(|it| [it.row.as_slice(), b"\n"].concat())
-        .collect();
-    // The attachments are written before the row that names them.
-    work.steps.extend(
-        rows.rows
-            .iter()
-            .flat_map(|it| &it.files)
-            .map(|(key, bytes)| Step::put(key, bytes.clone())),
-    );
-    let steps = match known.torn {
-        Some((at, old)) if lines.starts_with(&old) => {
-            vec![Step::Edit {
-                key: work.transcript()?.key,
-                at: Some(at),
-                old,
-                new: lines,
-                modified: crate::Modified::Now,
-            }]
+    let mut lines = Vec::new();
+    for it in &rows.rows {
+        lines.extend_from_slice(&it.row);
+        lines.push(b'\n');
+        // The attachments are written before the row that names them.
+        for (key, bytes) in &it.files {
+            work.steps.push(Step::put(key, bytes.clone()));
         }
-        _ => work.transcript()?.appended(&lines),
-    };
+    }
+    let steps = written(&work, known.torn, lines)?;
     work.steps.extend(steps);
     if let Some(row) = work.index.row(work.id()) {
         let row = told(&work, row, &rows)?;

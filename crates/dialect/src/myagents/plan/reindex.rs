@@ -1,7 +1,7 @@
 //! Rebuilds the index from the transcripts.
 
 use boswell_model::json::Json;
-use boswell_model::{Instant, Remark, Result};
+use boswell_model::{Instant, Remark, Result, SessionView};
 
 use crate::{Depth, Files, IdSource, Plan, Planned, Reader, SessionLocation};
 
@@ -14,23 +14,26 @@ use super::input::{preview_of, set_or_remove};
 /// A larger transcript is not read: its sums stay as in the index.
 const LONGEST: u64 = 1 << 30;
 
+fn counted(view: &SessionView<'_>) -> Result<Stats> {
+    let mut stats = Stats::default();
+    for slot in view.log.slots() {
+        view.with_object(slot, |row| stats.count(row))?;
+    }
+    Ok(stats)
+}
+
 /// Plans a new index. Rows keep members that only the index has; sums and previews are computed
 /// again; transcripts without a row get one.
 pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planned> {
     let mut index = IndexFile::load(files)?;
     let mut remarks = Vec::new();
     for location in layout::discover(files)?.sessions {
-        let newer = location
-            .key
-            .as_deref()
-            .is_some_and(|key| key.starts_with("sessions-v2/"));
-        let Some(key) = location
-            .key
-            .clone()
-            .filter(|_| !newer && location.size <= LONGEST)
-        else {
+        let Some(key) = location.key.clone() else {
             continue;
         };
+        if key.starts_with("sessions-v2/") || location.size > LONGEST {
+            continue;
+        }
         let bytes = files.read_whole(&key, LONGEST)?.unwrap_or_default();
         let read = Reader::read(&MyAgents, &location, &bytes, Depth::Facts);
         let view = read.view(&bytes);
@@ -44,10 +47,7 @@ pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planne
                 born(&location, &read.meta, id_source.now())
             }
         };
-        let mut stats = Stats::default();
-        for slot in view.log.slots() {
-            view.with_object(slot, |row| stats.count(row))?;
-        }
+        let stats = counted(&view)?;
         if stats != Stats::stated(row.raw()) || row.raw().get("stats").is_none() {
             stats.write(&mut row)?;
         }

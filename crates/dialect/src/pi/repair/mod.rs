@@ -285,6 +285,11 @@ impl<'a> Entries<'a> {
     }
 }
 
+/// The record with another text for a member.
+fn with_member(record: &[u8], key: &str, text: &str) -> Result<Vec<u8>> {
+    set_member(record, &[key], &Json::from(text).to_bytes()).map_err(|_| changed())
+}
+
 fn changed() -> Error {
     Error::new(ErrorKind::Conflict, "the session changed while it was read").advising(Advice::Retry)
 }

@@ -287,10 +287,7 @@ fn a_damaged_legacy_document_is_not_hidden_behind_a_new_log() {
 #[test]
 fn an_attached_file_is_there_before_its_row_and_goes_along() {
     let shop = Shop::with(ROW, &talk());
-    let image = Part::Image {
-        base64: "aGVsbG8=".into(),
-        mime: "image/png".into(),
-    };
+    let image = Part::image("aGVsbG8=", "image/png");
     shop.append(vec![Draft::new(Body::User(vec![
         Part::Text("see".into()),
         image,

@@ -37,7 +37,7 @@ fn talk(writer: &SessionWriter) -> boswell_store::Result<()> {
             Part::Call {
                 id: "c1".to_owned(),
                 name: "bash".to_owned(),
-                arguments: Json::object().with("command", "make"),
+                input: Json::object().with("command", "make").into(),
             },
         ],
         provider: Some("anthropic".to_owned()),
@@ -150,10 +150,7 @@ const ACTS: &[(&str, Act)] = &[
         ))?;
         let content = vec![
             Part::Text("seen".to_owned()),
-            Part::Image {
-                base64: "AAAA".to_owned(),
-                mime: "image/png".to_owned(),
-            },
+            Part::image("AAAA", "image/png"),
         ];
         writer
             .append(Draft::new(Body::CustomMessage {

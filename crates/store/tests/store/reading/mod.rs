@@ -5,7 +5,9 @@ mod cache;
 mod counting_disk;
 mod entries;
 mod follow;
+mod follow_since;
 mod messages;
+mod parts;
 mod switch;
 
 use std::path::Path;
