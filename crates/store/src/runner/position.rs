@@ -81,7 +81,7 @@ impl Runner {
         .hinting("what it changed is in the vault: see `boswell ops`"))
     }
 
-    /// The states on disk of all files that the snapshots speak of.
+    /// Returns the current states of all files in the snapshots.
     fn current(&self, op: &Operation, snapshots: &[States]) -> Result<States> {
         let mut current = States::new();
         for key in snapshots.iter().flat_map(States::keys) {
