@@ -252,7 +252,8 @@ fn glob_fits(item: &Value) -> std::result::Result<(), String> {
     let Some(text) = item.as_str() else {
         return Err("it is not a text".to_owned());
     };
-    // It is not known here whether there is a home; the syntax of a pattern can be checked with any.
+    // It is not known here whether there is a home; the syntax of a pattern can
+    // be checked with any.
     match Exclusion::new(&[text.to_owned()], Some(Path::new("/home"))) {
         Ok(_) => Ok(()),
         Err(error) => Err(format!("{error}: {}", error.reason().unwrap_or_default())),

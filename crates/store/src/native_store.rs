@@ -68,8 +68,8 @@ impl Store {
             .clone()
             .unwrap_or_else(|| append.session_id(writing.id_source.as_ref()));
         self.is_valid(&id)?;
-        // The name of the log holds the time of its birth, and so does an id that we make: one can
-        // be told from the other.
+        // The name of the log contains its creation time, and so does an id that we create: each
+        // can be derived from the other.
         let born = if new.id.is_none() {
             uuid_v7_time(&id)
         } else {

@@ -26,7 +26,7 @@ pub enum Selector {
 }
 
 impl Selector {
-    /// Parses what was typed. Nothing is looked up.
+    /// Parses a selector. Nothing is looked up.
     pub fn parse(text: &str) -> Result<Selector> {
         match text {
             "" => {
@@ -155,14 +155,14 @@ pub struct Resolved {
 }
 
 impl Stores {
-    /// Conversations of all stores: what is linked is one.
+    /// Returns the conversations of all stores, with linked sessions joined.
     pub fn conversations(&self) -> (Vec<Conversation>, crate::store::Summaries) {
         let mut all = self.summaries();
         let sessions = std::mem::take(&mut all.sessions);
         (self.joined(sessions), all)
     }
 
-    /// Joins linked sessions, whose summaries were read already, to conversations.
+    /// Joins linked sessions, whose summaries were already read, to conversations.
     pub fn joined(&self, sessions: Vec<(StoreId, Summary)>) -> Vec<Conversation> {
         self.joined_at(sessions)
             .into_iter()
@@ -383,7 +383,7 @@ impl Stores {
     }
 }
 
-/// A session that matches what was typed.
+/// A session that matches the typed text.
 type Candidate = (StoreId, SessionLocation);
 
 fn matching(candidates: &[Candidate], is_it: impl Fn(&SessionLocation) -> bool) -> Vec<Candidate> {
@@ -391,15 +391,15 @@ fn matching(candidates: &[Candidate], is_it: impl Fn(&SessionLocation) -> bool) 
     found.cloned().collect()
 }
 
-/// Returns whether an id begins with what was typed, ignoring case: agents write ids in lower case,
-/// people paste them in any.
+/// Returns whether an id begins with the typed text, ignoring case: agents write ids in lower case,
+/// users paste them in any case.
 fn starts_with(id: &str, prefix: &str) -> bool {
     id.get(..prefix.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// Returns whether the name of a session's file, or the part behind its last underscore, begins
-/// with what was typed.
+/// Returns whether the name of a session's file, or the part after its last underscore, begins with
+/// the typed text.
 fn named(location: &SessionLocation, prefix: &str) -> bool {
     let name = location
         .key

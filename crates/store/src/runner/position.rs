@@ -84,7 +84,7 @@ impl Runner {
         .advising(Advice::from("what it changed is in the vault").also(Advice::ListOperations)))
     }
 
-    /// The states on disk of all files that the snapshots speak of.
+    /// Returns the current states of all files in the snapshots.
     fn current(&self, op: &Operation, snapshots: &[States]) -> Result<States> {
         let mut current = States::new();
         for key in snapshots.iter().flat_map(States::keys) {
