@@ -33,7 +33,7 @@ impl From<&Receipt> for ReceiptShape {
     fn from(receipt: &Receipt) -> ReceiptShape {
         ReceiptShape {
             session: receipt.session.to_string(),
-            entry: receipt.entry.clone(),
+            entry: receipt.entry.to_string(),
             revision: receipt.revision.to_string(),
             deduplicated: receipt.deduplicated,
             durable: receipt.durable.word(),

@@ -2,7 +2,7 @@
 
 use boswell_dialect::ProviderMessage;
 use boswell_model::json::Json;
-use boswell_model::{Context, Message, Result};
+use boswell_model::{Context, EntryId, Message, Result};
 use boswell_store::Session;
 
 use crate::gaps::warn_about_gaps;
@@ -113,9 +113,10 @@ impl App {
 
 fn context(cx: &RequestContext, request: &ContextRequest, sink: ContextSink<'_>) -> Result<()> {
     let found = linked_transcript::followed(cx, cx.resolve(&request.session)?)?;
+    let leaf = request.leaf.as_deref().map(EntryId::from);
     let (session, tip) = found
         .store
-        .read_for_context(&found.location, request.leaf.as_deref())?;
+        .read_for_context(&found.location, leaf.as_ref())?;
     let context = session.context(tip)?;
     let settings = Box::new(settings(&session, &context));
     if sink(ContextPart::Settings(settings))? {

@@ -11,7 +11,7 @@ mod tour;
 use std::path::PathBuf;
 
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::system_ids::{IdSource, SystemIds};
+use boswell_store::disk::{IdSource, SystemIds};
 
 use crate::shape::shape;
 use crate::system::is_new_or_empty;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use boswell_dialect::{Depth, SideKind};
 use boswell_model::{Result, SessionRef};
 use boswell_store::Session;
+use boswell_store::WritableStore;
 use boswell_store::store::Resolved;
 
 use crate::agent_file_history::AgentFileHistory;
@@ -199,7 +200,7 @@ impl FormerFiles {
     pub(crate) fn restore(
         &self,
         cx: &RequestContext,
-        (found, session): (&Resolved, &SessionRef),
+        (found, session): (&Resolved<WritableStore>, &SessionRef),
         force: bool,
         sink: &mut dyn FnMut(RestoreStep) -> Result<()>,
     ) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use boswell_dialect::{EditRequest, Planned};
 use boswell_model::{Result, SessionMeta, SessionRef};
+use boswell_store::WritableStore;
 use boswell_store::operations::Executed;
 use boswell_store::store::Resolved;
 
@@ -85,7 +86,7 @@ pub fn steps(planned: &Planned) -> Vec<PlanStep> {
 /// Executes a request on a session, and adds the remarks of its plan as notices.
 pub(crate) fn execute(
     cx: &RequestContext,
-    found: &Resolved,
+    found: &Resolved<WritableStore>,
     request: &EditRequest,
 ) -> Result<Executed> {
     execute_again(cx, found, request, None)
@@ -94,7 +95,7 @@ pub(crate) fn execute(
 /// As [`execute`], for a request that is computed again once the locks are held.
 pub(crate) fn execute_again(
     cx: &RequestContext,
-    found: &Resolved,
+    found: &Resolved<WritableStore>,
     request: &EditRequest,
     remake: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
 ) -> Result<Executed> {

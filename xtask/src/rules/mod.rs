@@ -11,6 +11,7 @@ mod form;
 mod ignored_syncs;
 mod layering;
 mod paths;
+mod public_api;
 mod retired_words;
 mod seeds_page;
 mod silence;

@@ -113,7 +113,7 @@ fn stores<'c>(cx: &'c RequestContext, dialect: &str) -> Result<Vec<&'c Store>> {
 }
 
 fn plan(cx: &RequestContext, store: &Store, sink: LeftoverSink<'_>) -> Result<usize> {
-    let (found, planned) = cx.planning(store.clone()).plan_clearing()?;
+    let (found, planned) = store.plan_clearing()?;
     if !found.orphans.is_empty() {
         sink(LeftoverEvent::Plan(PlanPreview::from(&planned)))?;
     }

@@ -171,8 +171,8 @@ impl<'e> EntryParts<'e> {
     pub fn of_new(session: &'e SessionRef, entry: &'e NewEntry) -> EntryParts<'e> {
         EntryParts {
             session,
-            label: entry.label.as_deref().map(Cow::Borrowed),
-            parent: entry.parent.as_deref().map(Cow::Borrowed),
+            label: (entry.label.as_ref()).map(|id| Cow::Borrowed(id.as_str())),
+            parent: (entry.parent.as_ref()).map(|id| Cow::Borrowed(id.as_str())),
             kind: entry.kind,
             word: &entry.word,
             time: entry.time,

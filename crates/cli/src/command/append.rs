@@ -63,7 +63,7 @@ impl AppendArgs {
             parent: self.parent.clone(),
             expect: match (&self.expect_revision, &self.expect_leaf) {
                 (Some(revision), _) => Expect::Revision(revision.parse()?),
-                (None, Some(leaf)) => Expect::Leaf(leaf.clone()),
+                (None, Some(leaf)) => Expect::Leaf(leaf.as_str().into()),
                 (None, None) => Expect::Any,
             },
             durability: match self.durability {

@@ -16,7 +16,7 @@ use super::artifact::ArtifactNames;
 use super::{ImportLimits, too_large};
 use crate::blobs;
 use crate::disk::{Disk, durable};
-use crate::{Session, SessionWriter, Store};
+use crate::{Session, SessionWriter, Store, WritableStore};
 
 /// How much of a file is copied at a time.
 const PIECE: u64 = 1 << 20;
@@ -47,8 +47,13 @@ struct SideFileImport {
     subagent: Option<Subagent>,
 }
 
-impl Store {
+impl WritableStore {
     /// Imports a session with its side files. `from` is the store of the source.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`import`](WritableStore::import). A side file that cannot be read is left behind,
+    /// which is not an error.
     pub fn import_whole(
         &self,
         from: &Store,
@@ -148,7 +153,7 @@ fn unnamed(from: &Store, file: &SideFile) -> Result<Option<Subagent>> {
 
 /// Files on their way.
 struct Carrying<'a> {
-    own: &'a Store,
+    own: &'a WritableStore,
     from: &'a Store,
     source: &'a Session,
     new: &'a NewSession,
@@ -163,7 +168,7 @@ struct Carrying<'a> {
 
 impl Carrying<'_> {
     fn carry(&mut self, side_files: Vec<SideFileImport>) -> Result<()> {
-        let Some(files) = self.own.files() else {
+        let Some(disk) = self.own.own_disk() else {
             for SideFileImport { file, .. } in side_files {
                 let why = "sessions have no side files in a store that is not a folder";
                 let why = Error::new(ErrorKind::Unsupported, why);
@@ -184,10 +189,10 @@ impl Carrying<'_> {
         for SideFileImport { file, subagent } in side_files {
             let path = self.folder.join(names.of(&file));
             self.begun.push(path.clone());
-            durable::make_folders(files.disk.as_ref(), path.parent().unwrap_or(&self.folder))?;
+            durable::make_folders(disk.as_ref(), path.parent().unwrap_or(&self.folder))?;
             let read = match subagent {
-                Some(subagent) => self.transcript(files.disk.as_ref(), &subagent, &path)?,
-                None => self.copy(files.disk.as_ref(), &file.key, &path)?,
+                Some(subagent) => self.transcript(disk.as_ref(), &subagent, &path)?,
+                None => self.copy(disk.as_ref(), &file.key, &path)?,
             };
             match read {
                 Ok(()) => self.brought.push(file),
@@ -290,10 +295,9 @@ impl Carrying<'_> {
 
     /// Removes what was written so far; `check` reports what stays.
     fn take_back(&self) {
-        let Some(files) = self.own.files() else {
+        let Some(disk) = self.own.own_disk() else {
             return;
         };
-        let disk = files.disk.as_ref();
         let mut folders: Vec<&Path> = Vec::new();
         // Not synced: no log names these files, so files that a crash brings back are leftovers.
         for path in &self.begun {
