@@ -252,7 +252,7 @@ fn cannot_make(path: &Path, error: std::io::Error) -> Error {
             format!("`{}` is there already", path.display()),
         )
         .because("nothing is overwritten")
-        .hinting("extract into an empty folder");
+        .advising("extract into an empty folder");
     }
     Error::io(path.display(), "make", error)
 }

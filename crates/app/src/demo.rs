@@ -74,10 +74,10 @@ fn demo(cx: &RequestContext, request: &DemoRequest) -> Result<DemoShape> {
     if !is_new_or_empty(&root)? {
         return Err(Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no empty folder", root.display()),
+            format!("`{}` is not an empty folder", root.display()),
         )
-        .because("a demo is made where nothing is yet")
-        .hinting("name another folder, or none for a new temporary one"));
+        .because("a demo is only created in an empty folder")
+        .advising("name another folder, or none for a new temporary one"));
     }
     let place = DemoLayout::at(root);
     place.build(&request.program)?;

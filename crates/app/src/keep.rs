@@ -10,7 +10,7 @@ mod timer;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Instant, Result, shell_literal};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Result, shell_literal};
 use boswell_store::Store;
 
 use crate::shape::shape;
@@ -215,7 +215,9 @@ fn nothing_deletes() -> Error {
         "no agent on this machine deletes sessions by itself",
     )
     .because("only Claude Code is known to, and its folder is not there")
-    .hinting("see the stores with `boswell stores`, or name one with `--store claude=DIR`")
+    .advising(Advice::ListStores.or(Advice::NameStore {
+        dialect: Some("claude".to_owned()),
+    }))
 }
 
 /// Installs the agent's own hook for a store, else a timer.
@@ -246,7 +248,9 @@ fn command(cx: &RequestContext, store: &Store, request: &KeepOnRequest) -> Resul
         shell_literal(&cx.home()?.display().to_string()),
         "--store".to_owned(),
         shell_literal(&place),
-        "keep run --quiet".to_owned(),
+        "keep".to_owned(),
+        "run".to_owned(),
+        "--quiet".to_owned(),
     ];
     Ok(words.join(" "))
 }

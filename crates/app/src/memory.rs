@@ -6,7 +6,7 @@ mod check;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::MemoryFile;
-use boswell_model::{Error, Result};
+use boswell_model::{Error, Remark, Result};
 use boswell_store::memory::{self, LOADED_LINES, Page};
 use boswell_store::{Home, Store};
 
@@ -115,7 +115,7 @@ shape! {
         /// what is wrong, in a word
         problem: &'static str,
         /// the same in a sentence
-        detail: String,
+        detail: Remark,
     }
 }
 

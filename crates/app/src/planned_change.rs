@@ -109,5 +109,8 @@ pub(crate) fn execute_again(
 
 /// Adds the remarks of a plan as notices.
 pub(crate) fn remark(cx: &RequestContext, planned: &Planned) {
-    planned.remarks.iter().for_each(|remark| cx.remark(remark));
+    planned
+        .remarks
+        .iter()
+        .for_each(|remark| cx.remark(remark.clone()));
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use boswell_dialect::{DialectFacts, SessionLocation, facts_of};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::links::Conversation;
 use boswell_store::operations::{Purging, Runner};
 use boswell_store::store::Resolved;
@@ -168,7 +168,7 @@ fn purge(
         .map_err(|error| {
             error
                 .because("another process is purging a session")
-                .hinting("try again when it has ended")
+                .advising(Advice::RetryLater)
         })?;
     let targets = match &request.shown {
         Some(shown) => {
@@ -359,7 +359,7 @@ fn left_over(cx: &RequestContext, name: &str) -> Result<Option<(SessionRef, Path
             format!("`{}` fits several sessions", name.escape_debug()),
         )
         .because(format!("{}, {}", a.reference, b.reference))
-        .hinting("give the ref as `boswell list --hidden` shows it")),
+        .advising(Advice::UseListedId)),
     }
 }
 

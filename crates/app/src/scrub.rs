@@ -7,7 +7,7 @@ mod target;
 use std::collections::BTreeMap;
 
 use boswell_find::Secrets;
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Wait;
 use boswell_store::store::{Resolved, StoredSession};
 
@@ -242,7 +242,7 @@ fn scrub(
         .map_err(|error| {
             error
                 .because("another process is replacing secrets")
-                .hinting("try again when it has ended")
+                .advising(Advice::RetryLater)
         })?;
     let mut outcome = ScrubOutcome::default();
     for it in agreed(cx, request, &mut outcome)? {
@@ -286,10 +286,9 @@ fn agreed(
         found.retain(|it| shown.iter().any(|token| token.session == reference(it)));
         for token in shown {
             if !found.iter().any(|it| reference(it) == token.session) {
-                let gone = format!("{} is not where it was any more", token.session);
-                let hint = "look at the plan again";
+                let gone = format!("{} was moved or removed", token.session);
                 outcome.refused += 1;
-                cx.fail(Error::new(ErrorKind::Conflict, gone).hinting(hint));
+                cx.fail(Error::new(ErrorKind::Conflict, gone).advising("look at the plan again"));
             }
         }
     }
@@ -311,7 +310,7 @@ fn sessions(cx: &RequestContext, scope: &ScrubScope) -> Result<Vec<Resolved>> {
             ErrorKind::Invalid,
             "no session is named whose secrets are to be replaced",
         )
-        .hinting("name sessions, or replace them everywhere with `boswell secrets --scrub --all`")),
+        .advising(Advice::from("name sessions").or(Advice::ReplaceSecrets { session: None }))),
         ScrubScope::Named(names) => names.iter().map(|name| cx.resolve(name)).collect(),
         ScrubScope::All => Ok(every_session(cx)),
     }

@@ -8,7 +8,7 @@ use boswell_find::{
     Effort, Field, Hit, Index, Origin, Query, Results, Source, StoreSources, WantedRows,
 };
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, RequestInput, Result};
 use boswell_store::store::{StoreId, Summary};
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
@@ -243,9 +243,14 @@ fn field(word: &str) -> Result<Field> {
         let known: Vec<_> = Field::ALL.iter().map(|field| field.word()).collect();
         Error::new(
             ErrorKind::Invalid,
-            format!("text does not stand in `{}`", word.escape_debug()),
+            format!(
+                "`{}` is not a part of a session that can be searched",
+                word.escape_debug()
+            ),
         )
-        .hinting(format!("write --in with any of {}", known.join(", ")))
+        .advising(Advice::Give(RequestInput::SearchScope {
+            known: known.iter().map(ToString::to_string).collect(),
+        }))
     })
 }
 

@@ -1,7 +1,7 @@
 //! Lists the discovered stores, and what each supports.
 
 use boswell_dialect::Capability;
-use boswell_model::Result;
+use boswell_model::{Advice, Remark, Result};
 use boswell_store::Store;
 use boswell_store::links::{Conversation, drift};
 use boswell_store::store::{Listing, StoreId};
@@ -43,7 +43,7 @@ shape! {
         /// of `lost_soon`: how many sessions
         sessions: Maybe<usize>,
         /// what exactly
-        detail: String,
+        detail: Remark,
     }
 
     /// Conversations of a store, compared with their transcripts in other stores.
@@ -129,7 +129,10 @@ fn store_shape(store: &Store, listing: &Listing, soon: usize) -> StoreShape {
         problem: problem.kind.word(),
         path: Maybe::Given(store.backend().describe(key)),
         sessions: Maybe::Absent,
-        detail: problem.detail.clone(),
+        detail: Remark {
+            text: problem.detail.clone(),
+            advice: problem.advice.clone(),
+        },
     });
     StoreShape {
         dialect: store.dialect().name(),
@@ -151,9 +154,10 @@ fn lost_soon(count: usize) -> Option<StoreWarning> {
         problem: "lost_soon",
         path: Maybe::Absent,
         sessions: Maybe::Given(count),
-        detail: format!(
-            "{count} sessions will be deleted by their agent within {AHEAD} days and are not kept: `boswell keep on` keeps them"
-        ),
+        detail: Remark::new(format!(
+            "{count} sessions will be deleted by their agent within {AHEAD} days and are not kept"
+        ))
+        .advising(Advice::KeepCopies),
     })
 }
 

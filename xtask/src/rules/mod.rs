@@ -3,6 +3,7 @@
 //!
 //! They read the checkout as text, so they also see code that is disabled on this platform.
 
+mod advice;
 mod conformance_page;
 mod dialect_names;
 mod form;

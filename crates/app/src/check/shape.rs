@@ -1,10 +1,13 @@
 //! The JSON output of a check.
 
-use boswell_model::Problem;
 use boswell_model::json::Json;
+use boswell_model::{Advice, Problem};
 
 use super::{CheckedSession, CheckedStore, Finding, StoreFinding, UncheckedPlace};
 use crate::shape::{Maybe, Shape as _, shape};
+
+/// How a face phrases a next step as a command; `None` if there is no single one.
+pub type AdviceCommand = fn(&Advice) -> Option<String>;
 
 shape! {
     /// Something that is wrong with a session or a store.
@@ -108,15 +111,17 @@ impl UncheckedPlace {
 
 impl CheckedSession {
     /// Iterates over the JSON shapes of the findings.
-    pub fn shapes(&self) -> impl Iterator<Item = DamageShape> {
-        let shape = |finding: &Finding| DamageShape {
+    ///
+    /// `command` phrases a next step as a command.
+    pub fn shapes(&self, command: AdviceCommand) -> impl Iterator<Item = DamageShape> {
+        let shape = move |finding: &Finding| DamageShape {
             entry: finding.entry.clone(),
             reachable: Some(self.reachable),
             total: Some(self.total),
             repair: finding.repair.word(),
             hurts: Some(finding.hurts.clone()),
             archived: self.archived.then_some(true).into(),
-            next: finding.next.clone(),
+            next: finding.next.as_ref().and_then(command),
             ..damage(
                 Some(&self.reference),
                 self.path.as_deref(),
@@ -129,16 +134,19 @@ impl CheckedSession {
 
 impl CheckedStore {
     /// Iterates over the JSON shapes of the findings.
-    pub fn shapes(&self) -> impl Iterator<Item = FindingShape> {
-        self.findings.iter().map(StoreFinding::shape)
+    ///
+    /// `command` phrases a next step as a command.
+    pub fn shapes(&self, command: AdviceCommand) -> impl Iterator<Item = FindingShape> {
+        let shape = move |finding: &StoreFinding| finding.shape(command);
+        self.findings.iter().map(shape)
     }
 }
 
 impl StoreFinding {
-    fn shape(&self) -> FindingShape {
+    fn shape(&self, command: AdviceCommand) -> FindingShape {
         let shape = DamageShape {
             line: None,
-            next: self.next().map(str::to_owned),
+            next: self.advice.as_ref().and_then(command),
             ..damage(self.session.as_deref(), Some(&self.path), &self.problem)
         };
         if !self.is_warning() {

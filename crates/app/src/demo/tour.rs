@@ -5,7 +5,7 @@ pub(super) const TOUR: &[(&str, &str)] = &[
     ("list", "every session of nine stores, last active first"),
     ("search 二元 分词", "find any text; 中文 too"),
     ("show 5ac5", "read one: a bug, a subagent, an edit"),
-    ("tree 8045", "branches, and where it stands"),
+    ("tree 8045", "branches, and the current leaf"),
     ("files 5ac5", "what its tools read and changed"),
     (
         "check",
@@ -14,9 +14,9 @@ pub(super) const TOUR: &[(&str, &str)] = &[
     ("show 833e", "and is read as far as it goes"),
     (
         "repair 833e",
-        "how it would be mended; --apply does it, and undo takes it back",
+        "how it would be repaired; --apply does it, and undo reverts it",
     ),
-    ("secrets", "a key that somebody pasted, never shown whole"),
+    ("secrets", "a key in a pasted text, never shown whole"),
     ("summarize --missing", "titles and summaries, kept as notes"),
     (
         "rename 833e 'Stuck deployment'",
@@ -24,5 +24,5 @@ pub(super) const TOUR: &[(&str, &str)] = &[
     ),
     ("undo", "and back, bit for bit"),
     ("stats --by model", "messages, tokens, cost"),
-    ("resume 5ac5 --print", "the agent's own command to go on"),
+    ("resume 5ac5 --print", "the agent's own command to resume"),
 ];

@@ -36,7 +36,7 @@ impl Fates {
 
     /// The same for the stores and their settings as they are now.
     pub(crate) fn of_stores(self, cx: &RequestContext) -> Fates {
-        // Settings that cannot be read say nothing about when sessions go.
+        // If an agent's settings cannot be read, the expiry is unknown.
         let days = cx
             .stores
             .iter()

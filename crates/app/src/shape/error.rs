@@ -19,14 +19,15 @@ shape! {
     }
 }
 
-impl From<&Error> for ErrorShape {
-    fn from(error: &Error) -> ErrorShape {
+impl ErrorShape {
+    /// The shape of an error, with its next step as the face phrases it.
+    pub fn new(error: &Error, hint: Option<String>) -> ErrorShape {
         let what = std::iter::once(error.to_string());
         let parts: Vec<String> = what.chain(reasons(error)).collect();
         ErrorShape {
             kind: error.kind().word(),
             message: parts.join(": "),
-            hint: error.hint().map(str::to_owned),
+            hint,
         }
     }
 }

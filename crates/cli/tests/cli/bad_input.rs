@@ -84,8 +84,8 @@ fn an_unknown_session_is_an_error_with_a_hint() {
         .says("there is no file");
     bench.run(["check", "nowhere/"]).ends(2).says("error: ");
     let here = bench.run(["show", "@here"]).ends(2);
-    here.says("no session was held in")
-        .says("hint: see the folders that have some with `boswell projects`");
+    here.says("there is no session of the folder")
+        .says("hint: see the folders that have sessions with `boswell projects`");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn stores_that_are_named_wrongly_are_explained() {
         bench
             .run(["list", &format!("--since={when}")])
             .ends(2)
-            .says("is no time");
+            .says("is not a valid time");
     }
     bench
         .run(["memory", "a", "b"])

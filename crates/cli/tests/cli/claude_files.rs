@@ -138,7 +138,7 @@ fn a_file_that_somebody_else_changed_stops_the_checkout() {
     bench
         .run(["checkout", ID, "p1"])
         .ends(3)
-        .says("somebody else");
+        .says("by another program");
     assert_eq!(read(&mine), b"my own work\n");
     assert!(
         project(&bench).join("new.txt").exists(),
@@ -153,7 +153,7 @@ fn a_file_that_somebody_else_changed_stops_the_checkout() {
         .run(["checkout", ID, "p1", "f.txt", "--force"])
         .ends(0)
         .text();
-    assert!(said.contains("its copy is gone"), "{said}");
+    assert!(said.contains("its copy is missing"), "{said}");
     assert_eq!(read(&mine), b"my own work\n");
     bench.run(["files", ID, "--at", "nowhere"]).ends(2);
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
-/// Another number here and every catalog is made anew.
+/// Format version; a catalog with another number is recreated.
 const VERSION: i64 = 9;
-/// How long another process may hold the file before we do without.
+/// How long another process may lock the file before it is not used.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1500);
 
 const SCHEMA: &str = "
@@ -88,7 +88,7 @@ DELETE FROM conversation; DELETE FROM side; DELETE FROM link; DELETE FROM beside
 DELETE FROM scope_store; DELETE FROM scope;
 ";
 
-/// Opens the file, or makes it. One that is damaged or of another version is deleted first.
+/// Opens or creates the file. A damaged one, or one of another version, is deleted first.
 pub(super) fn open(path: &Path) -> Result<Connection> {
     match attempt(path) {
         Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::TooNew) => {

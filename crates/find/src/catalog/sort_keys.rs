@@ -26,7 +26,7 @@ const LINKED: u8 = 16;
 const RECORDS: u8 = 32;
 const RENAMED: u8 = 64;
 const DAMAGED: u8 = 128;
-/// How many bytes it takes.
+/// Encoded length in bytes.
 pub(super) const LEN: usize = 1 + 4 * 8;
 /// Represents an unknown number; no stored number is near it.
 const UNKNOWN: i64 = i64::MIN;

@@ -497,7 +497,7 @@ fn state_of(entry: &CatalogRow) -> i64 {
 fn damaged() -> Error {
     Error::new(
         ErrorKind::Damaged,
-        "the catalog's account of messages is damaged",
+        "the usage of messages in the catalog is damaged",
     )
 }
 

@@ -123,7 +123,7 @@ fn side_files(from: &Store, source: &Session, limits: ImportLimits) -> Result<Ve
         .iter()
         .fold(0, |sum: u64, it| sum.saturating_add(it.file.size));
     if all.len() > limits.records || bytes > limits.bytes as u64 {
-        let why = format!("{} files of {bytes} bytes lie beside it", all.len());
+        let why = format!("it has {} side files of {bytes} bytes", all.len());
         return Err(too_large(source, why));
     }
     Ok(all)
@@ -165,7 +165,7 @@ impl Carrying<'_> {
     fn carry(&mut self, side_files: Vec<SideFileImport>) -> Result<()> {
         let Some(files) = self.own.files() else {
             for SideFileImport { file, .. } in side_files {
-                let why = "sessions have no files beside them where they are not files";
+                let why = "sessions have no side files in a store that is not a folder";
                 let why = Error::new(ErrorKind::Unsupported, why);
                 self.left.push(LeftBehind { file, why });
             }

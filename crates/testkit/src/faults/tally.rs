@@ -84,7 +84,7 @@ pub struct FaultTally {
     pub rows: BTreeMap<(&'static str, &'static str), Row>,
     /// Number of calls of each case.
     pub calls: BTreeMap<&'static str, usize>,
-    /// What was wrong.
+    /// Description of the violation.
     pub violations: Vec<Violation>,
 }
 

@@ -249,7 +249,7 @@ fn new_conversation(
     }
 }
 
-/// What the sessions of a conversation call others, and themselves.
+/// Returns the ids by which the sessions of a conversation refer to others, and their own.
 fn names(cx: &RequestContext, conversation: &Conversation, places: &[usize]) -> Vec<SideName> {
     let mut names = Vec::new();
     let sides = std::iter::once(&conversation.front).chain(&conversation.linked);

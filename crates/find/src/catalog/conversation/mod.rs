@@ -49,7 +49,7 @@ pub struct ConversationRow {
     pub archived: bool,
     /// Whether a stretch of the log could not be read as records.
     pub damaged: bool,
-    /// Why lists leave it out unless asked.
+    /// Why lists hide it by default.
     pub hidden: Option<String>,
     /// Creation time.
     pub created: Option<Instant>,

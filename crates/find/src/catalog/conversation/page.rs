@@ -33,7 +33,7 @@ pub enum ConversationOrder {
 pub enum ConversationCursor {
     /// Behind this time in milliseconds, or this count, and this session; none for an unknown one.
     Behind(Option<i64>, SessionRef),
-    /// Behind the row of this session.
+    /// After the row of this session.
     Session(SessionRef),
 }
 
@@ -68,7 +68,7 @@ pub struct ConversationPage {
     pub scope: ConversationScope,
 }
 
-/// The columns that a page is made of.
+/// The columns that a page reads.
 const COLUMNS: &str = "dialect, session, active, created, messages, size, name, hidden, facts";
 
 impl Catalog {
@@ -222,7 +222,7 @@ fn verified(row: &Row<'_>) -> rusqlite::Result<Option<ConversationRow>> {
 fn damaged() -> Error {
     Error::new(
         ErrorKind::Damaged,
-        "what the catalog keeps of a conversation is damaged",
+        "the row of a conversation in the catalog is damaged",
     )
 }
 

@@ -180,7 +180,7 @@ impl Writer<'_> {
         match before {
             None => self.insert(*front, new, facts, Place::Free),
             Some((bytes, notes)) if bytes == facts && notes == new.notes => Ok(()),
-            // Another note need not change what is shown.
+            // Another note need not change the row.
             Some((bytes, _)) if bytes == facts => self
                 .tx
                 .prepare_cached("UPDATE conversation SET notes=?2 WHERE id=?1")?
