@@ -18,7 +18,7 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_model::json::Raw;
-use boswell_model::{Advice, Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Result};
 
 use super::apply::Old;
 use super::change::Change;
