@@ -119,4 +119,4 @@ pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 pub use boswell_dialect::{AssistantMessage, Body, ChatMessage, Draft, NewSession, Role};
 // Sessions are answered in the words of the model: entries, kinds, views, JSON.
 pub use boswell_model as model;
-pub use boswell_model::{Error, ErrorKind, MediaSource, Part, Result, ToolInput};
+pub use boswell_model::{Error, ErrorKind, Part, Result};

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use boswell_store::disk::RealDisk;
 use boswell_store::model::json::Json;
-use boswell_store::model::{EntryKind, View};
+use boswell_store::model::{EntryKind, MediaSource, ToolInput, View};
 use boswell_store::system_ids::SystemIds;
 use boswell_store::{
-    AssistantMessage, Body, ChatMessage, Draft, ErrorKind, MediaSource, NewSession, Part, Role,
-    Session, Store, ToolInput,
+    AssistantMessage, Body, ChatMessage, Draft, ErrorKind, NewSession, Part, Role, Session, Store,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
