@@ -34,7 +34,7 @@ shape! {
         done: &'static str,
         /// the session
         session: String,
-        /// when something was last written to it
+        /// time of the last entry
         last_active: Option<Instant>,
     }
 
@@ -44,21 +44,21 @@ shape! {
         done: &'static str,
         /// how many copies
         records: usize,
-        /// how many of its files went with them; `null` before
+        /// how many files of the vault were removed; `null` in a plan
         objects: Option<usize>,
-        /// how many bytes went with them; `null` before
+        /// how many bytes were freed; `null` in a plan
         bytes: Option<u64>,
     }
 
-    /// From `clean`: a change that was carried out; `undo` takes it back.
+    /// From `clean`: a change that was applied, and that `undo` reverts.
     CleanOperation: "op" {
         /// its id
         op: String,
-        /// what sort of change it is
+        /// kind of change, such as `rename` or `delete`
         kind: String,
-        /// the session that was removed; `DIALECT:*` for what was left of several
+        /// the session that was removed; `DIALECT:*` for leftovers of several
         session: String,
-        /// of leftovers, always `null`
+        /// for leftovers: always `null`
         entry: Maybe<Option<String>>,
     }
 }

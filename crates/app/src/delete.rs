@@ -33,13 +33,13 @@ shape! {
         path: String,
     }
 
-    /// A change of a session that was carried out.
+    /// A change of a session that was applied.
     SessionOp: "op" {
         /// id of the operation
         op: String,
         /// what was done: `delete`, `restore`, `archive`
         kind: &'static str,
-        /// the session that it was done to
+        /// the session
         session: String,
     }
 }

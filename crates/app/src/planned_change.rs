@@ -9,7 +9,7 @@ use crate::RequestContext;
 use crate::shape::{Maybe, shape};
 
 shape! {
-    /// A step of a plan that was or would be carried out.
+    /// A step of a plan, applied or not.
     PlanStep: "step" {
         /// what it does
         does: String,
@@ -17,15 +17,15 @@ shape! {
         keys: Vec<String>,
     }
 
-    /// A change that was carried out; `undo` takes it back.
+    /// A change that was applied, and that `undo` reverts.
     OperationShape: "op" {
         /// its id
         op: String,
-        /// what sort of change it is
+        /// kind of change, such as `rename` or `delete`
         kind: String,
         /// the session that was changed
         session: String,
-        /// of a change to a session: the last entry that it added
+        /// for a change of a session: the last entry that it added
         entry: Maybe<Option<String>>,
     }
 }

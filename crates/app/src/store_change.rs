@@ -10,13 +10,13 @@ use crate::planned_change::{self, PlanPreview};
 use crate::shape::shape;
 
 shape! {
-    /// Something that was or would be done.
+    /// A step, applied or planned.
     ChangeStep: "step" {
         /// what it does
         does: String,
     }
 
-    /// A change of a whole store that was carried out.
+    /// A change of a whole store that was applied.
     StoreChangeOp: "op" {
         /// id of the operation
         op: String,
