@@ -140,7 +140,7 @@ fn one_closed_project_does_not_stop_keep_and_status_does_not_claim_that_all_is_w
     let lab = Lab::new();
     lab.close("-closed");
     let ran = lab.run(&["keep", "on", "--timer"]).ends(3);
-    assert!(ran.text().contains("1 could not be kept"), "{ran:?}");
+    assert!(ran.text().contains("1 could not be copied"), "{ran:?}");
     assert!(
         ran.stderr.contains("/-closed` was not kept") && ran.stderr.contains("keep run"),
         "{ran:?}"
