@@ -1,9 +1,9 @@
-//! `xtask baseline split|parse PATH…`: the least that any reader must do, as a child
-//! process of the bench.
+//! `xtask baseline split|parse PATH…`: the minimum work of any reader, as a child process of the
+//! bench.
 //!
 //! Reads files (folders recursively, in name order) and finds every newline. Nothing is copied or
-//! kept, so that what boswell costs beyond this is the cost of understanding the bytes. `parse`
-//! also looks at every byte of every line as JSON.
+//! stored, so that boswell's additional cost is that of understanding the bytes. `parse` also scans
+//! every byte of every line as JSON.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -15,7 +15,7 @@ use crate::Outcome;
 
 const BUFFER: usize = 1 << 20;
 
-/// What a split saw; printed so that the bench can tell a baseline that read nothing.
+/// The counts of a split; printed so that the bench notices a baseline that read nothing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Split {
     pub(crate) files: u64,
@@ -58,8 +58,8 @@ pub(crate) fn split(path: &Path, seen: &mut Split) -> Outcome {
     split_lines(BufReader::with_capacity(BUFFER, file), seen)
 }
 
-/// Reads a file line by line and scans each as one JSON object, strictly; lines that
-/// are none count as read.
+/// Reads a file line by line and scans each as one JSON object, strictly; invalid lines count as
+/// read.
 fn parse(path: &Path, seen: &mut Split) -> Outcome {
     let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut reader = BufReader::with_capacity(BUFFER, file);

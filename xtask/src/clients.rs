@@ -1,5 +1,5 @@
-//! Gets the real agents that the client tests drive: found if installed, else fetched
-//! into `target/clients`.
+//! Provides the real agents for the client tests: found if installed, else downloaded into
+//! `target/clients`.
 //!
 //! They are test clients only. Nothing of them is shipped, and their install scripts are never run.
 
@@ -15,71 +15,65 @@ const PI_PACKAGE: &str = "@mariozechner/pi-coding-agent";
 const PI_VERSION: &str = "0.73.1";
 const OLDEST_NODE: u32 = 18;
 
-/// The real clients of a test run, as the environment variables that the tests look at.
+/// The real clients of a test run, as the environment variables that the tests read.
 pub(crate) struct Clients {
     pub(crate) environment: Vec<(&'static str, PathBuf)>,
     /// One sentence per group of tests that cannot run, with the reason.
     pub(crate) missing: Vec<String>,
 }
 
-/// Finds or installs every client. A client that cannot be had is reported, not an
-/// error: the caller decides.
+/// Finds or installs every client. A missing client is reported, not an error: the caller decides.
 pub(crate) fn prepare() -> Clients {
     let mut clients = Clients {
         environment: Vec::new(),
         missing: Vec::new(),
     };
-    match node().and_then(|node| Ok((pi(&node)?, node))) {
-        Ok((package, node)) => clients
-            .environment
-            .extend([("BOSWELL_PI_PACKAGE", package), ("BOSWELL_NODE", node)]),
-        Err(error) => clients.missing.push(format!(
-            "tests that compare with pi {PI_VERSION} do not run: {error}"
-        )),
-    }
-    match claude::newest() {
-        Ok(program) => clients.environment.push(("BOSWELL_CLAUDE", program)),
-        Err(error) => clients
-            .missing
-            .push(format!("tests that run Claude Code do not run: {error}")),
-    }
-    match node().and_then(|_| claude::old()) {
-        Ok(script) => clients.environment.push(("BOSWELL_CLAUDE_OLD", script)),
-        Err(error) => clients.missing.push(format!(
-            "tests that run an old Claude Code do not run: {error}"
-        )),
-    }
-    match node().and_then(|_| omp::omp()) {
-        Ok((package, bun)) => clients
-            .environment
-            .extend([("BOSWELL_OMP_PACKAGE", package), ("BOSWELL_BUN", bun)]),
-        Err(error) => {
-            clients.missing.push(format!(
-                "tests that compare with oh-my-pi {} do not run: {error}",
-                omp::VERSION
-            ));
-        }
-    }
-    if let Err(error) = strace() {
-        clients.missing.push(format!(
-            "tests of the order of system calls do not run: {error}"
-        ));
-    }
-    if let Err(error) = compiler() {
-        clients.missing.push(format!(
-            "tests that inject faults into the program do not run: {error}"
-        ));
-    }
-    match chromium() {
-        Ok(browser) => clients.environment.push(("BOSWELL_CHROMIUM", browser)),
-        Err(error) => clients
-            .missing
-            .push(format!("tests of pages in a browser do not run: {error}")),
-    }
+    clients.add(&format!("tests that compare with pi {PI_VERSION}"), || {
+        let node = node()?;
+        let package = pi(&node)?;
+        Ok(vec![
+            ("BOSWELL_PI_PACKAGE", package),
+            ("BOSWELL_NODE", node),
+        ])
+    });
+    clients.add("tests that run Claude Code", || {
+        Ok(vec![("BOSWELL_CLAUDE", claude::newest()?)])
+    });
+    clients.add("tests that run an old Claude Code", || {
+        node()?;
+        Ok(vec![("BOSWELL_CLAUDE_OLD", claude::old()?)])
+    });
+    let omp = format!("tests that compare with oh-my-pi {}", omp::VERSION);
+    clients.add(&omp, || {
+        node()?;
+        let (package, bun) = omp::omp()?;
+        Ok(vec![("BOSWELL_OMP_PACKAGE", package), ("BOSWELL_BUN", bun)])
+    });
+    clients.add("tests of the order of system calls", || {
+        strace()?;
+        Ok(Vec::new())
+    });
+    clients.add("tests that inject faults into the program", || {
+        compiler()?;
+        Ok(Vec::new())
+    });
+    clients.add("tests of pages in a browser", || {
+        Ok(vec![("BOSWELL_CHROMIUM", chromium()?)])
+    });
     clients
 }
 
-/// A browser that opens exported pages.
+impl Clients {
+    /// Adds the variables of one client, or says why `tests` do not run without it.
+    fn add(&mut self, tests: &str, find: impl FnOnce() -> Outcome<Vec<(&'static str, PathBuf)>>) {
+        match find() {
+            Ok(variables) => self.environment.extend(variables),
+            Err(error) => self.missing.push(format!("{tests} do not run: {error}")),
+        }
+    }
+}
+
+/// Finds a browser that opens exported pages.
 fn chromium() -> Outcome<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let given = std::env::var_os("BOSWELL_CHROMIUM").map(PathBuf::from);
@@ -92,7 +86,7 @@ fn chromium() -> Outcome<PathBuf> {
     found().ok_or_else(|| instead.into())
 }
 
-/// Shows the tests in which order the writer asks the system for what. Linux only.
+/// Finds strace, which shows the order of the writer's system calls. Linux only.
 fn strace() -> Outcome {
     if !cfg!(target_os = "linux") || workspace::on_path("strace").is_some() {
         return Ok(());
@@ -100,7 +94,7 @@ fn strace() -> Outcome {
     install(&["strace"], "strace is needed; install it and run again")
 }
 
-/// Compiles the shim that injects faults. Linux only.
+/// Finds the C compiler for the shim that injects faults. Linux only.
 pub(crate) fn compiler() -> Outcome {
     if !cfg!(target_os = "linux") || workspace::on_path("cc").is_some() {
         return Ok(());
@@ -146,8 +140,8 @@ fn install_node() -> Outcome {
     )
 }
 
-/// Only root on a Debian-like system can install without asking anybody; everyone
-/// else gets a hint what to do.
+/// Installs packages. Only root on a Debian-like system can do that without a question; other users
+/// get a hint.
 pub(crate) fn install(packages: &[&str], instead: &str) -> Outcome {
     if workspace::on_path("apt-get").is_none() || !is_root() {
         return Err(instead.to_owned().into());
@@ -178,7 +172,7 @@ fn is_root() -> bool {
         .is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// The folder of the installed pi package.
+/// Returns the folder of the installed pi package.
 fn pi(node: &Path) -> Outcome<PathBuf> {
     if let Some(given) = std::env::var_os("BOSWELL_PI_PACKAGE") {
         println!("xtask: pi is taken from BOSWELL_PI_PACKAGE");
@@ -186,7 +180,7 @@ fn pi(node: &Path) -> Outcome<PathBuf> {
     }
     let folder = workspace::target()?.join("clients").join("pi");
     let package = folder.join("node_modules").join(PI_PACKAGE);
-    // Written last, so that an interrupted install is not taken for a whole one.
+    // Written last, so that an interrupted install is not treated as complete.
     let stamp = folder.join("installed");
     if std::fs::read_to_string(&stamp).is_ok_and(|version| version == PI_VERSION) {
         println!("xtask: pi {PI_VERSION} is already installed");
@@ -216,7 +210,7 @@ fn npm_install(folder: &Path, package: &str) -> Outcome {
     workspace::must_succeed(&mut command)
 }
 
-/// Loads the module that the tests will use: a package that cannot be imported is not a client.
+/// Imports the module that the tests use: a package that cannot be imported is not a client.
 fn check_import(node: &Path, package: &Path) -> Outcome {
     let module = package.join("dist").join("core").join("session-manager.js");
     let script = "import(require('node:url').pathToFileURL(process.argv[1]).href).then((m) => { \

@@ -1,5 +1,5 @@
-//! `cargo xtask dist`: what is handed to people: one static Linux binary, its manual pages and
-//! completions, checksums, an installer.
+//! `cargo xtask dist`: the release: one static Linux binary, its manual pages and completions,
+//! checksums, an installer.
 
 mod package;
 #[cfg(all(test, unix))]
@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 
 use crate::{Outcome, clients, workspace};
 
-/// A binary that is larger wants a look at what was added.
+/// Maximum size of the binary; if it is larger, check what was added.
 const LARGEST: u64 = 15 << 20;
 
 pub(crate) fn run(_arguments: &[String]) -> Outcome<ExitCode> {
@@ -46,7 +46,7 @@ pub(crate) fn run(_arguments: &[String]) -> Outcome<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The compiler's library for the target, and a C compiler for SQLite.
+/// Installs the compiler's library for the target, and a C compiler for SQLite.
 fn prepare(triple: &str) -> Outcome {
     if workspace::on_path("musl-gcc").is_none() {
         clients::install(
@@ -79,15 +79,15 @@ fn build(triple: &str, target: &Path) -> Outcome<PathBuf> {
         "--target",
         triple,
     ]);
-    // Names of functions would be a sixth of it.
+    // Symbol names would be a sixth of the binary.
     build.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
-    // User and folder of the build must not appear in it: the same sources give the same bytes.
+    // User and folder of the build must not be in the binary: the same sources give the same bytes.
     build.env("CARGO_ENCODED_RUSTFLAGS", same_everywhere()?.join("\u{1f}"));
     workspace::must_succeed(&mut build)?;
     Ok(target.join(triple).join("release").join("boswell"))
 }
 
-/// Flags by which paths of this machine become names that are the same on every other.
+/// Returns flags that replace paths of this machine by names that are the same everywhere.
 fn same_everywhere() -> Outcome<Vec<String>> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
     let cargo = std::env::var_os("CARGO_HOME")

@@ -1,8 +1,8 @@
-//! Boswell's chores: test, fuzz, soak, bench, house, prose, dist.
+//! Developer commands of the repository: test, fuzz, soak, bench, house, prose, dist.
 //!
-//! Each command has its own file. This crate is run by people and by CI on a checkout and
-//! is never shipped, so it may print, read the clock and the environment, and open files;
-//! the libraries may not.
+//! Each command has its own file. This crate is run by developers and by CI on a checkout and is
+//! never shipped, so it may print, read the clock and the environment, and open files; the
+//! libraries may not.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -29,7 +29,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-/// What a chore returns; the text of the error is all that its caller needs.
+/// The result of a command; the text of the error is all that its caller needs.
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 const HELP: &str = "\

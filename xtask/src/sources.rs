@@ -1,12 +1,12 @@
-//! The files of the checkout, for rules and counts that look at source text.
+//! The files of the checkout, for rules and counts that read source text.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::workspace;
 
-/// Every tracked or new, not ignored file, relative to the root; all files
-/// where git is not at hand.
+/// Returns every tracked or new file that is not ignored, relative to the root; all files if git is
+/// not available.
 pub(crate) fn all() -> Vec<PathBuf> {
     let mut git = Command::new("git");
     git.args([
@@ -65,8 +65,8 @@ pub(crate) fn text(file: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The code of a file as its users get it: no comments, no inline test module. Good enough for
-/// words, not for syntax.
+/// Returns the shipped code of a file: no comments, no inline test module. Good enough for words,
+/// not for syntax.
 #[cfg(test)]
 pub(crate) fn code(file: &Path) -> String {
     shipped_code(&text(file))

@@ -1,8 +1,8 @@
-//! `cargo xtask test`: every test of the workspace, with the real clients, and
-//! the totals at the end.
+//! `cargo xtask test`: every test of the workspace, with the real clients, and the totals at the
+//! end.
 //!
-//! Clients come first because one single `cargo test` runs everything: the client tests are
-//! ordinary tests that look at environment variables.
+//! Clients come first because a single `cargo test` runs everything: the client tests are ordinary
+//! tests that read environment variables.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ExitCode, Stdio};
@@ -10,15 +10,15 @@ use std::process::{ExitCode, Stdio};
 use crate::clients::Clients;
 use crate::{Outcome, clients, workspace};
 
-/// Variables that name folders of real files; without them the tests that need them are skipped.
+/// Variables with folders of real files; without them the tests that need them are skipped.
 const FOLDERS: [(&str, &str); 2] = [
     ("BOSWELL_CORPUS", "tests over real session files"),
     ("BOSWELL_CAPTURES", "tests over captured client runs"),
 ];
 
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
-    // Rules about dependencies ask cargo without the network, also for features that no build
-    // here uses.
+    // Rules about dependencies call cargo without the network, also for features that no build here
+    // uses.
     workspace::fetch()?;
     let clients = clients::prepare();
     let skipped = skipped(&clients);
@@ -51,7 +51,7 @@ fn skipped(clients: &Clients) -> Vec<String> {
     clients.missing.iter().cloned().chain(folders).collect()
 }
 
-/// Streams `cargo test` through and adds up what the test programs report.
+/// Runs `cargo test`, passes its output on, and adds up the results of the test programs.
 fn cargo_test(arguments: &[String], clients: &Clients) -> Outcome<Totals> {
     println!("xtask: running cargo test --workspace --no-fail-fast");
     let mut command = workspace::cargo();
@@ -73,8 +73,8 @@ fn cargo_test(arguments: &[String], clients: &Clients) -> Outcome<Totals> {
         stream(BufReader::new(stdout), &mut totals)?;
     }
     if !child.wait()?.success() {
-        // A build that fails or a test program that is killed prints no result line, and
-        // must count all the same.
+        // A failed build or a killed test program prints no result line, and must count all the
+        // same.
         totals.failed = totals.failed.max(1);
     }
     Ok(totals)

@@ -5,13 +5,13 @@ use std::process::Command;
 
 use crate::Outcome;
 
-/// The root of the checkout that this program was built from.
+/// Returns the root of the checkout that this program was built from.
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// The cargo that started us, or the one on the path.
+/// Returns the cargo that started us, or the one on the path.
 pub(crate) fn cargo() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
@@ -19,7 +19,7 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// The workspace's own packages as `cargo metadata` lists them.
+/// Returns the workspace's own packages as `cargo metadata` lists them.
 pub(crate) fn metadata() -> Outcome<serde_json::Value> {
     let output = cargo()
         .args([
@@ -40,7 +40,7 @@ pub(crate) fn metadata() -> Outcome<serde_json::Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Downloads every package of the lock file, also those of optional features.
+/// Downloads every package of the lock file, including those of optional features.
 pub(crate) fn fetch() -> Outcome<()> {
     let status = cargo().args(["fetch", "--locked"]).status()?;
     if status.success() {
@@ -50,7 +50,7 @@ pub(crate) fn fetch() -> Outcome<()> {
     }
 }
 
-/// Cargo's target folder, wherever the configuration puts it.
+/// Returns cargo's target folder, wherever the configuration puts it.
 pub(crate) fn target() -> Outcome<PathBuf> {
     let metadata = metadata()?;
     let folder = metadata["target_directory"]
@@ -59,7 +59,7 @@ pub(crate) fn target() -> Outcome<PathBuf> {
     Ok(PathBuf::from(folder))
 }
 
-/// Looks a program up as a shell would.
+/// Finds a program as a shell would.
 pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)

@@ -44,10 +44,10 @@ impl From<&Receipt> for ReceiptShape {
 /// How a change was made, which depends on the format of the session.
 #[derive(Debug, Clone)]
 pub enum Acknowledgement {
-    /// An entry was appended to its log.
+    /// An entry was appended to the session's log.
     Receipt(ReceiptShape),
-    /// A plan was carried out, which can be undone.
+    /// A plan was executed, which can be undone.
     Operation(OperationShape),
-    /// Boswell keeps it; the agent does not see it.
+    /// The change is in boswell's notes; the agent does not see it.
     Note(NoteShape),
 }

@@ -1,10 +1,10 @@
-//! Files of a project as an agent's own copies have them: compared, and put back through the
-//! runner.
+//! Project files from an agent's own copies (file history): compared with the current files, and
+//! restored through the runner.
 
 use std::path::{Component, Path, PathBuf};
 
 use boswell_dialect::{ExpectedState, FilesAtEntry, Modified, Plan, Precondition, Step};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Remark, Result, SessionRef};
 use boswell_store::checkpoint::{TextDiff, text_diff};
 use boswell_store::store::Resolved;
 use boswell_store::vault::{Digest, Reason};
@@ -14,7 +14,7 @@ use crate::RequestContext;
 use crate::files::{FileDifference, FormerFile, RestoreStep};
 use crate::shape::Maybe;
 
-/// Larger files are neither compared nor put back.
+/// Larger files are neither compared nor restored.
 const LARGEST: u64 = 256 << 20;
 
 /// The files of a session at an entry, from the copies that its agent made.
@@ -37,20 +37,20 @@ struct Copied {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It is what it was.
+    /// The file is unchanged.
     Same,
-    /// What it is now is also in a copy or in the log: putting it back loses nothing.
+    /// The current contents are also in a copy or in the log: restoring the file loses nothing.
     Known,
     /// Another program changed the file.
     Conflict,
-    /// It lies outside of the project, behind a link, or in git's own folder.
+    /// The file is outside the project, behind a symbolic link, or in git's own folder.
     Outside,
-    /// The agent's copy is not there any more.
+    /// The agent's copy is missing.
     Lost,
 }
 
 impl AgentFileHistory {
-    /// Gathers them; none where the agent keeps no copies. With `paths` only files below these.
+    /// Collects the files; `None` if the agent has no copies. With `paths`, only files below these.
     pub(crate) fn at(
         found: &Resolved,
         session: &Session,
@@ -66,9 +66,14 @@ impl AgentFileHistory {
         };
         let root = PathBuf::from(session.meta().project.clone().unwrap_or_default());
         if !root.is_dir() {
-            return Err(Error::new(ErrorKind::NotFound, format!("the session's folder `{}` is gone", root.display()))
-                .because("files are only compared with and put back below the folder that the session was held in")
-                .hinting("if it was moved, say so with `boswell move OLD NEW`"));
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("the session's folder `{}` does not exist", root.display()),
+            )
+            .because(
+                "files are only compared and restored below the folder of the session's project",
+            )
+            .advising(Advice::MoveProject { from: None }));
         }
         let project = Store::in_folder(found.store.dialect(), &root);
         let wanted = then.files.iter().filter(|(path, _)| wanted(path, paths));
@@ -82,7 +87,7 @@ impl AgentFileHistory {
         }))
     }
 
-    /// What each file was.
+    /// Returns the former state of each file.
     pub(crate) fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
         let state = |file: &Copied| FormerFile {
             session: session.to_string(),
@@ -100,7 +105,7 @@ impl AgentFileHistory {
         self.files.iter().map(state).collect()
     }
 
-    /// How they differ from what they are now.
+    /// Returns how the files differ from their current contents.
     pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
         let difference = |file: &Copied| {
             let (change, diff) = file.change();
@@ -116,12 +121,12 @@ impl AgentFileHistory {
         self.files.iter().map(difference).collect()
     }
 
-    /// Puts them back; one operation, which `undo` takes back.
+    /// Restores the files as one operation, which can be undone.
     ///
     /// # Errors
     ///
-    /// Conflict if another program changed one of them and `force` is not given: then
-    /// nothing is put back.
+    /// Conflict if another program changed one of them and `force` is not set: then nothing is
+    /// restored.
     pub(crate) fn restore(
         &self,
         cx: &RequestContext,
@@ -133,12 +138,12 @@ impl AgentFileHistory {
         if let Some(file) = conflict.filter(|_| !force) {
             return Err(Error::new(
                 ErrorKind::Conflict,
-                format!("`{}` was changed by somebody else since", file.path),
+                format!("`{}` was changed since by another program", file.path),
             )
-            .because("neither a copy nor the session holds what it is now; nothing was put back")
-            .hinting(
-                "look at the difference with `--dry-run`, then put them back with `--force`",
-            ));
+            .because(
+                "neither a copy nor the session contains its present content; nothing was restored",
+            )
+            .advising(Advice::ForceRestore));
         }
         let (plan, done) = self.plan(session);
         if !plan.steps.is_empty() {
@@ -146,10 +151,11 @@ impl AgentFileHistory {
                 .run(&self.root, &plan, session, Reason::Before)?;
         }
         done.into_iter().try_for_each(sink)?;
-        cx.remark(if plan.steps.is_empty() {
-            "every file is as it stood then"
-        } else {
-            "`boswell undo` takes it back"
+        cx.remark(match plan.steps.is_empty() {
+            true => Remark::new("every file is as it was then"),
+            false => {
+                Remark::new("the files were restored").advising(Advice::Undo { operation: None })
+            }
         });
         Ok(())
     }
@@ -157,12 +163,12 @@ impl AgentFileHistory {
     fn plan(&self, session: &SessionRef) -> (Plan, Vec<RestoreStep>) {
         let mut plan = Plan::new(
             "checkout",
-            format!("files of {session} as they stood at {}", self.prompt),
+            format!("files of {session} as they were at {}", self.prompt),
         );
         let mut done = Vec::new();
         for file in self.files.iter().filter(|file| file.state != State::Same) {
             let word = match (file.state, &file.then) {
-                (State::Lost, _) => "skipped: its copy is gone",
+                (State::Lost, _) => "skipped: its copy is missing",
                 (State::Outside, _) => "skipped: it is not below the project",
                 (_, Some(_)) => "restored",
                 (_, None) => "removed",
@@ -181,7 +187,7 @@ impl AgentFileHistory {
 }
 
 impl Copied {
-    /// How it differs from what it is now, with the lines where it is text.
+    /// Returns how the file differs from its current contents, with a diff if it is text.
     fn change(&self) -> (&'static str, Option<String>) {
         match (self.state, &self.then, &self.now) {
             (State::Same, ..) => ("unchanged", None),
@@ -209,7 +215,7 @@ impl Copied {
         }
     }
 
-    /// What was compared must still be there when it is overwritten.
+    /// Returns the precondition that the file is unchanged since it was compared.
     fn is_as_compared(&self) -> Precondition {
         let key = self.path.clone();
         let Some(now) = &self.now else {
@@ -252,7 +258,7 @@ fn copied(
     Ok(file)
 }
 
-/// Whether what a file is now is also in a copy of it, or was written by the session.
+/// Whether the current contents of a file are also in a copy of it, or were written by the session.
 fn is_known(found: &Resolved, then: &FilesAtEntry, path: &str, now: &[u8]) -> Result<bool> {
     let mut written = then.written.iter().filter(|(name, _)| name == path);
     if written.any(|(_, text)| text.as_bytes() == now) {
@@ -274,7 +280,7 @@ fn wanted(path: &str, paths: &[&str]) -> bool {
     paths.is_empty() || paths.iter().any(below)
 }
 
-/// Whether a path that a session names leads below the project, also where folders are links.
+/// Whether a path of a session is below the project, also through symbolic links.
 fn is_inside(root: &Path, path: &str) -> bool {
     let plain = Path::new(path)
         .components()

@@ -12,7 +12,7 @@ use boswell_store::system_ids::{Clock, IdSource, SystemIds};
 
 use crate::RequestContext;
 
-/// A history longer than this is left unread.
+/// A larger history is not read.
 const LARGEST: u64 = 256 << 20;
 
 /// A prompt of an agent's own history.
@@ -24,8 +24,7 @@ pub(crate) struct Asked {
     pub(crate) session: Option<String>,
 }
 
-/// The prompts that a store's `history.jsonl` holds, oldest first; lines that cannot be
-/// read are passed over.
+/// Reads the prompts of a store's `history.jsonl`, oldest first; unreadable lines are skipped.
 pub(crate) fn read(store: &Store) -> Result<Vec<Asked>> {
     if store.dialect().facts().prompt_history != HistoryKind::Lines {
         return Ok(Vec::new());
@@ -37,8 +36,8 @@ pub(crate) fn read(store: &Store) -> Result<Vec<Asked>> {
         .collect())
 }
 
-/// xcsh and oh-my-pi keep theirs in SQLite, which is copied and read from the copy. One that cannot
-/// be read is reported, not fatal.
+/// Reads the history of xcsh and oh-my-pi, which is in SQLite: it is copied, and the copy is read.
+/// An unreadable one is reported, not fatal.
 pub(crate) fn database(cx: &RequestContext, store: &Store) -> Result<Vec<Asked>> {
     let Some(home) = cx.home.as_ref().filter(|_| {
         matches!(
@@ -48,7 +47,7 @@ pub(crate) fn database(cx: &RequestContext, store: &Store) -> Result<Vec<Asked>>
     }) else {
         return Ok(Vec::new());
     };
-    // A link that leads elsewhere is not a database of this agent.
+    // A symbolic link that leads out of the store is not a database of this agent.
     if !store
         .backend()
         .stat("history.db")?
@@ -81,8 +80,8 @@ pub(crate) fn database(cx: &RequestContext, store: &Store) -> Result<Vec<Asked>>
     }
 }
 
-/// The history that xcsh keeps of what its user asks: prompts that we write into a session go there
-/// too, as if they had been typed. That of today's oh-my-pi has rules of its own and is left alone.
+/// The prompt history of xcsh: prompts that we append to a session are added to it, as if they had
+/// been typed. Current versions of oh-my-pi have their own rules for it, so theirs is not changed.
 #[derive(Debug)]
 pub(crate) struct AgentHistory {
     database: PathBuf,
@@ -90,7 +89,7 @@ pub(crate) struct AgentHistory {
 }
 
 impl AgentHistory {
-    /// The history of the store that a session is in; none where its agent keeps none.
+    /// Returns the history of a session's store; `None` if its agent has none.
     pub(crate) fn of(found: &Resolved) -> Result<Option<AgentHistory>> {
         let database = found.store.root().join("history.db");
         let takes_prompts = HistoryKind::Database {
@@ -109,8 +108,8 @@ impl AgentHistory {
     ///
     /// # Errors
     ///
-    /// What the database says. The prompts are in the session already: it is a matter of a
-    /// warning, and no failure of the append.
+    /// Errors of the database. The prompts are already in the session, so the caller reports a
+    /// warning instead of failing the append.
     pub(crate) fn remember(&self, prompts: &[String]) -> Result<()> {
         let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
         boswell_find::remember_all(
@@ -125,26 +124,18 @@ impl AgentHistory {
 
 fn asked(line: &[u8]) -> Option<Asked> {
     let record = Raw::parse(line.trim_ascii()).ok()?;
-    let text = |key: &str| {
-        record
-            .get(key)
-            .and_then(|value| value.text())
-            .map(|text| text.into_owned())
-    };
-    // Claude Code counts milliseconds, Codex seconds.
-    let millis = |key: &str, unit: f64| {
-        record
-            .get(key)
-            .and_then(|value| value.f64())
-            .map(|n| (n * unit) as i64)
-    };
+    let text = |key: &str| Some(record.get(key)?.text()?.into_owned());
+    let number = |key: &str| record.get(key)?.f64();
+    // Claude Code stores milliseconds, Codex seconds.
+    let seconds = || number("ts").map(|seconds| seconds * 1000.0);
+    let millis = number("timestamp").or_else(seconds);
+    let asked = text("display").or_else(|| text("text"))?;
+    if asked.trim().is_empty() {
+        return None;
+    }
     Some(Asked {
-        text: text("display")
-            .or_else(|| text("text"))
-            .filter(|text| !text.trim().is_empty())?,
-        at: millis("timestamp", 1.0)
-            .or_else(|| millis("ts", 1000.0))
-            .map(Instant::from_millis),
+        text: asked,
+        at: millis.map(|millis| Instant::from_millis(millis as i64)),
         project: text("project"),
         session: text("sessionId").or_else(|| text("session_id")),
     })

@@ -1,7 +1,7 @@
-//! Which version of an agent is installed, found without starting it.
+//! Finds the installed version of an agent without starting it.
 //!
-//! An installer leaves the version in a name on the way to the program (`…/versions/2.1.325`), a
-//! package manager in the `package.json` above it.
+//! An installer puts the version into a path of the program (`…/versions/2.1.325`), a package
+//! manager into the `package.json` above it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use boswell_model::json::Raw;
 
 use crate::system::read_text;
 
-/// How many folders above a program its package may begin.
+/// How many folders above a program its package may be.
 const MOST_FOLDERS: usize = 4;
 
-/// The version of the program of that name that a shell would start.
+/// Returns the version of the program that a shell would start by this name.
 pub(crate) fn version(env: &Environment, program: &str) -> Option<String> {
     let folders = env.var("PATH")?;
     let mut places = std::env::split_paths(folders)

@@ -28,29 +28,29 @@ pub enum Annotation {
     Title(String),
     /// Adds or removes tags.
     Tags {
-        /// These it has from now on.
+        /// Tags to add.
         add: Vec<String>,
-        /// These it has no longer.
+        /// Tags to remove.
         remove: Vec<String>,
     },
-    /// The name of an entry; none takes the name away.
+    /// Sets the label of an entry; `None` removes it.
     Label {
         /// The entry.
         entry: String,
         /// The label; `None` removes it.
         label: Option<String>,
     },
-    /// Sets the status. A session that is completed is summed up, if the settings say so.
+    /// Sets the status. A completed session is summarised, if the settings enable it.
     Status {
         /// The status.
         status: SessionStatus,
-        /// What went wrong, for an error.
+        /// The error message, for the status `error`.
         message: Option<String>,
     },
 }
 
 impl Annotation {
-    /// Ends a session: its status becomes `completed`.
+    /// Ends a session by setting its status to `completed`.
     pub const CLOSE: Annotation = Annotation::Status {
         status: SessionStatus::Completed,
         message: None,
@@ -60,18 +60,18 @@ impl Annotation {
 /// The status of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionStatus {
-    /// It is worked on.
+    /// In progress.
     Active,
-    /// It is left for later.
+    /// Paused by the user.
     Paused,
-    /// It has ended.
+    /// Ended.
     Completed,
-    /// It has failed.
+    /// Failed.
     Error,
 }
 
 impl SessionStatus {
-    /// The word that is written.
+    /// Returns the word that is written.
     pub fn word(self) -> &'static str {
         match self {
             SessionStatus::Active => "active",
@@ -83,8 +83,8 @@ impl SessionStatus {
 }
 
 impl App {
-    /// Says something about a session: in its log, by a plan, or as a note of boswell's, whichever
-    /// its format has.
+    /// Annotates a session: in its log, by a plan, or as a note of boswell, depending on its
+    /// format.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ fn set_label(
     entry: &str,
     label: &Option<String>,
 ) -> Result<Acknowledgement> {
-    // An entry belongs to one log, so the side that has the messages is meant, not the front.
+    // An entry belongs to one log, so the side with the messages is used, not the front.
     let found = cx.resolve_for_writing(session)?;
     let session = found.store.read(&found.location, Depth::Heads)?;
     let target = session.log().label(session.find(entry)?).into_owned();
@@ -156,9 +156,9 @@ fn set_status(
     Ok(done)
 }
 
-/// Tags depend on those that the session has already, so that of two processes that change them at
-/// once neither change is lost: a plan makes its request again under its locks, and a log is
-/// appended what changed, not what came of it.
+/// Changes tags relative to the existing ones, so that no change of two concurrent processes is
+/// lost: a plan computes its request again under its locks, and a log gets a record of the change,
+/// not of the result.
 fn retag(
     cx: &RequestContext,
     session: &str,
@@ -184,12 +184,14 @@ fn retag(
         let receipt = found.store.retag(&found.location.id, add, remove)?;
         Ok(Some(receipt))
     };
-    // Only its sort matters here: what it really is depends on facts that are read under the locks.
+    // Only the kind of the request matters here; its contents depend on metadata that is read under
+    // the locks.
     let like = remake(&SessionMeta::default());
     write_by(cx, &found, (&like, Some(&remake)), &append, notes)
 }
 
-/// Writes it into the session if the dialect has a place for it; else leaves notes and remarks it.
+/// Writes the change into the session if the dialect supports it; else writes notes and reports
+/// that.
 fn write(
     cx: &RequestContext,
     found: &Resolved,
@@ -204,7 +206,7 @@ fn write(
     write_by(cx, found, (request, None), &append, notes)
 }
 
-/// A request, and how it is made again from the session once its locks are held.
+/// A request, and the function that computes it again once the locks are held.
 type Remade<'r> = (
     &'r EditRequest,
     Option<&'r dyn Fn(&SessionMeta) -> EditRequest>,
@@ -227,8 +229,7 @@ fn write_by(
                 let shape = OperationShape::of(&done, &reference);
                 return Ok(Acknowledgement::Operation(shape));
             }
-            // What a plan cannot say, such as a second tag, becomes a note like all that has no
-            // place.
+            // Values that a plan does not support, such as a second tag, become notes.
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
             Err(error) => return Err(error),
         }
@@ -242,7 +243,7 @@ fn write_by(
         kept.add(&reference, cx.now, note)?;
     }
     cx.remark(format!(
-        "kept as a note of boswell's: {} itself is not told",
+        "kept as a note of boswell's: {} does not see it",
         dialect.facts().title
     ));
     Ok(Acknowledgement::Note(NoteShape {
@@ -272,7 +273,7 @@ fn outdate(cx: &RequestContext, session: &SessionRef, said: &[NoteKind]) -> Resu
     Ok(())
 }
 
-/// The entry that a log of the pi family gets.
+/// Returns the entry for a log of the pi family.
 fn draft_of(request: &EditRequest) -> Option<Draft> {
     Some(match request {
         EditRequest::Title(title) => Draft::new(Body::Title(title.clone())),

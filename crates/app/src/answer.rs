@@ -1,19 +1,19 @@
 //! The result of a request: its answer or its error, and the warnings that occurred on the way.
 
-use boswell_model::Error;
+use boswell_model::{Error, Remark};
 
-/// Something that a person should know and that is not the answer itself.
+/// A message for the user in addition to the answer.
 ///
-/// Faces show them in their own way: the command line on stderr, HTTP as a member `warnings`,
-/// a screen in its status line.
+/// Each face shows it in its own way: the command line on stderr, HTTP as a member `warnings`, a
+/// screen in its status line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Notice {
-    /// What was done or passed over on the way. `--quiet` leaves it out.
-    Remark(String),
-    /// Something could not be read; the answer is right without it. `--quiet` leaves it out.
+    /// Something that was done or skipped. `--quiet` omits it.
+    Remark(Remark),
+    /// Something could not be read; the answer is correct without it. `--quiet` omits it.
     Warning(Error),
-    /// A part of what was asked for could not be done. It is always shown.
+    /// A part of the request failed. Always shown.
     Failure(Error),
 }
 
@@ -21,7 +21,7 @@ pub enum Notice {
 #[derive(Debug)]
 #[must_use]
 pub struct Answer<T> {
-    /// What was asked for.
+    /// The result of the request.
     pub value: T,
     /// Notices in the order in which they occurred.
     pub notices: Vec<Notice>,
@@ -30,7 +30,7 @@ pub struct Answer<T> {
 /// The error of a request, and the warnings before it.
 #[derive(Debug)]
 pub struct Refusal {
-    /// Why.
+    /// The error.
     pub error: Error,
     /// Notices in the order in which they occurred: an operation of an earlier run may have been
     /// finished before this request failed.

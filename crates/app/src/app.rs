@@ -1,11 +1,11 @@
-//! The application: what every face opens once and asks.
+//! The application: opened once by each face, and then called for every request.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use boswell_dialect::{Dialect, Environment};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::store::{Exclusion, Stores};
@@ -18,31 +18,31 @@ use crate::outside_links::OutsideLinks;
 use crate::request_context::RequestContext;
 use crate::{Answer, AppResult, Cancel, Notice, Refusal};
 
-/// What an [`App`] is opened with. A face reads the environment and the settings; the library
+/// The configuration of an [`App`]. A face reads the environment and the settings; the library
 /// reads neither.
 #[derive(Debug)]
 pub struct AppConfig {
-    /// Variables, folders and terminal that agents' roots are derived from.
+    /// Environment variables, folders and terminal, from which the roots of agents are derived.
     pub env: Environment,
-    /// Boswell's own folder; none where nothing can be kept.
+    /// Boswell's own home; `None` if nothing can be stored.
     pub home: Option<PathBuf>,
-    /// Stores by dialect and folder. Where there are none, those of the environment are found.
+    /// Stores by dialect and folder. If empty, those of the environment are used.
     pub stores: Vec<(String, PathBuf)>,
-    /// What the user set.
+    /// The user's settings.
     pub settings: Config,
     /// Whether anything may be written.
     pub access: Access,
-    /// Of two stores that hold one conversation, the dialect of the one that is meant.
+    /// If two stores contain the same conversation, the dialect of the one to use.
     pub side: Option<String>,
-    /// The clock.
+    /// The source of the current time.
     pub clock: Arc<dyn Clock>,
-    /// Whether the process ends after a request or two. Then the memory of large lists is left to
-    /// the operating system, which takes it back faster than they can be freed one by one.
+    /// Whether the process exits after a request or two. Then the memory of large lists is not
+    /// freed one by one, because the operating system reclaims it faster.
     pub exits_soon: bool,
 }
 
 impl AppConfig {
-    /// Everything that is found in an environment, with a home and no settings.
+    /// Creates a configuration for an environment, with a home and no settings.
     pub fn new(env: Environment, home: Option<PathBuf>) -> AppConfig {
         AppConfig {
             env,
@@ -60,21 +60,21 @@ impl AppConfig {
 /// Whether anything may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Sessions are only read, and not even a catalog is kept.
+    /// Sessions are only read, and not even a catalog is written.
     ReadOnly,
     /// Sessions may be changed.
     ReadWrite,
 }
 
-/// Answers requests about all sessions of a machine. Silent, cheap to clone, `Send + Sync`.
+/// Answers requests about all sessions of a machine. Prints nothing, cheap to clone, `Send + Sync`.
 ///
-/// Opening it looks at no session. Each request looks at the stores as they are at that moment.
+/// Opening it reads no session. Each request reads the stores in their current state.
 #[derive(Debug, Clone)]
 pub struct App {
     state: Arc<AppState>,
 }
 
-/// What all requests share.
+/// The state that all requests share.
 #[derive(Debug)]
 pub(crate) struct AppState {
     pub(crate) env: Environment,
@@ -82,14 +82,14 @@ pub(crate) struct AppState {
     pub(crate) config: Config,
     pub(crate) exclusion: Option<Arc<Exclusion>>,
     pub(crate) side: Option<String>,
-    /// Whether stores were named, so that those of the environment are not seen.
+    /// Whether stores were named explicitly, so that those of the environment are ignored.
     pub(crate) named_stores: bool,
     pub(crate) read_only: bool,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) exits_soon: bool,
-    /// Stores that were named; if there are none, those of environment and settings count.
+    /// Stores that were named; if there are none, those of environment and settings are used.
     stores: Vec<(String, PathBuf)>,
-    /// Exactly these.
+    /// Use exactly these stores.
     #[cfg(test)]
     fixed_stores: Option<Stores>,
     archived: Mutex<Option<Archived>>,
@@ -106,7 +106,7 @@ struct Archived {
 }
 
 impl App {
-    /// Opens the application. No session file is examined.
+    /// Opens the application. No session file is read.
     ///
     /// # Errors
     ///
@@ -135,17 +135,17 @@ impl App {
         })
     }
 
-    /// What the user set.
+    /// Returns the user's settings.
     pub fn settings(&self) -> &Config {
         &self.state.config
     }
 
-    /// The environment that it was opened with.
+    /// Returns the environment that the application was opened with.
     pub fn environment(&self) -> &Environment {
         &self.state.env
     }
 
-    /// Boswell's own folder, if it is known.
+    /// Returns boswell's own home, if it is known.
     pub fn home(&self) -> Option<&Path> {
         self.state.home.as_deref()
     }
@@ -155,17 +155,17 @@ impl App {
         self.state.read_only
     }
 
-    /// Fails if nothing may be written: for a face that shows a plan first, and would only then be
-    /// refused.
+    /// Fails if nothing may be written: for a face that shows a plan first and would be refused
+    /// only afterwards.
     ///
     /// # Errors
     ///
-    /// Denied if the application was opened for reading only.
+    /// Denied if the application was opened read-only.
     pub fn may_write(&self) -> Result<()> {
         self.state.may_write()
     }
 
-    /// Whether stores were named, so that those of the environment are not seen.
+    /// Whether stores were named explicitly, so that those of the environment are ignored.
     pub fn has_named_stores(&self) -> bool {
         self.state.named_stores
     }
@@ -174,29 +174,29 @@ impl App {
         &self.state
     }
 
-    /// What every change feed shares.
+    /// Returns the state that every change feed shares.
     pub(crate) fn looks(&self) -> &Looks {
         &self.state.looks
     }
 
-    /// Symbolic links that lead out of their stores, which requests met since the last call: what
-    /// is behind them is missing from their answers. One warning for all of them, or none.
+    /// Returns one warning about all symbolic links that lead out of their stores and that requests
+    /// found since the last call: the files behind them are missing from the answers.
     ///
-    /// A request is counted once it is over, so that a face which makes several for one
-    /// question reports each link once.
+    /// A request is counted when it is finished, so that a face that makes several for one question
+    /// reports each link once.
     pub fn take_outside_links(&self) -> Option<Notice> {
         self.state.outside_links.take().map(Notice::Warning)
     }
 
-    /// Purges and replacements of secrets that an earlier run did not finish, for faces that only
-    /// read: a request that writes finishes them.
+    /// Returns notices about purges and scrubs that an earlier run did not finish, for faces that
+    /// only read. A request that writes finishes them.
     pub fn unfinished_purges(&self) -> Vec<Notice> {
         let remarks = self.home().map(crate::purge_copies::unfinished);
         let remarks = remarks.unwrap_or_default().into_iter();
         remarks.map(Notice::Remark).collect()
     }
 
-    /// Starts a request: finds the stores, and notes the time.
+    /// Starts a request: finds the stores and reads the clock.
     pub(crate) fn request(&self) -> Result<RequestContext> {
         self.request_with(Cancel::new())
     }
@@ -215,7 +215,7 @@ impl App {
         self.answer_with(Cancel::new(), work)
     }
 
-    /// As [`answer`](App::answer), for a request that looks at no store.
+    /// As [`answer`](App::answer), for a request that needs no store.
     pub(crate) fn answer_unlooked<T>(
         &self,
         work: impl FnOnce(&RequestContext) -> Result<T>,
@@ -236,7 +236,7 @@ impl App {
     }
 }
 
-/// Answers a request with what was noticed on the way.
+/// Runs a request and returns its answer with the notices.
 fn finish<T>(cx: &RequestContext, work: impl FnOnce(&RequestContext) -> Result<T>) -> AppResult<T> {
     let done = work(cx);
     let notices = cx.take_notices();
@@ -247,8 +247,8 @@ fn finish<T>(cx: &RequestContext, work: impl FnOnce(&RequestContext) -> Result<T
 }
 
 impl AppState {
-    /// Notes that this terminal is used for the session with this log, where the agent runs in
-    /// `cwd`. What cannot be written is left out.
+    /// Records that this terminal is used for the session with this log, where the agent runs in
+    /// `cwd`. Write errors are ignored.
     pub(crate) fn note_terminal(&self, log: &Path, cwd: &Path) {
         let (Some(terminal), Some(home)) = (TerminalId::of(&self.env), &self.home) else {
             return;
@@ -260,19 +260,19 @@ impl AppState {
         }
     }
 
-    /// Fails before anything is written when nothing may be.
+    /// Fails if nothing may be written.
     pub(crate) fn may_write(&self) -> Result<()> {
         if !self.read_only {
             return Ok(());
         }
         Err(Error::new(
             ErrorKind::Denied,
-            "this command writes, and boswell was told to write nothing",
+            "this command writes, and boswell may only read",
         )
-        .hinting("leave out --read-only, and unset BOSWELL_READ_ONLY"))
+        .advising(Advice::AllowWriting))
     }
 
-    /// The stores as they are now.
+    /// Returns the stores in their current state.
     fn stores(&self) -> Result<Stores> {
         #[cfg(test)]
         if let Some(stores) = &self.fixed_stores {
@@ -292,7 +292,7 @@ impl AppState {
         Ok(stores.excluding(self.exclusion.as_ref()))
     }
 
-    /// Those of the environment, and those that the settings add.
+    /// Returns the stores of the environment, and those that the settings add.
     fn found_stores(&self) -> Result<Stores> {
         let home = self.home.as_deref().unwrap_or(Path::new(".boswell"));
         let mut stores = Stores::discover(&self.env, home);
@@ -303,7 +303,7 @@ impl AppState {
         Ok(stores)
     }
 
-    /// Those that were named, with the labels that the settings give them.
+    /// Returns the named stores, with the labels from the settings.
     fn named_stores(&self, named: &[(String, PathBuf)]) -> Result<Stores> {
         let added = self.config.stores();
         let mut stores = Stores::default();
@@ -319,8 +319,9 @@ impl AppState {
         Ok(stores)
     }
 
-    /// A name for the stores and settings that conversations of the catalog were worked out for: a
-    /// hash, so that the catalog has no names in it that the user removed from the settings.
+    /// Returns an identifier of the stores and settings for which conversations of the catalog were
+    /// computed. It is a hash, so that the catalog contains no names that the user removed from the
+    /// settings.
     pub(crate) fn conversation_scope(&self) -> String {
         let mut parts = self.store_names();
         let added = self.config.stores().into_iter();
@@ -330,7 +331,7 @@ impl AppState {
         boswell_store::vault::Digest::of(parts.join("\n").as_bytes()).to_string()
     }
 
-    /// Where requests look for sessions, a line for each place.
+    /// Returns where requests look for sessions, one line per place.
     fn store_names(&self) -> Vec<String> {
         #[cfg(test)]
         if let Some(stores) = &self.fixed_stores {
@@ -366,8 +367,8 @@ impl AppState {
         if let Some(known) = known.as_ref().filter(|known| known.list == list) {
             return known.stores.clone();
         }
-        // An operation list that cannot be read is reported by `ops`; everything else can do
-        // without it.
+        // An unreadable list of operations is reported by `ops`; all other requests work without
+        // it.
         let stores = Home::at(home).runner().archived().unwrap_or_default();
         *known = Some(Archived {
             list,
@@ -377,17 +378,17 @@ impl AppState {
     }
 }
 
-/// The error of a request that needs a home where there is none.
+/// Returns the error of a request that needs a home.
 pub(crate) fn no_home() -> Error {
     Error::new(ErrorKind::Invalid, "boswell has no folder of its own")
         .because("neither HOME nor XDG_DATA_HOME is set")
-        .hinting("name one with `--home DIR` or BOSWELL_HOME")
+        .advising(Advice::Give(RequestInput::Home))
 }
 
 #[cfg(test)]
 impl App {
-    /// These stores and no settings, with a clock that is an hour ahead: what was written just now
-    /// can be trusted.
+    /// Creates an application with these stores and no settings, and a clock that is an hour ahead,
+    /// so that files that were just written are old enough to be trusted.
     pub(crate) fn of_test(stores: Stores, home: Option<PathBuf>, cwd: PathBuf) -> App {
         let env = Environment {
             home: None,

@@ -1,4 +1,4 @@
-//! Appends entries to a session, each acknowledged when it is as durable as asked.
+//! Appends entries to a session; each is acknowledged when it has the requested durability.
 
 mod draft;
 #[cfg(test)]
@@ -6,8 +6,9 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use boswell_dialect::{Body, Draft, Parent, Part};
+pub use boswell_dialect::{Body, Draft, Parent};
 use boswell_dialect::{Capability, EditRequest, Expected};
+pub use boswell_model::Part;
 use boswell_model::{Result, SessionRef};
 use boswell_store::Receipt;
 use boswell_store::operations::Runner;
@@ -21,29 +22,29 @@ use crate::planned_change;
 use crate::{Answer, App, AppResult, Refusal, RequestContext};
 pub use draft::{AttachedFile, draft_of_line, draft_of_user};
 
-/// Which session is appended to, and how.
+/// A request to append to a session.
 #[derive(Debug, Clone, Default)]
 pub struct AppendRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// The entry that the first new one follows; else the leaf.
+    /// The parent of the first new entry; `None` for the leaf.
     pub parent: Option<String>,
-    /// What the session has to be like for the first entry to be written.
+    /// The expected state of the session before the first entry is written.
     pub expect: Expect,
-    /// What an acknowledged entry survives.
+    /// What an acknowledged entry must survive.
     pub durability: Durability,
-    /// How long to wait for a session that another process writes.
+    /// How long to wait for a session that another process has open.
     pub wait: Wait,
 }
 
 impl App {
-    /// Opens a session for appending. Until the appender is closed or dropped no other process can
-    /// append to a log; where an agent keeps more than a log, each batch is a change of its own.
+    /// Opens a session for appending. Until the appender is closed or dropped, no other process can
+    /// append to a log; if an agent stores more than a log, each batch is a separate change.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Unsupported where its format cannot be written, Busy
-    /// if another process writes it, Denied if nothing may be written.
+    /// NotFound if there is no such session, Unsupported if its format cannot be written, Busy if
+    /// another process writes it, Denied if nothing may be written.
     pub fn append(&self, request: &AppendRequest) -> AppResult<Appender> {
         let cx = Arc::new(self.request()?);
         let opened = Appender::open(&cx, request);
@@ -54,10 +55,10 @@ impl App {
 /// Receives receipts, oldest first, a batch at a time.
 pub type ReceiptSink<'s> = &'s mut dyn FnMut(Vec<ReceiptShape>) -> Result<()>;
 
-/// A session that is appended to: drafts are submitted, then acknowledged together.
+/// A session opened for appending: drafts are submitted, then acknowledged together.
 ///
-/// A face that gets entries one by one submits what is there and settles; the entries of one batch
-/// share a sync of the disk. An appender can be moved to another thread.
+/// A face that gets entries one by one submits the available ones and settles; the entries of one
+/// batch share an `fsync`. An appender can be moved to another thread.
 #[derive(Debug)]
 pub struct Appender {
     cx: Arc<RequestContext>,
@@ -86,13 +87,13 @@ impl Appender {
         })
     }
 
-    /// Takes an entry. It is written now, or with its batch, and acknowledged by
+    /// Submits an entry. It is written now, or with its batch, and acknowledged by
     /// [`settle`](Appender::settle).
     ///
     /// # Errors
     ///
-    /// Invalid for a draft that the format has no place for, Conflict where the session is not as
-    /// expected. What was submitted before stays valid and should be settled.
+    /// Invalid for a draft that the format does not support, Conflict if the session is not in the
+    /// expected state. Entries submitted before stay valid and should be settled.
     pub fn submit(&mut self, draft: Draft) -> Result<()> {
         let draft = match self.parent.take() {
             Some(parent) => draft.below(parent),
@@ -107,12 +108,12 @@ impl Appender {
         }
     }
 
-    /// Waits until everything that was submitted is as durable as asked, and hands out a receipt
-    /// for each entry.
+    /// Waits until all submitted entries have the requested durability, and passes a receipt for
+    /// each entry to `sink`.
     ///
     /// # Errors
     ///
-    /// An error of the disk or of `sink`. Entries that were acknowledged are written.
+    /// An error of the disk or of `sink`. Acknowledged entries are written.
     pub fn settle(&mut self, sink: ReceiptSink<'_>) -> AppResult<()> {
         let settled = match &mut self.to {
             Destination::Log(log) => log.settle(&self.cx, sink),
@@ -121,7 +122,7 @@ impl Appender {
         noticed(&self.cx, settled)
     }
 
-    /// Lets go of the session.
+    /// Closes the session.
     ///
     /// # Errors
     ///
@@ -140,7 +141,7 @@ struct LogAppender {
     writer: SessionWriter,
     durability: Durability,
     expect: Expect,
-    /// Entries that are written and not acknowledged yet, with the prompt of each.
+    /// Entries that are written but not acknowledged yet, with the prompt of each.
     open: Vec<(Ticket, Option<String>)>,
     history: Option<AgentHistory>,
 }
@@ -167,7 +168,7 @@ impl LogAppender {
         Ok(())
     }
 
-    /// All tickets share the sync of the first that waits.
+    /// Settles all tickets; they share the sync of the first one that waits.
     fn settle(&mut self, cx: &RequestContext, sink: ReceiptSink<'_>) -> Result<()> {
         let (mut prompts, mut receipts) = (Vec::new(), Vec::new());
         let mut waited = Ok(());
@@ -185,7 +186,7 @@ impl LogAppender {
                 }
             }
         }
-        // Entries before one that failed are durable: their receipts come before the error.
+        // Entries before a failed one are durable: their receipts come before the error.
         sink(receipts)?;
         waited?;
         if let Some(history) = self.history.as_ref().filter(|_| !prompts.is_empty())
@@ -197,7 +198,7 @@ impl LogAppender {
     }
 }
 
-/// Appends by plans, where an agent keeps more than a log: a batch is one plan.
+/// Appends by plans, for agents that store more than a log: a batch is one plan.
 #[derive(Debug)]
 struct PlanAppender {
     runner: Runner,
@@ -209,7 +210,7 @@ struct PlanAppender {
 impl PlanAppender {
     fn open(cx: &RequestContext, request: &AppendRequest, found: Resolved) -> Result<PlanAppender> {
         let runner = cx.runner()?;
-        // An agent holds its own locks for moments: those are waited for unasked.
+        // An agent holds its own locks briefly, so a short wait is always allowed.
         let runner = if request.wait == Wait::No {
             runner
         } else {
@@ -257,7 +258,7 @@ impl PlanAppender {
     }
 }
 
-/// A result with the notices since the last one.
+/// Returns a result with the notices since the last one.
 fn noticed<T>(cx: &RequestContext, done: Result<T>) -> AppResult<T> {
     let notices = cx.take_notices();
     match done {

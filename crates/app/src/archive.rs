@@ -1,27 +1,28 @@
-//! Moves sessions into the vault, where they can still be read.
+//! Archives sessions: moves them into the vault, where they can still be read.
 
 use std::time::Duration;
 
 use boswell_dialect::Capability;
-use boswell_model::{Error, ErrorKind, Instant, PINNED, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Instant, PINNED, Result, SessionRef};
 use boswell_store::links::Conversation;
 use boswell_store::store::{Resolved, Summary};
 
-use crate::delete::{SessionOp, can_remove, files_of, hold, reference};
+use crate::delete::{can_remove, files_of, hold, reference};
 use crate::list::warn_about;
+use crate::planned_change::OperationShape;
 use crate::sessions::list::{last_active, sides};
 use crate::shape::shape;
 use crate::{App, AppResult, RequestContext, planned_change};
 
-/// Which sessions to archive.
+/// The sessions to archive.
 #[derive(Debug, Clone)]
 pub enum ArchiveRequest {
-    /// These: refs, beginnings of ids, paths, `@last` or `@here`.
+    /// These sessions: refs, beginnings of ids, paths, `@last` or `@here`.
     Named(Vec<String>),
-    /// All that were last active longer ago than `span`, in every place where the conversation is
-    /// kept, or only those of a dialect.
+    /// All sessions that were last active longer ago than `span`, in every store that contains the
+    /// conversation, optionally of one dialect.
     OlderThan {
-        /// How long ago.
+        /// The minimum time since the last activity.
         span: Duration,
         /// Only sessions of this dialect.
         dialect: Option<String>,
@@ -43,9 +44,9 @@ shape! {
 /// Sessions that would be archived.
 #[derive(Debug)]
 pub struct ArchivePlan {
-    /// In the order in which they would be.
+    /// The sessions in the order in which they would be archived.
     pub sessions: Vec<ArchiveCandidate>,
-    /// When the plan was made.
+    /// Time of the plan.
     pub as_of: Instant,
 }
 
@@ -54,14 +55,14 @@ pub struct ArchivePlan {
 pub struct ArchiveCandidate {
     /// The session.
     pub session: SessionRef,
-    /// What a list calls it.
+    /// Name of the session in lists.
     pub name: String,
-    /// When something was last written to it.
+    /// Time of the last activity.
     pub last_active: Option<Instant>,
 }
 
 impl ArchiveCandidate {
-    /// The shape.
+    /// Returns the JSON shape.
     pub fn step(&self) -> ArchiveStep {
         ArchiveStep {
             done: "would archive",
@@ -77,16 +78,16 @@ pub struct ArchivedSession {
     /// The session.
     pub session: SessionRef,
     /// The operation.
-    pub op: SessionOp,
+    pub op: OperationShape,
 }
 
 impl App {
-    /// Which sessions would be archived. Nothing is changed.
+    /// Returns the sessions that would be archived. Nothing is changed.
     ///
     /// # Errors
     ///
-    /// For a session that was named: NotFound if there is none, Busy, Denied or Conflict if it
-    /// must stay where it is. Unsupported for a dialect whose sessions cannot be archived.
+    /// For a session that was named: NotFound if there is none, Busy, Denied or Conflict if it must
+    /// not be archived. Unsupported for a dialect whose sessions cannot be archived.
     pub fn plan_archive(&self, request: &ArchiveRequest) -> AppResult<ArchivePlan> {
         self.answer(|cx| plan_archive(cx, request))
     }
@@ -95,9 +96,9 @@ impl App {
     ///
     /// # Errors
     ///
-    /// As [`plan_archive`](App::plan_archive). Of old ones, one that fails does not keep the
-    /// others: an agent that has just taken one up is a notice, anything else the error of the
-    /// request once the others are done.
+    /// As [`plan_archive`](App::plan_archive). For [`ArchiveRequest::OlderThan`], a session that
+    /// fails does not stop the others: if its agent has just resumed it, there is a notice; any
+    /// other error is returned after the others are done.
     pub fn archive(
         &self,
         request: &ArchiveRequest,
@@ -134,11 +135,7 @@ fn archive(
         match (put_away(cx, &found), request) {
             (Ok(operation), _) => {
                 let session = summary.reference;
-                let op = SessionOp {
-                    op: operation,
-                    kind: "archive",
-                    session: session.to_string(),
-                };
+                let op = OperationShape::new(&operation, "archive", &session);
                 sink(ArchivedSession { session, op })?;
             }
             // One of many old sessions that was just resumed must not prevent the others
@@ -167,7 +164,7 @@ fn chosen(
     }
 }
 
-/// A session that was named, if it may go.
+/// Checks that a named session can be archived.
 fn named(
     cx: &RequestContext,
     conversations: &[Conversation],
@@ -184,14 +181,17 @@ fn named(
     let summary = known.map_or_else(|| found.store.summary(&found.location), Ok)?;
     can_remove(&found)?;
     match in_use(&summary, &found) {
-        Some((kind, why, hint)) => Err(Error::new(kind, format!("{reference} stays where it is"))
-            .because(why)
-            .hinting(hint)),
+        Some((kind, why, advice)) => {
+            Err(Error::new(kind, format!("{reference} stays where it is"))
+                .because(why)
+                .advising(advice))
+        }
         None => Ok((found, summary)),
     }
 }
 
-/// Every session that was not used for so long, wherever the conversation is kept, and may go.
+/// Returns every session that is old enough, in each store that contains the conversation, and can
+/// be archived.
 fn old(
     cx: &RequestContext,
     conversations: &[Conversation],
@@ -234,35 +234,33 @@ fn old(
     Ok(chosen)
 }
 
-/// Why a session must stay where it is: another process or session still needs it.
-fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static str, String)> {
+/// Returns why a session must not be archived: another process or session still needs it.
+fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static str, Advice)> {
     let session = &summary.reference;
-    let typed = session.to_argument();
     if !found.store.was_live(&session.id).is_empty() {
         return Some((
             ErrorKind::Busy,
             "its agent is at work on it",
-            "end the agent first".to_owned(),
+            Advice::CloseAgent,
         ));
     }
     if summary.meta.is_pinned() {
         let tagged = summary.meta.tags.iter().any(|tag| tag == PINNED);
-        let unpin = if tagged {
-            format!("with `boswell untag {typed} {PINNED}`")
-        } else {
-            "in its agent".to_owned()
+        let unpin = match tagged {
+            true => Advice::Unpin {
+                session: session.to_string(),
+            },
+            false => Advice::from("unpin it first in its agent"),
         };
-        return Some((
-            ErrorKind::Denied,
-            "it is pinned",
-            format!("unpin it first {unpin}"),
-        ));
+        return Some((ErrorKind::Denied, "it is pinned", unpin));
     }
     if summary.meta.status.as_deref() == Some("active") {
         return Some((
             ErrorKind::Denied,
             "it is active",
-            format!("end it first with `boswell close {typed}`"),
+            Advice::CompleteSession {
+                session: session.to_string(),
+            },
         ));
     }
     None
@@ -284,7 +282,7 @@ fn put_away(cx: &RequestContext, found: &Resolved) -> Result<String> {
     let reference = reference(&found);
     let operation = runner.archive_files(found.store.root(), &keys, &reference)?;
     if let Some(writer) = writer {
-        // Nothing is written by this: only the lease is given up.
+        // Nothing is written by this: it only releases the lease.
         let _ = writer.release();
     }
     Ok(operation.id)

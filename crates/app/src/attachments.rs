@@ -1,16 +1,16 @@
-//! Images and files inside a session and next to it.
+//! Images and files of a session: inside its entries and in side files.
 
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::{Depth, SideKind};
-use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
+use boswell_model::{Error, ErrorKind, MediaSource, Part, Result};
 use boswell_store::store::Resolved;
 use boswell_store::{Session, Store};
 
 use crate::shape::{Maybe, shape};
 use crate::{App, AppResult, RequestContext, base64};
 
-/// The largest attachment that is read into memory.
+/// Maximum size of an attachment that is read into memory.
 const LARGEST: u64 = 1 << 30;
 
 shape! {
@@ -33,16 +33,16 @@ shape! {
     }
 }
 
-/// Whose attachments are wanted.
+/// A request for the attachments of a session.
 #[derive(Debug, Clone, Default)]
 pub struct AttachmentsRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// Write them into this folder, which is made if it is not there. Nothing is overwritten.
+    /// Folder to write the attachments to; created if it is missing. Nothing is overwritten.
     pub extract: Option<PathBuf>,
 }
 
-/// Receives attachments one by one; it returns false to stop.
+/// Receives attachments one by one; returns false to stop.
 pub type AttachmentSink<'s> = &'s mut dyn FnMut(AttachmentShape) -> Result<bool>;
 
 impl App {
@@ -117,7 +117,7 @@ impl Attachment {
         }
     }
 
-    /// What its file is called after the dot, for a name that is safe anywhere.
+    /// Returns the file extension, limited to characters that are safe in every file name.
     fn extension(&self) -> String {
         let from_name = match &self.content {
             Content::File(key) => {
@@ -136,17 +136,17 @@ impl Attachment {
     }
 }
 
-/// Receives what was found; it returns false to stop.
+/// Receives attachments; returns false to stop.
 type HandOut<'a> = &'a mut dyn FnMut(Attachment) -> Result<bool>;
 
-/// Those that entries contain or name. False if the rest is not wanted.
+/// Passes on attachments in entries. Returns false if the sink wants no more.
 fn inside(session: &Session, store: &Store, hand_out: HandOut<'_>) -> Result<bool> {
     for slot in session.log().slots() {
         let Some(view) = session.entry(slot)?.view else {
             continue;
         };
-        for block in view.blocks {
-            let Block::Media { mime, source } = block else {
+        for part in view.parts {
+            let Part::Media { mime, source } = part else {
                 continue;
             };
             let entry = Some(session.log().label(slot).into_owned());
@@ -168,7 +168,7 @@ fn inside(session: &Session, store: &Store, hand_out: HandOut<'_>) -> Result<boo
     Ok(true)
 }
 
-/// One that an entry names.
+/// Returns an attachment that an entry refers to.
 fn named(store: &Store, entry: Option<String>, mime: Option<String>, name: String) -> Attachment {
     let key = blob_key(&name);
     let info = key
@@ -187,7 +187,7 @@ fn named(store: &Store, entry: Option<String>, mime: Option<String>, name: Strin
     }
 }
 
-/// Files that belong to the session.
+/// Passes on the side files of the session.
 fn side_files(found: &Resolved, hand_out: HandOut<'_>) -> Result<()> {
     let files = found.store.side_files(&found.location)?.into_iter();
     for file in files.filter(|file| file.kind == SideKind::Attachment) {
@@ -205,8 +205,8 @@ fn side_files(found: &Resolved, hand_out: HandOut<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Where a store keeps what a reference names: `blob:sha256:…` in its blobs, or a path below the
-/// root that stays below it.
+/// Returns the key that a reference names: a blob for `blob:sha256:…`, else a path that stays below
+/// the root.
 fn blob_key(reference: &str) -> Option<String> {
     if let Some(hash) = reference.strip_prefix("blob:sha256:") {
         let hex = hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit());
@@ -220,7 +220,7 @@ fn blob_key(reference: &str) -> Option<String> {
     safe.then(|| reference.to_owned())
 }
 
-/// Writes an attachment to a new file, and gives its path; none if there is nothing to write.
+/// Writes an attachment to a new file and returns its path; `None` if there are no bytes.
 fn extract(
     cx: &RequestContext,
     store: &Store,
@@ -252,7 +252,7 @@ fn cannot_make(path: &Path, error: std::io::Error) -> Error {
             format!("`{}` is there already", path.display()),
         )
         .because("nothing is overwritten")
-        .hinting("extract into an empty folder");
+        .advising("extract into an empty folder");
     }
     Error::io(path.display(), "make", error)
 }

@@ -1,8 +1,8 @@
-//! Base64, both alphabets when it is read.
+//! Base64; decoding accepts both alphabets.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Bytes as base64.
+/// Encodes bytes.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -25,8 +25,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     out
 }
 
-/// Decodes base64 in either alphabet, white space allowed; `None` if
-/// it is something else.
+/// Decodes base64 in either alphabet, with white space; `None` if it is not valid.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut value, mut bits) = (0u32, 0);

@@ -1,7 +1,7 @@
-//! Moves the leaf of a session: the next entry attaches to another one.
+//! Moves the leaf of a session, so that the next entry becomes the child of another one.
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
-use boswell_model::{Error, ErrorKind, Result, Tip};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result, Tip};
 use boswell_store::store::Resolved;
 use boswell_store::{Session, Wait};
 
@@ -9,14 +9,14 @@ use crate::acknowledgement::{Acknowledgement, ReceiptShape};
 use crate::planned_change::{self, OperationShape};
 use crate::{App, AppResult, RequestContext};
 
-/// Where the next entry attaches.
+/// A request to move the leaf.
 #[derive(Debug, Clone, Default)]
 pub struct BranchRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// The entry that the next one follows; none for a new root.
+    /// The parent of the next entry; `None` for a new root.
     pub entry: Option<String>,
-    /// A summary of the branch that is left.
+    /// A summary of the abandoned branch.
     pub summary: Option<String>,
 }
 
@@ -58,7 +58,7 @@ fn id_of(session: &Session, name: &str) -> Result<String> {
             ErrorKind::Unsupported,
             "an entry without an id cannot be attached to",
         )
-        .hinting("see which entries have one with `boswell tree`"));
+        .advising(Advice::ShowTree));
     }
     Ok(session.log().label(slot).into_owned())
 }
@@ -73,7 +73,7 @@ fn by_plan(
         return Err(unsupported(
             found.store.dialect().name(),
             "hold the summary of a branch",
-            "leave out --summary",
+            Advice::Omit(RequestInput::BranchSummary),
         ));
     }
     let tip = match &request.entry {

@@ -8,22 +8,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// A request that nothing has cancelled yet.
+    /// Creates a token that is not cancelled.
     pub fn new() -> Cancel {
         Cancel::default()
     }
 
-    /// Ends the request at its next step; it returns what it has by then.
+    /// Cancels the request: it stops at its next step and returns the results so far.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the request should end.
+    /// Whether the request was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// A guard that cancels when it is dropped: for a server whose client goes away.
+    /// Returns a guard that cancels when it is dropped: for a server whose client disconnects.
     pub fn on_drop(&self) -> CancelOnDrop {
         CancelOnDrop(self.clone())
     }

@@ -1,11 +1,12 @@
-//! The change feed: which sessions were added, changed or removed, and new entries of those that
+//! The change feed: which sessions were added, changed or removed, and new entries of sessions that
 //! are followed.
 //!
-//! A feed is polled and starts no thread. However many feeds there are, the folders are listed
-//! once for all of them, and not more often than costs a fiftieth of a core: a look is due when
-//! fifty times its last cost has passed, and a second at least. Each look is a numbered delta; a
-//! feed that falls too far behind gets [`Change::Missed`] and lists the sessions again.
+//! A feed is polled and starts no thread. However many feeds there are, the folders are listed once
+//! for all of them (a look), using at most a fiftieth of a core: a look is due when fifty times its
+//! last cost has passed, and at least a second. Each look is a numbered delta; a feed that falls
+//! too far behind gets [`Change::Missed`] and lists the sessions again.
 
+mod health;
 mod looks;
 
 use std::collections::BTreeMap;
@@ -18,27 +19,29 @@ use boswell_store::session::NewEntry;
 
 use crate::shape::{EntryParts, EntryShape};
 use crate::{Answer, App, AppResult, RequestContext};
-pub(crate) use looks::Looks;
+pub(crate) use looks::{ListedChange, LogBefore, Looks, Place};
 
-/// How long to wait between two polls while sessions are followed: a new entry shows within it.
+/// Time between two polls while sessions are followed: the maximum delay of a new entry.
 const FOLLOWING: Duration = Duration::from_millis(150);
 
-/// What happened to sessions.
+/// A change of sessions.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Change {
-    /// A session that was not there before.
+    /// A new session.
     Added(SessionChange),
-    /// Its log changed.
+    /// Its log changed, or processes began or ended to work on it.
     Changed(SessionChange),
+    /// Whether it is damaged or lost soon changed.
+    Health(SessionHealth),
     /// It is not there any more.
     Gone(SessionRef),
-    /// An entry of a session that is followed.
+    /// A new entry of a followed session.
     Entry(FollowedEntry),
-    /// The log of a session that is followed was cut or replaced: entries that were reported
-    /// before no longer count, and those that it has now follow.
+    /// The log of a followed session was truncated or replaced: entries that were reported before
+    /// are invalid, and the current ones are reported again.
     Restarted(SessionRef),
-    /// More happened than is remembered: list the sessions again.
+    /// There were more changes than are remembered: list the sessions again.
     Missed,
 }
 
@@ -47,12 +50,23 @@ pub enum Change {
 pub struct SessionChange {
     /// The session.
     pub session: SessionRef,
-    /// The state that its log is in.
+    /// Revision of the log.
     pub revision: Revision,
-    /// When its log was last written.
+    /// Time of the last write to the log.
     pub modified: Option<Instant>,
-    /// Processes of its agent that work on it, as far as the agent's registry names them.
+    /// Processes of its agent that have the session open, according to the agent's registry.
     pub live: Vec<u32>,
+}
+
+/// The marks of a session's health, as far as they are known without reading its log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionHealth {
+    /// The session.
+    pub session: SessionRef,
+    /// Whether a stretch of its log could not be read as records when the catalog last read it.
+    pub damaged: bool,
+    /// Whether its agent deletes it soon, and no copy of it is kept.
+    pub lost_soon: bool,
 }
 
 /// A new entry of a session that is followed.
@@ -60,12 +74,12 @@ pub struct SessionChange {
 pub struct FollowedEntry {
     /// The session.
     pub session: SessionRef,
-    /// The entry, with the revision to go on from.
+    /// The entry, with the revision to continue from.
     pub entry: Arc<NewEntry>,
 }
 
 impl FollowedEntry {
-    /// The entry as JSON shows it.
+    /// Returns the entry in its JSON shape.
     pub fn shape(&self) -> EntryShape {
         EntryParts::of_new(&self.session, &self.entry).shape(false)
     }
@@ -75,7 +89,7 @@ impl FollowedEntry {
 #[derive(Debug)]
 pub struct ChangeFeed {
     app: App,
-    /// The last look whose changes were reported.
+    /// The last refresh whose changes were reported.
     seen: u64,
     followed: BTreeMap<SessionRef, Followed>,
 }
@@ -107,8 +121,7 @@ impl App {
 }
 
 impl ChangeFeed {
-    /// Follows the entries of a session: from a revision on, or what is written from now on.
-    /// Returns the session that was meant.
+    /// Follows the entries of a session: from a revision on, or only new ones. Returns the session.
     ///
     /// # Errors
     ///
@@ -129,12 +142,12 @@ impl ChangeFeed {
         Ok(answer)
     }
 
-    /// Ends following a session.
+    /// Stops following a session.
     pub fn unfollow(&mut self, session: &SessionRef) {
         self.followed.remove(session);
     }
 
-    /// How long to wait before the next poll.
+    /// Returns how long to wait before the next poll.
     pub fn pause(&self) -> Duration {
         let next_look = self.app.looks().due_in();
         if self.followed.is_empty() {
@@ -144,8 +157,8 @@ impl ChangeFeed {
         }
     }
 
-    /// What changed since the last poll. Never waits. A store or a session that cannot be read at
-    /// this moment is examined again by the next poll.
+    /// Returns the changes since the last poll, without waiting. A store or a session that cannot
+    /// be read now is examined again by the next poll.
     ///
     /// # Errors
     ///
@@ -153,14 +166,13 @@ impl ChangeFeed {
     pub fn poll(&mut self) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         let looks = self.app.looks();
-        if looks.due_in().is_zero() {
-            looks.look(&self.app.request()?);
-        }
-        match looks.since(self.seen) {
-            Some(found) => changes.extend(found),
+        looks.look_when_due(&self.app)?;
+        let (found, newest) = looks.since(self.seen);
+        match found {
+            Some(found) => changes.extend(found.into_iter().map(|it| it.change)),
             None => changes.push(Change::Missed),
         }
-        self.seen = looks.number();
+        self.seen = newest;
         for (session, followed) in &mut self.followed {
             followed.poll(session, &mut changes);
         }
@@ -180,8 +192,8 @@ fn start(
         None => Follower::from_end(&found.store, id)?,
     };
     let session = SessionRef::new(found.store.dialect().name(), id);
-    // A follower that starts in generation 1 was given a revision of a file that is gone: its first
-    // poll says so.
+    // A follower that starts in generation 1 got a revision of a file that no longer exists: its
+    // first poll reports that.
     Ok((
         session,
         Followed {
@@ -193,7 +205,7 @@ fn start(
 
 impl Followed {
     fn poll(&mut self, session: &SessionRef, changes: &mut Vec<Change>) {
-        // Not visible at this moment, or being replaced: the next poll tries again.
+        // The file is not visible now, or is being replaced: the next poll tries again.
         let Ok(news) = self.follower.poll() else {
             return;
         };

@@ -1,7 +1,7 @@
-//! Finds damage in sessions and stores, and reports what each finding costs.
+//! Finds damage in sessions and stores, and reports the effect of each finding.
 //!
-//! Findings are reported as they are made, in the order of the stores: sessions are read on
-//! several threads, archived ones one after the other because they are unpacked in memory.
+//! Findings are reported as they are made, in the order of the stores. Sessions are read on several
+//! threads, archived ones one after the other, because they are unpacked in memory.
 
 mod session;
 mod shape;
@@ -17,75 +17,75 @@ use boswell_store::backend::{Backend, FsBackend};
 use boswell_store::blobs::BlobId;
 
 pub use self::session::{CheckedSession, Finding};
-pub use self::shape::{DamageShape, FindingShape, WarningShape};
+pub use self::shape::{AdviceCommand, DamageShape, FindingShape, WarningShape};
 pub use self::store::{CheckedStore, StoreFinding};
 
 use self::session::{Looked, Looking, in_parallel};
 use crate::sessions::expiry::Fates;
 use crate::{App, AppResult, Cancel, RequestContext};
 
-/// What to check.
+/// A request to check sessions.
 #[derive(Debug, Clone, Default)]
 pub struct CheckRequest {
-    /// Sessions, files or folders; none for everything that is found.
+    /// Sessions, files or folders; empty for all sessions.
     pub sessions: Vec<String>,
 }
 
-/// What a check hands out while it looks.
+/// An event of a check.
 #[derive(Debug)]
 pub enum CheckEvent {
-    /// So many sessions will be examined.
+    /// The check begins.
     Begin {
-        /// Their number; an archived one is counted without its subagents.
+        /// Number of sessions to check; an archived one counts without its subagents.
         sessions: usize,
     },
-    /// A session was examined, and may be clean.
+    /// A session was checked; it may have no findings.
     Session(CheckedSession),
-    /// Something about a store as a whole.
+    /// Findings about a store as a whole.
     Store(CheckedStore),
-    /// A place that could not be read.
+    /// A session, file or folder that could not be read.
     Unchecked(UncheckedPlace),
 }
 
 /// A session, file or folder that could not be read.
 #[derive(Debug)]
 pub struct UncheckedPlace {
-    /// The session, where it is known.
+    /// The session, if it is known.
     pub session: Option<String>,
-    /// Where it is; empty if it is in no file.
+    /// Path; empty if it is not in a file.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub problem: Problem,
 }
 
-/// What a check found, in numbers.
+/// The totals of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CheckSummary {
-    /// Sessions that were examined.
+    /// Number of checked sessions.
     pub sessions: usize,
-    /// Those that are damaged.
+    /// Number of damaged sessions.
     pub damaged: usize,
-    /// Problems of sessions and stores.
+    /// Number of problems of sessions and stores.
     pub problems: usize,
-    /// Sessions that could not be read at all.
+    /// Number of unreadable sessions.
     pub unreadable: usize,
-    /// Sessions that their agent deletes soon. They are not damaged yet.
+    /// Number of sessions that their agent will delete soon. They are not damaged yet.
     pub lost_soon: usize,
 }
 
-/// What the numbers of a check come to.
+/// The overall result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckVerdict {
-    /// Nothing is wrong.
+    /// No problems.
     Clean,
-    /// Something is wrong.
+    /// There are problems.
     Damaged,
-    /// No session could be read at all.
+    /// No session could be read.
     Unreadable,
 }
 
 impl CheckSummary {
-    /// What the numbers come to.
+    /// Returns the overall result.
     pub fn verdict(&self) -> CheckVerdict {
         let nothing_read = self.sessions > 0 && self.unreadable == self.sessions;
         match self.problems {
@@ -96,17 +96,17 @@ impl CheckSummary {
     }
 }
 
-/// Receives each event; it returns false to end the check.
+/// Receives each event; returns false to end the check.
 pub type CheckSink<'s> = &'s mut dyn FnMut(CheckEvent) -> Result<bool>;
 
 impl App {
-    /// Looks for damage, and hands out what is found.
+    /// Checks for damage, and passes the findings to `sink`.
     ///
-    /// The numbers cover what was examined until `sink` returned false or `cancel` was set.
+    /// The totals cover everything until `sink` returned false or `cancel` was set.
     ///
     /// # Errors
     ///
-    /// NotFound for a session that is not there, and every error of `sink`.
+    /// NotFound for a session that does not exist, and every error of `sink`.
     pub fn check(
         &self,
         request: &CheckRequest,
@@ -124,7 +124,7 @@ impl App {
 /// A session, and the store that it is read from.
 type Target = (Store, SessionLocation);
 
-/// A check under way.
+/// A running check.
 struct Check<'c> {
     cx: &'c RequestContext,
     sink: CheckSink<'c>,
@@ -155,7 +155,7 @@ impl<'c> Check<'c> {
             sessions: targets.len() + archived.len(),
         })?;
         in_parallel(&targets, &looking, &mut |looked| self.looked_at(looked))?;
-        // One after the other, each let go before the next: they are unpacked in memory.
+        // One after the other, each freed before the next, because they are unpacked in memory.
         for store in archived {
             if self.is_over() {
                 break;
@@ -183,7 +183,7 @@ impl<'c> Check<'c> {
         Ok(())
     }
 
-    /// Counts and hands out what was found about a session. False ends the check.
+    /// Counts and reports the findings of a session. Returns false to end the check.
     fn looked_at(&mut self, looked: Looked) -> Result<bool> {
         self.blobs.take(&looked);
         self.summary.sessions += 1;
@@ -207,7 +207,7 @@ impl<'c> Check<'c> {
         Ok(!self.is_over())
     }
 
-    /// Counts and hands out what was found about a store.
+    /// Counts and reports the findings of a store.
     fn store(&mut self, store: CheckedStore) -> Result<()> {
         let warnings = store.findings.iter().filter(|it| it.is_warning()).count();
         self.summary.problems += store.findings.len() - warnings;
@@ -227,7 +227,7 @@ impl<'c> Check<'c> {
         }))
     }
 
-    /// Every session of every store, once what listing the stores shows is handed out.
+    /// Returns every session of every store, after the findings of listing them were reported.
     fn everything(&mut self) -> Result<Vec<Target>> {
         let cx = self.cx;
         let mut targets = Vec::new();
@@ -253,12 +253,12 @@ impl<'c> Check<'c> {
         Ok(targets)
     }
 
-    /// The sessions that were named, and those below folders that were named.
+    /// Returns the named sessions, and those below named folders.
     fn named(&mut self, sessions: &[String]) -> Result<Vec<Target>> {
         let mut targets = Vec::new();
         for name in sessions {
             let path = self.cx.env.cwd.join(name);
-            // An empty name would be the working folder.
+            // An empty name would select the working folder.
             if !name.is_empty() && path.is_dir() {
                 self.below(&path, &mut targets)?;
             } else {
@@ -276,7 +276,7 @@ impl<'c> Check<'c> {
             self.unchecked(&link, Problem::of_file(ProblemKind::OutsideLink, detail))?;
         }
         for file in files {
-            // One file that cannot be opened must not keep the others from being checked.
+            // A file that cannot be opened must not prevent the check of the others.
             match self.cx.stores.at_path(&file) {
                 Ok(target) => targets.push(target),
                 Err(error) => self.unreadable_file(&file, &error)?,
@@ -292,7 +292,7 @@ impl<'c> Check<'c> {
         self.unchecked(file, Problem::unreadable(error))
     }
 
-    /// Links that lead out of the stores of these sessions, and of all others that were examined.
+    /// Reports links that lead out of the checked stores.
     fn links(&mut self, targets: &[Target]) -> Result<()> {
         let cx = self.cx;
         let mut seen = BTreeSet::new();
@@ -308,9 +308,9 @@ impl<'c> Check<'c> {
         Ok(())
     }
 
-    /// Blobs that no session names.
+    /// Reports blobs that no session names.
     fn unnamed_blobs(&mut self) -> Result<()> {
-        // What an excluded session names is not known here.
+        // The blobs of an excluded session are unknown here.
         if self.cx.exclusion.is_some() {
             return Ok(());
         }
@@ -327,12 +327,12 @@ impl<'c> Check<'c> {
     }
 }
 
-/// Blobs that sessions name, by dialect: agents may keep sessions in two places
-/// and their blobs in one.
+/// The blobs that sessions name, by dialect: agents may have sessions in two places and their blobs
+/// in one.
 #[derive(Default)]
 struct NamedBlobs {
     by_dialect: BTreeMap<&'static str, BTreeSet<BlobId>>,
-    /// Dialects of which a session could not be read: what it names is not known.
+    /// Dialects with an unreadable session, whose blobs are unknown.
     unsure: BTreeSet<&'static str>,
 }
 
@@ -356,7 +356,7 @@ impl NamedBlobs {
     }
 }
 
-/// Sessions of these stores that are archived, each with nothing unpacked yet.
+/// Returns the archived sessions of these stores; nothing is unpacked yet.
 fn archived(cx: &RequestContext) -> Result<Vec<Store>> {
     let known: Vec<_> = cx
         .stores
@@ -381,8 +381,8 @@ fn archived(cx: &RequestContext) -> Result<Vec<Store>> {
         .collect())
 }
 
-/// Every file below a folder that may contain records, and every link that leads out of it. Links
-/// to folders are not followed, so that it ends.
+/// Returns every file below a folder that may contain records, and every link that leads out of it.
+/// Links to folders are not followed, so that the walk ends.
 fn files_below(root: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let backend = FsBackend::new(root);
     let (mut found, mut links) = (Vec::new(), Vec::new());

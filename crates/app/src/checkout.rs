@@ -1,4 +1,4 @@
-//! Puts files back to what they were at an entry.
+//! Restores project files to their state at an entry.
 
 use boswell_dialect::Depth;
 use boswell_model::Result;
@@ -6,39 +6,39 @@ use boswell_model::Result;
 use crate::files::{FileDifference, FormerFiles, RestoreStep};
 use crate::{App, AppResult, RequestContext};
 
-/// Which files are put back, and to what.
+/// A request to restore files.
 #[derive(Debug, Clone, Default)]
 pub struct CheckoutRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// The entry.
+    /// Id of the entry.
     pub entry: String,
-    /// Only files below these paths; else all.
+    /// Only files below these paths; empty for all.
     pub paths: Vec<String>,
-    /// Only compare.
+    /// Only compare, restore nothing.
     pub dry_run: bool,
-    /// Also files that another program changed since.
+    /// Also restore files that another program changed since.
     pub force: bool,
 }
 
-/// What happens while files are put back.
+/// An event while files are restored.
 #[derive(Debug)]
 pub enum CheckoutEvent {
-    /// How the files differ from what they were, before any of them is changed.
+    /// How the files differ from their former state, before any of them is changed.
     Differences(Vec<FileDifference>),
-    /// A file was put back, or was not.
+    /// A file was restored, or could not be.
     Step(RestoreStep),
 }
 
 impl App {
-    /// Compares files of a session's project with what they were at an entry, and puts them back
-    /// unless it is a dry run.
+    /// Compares files of a session's project with their state at an entry, and restores them unless
+    /// it is a dry run.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session or entry, or if the project's folder is gone;
-    /// Unsupported where neither the agent nor boswell keeps copies; Conflict if another program
-    /// changed a file and `force` is not given, after the steps that were done were reported.
+    /// NotFound if there is no such session or entry, or if the project's folder does not exist;
+    /// Unsupported if neither the agent nor boswell has copies; Conflict if another program changed
+    /// a file and `force` is not set, after the completed steps were reported.
     pub fn checkout(
         &self,
         request: &CheckoutRequest,

@@ -1,9 +1,9 @@
-//! Files of a project as checkpoints of boswell's own sessions have them.
+//! Project files from the checkpoints of boswell's own sessions.
 
 use std::path::PathBuf;
 
 use boswell_dialect::Draft;
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Session;
 use boswell_store::checkpoint::Checkpoints;
 use boswell_store::checkpoint::{
@@ -24,11 +24,11 @@ pub(crate) struct CheckpointedFiles {
 }
 
 impl CheckpointedFiles {
-    /// Gathers them. With `paths` only files below these.
+    /// Collects the files. With `paths`, only files below these.
     ///
     /// # Errors
     ///
-    /// Unsupported where the session cannot have checkpoints, NotFound if its folder is gone.
+    /// Unsupported if the session cannot have checkpoints, NotFound if its folder does not exist.
     pub(crate) fn at(
         cx: &RequestContext,
         session: &Session,
@@ -40,16 +40,16 @@ impl CheckpointedFiles {
             return Err(boswell_dialect::unsupported(
                 facts.name,
                 "restore files yet",
-                "see the files it touched with `boswell files`",
+                Advice::ShowFiles,
             ));
         }
         let root = PathBuf::from(session.meta().project.clone().unwrap_or_default());
         if !root.is_dir() {
             return Err(Error::new(
                 ErrorKind::NotFound,
-                format!("the session's folder `{}` is gone", root.display()),
+                format!("the session's folder `{}` does not exist", root.display()),
             )
-            .hinting("files are only put back below the folder that the session was held in"));
+            .advising("files are only restored below the folder of the session's project"));
         }
         let found = State::in_session(session, entry)?;
         for (entry, error) in &found.damaged {
@@ -68,7 +68,7 @@ impl CheckpointedFiles {
         })
     }
 
-    /// What each file was.
+    /// Returns the former state of each file.
     pub(crate) fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
         let state = |then: &Captured| match then {
             Captured::File { blob, .. } => ("file", Some(blob.reference())),
@@ -91,7 +91,7 @@ impl CheckpointedFiles {
             .collect()
     }
 
-    /// How they differ from what they are now.
+    /// Returns how the files differ from their current contents.
     pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
         let compared = self.checkpoints.diff(&self.state, &self.root);
         let difference = |(path, diff)| {
@@ -108,12 +108,13 @@ impl CheckpointedFiles {
         compared.into_iter().map(difference).collect()
     }
 
-    /// Puts them back. What they were is kept in the session, so that it can be undone.
+    /// Restores the files. The replaced contents are stored in the session, so that this can be
+    /// undone.
     ///
     /// # Errors
     ///
-    /// Conflict if another program changed one of them and `force` is not given; the others are put
-    /// back.
+    /// Conflict if another program changed one of them and `force` is not set; the others are
+    /// restored.
     pub(crate) fn restore(
         &self,
         cx: &RequestContext,
@@ -148,11 +149,9 @@ impl CheckpointedFiles {
         if refusals.any(|(_, refusal)| matches!(refusal, RestoreRefusal::Conflict)) {
             return Err(Error::new(
                 ErrorKind::Conflict,
-                "some files were changed by somebody else since",
+                "some files were changed since by another program",
             )
-            .hinting(
-                "look at the difference with `--dry-run`, then put them back with `--force`",
-            ));
+            .advising(Advice::ForceRestore));
         }
         Ok(())
     }
@@ -167,9 +166,9 @@ fn step(path: &str, done: &str) -> RestoreStep {
 
 fn refused(refusal: &RestoreRefusal) -> String {
     match refusal {
-        RestoreRefusal::Conflict => "conflict: somebody changed it since".to_owned(),
+        RestoreRefusal::Conflict => "conflict: it was changed since".to_owned(),
         RestoreRefusal::Skipped(why) => format!("skipped: {}", why.word()),
-        RestoreRefusal::Git => "refused: it lies in git's own folder".to_owned(),
+        RestoreRefusal::Git => "refused: it is in git's own folder".to_owned(),
         RestoreRefusal::Failed(error) => format!("failed: {error}"),
         _ => "refused".to_owned(),
     }

@@ -1,4 +1,4 @@
-//! Old sessions into the vault, old copies out of it, and what agents left behind.
+//! Moves old sessions into the vault, removes old copies from it, and removes orphans of agents.
 
 mod leftovers;
 
@@ -15,15 +15,16 @@ pub use self::leftovers::{
 
 use crate::delete::{can_remove, remove};
 use crate::list::warn_about;
-use crate::shape::{Maybe, shape};
+use crate::planned_change::OperationShape;
+use crate::shape::shape;
 use crate::{App, AppResult, RequestContext};
 
-/// Which sessions are old.
+/// A request to clean up old sessions.
 #[derive(Debug, Clone)]
 pub struct CleanRequest {
-    /// Only those last active longer ago than this.
+    /// Only sessions last active longer ago than this.
     pub older_than: Duration,
-    /// Only those of this dialect.
+    /// Only sessions of this dialect.
     pub dialect: String,
 }
 
@@ -49,28 +50,16 @@ shape! {
         /// how many bytes were freed; `null` in a plan
         bytes: Option<u64>,
     }
-
-    /// From `clean`: a change that was applied, and that `undo` reverts.
-    CleanOperation: "op" {
-        /// its id
-        op: String,
-        /// kind of change, such as `rename` or `delete`
-        kind: String,
-        /// the session that was removed; `DIALECT:*` for leftovers of several
-        session: String,
-        /// for leftovers: always `null`
-        entry: Maybe<Option<String>>,
-    }
 }
 
 /// A session that would be moved into the vault.
 #[derive(Debug)]
 pub struct OldSession {
-    /// Its name for people.
+    /// Name of the session in lists.
     pub name: String,
-    /// When it was examined.
+    /// Time of the listing.
     pub as_of: Instant,
-    /// All else.
+    /// The other members of the JSON shape.
     pub step: CleanStep,
 }
 
@@ -80,16 +69,15 @@ pub struct CleanedSession {
     /// The session, by which it can be restored.
     pub reference: SessionRef,
     /// What moved it.
-    pub operation: CleanOperation,
+    pub operation: OperationShape,
 }
 
 impl App {
-    /// Lists sessions that were not used for long, and returns their number. Nothing is
-    /// written.
+    /// Lists old sessions and returns their number. Nothing is written.
     ///
     /// # Errors
     ///
-    /// Unsupported where sessions of that dialect cannot be deleted, and every error of `sink`.
+    /// Unsupported if sessions of that dialect cannot be deleted, and every error of `sink`.
     pub fn plan_clean(
         &self,
         request: &CleanRequest,
@@ -103,13 +91,13 @@ impl App {
         })
     }
 
-    /// Moves sessions that were not used for long into the vault, and returns their number.
-    /// One that cannot be moved keeps no other from being moved.
+    /// Moves old sessions into the vault, and returns their number. A session that cannot be moved
+    /// does not stop the others.
     ///
     /// # Errors
     ///
-    /// Denied where nothing may be written, what `sink` fails with, and, once all others are moved,
-    /// why the first could not be. A session that its agent has just taken up is a notice.
+    /// Denied if nothing may be written, errors of `sink`, and, after all others are moved, the
+    /// first error. A session that its agent has just resumed is a notice.
     pub fn clean(
         &self,
         request: &CleanRequest,
@@ -118,7 +106,7 @@ impl App {
         self.answer(|cx| clean(cx, request, sink))
     }
 
-    /// How many copies are older than the settings under `retention` say. Nothing is written.
+    /// Counts the copies that are older than the `retention` settings allow. Nothing is written.
     ///
     /// # Errors
     ///
@@ -136,11 +124,11 @@ impl App {
         })
     }
 
-    /// Drops copies from the vault that are older than the settings under `retention` say.
+    /// Removes copies from the vault that are older than the `retention` settings allow.
     ///
     /// # Errors
     ///
-    /// As [`plan_clean_vault`](App::plan_clean_vault), and Denied where nothing may be written.
+    /// As [`plan_clean_vault`](App::plan_clean_vault), and Denied if nothing may be written.
     pub fn clean_vault(&self) -> AppResult<VaultStep> {
         self.answer(|cx| {
             let runner = cx.reading_runner()?;
@@ -169,7 +157,7 @@ fn clean(
             location: found.location,
         };
         match remove(cx, &found) {
-            Ok(operation) => sink(CleanedSession::new(&summary.reference, operation)),
+            Ok(operation) => sink(CleanedSession::new(&summary.reference, &operation)),
             Err(error) => {
                 cx.pass_over(error, &mut first);
                 Ok(())
@@ -203,7 +191,7 @@ fn each_old(
     Ok(count)
 }
 
-/// The front of a conversation, unless it is in the vault already.
+/// Returns the front of a conversation, unless it is already in the vault.
 fn in_place(cx: &RequestContext, conversation: &Conversation) -> Option<Resolved> {
     let (id, summary) = &conversation.front;
     let store = cx.stores.get(*id)?;
@@ -213,14 +201,14 @@ fn in_place(cx: &RequestContext, conversation: &Conversation) -> Option<Resolved
     })
 }
 
-/// Old, and neither active nor pinned. A session that a process writes has a lease
-/// and is refused later.
+/// Whether a session is old, and neither active nor pinned. If a process writes it, the lease
+/// refuses the move later.
 fn is_old(summary: &Summary, before: Instant) -> bool {
     let kept = summary.meta.is_pinned() || summary.meta.status.as_deref() == Some("active");
     !kept && summary.last_active().is_some_and(|at| at < before)
 }
 
-/// How long copies are kept in the vault.
+/// Returns how long copies stay in the vault.
 fn retention(cx: &RequestContext) -> Retention {
     let days = |key: &str| {
         let span = cx.config.span(&format!("retention.{key}"))?;
@@ -249,14 +237,9 @@ impl OldSession {
 }
 
 impl CleanedSession {
-    fn new(reference: &SessionRef, operation: String) -> CleanedSession {
+    fn new(reference: &SessionRef, operation: &str) -> CleanedSession {
         CleanedSession {
-            operation: CleanOperation {
-                op: operation,
-                kind: "delete".to_owned(),
-                session: reference.to_string(),
-                entry: Maybe::Absent,
-            },
+            operation: OperationShape::new(operation, "delete", reference),
             reference: reference.clone(),
         }
     }

@@ -1,7 +1,6 @@
-//! The settings of the user: one TOML file in the platform's folder for settings.
+//! The user's settings: one TOML file in the platform's settings folder.
 //!
-//! Options come before variables of the environment, these before the file, and the file
-//! before what is built in.
+//! Priority: options, then environment variables, then the file, then the defaults.
 
 mod setting;
 
@@ -10,7 +9,7 @@ use std::time::Duration;
 
 use boswell_dialect::Environment;
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::store::Exclusion;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
@@ -20,27 +19,27 @@ pub(crate) use self::setting::{SETTINGS, Setting};
 use self::setting::{Kind, example};
 use crate::time;
 
-/// A store that the settings add to those that are found.
+/// A store that the settings add to the discovered ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedStore {
     /// Name of its dialect.
     pub dialect: String,
-    /// Its folder; a leading `~` is the user's home.
+    /// Folder of the store; a leading `~` is the user's home.
     pub path: String,
-    /// What the user calls it.
+    /// The user's name for the store.
     pub label: Option<String>,
 }
 
-/// The file, as far as there is one.
+/// The settings file, if there is one.
 #[derive(Debug, Default)]
 pub struct Config {
-    /// Where it is, or would be.
+    /// Path of the file, even if it does not exist.
     pub path: Option<PathBuf>,
     table: Table,
 }
 
 impl Config {
-    /// Reads the file of this environment; one that is not there holds nothing.
+    /// Reads the settings file of this environment; a missing file sets nothing.
     pub fn load(env: &Environment) -> Result<Config> {
         let Some(path) = place(env) else {
             return Ok(Config::default());
@@ -57,9 +56,16 @@ impl Config {
 
     pub(crate) fn parse(path: PathBuf, text: &str) -> Result<Config> {
         let wrong = |why: String| {
-            Error::new(ErrorKind::Invalid, format!("the settings in `{}` cannot be used", path.display()))
-                .because(why)
-                .hinting("mend the file, or leave it out with `BOSWELL_CONFIG=/dev/null`; `boswell config` lists what can be set")
+            Error::new(
+                ErrorKind::Invalid,
+                format!("the settings in `{}` cannot be used", path.display()),
+            )
+            .because(why)
+            .advising(
+                Advice::from("fix the file")
+                    .or(Advice::IgnoreConfig)
+                    .also(Advice::ShowSettings),
+            )
         };
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             let line = error
@@ -96,7 +102,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Names of what is set, as [`SETTINGS`] has them.
+    /// Returns the keys that are set, as in [`SETTINGS`].
     fn keys(&self) -> Vec<String> {
         let mut keys = Vec::new();
         for (name, value) in &self.table {
@@ -111,7 +117,7 @@ impl Config {
         keys
     }
 
-    /// Why a value of the file is not valid, and which item of a list is wrong.
+    /// Checks a value of the file; the error contains the index of a wrong list item.
     fn fits(&self, setting: &Setting) -> std::result::Result<(), (Option<usize>, String)> {
         let Some(value) = self.get(setting.key) else {
             return Ok(());
@@ -127,35 +133,9 @@ impl Config {
             (Kind::Bool, Value::Boolean(_)) | (Kind::Table, Value::Table(_)) => true,
             (Kind::Span, Value::String(text)) => text == "never" || time::span(text).is_ok(),
             (Kind::Words, Value::Array(items)) => items.iter().all(Value::is_str),
-            (Kind::Globs, Value::Array(items)) => {
-                let fits = |item: &Value| match item.as_str() {
-                    // Whether there is a home is not known here; what a pattern means with one can
-                    // be checked with any.
-                    Some(text) => Exclusion::new(&[text.to_owned()], Some(Path::new("/home")))
-                        .map(drop)
-                        .map_err(|error| {
-                            format!("{error}: {}", error.reason().unwrap_or_default())
-                        }),
-                    None => Err("it is not a text".to_owned()),
-                };
-                let wrong = |at: usize, why: String| {
-                    (Some(at), format!("has an item that cannot be used: {why}"))
-                };
-                return items
-                    .iter()
-                    .enumerate()
-                    .try_for_each(|(at, item)| fits(item).map_err(|why| wrong(at, why)));
-            }
+            (Kind::Globs, Value::Array(items)) => return each(items, glob_fits),
             (Kind::Stores, Value::Array(items)) => {
-                let wrong = |(item, why)| {
-                    (
-                        Some(item),
-                        format!("has an item that cannot be used: {why}"),
-                    )
-                };
-                return items.iter().enumerate().try_for_each(|(at, item)| {
-                    added_store(item).map(drop).map_err(|why| wrong((at, why)))
-                });
+                return each(items, |item| added_store(item).map(drop));
             }
             _ => false,
         };
@@ -166,12 +146,12 @@ impl Config {
         }
     }
 
-    /// Whether the file sets it.
+    /// Whether the file sets `key`.
     pub fn is_set(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// The value of a setting in the file.
+    /// Returns the value of a setting in the file.
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         match key.split_once('.') {
             Some((table, key)) => self.table.get(table)?.get(key),
@@ -179,18 +159,18 @@ impl Config {
         }
     }
 
-    /// A word.
+    /// Returns a string setting.
     pub fn word(&self, key: &str) -> Option<&str> {
         self.get(key)?.as_str()
     }
 
-    /// Yes or no; no if the file has no value.
+    /// Returns a boolean setting; false if it is not set.
     pub fn is_on(&self, key: &str) -> bool {
         self.get(key).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Dollars for a million tokens that the user set, by model: an object of objects of numbers.
-    /// A value that is not a number becomes `null`.
+    /// Returns the user's prices in dollars per million tokens, by model: an object of objects of
+    /// numbers. A value that is not a number becomes `null`.
     pub fn prices(&self) -> Option<Json> {
         let number = |value: &Value| {
             let whole = || value.as_integer().map(|whole| whole as f64);
@@ -205,7 +185,7 @@ impl Config {
         Some(Json::Object(set.iter().map(model).collect()))
     }
 
-    /// Several words; none if the file has no value.
+    /// Returns a list setting; empty if it is not set.
     pub fn words(&self, key: &str) -> Vec<String> {
         let items = self.get(key).and_then(Value::as_array);
         items
@@ -225,10 +205,10 @@ impl Config {
         }
     }
 
-    /// Stores to add to those that are found.
+    /// Returns the stores to add to the discovered ones.
     pub fn stores(&self) -> Vec<AddedStore> {
         let items = self.get("stores").and_then(Value::as_array);
-        // What does not fit was refused when the file was read.
+        // Invalid items were refused when the file was read.
         items
             .into_iter()
             .flatten()
@@ -236,7 +216,7 @@ impl Config {
             .collect()
     }
 
-    /// A span of time, from the file or built in; none for `never`.
+    /// Returns a duration, from the file or the default; `None` for `never`.
     pub fn span(&self, key: &str) -> Option<Duration> {
         let built_in = SETTINGS
             .iter()
@@ -245,7 +225,7 @@ impl Config {
         time::span(self.word(key).or(built_in)?).ok()
     }
 
-    /// A setting as it is shown, and whether the file sets it.
+    /// Returns the value of a setting for display, and whether the file sets it.
     pub(crate) fn shown(&self, setting: &Setting) -> (String, bool) {
         match self.get(setting.key) {
             Some(Value::String(text)) => (text.clone(), true),
@@ -255,7 +235,55 @@ impl Config {
     }
 }
 
-/// An item of `stores`: a table, or the older form DIALECT=PATH.
+/// The first item of a list that does not fit, with the reason.
+fn each(
+    items: &[Value],
+    fits: fn(&Value) -> std::result::Result<(), String>,
+) -> std::result::Result<(), (Option<usize>, String)> {
+    for (at, item) in items.iter().enumerate() {
+        if let Err(why) = fits(item) {
+            return Err((Some(at), format!("has an item that cannot be used: {why}")));
+        }
+    }
+    Ok(())
+}
+
+fn glob_fits(item: &Value) -> std::result::Result<(), String> {
+    let Some(text) = item.as_str() else {
+        return Err("it is not a text".to_owned());
+    };
+    // It is not known here whether there is a home; the syntax of a pattern can
+    // be checked with any.
+    match Exclusion::new(&[text.to_owned()], Some(Path::new("/home"))) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("{error}: {}", error.reason().unwrap_or_default())),
+    }
+}
+
+fn added_store_of_table(table: &Table) -> std::result::Result<AddedStore, String> {
+    if let Some(key) = table
+        .keys()
+        .find(|key| !matches!(key.as_str(), "dialect" | "path" | "label"))
+    {
+        return Err(format!(
+            "there is no `{}`; known are dialect, path and label",
+            key.escape_debug()
+        ));
+    }
+    let text = |key: &str| match table.get(key) {
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("`{key}` must be a text")),
+        None => Ok(None),
+    };
+    let needed = |key: &str| text(key)?.ok_or_else(|| format!("`{key}` is missing"));
+    Ok(AddedStore {
+        dialect: needed("dialect")?,
+        path: needed("path")?,
+        label: text("label")?,
+    })
+}
+
+/// Parses an item of `stores`: a table, or the older form DIALECT=PATH.
 fn added_store(item: &Value) -> std::result::Result<AddedStore, String> {
     let store = match item {
         Value::String(text) => match text.split_once('=') {
@@ -266,28 +294,7 @@ fn added_store(item: &Value) -> std::result::Result<AddedStore, String> {
             },
             None => return Err("a text must be like `claude=/path/to/.claude`".to_owned()),
         },
-        Value::Table(table) => {
-            if let Some(key) = table
-                .keys()
-                .find(|key| !matches!(key.as_str(), "dialect" | "path" | "label"))
-            {
-                return Err(format!(
-                    "there is no `{}`; known are dialect, path and label",
-                    key.escape_debug()
-                ));
-            }
-            let text = |key: &str| match table.get(key) {
-                Some(Value::String(text)) => Ok(Some(text.clone())),
-                Some(_) => Err(format!("`{key}` must be a text")),
-                None => Ok(None),
-            };
-            let needed = |key: &str| text(key)?.ok_or_else(|| format!("`{key}` is missing"));
-            AddedStore {
-                dialect: needed("dialect")?,
-                path: needed("path")?,
-                label: text("label")?,
-            }
-        }
+        Value::Table(table) => added_store_of_table(table)?,
         _ => return Err("it is neither a table nor a text".to_owned()),
     };
     if boswell_dialect::by_name(&store.dialect).is_none() {
@@ -337,7 +344,7 @@ fn line_of(text: &str, key: &str, item: Option<usize>) -> Option<usize> {
     Some(text.get(..at)?.matches('\n').count() + 1)
 }
 
-/// A path of the settings with its `~` expanded.
+/// Expands the `~` in a path of the settings.
 pub(crate) fn expanded(path: &str, env: &Environment) -> PathBuf {
     match (path.strip_prefix("~/"), path, &env.home) {
         (Some(rest), _, Some(home)) => home.join(rest),
@@ -346,7 +353,7 @@ pub(crate) fn expanded(path: &str, env: &Environment) -> PathBuf {
     }
 }
 
-/// Where the settings of this environment are.
+/// Returns the path of the settings file for this environment.
 fn place(env: &Environment) -> Option<PathBuf> {
     if let Some(path) = env.var("BOSWELL_CONFIG").filter(|path| !path.is_empty()) {
         return Some(env.cwd.join(path));

@@ -1,9 +1,9 @@
-//! Changes the settings file: everything else in it stays as the user wrote it.
+//! Edits the settings file; everything else in it stays unchanged.
 
 use std::path::Path;
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::Wait;
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::system_ids::{IdSource, SystemIds};
@@ -14,21 +14,40 @@ use crate::RequestContext;
 use crate::config::Config;
 use crate::system::read_text;
 
-/// Adds patterns to `exclude` and takes others out. Gives the settings as they are then.
+/// The patterns `before` without those of `remove`, and with those of `add`.
+fn changed(before: &[String], add: &[String], remove: &[String]) -> Result<Vec<String>> {
+    if let Some(unknown) = remove.iter().find(|pattern| !before.contains(pattern)) {
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            format!("`{}` is not excluded", unknown.escape_debug()),
+        )
+        .advising(Advice::ShowSettings));
+    }
+    let mut patterns = before.to_vec();
+    patterns.retain(|pattern| !remove.contains(pattern));
+    for pattern in add {
+        if !patterns.contains(pattern) {
+            patterns.push(pattern.clone());
+        }
+    }
+    Ok(patterns)
+}
+
+/// Adds patterns to `exclude` and removes others. Returns the new settings.
 pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) -> Result<Config> {
     cx.may_write()?;
     let Some(path) = cx.config.path.clone() else {
         return Err(
             Error::new(ErrorKind::Invalid, "there is no place for the settings")
                 .because("neither HOME nor XDG_CONFIG_HOME is set")
-                .hinting("name a file with BOSWELL_CONFIG"),
+                .advising(Advice::NameConfig),
         );
     };
-    // A link that a manager of dotfiles made must stay one: the file behind it is written.
+    // A symbolic link, as dotfile managers create it, stays: its target is written.
     let path = path.canonicalize().unwrap_or(path);
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     durable::make_folders(&RealDisk, &folder)?;
-    // Two of us at once would otherwise lose what the first one added.
+    // Without the lock, a concurrent process could lose the patterns that the first one added.
     let locks = cx.home()?.join("locks");
     durable::make_folders(&RealDisk, &locks)?;
     let locks = cx.own_home()?.locks();
@@ -38,22 +57,9 @@ pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) ->
         read => read.map_err(|error| Error::io(path.display(), "read the settings", error))?,
     };
     let before = Config::parse(path.clone(), &text)?.words("exclude");
-    if let Some(unknown) = remove.iter().find(|pattern| !before.contains(pattern)) {
-        return Err(Error::new(
-            ErrorKind::NotFound,
-            format!("`{}` is not excluded", unknown.escape_debug()),
-        )
-        .hinting("see what is excluded with `boswell config`"));
-    }
-    let mut patterns = before.clone();
-    patterns.retain(|pattern| !remove.contains(pattern));
-    for pattern in add {
-        if !patterns.contains(pattern) {
-            patterns.push(pattern.clone());
-        }
-    }
+    let patterns = changed(&before, add, remove)?;
     let new = with_patterns(&path, &text, &patterns)?;
-    // What would not be read again is not written.
+    // The new file is parsed before it is written.
     let config = Config::parse(path.clone(), &new)?;
     if patterns != before {
         durable::put(&RealDisk, &path, new.as_bytes(), &SystemIds.hex16())?;
@@ -61,7 +67,7 @@ pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) ->
     Ok(config)
 }
 
-/// The text with another list of patterns.
+/// Returns the text with another list of patterns.
 fn with_patterns(path: &Path, text: &str, patterns: &[String]) -> Result<String> {
     let list = Value::Array(
         patterns
@@ -88,7 +94,7 @@ fn with_patterns(path: &Path, text: &str, patterns: &[String]) -> Result<String>
             format!("`exclude` in `{}` is left as it is", path.display()),
         )
         .because("there may be comments in its list, which would be lost")
-        .hinting("change the list in the file itself"));
+        .advising("change the list in the file itself"));
     }
     let (head, tail) = (
         text.get(..place.start).unwrap_or_default(),

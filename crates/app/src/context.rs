@@ -1,4 +1,4 @@
-//! The context of a session: the messages that a model would be sent.
+//! The context of a session: the messages that would be sent to the model.
 
 use boswell_dialect::ProviderMessage;
 use boswell_model::json::Json;
@@ -56,37 +56,38 @@ shape! {
     }
 }
 
-/// Whose context is wanted.
+/// A request for the context of a session.
 #[derive(Debug, Clone, Default)]
 pub struct ContextRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// As it was at this entry; else where the conversation goes on.
+    /// The entry at which the context is computed; `None` for the current tip.
     pub leaf: Option<String>,
-    /// As it goes to a provider: in the roles that it knows, every call followed by its answer.
+    /// Convert the messages for a provider: roles that it knows, and every call followed by its
+    /// result.
     pub sent: bool,
 }
 
-/// The parts of a context that the sink receives, in order.
+/// The parts of a context, in the order in which the sink receives them.
 #[derive(Debug)]
 pub enum ContextPart {
-    /// Its settings: first, and once.
+    /// The settings, once, as the first part.
     Settings(Box<ContextSettings>),
-    /// A message.
+    /// One message.
     Message(MessageShape),
 }
 
 /// The settings of a context.
 #[derive(Debug)]
 pub struct ContextSettings {
-    /// Those that all agents share.
+    /// The settings that all agents have.
     pub shape: ContextShape,
-    /// Those that only one agent has.
+    /// The settings that only one agent has.
     pub other: Vec<(String, Json)>,
 }
 
 impl ContextSettings {
-    /// The JSON object, with the settings that only one agent has at its end.
+    /// Returns the JSON object, with the settings that only one agent has at its end.
     pub fn object(self) -> Json {
         let other = self.other.into_iter();
         other.fold(self.shape.object(), |object, (name, value)| {
@@ -95,16 +96,16 @@ impl ContextSettings {
     }
 }
 
-/// Receives a context part by part; it returns false to stop.
+/// Receives a context part by part; returns false to stop.
 pub type ContextSink<'s> = &'s mut dyn FnMut(ContextPart) -> Result<bool>;
 
 impl App {
-    /// Passes to the sink the settings of a session and the messages that a model would be sent.
+    /// Passes the settings of a session and the messages that would be sent to the model to `sink`.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session or entry, Unsupported where its format has no
-    /// messages; and every error of the sink.
+    /// NotFound if there is no such session or entry, Unsupported if its format has no messages;
+    /// and every error of the sink.
     pub fn context(&self, request: &ContextRequest, sink: ContextSink<'_>) -> AppResult<()> {
         self.answer(|cx| context(cx, request, sink))
     }
@@ -128,7 +129,7 @@ fn context(cx: &RequestContext, request: &ContextRequest, sink: ContextSink<'_>)
     Ok(())
 }
 
-/// Messages as the session has them.
+/// Passes on the messages as the session contains them.
 fn kept(session: &Session, context: &Context, sink: ContextSink<'_>) -> Result<()> {
     for item in &context.items {
         let entry = session.log().label(item.slot).into_owned();
@@ -140,7 +141,7 @@ fn kept(session: &Session, context: &Context, sink: ContextSink<'_>) -> Result<(
     Ok(())
 }
 
-/// Messages as they go to a provider.
+/// Passes on the messages as they are sent to a provider.
 fn sent(session: &Session, context: &Context, sink: ContextSink<'_>) -> Result<()> {
     let items = context.items.iter();
     let messages = items
@@ -204,8 +205,8 @@ fn settings(session: &Session, context: &Context) -> ContextSettings {
     }
 }
 
-/// Four bytes a token, as the agents themselves estimate; from lengths alone, so that nothing is
-/// read for it.
+/// Estimates four bytes per token, like the agents themselves; computed from lengths, so that
+/// nothing is read for it.
 fn estimate(session: &Session, context: &Context) -> u64 {
     let slots = context.items.iter().flat_map(|item| item.slots());
     let heads = slots.filter_map(|slot| session.log().head(slot));

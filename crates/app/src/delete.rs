@@ -1,26 +1,26 @@
-//! Deletes sessions, keeps a copy in the vault, and restores them.
+//! Deletes sessions with a copy in the vault, and restores them.
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Result, SessionRef};
 use boswell_store::operations::Runner;
 use boswell_store::store::{Resolved, Selector, Side};
 use boswell_store::{SessionWriter, Wait};
 
-use crate::planned_change::{self, PlanPreview};
+use crate::planned_change::{self, OperationShape, PlanPreview};
 use crate::shape::shape;
 use crate::{App, AppResult, RequestContext};
 
-/// Which sessions to delete.
+/// The sessions to delete.
 #[derive(Debug, Clone, Default)]
 pub struct DeleteRequest {
     /// Refs, beginnings of ids, paths, `@last` or `@here`.
     pub sessions: Vec<String>,
 }
 
-/// Which sessions to put back.
+/// The sessions to restore.
 #[derive(Debug, Clone, Default)]
 pub struct RestoreRequest {
-    /// Refs as the vault knows them; their ids may be shortened.
+    /// Refs of sessions in the vault; their ids may be shortened.
     pub refs: Vec<String>,
 }
 
@@ -32,26 +32,16 @@ shape! {
         /// the file
         path: String,
     }
-
-    /// A change of a session that was applied.
-    SessionOp: "op" {
-        /// id of the operation
-        op: String,
-        /// what was done: `delete`, `restore`, `archive`
-        kind: &'static str,
-        /// the session
-        session: String,
-    }
 }
 
-/// What deleting a session would do.
+/// The plan for deleting a session.
 #[derive(Debug, Clone)]
 pub struct DeletePlan {
     /// The session.
     pub session: SessionRef,
-    /// Its files, and what else changes in its store.
+    /// The files that are removed, and other changes in the store.
     pub removal: RemovalPlan,
-    /// Transcripts of the same conversation in other stores, which stay.
+    /// Transcripts of the same conversation in other stores, which are not deleted.
     pub staying: Vec<SessionRef>,
 }
 
@@ -70,30 +60,30 @@ pub struct RemovedSession {
     /// The session.
     pub session: SessionRef,
     /// The operation.
-    pub op: SessionOp,
+    pub op: OperationShape,
     /// Transcripts of the same conversation in other stores, which stay.
     pub staying: Vec<SessionRef>,
 }
 
-/// A session that was put back.
+/// A restored session.
 #[derive(Debug, Clone)]
 pub struct RestoredSession {
     /// The session.
     pub session: SessionRef,
     /// The operation.
-    pub op: SessionOp,
+    pub op: OperationShape,
     /// How many of its files got the time of now, because by their own time their agent would soon
     /// delete them again.
     pub renewed: usize,
 }
 
 impl App {
-    /// Calls the sink with the plan of deleting each session. Nothing is changed.
+    /// Passes the plan of deleting each session to the sink. Nothing is changed.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Conflict if one is archived, Unsupported where boswell
-    /// cannot delete sessions.
+    /// NotFound if there is no such session, Conflict if one is archived, Unsupported if boswell
+    /// cannot delete sessions of the dialect.
     pub fn plan_delete(
         &self,
         request: &DeleteRequest,
@@ -102,12 +92,12 @@ impl App {
         self.answer(|cx| plan_delete(cx, request, sink))
     }
 
-    /// Deletes sessions; the vault keeps a copy. Each is passed to the sink when it is done.
+    /// Deletes sessions; the vault has a copy. Each is passed to the sink when it is done.
     ///
     /// # Errors
     ///
-    /// As [`plan_delete`](App::plan_delete), before anything is changed; Busy if a program is at
-    /// work on a session. Sessions that were reported by then are deleted.
+    /// As [`plan_delete`](App::plan_delete), before anything is changed; Busy if a program has a
+    /// session open. Sessions that were already reported are deleted.
     pub fn delete(
         &self,
         request: &DeleteRequest,
@@ -116,13 +106,12 @@ impl App {
         self.answer(|cx| delete(cx, request, sink))
     }
 
-    /// Puts deleted and archived sessions back where they were. Each is passed to the
-    /// sink when it is done.
+    /// Restores deleted and archived sessions. Each is passed to the sink when it is done.
     ///
     /// # Errors
     ///
-    /// NotFound if the vault has no such session, Invalid if it has several that begin so, Conflict
-    /// if something else is in its place.
+    /// NotFound if the vault has no such session, Invalid if several match, Conflict if another
+    /// file is in its place.
     pub fn restore(
         &self,
         request: &RestoreRequest,
@@ -164,7 +153,7 @@ fn delete(
         .map(|session| cx.resolve_front_for_writing(session))
         .collect::<Result<Vec<Resolved>>>()?;
     for it in &found {
-        // Links are read from the session, so before it is gone.
+        // Links are read from the session, so this comes before its removal.
         let staying = transcripts(cx, it, &found);
         let deleted = remove_session(cx, it)?;
         sink(RemovedSession { staying, ..deleted })?;
@@ -172,7 +161,7 @@ fn delete(
     Ok(())
 }
 
-/// What removing a session would do.
+/// Returns the plan for removing a session.
 pub(crate) fn plan_removal(cx: &RequestContext, found: &Resolved) -> Result<RemovalPlan> {
     if found.store.dialect().powers().plans(Capability::Delete) {
         let store = cx.planning(found.store.clone());
@@ -188,9 +177,9 @@ pub(crate) fn plan_removal(cx: &RequestContext, found: &Resolved) -> Result<Remo
     ))
 }
 
-/// Transcripts of the same conversation in other stores that this request does not delete.
+/// Returns transcripts of the same conversation in other stores that this request does not delete.
 fn transcripts(cx: &RequestContext, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef> {
-    // A session that cannot be read does not refer to others, and can be deleted all the same.
+    // An unreadable session has no known links, and can be deleted all the same.
     let Ok(session) = it.store.read(&it.location, Depth::Facts) else {
         return Vec::new();
     };
@@ -214,18 +203,14 @@ pub(crate) fn reference(found: &Resolved) -> SessionRef {
     SessionRef::new(found.store.dialect().name(), &found.location.id)
 }
 
-/// Removes a session in the way of its dialect; the vault keeps a copy.
+/// Removes a session in the way of its dialect; the vault has a copy.
 ///
 /// # Errors
 ///
-/// Unsupported where boswell cannot delete sessions, Busy if a program is at work on it.
+/// Unsupported if boswell cannot delete sessions of the dialect, Busy if a program has it open.
 pub(crate) fn remove_session(cx: &RequestContext, found: &Resolved) -> Result<RemovedSession> {
     let session = reference(found);
-    let op = SessionOp {
-        op: remove(cx, found)?,
-        kind: "delete",
-        session: session.to_string(),
-    };
+    let op = OperationShape::new(&remove(cx, found)?, "delete", &session);
     Ok(RemovedSession {
         session,
         op,
@@ -246,13 +231,13 @@ pub(crate) fn remove(cx: &RequestContext, found: &Resolved) -> Result<String> {
         .runner()?
         .delete(found.store.root(), &keys, &reference(found))?;
     if let Some(writer) = writer {
-        // Nothing is written by this: only the lease is given up.
+        // Nothing is written by this: it only releases the lease.
         let _ = writer.release();
     }
     Ok(operation.id)
 }
 
-/// Whether sessions of that dialect can be removed at all.
+/// Checks that sessions of that dialect can be removed.
 ///
 /// # Errors
 ///
@@ -265,7 +250,7 @@ pub fn can_remove(found: &Resolved) -> Result<()> {
     }
 }
 
-/// Every file of a session: its log and its side files.
+/// Returns every file of a session: its log and its side files.
 pub(crate) fn files_of(found: &Resolved) -> Result<Vec<String>> {
     let facts = found.store.dialect().facts();
     if !facts.log_is_session {
@@ -286,7 +271,7 @@ pub(crate) fn files_of(found: &Resolved) -> Result<Vec<String>> {
     Ok(keys)
 }
 
-/// Takes the lease of a session: a program that drives the conversation must not find its log gone.
+/// Acquires the lease of a session, so that its log is not removed while a program writes to it.
 pub(crate) fn hold(found: &Resolved) -> Result<Option<SessionWriter>> {
     match found.store.writer(&found.location.id, Wait::No) {
         Ok(writer) => Ok(Some(writer)),
@@ -306,11 +291,7 @@ fn restore(
     for name in &request.refs {
         let session = in_vault(&runner, name)?;
         let restored = runner.restore(&session)?;
-        let op = SessionOp {
-            op: restored.operation.id,
-            kind: "restore",
-            session: session.to_string(),
-        };
+        let op = OperationShape::new(&restored.operation.id, "restore", &session);
         sink(RestoredSession {
             session,
             op,
@@ -320,7 +301,7 @@ fn restore(
     Ok(())
 }
 
-/// The deleted session that is meant: the vault knows its ref.
+/// Finds a deleted session in the vault by its ref.
 pub(crate) fn in_vault(runner: &Runner, name: &str) -> Result<SessionRef> {
     let (records, _) = runner.vault().list()?;
     let mut refs: Vec<SessionRef> = records.into_iter().map(|record| record.session).collect();
@@ -343,9 +324,7 @@ pub(crate) fn in_vault(runner: &Runner, name: &str) -> Result<SessionRef> {
             ErrorKind::NotFound,
             format!("the vault holds no session `{}`", name.escape_debug()),
         )
-        .hinting(
-            "see what was deleted with `boswell ops`, and what is kept with `boswell keep status`",
-        )),
+        .advising(Advice::ListOperations.or(Advice::ShowKept))),
         (Some(a), Some(b)) => Err(Error::new(
             ErrorKind::Invalid,
             format!(
@@ -354,6 +333,9 @@ pub(crate) fn in_vault(runner: &Runner, name: &str) -> Result<SessionRef> {
             ),
         )
         .because(format!("{a}, {b}…"))
-        .hinting("give more of the id")),
+        .detailing(ErrorDetails::Ambiguous {
+            candidates: vec![a.to_string(), b.to_string()],
+        })
+        .advising("give more of the id")),
     }
 }

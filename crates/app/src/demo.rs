@@ -1,7 +1,7 @@
-//! A small home to try boswell on: sessions of every agent, in two languages, one of them damaged.
+//! A small demo home: sessions of every agent, in two languages, one of them damaged.
 //!
-//! Texts, times and ids are fixed, so that readers of the tour see what it shows. It is not a
-//! test bench: that makes thousands of odd shapes, and is not part of the program.
+//! Texts, times and ids are fixed, so that the output matches the tour. The test generators are
+//! separate and not part of the program.
 
 mod agent_files;
 mod layout;
@@ -19,12 +19,12 @@ use crate::{App, AppResult, RequestContext};
 use layout::DemoLayout;
 use tour::TOUR;
 
-/// Where a demo is made.
+/// A request to create a demo.
 #[derive(Debug, Clone)]
 pub struct DemoRequest {
-    /// A folder that is not there yet, or empty; else a new temporary one.
+    /// A folder that is missing or empty; `None` for a new temporary one.
     pub folder: Option<PathBuf>,
-    /// The `boswell` program that its script runs.
+    /// The `boswell` program that the script of the demo runs.
     pub program: PathBuf,
 }
 
@@ -51,7 +51,7 @@ shape! {
 }
 
 impl App {
-    /// Makes a small home with sessions of every agent. The user's own sessions are neither read
+    /// Creates a small home with sessions of every agent. The user's own sessions are neither read
     /// nor changed.
     ///
     /// # Errors
@@ -74,10 +74,10 @@ fn demo(cx: &RequestContext, request: &DemoRequest) -> Result<DemoShape> {
     if !is_new_or_empty(&root)? {
         return Err(Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no empty folder", root.display()),
+            format!("`{}` is not an empty folder", root.display()),
         )
-        .because("a demo is made where nothing is yet")
-        .hinting("name another folder, or none for a new temporary one"));
+        .because("a demo is only created in an empty folder")
+        .advising("name another folder, or none for a new temporary one"));
     }
     let place = DemoLayout::at(root);
     place.build(&request.program)?;

@@ -1,4 +1,4 @@
-//! A report of the environment that boswell finds on this machine, made so that it can be shared.
+//! A report about boswell's environment on this machine, which can be shared.
 
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -58,33 +58,33 @@ shape! {
     }
 }
 
-/// For whom a report is made.
+/// The audience of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Audience {
-    /// The user of the machine: places are named in full.
+    /// The user of the machine: paths are complete.
     #[default]
     Owner,
-    /// Anybody: places are named only as far as they are the same everywhere.
+    /// The public: paths contain only parts that are the same on every machine.
     Public,
 }
 
 impl App {
-    /// Reports what boswell finds on this machine. It has no text of a session, no title and no
-    /// value of a setting.
+    /// Reports what boswell finds on this machine. The report has no text of a session, no title
+    /// and no value of a setting.
     ///
     /// # Errors
     ///
-    /// Invalid if the stores of the settings cannot be used. What cannot be read otherwise is
-    /// named under `troubles`.
+    /// Invalid if the stores of the settings cannot be used. Other read errors are listed under
+    /// `troubles`.
     pub fn report(&self, audience: Audience) -> AppResult<ReportShape> {
         self.answer(|cx| Ok(Report::take(cx, audience)))
     }
 
-    /// Writes a report for anybody to a new file, and returns its path.
+    /// Writes a public report to a new file, and returns its path.
     ///
     /// # Errors
     ///
-    /// Denied where nothing may be written, Invalid if the file is there already.
+    /// Denied if nothing may be written, Invalid if the file exists.
     pub fn write_report(&self, path: &Path) -> AppResult<PathBuf> {
         self.answer(|cx| write(cx, path))
     }
@@ -101,7 +101,7 @@ fn write(cx: &RequestContext, path: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// A report while it is made.
+/// A report while it is created.
 struct Report<'c> {
     cx: &'c RequestContext,
     audience: Audience,
@@ -184,7 +184,7 @@ impl Report<'_> {
         }
     }
 
-    /// Locks that a process holds now. They are asked for, never taken.
+    /// Lists locks that a process holds now. They are queried, never acquired.
     fn look_at_locks(&mut self, folder: &Path) {
         for (name, _) in RealDisk.list(folder).unwrap_or_default() {
             let held = RealDisk.stat(&folder.join(&name)).ok().flatten();
@@ -244,13 +244,13 @@ impl Report<'_> {
         }
     }
 
-    /// What went wrong, by its kind: the text of an error may name what should stay private.
+    /// Records an error by its kind: its text may contain private data.
     fn trouble(&mut self, error: &Error) {
         self.shape.troubles.push(error.kind().word());
     }
 }
 
-/// The name of a lock contains the session: only the kind of the lock is reported.
+/// Returns the kind of a lock. Its name contains the session, which is not reported.
 fn kind_of_lock(name: &str) -> &str {
     let stem = name.split('.').next().unwrap_or(name);
     match stem {
@@ -260,8 +260,8 @@ fn kind_of_lock(name: &str) -> &str {
     }
 }
 
-/// A path that says nothing of its owner: the home folder is `~`, and what is neither there nor a
-/// well-known name is left out.
+/// Returns a path without private parts: the home folder becomes `~`, and other folders are omitted
+/// unless they are well known.
 fn public_name(env: &Environment, path: &Path) -> String {
     let home = env.home.as_deref();
     let below_home = home.and_then(|home| path.strip_prefix(home).ok());

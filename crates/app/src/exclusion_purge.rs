@@ -1,9 +1,8 @@
-//! What was derived of projects before they were excluded: it goes as soon as boswell
-//! learns of the exclusion.
+//! Removes data derived from excluded projects, as soon as boswell learns of the exclusion.
 //!
-//! Derived are rows of the catalog, words of the index, and kept copies of sessions whose logs are
-//! still there. What the user archived or deleted, notes, and kept copies that are the last ones
-//! stay: they are not listed, and nothing of the user's is lost by a pattern.
+//! Derived data are catalog rows, terms of the index, and kept copies of sessions whose logs still
+//! exist. Sessions that the user archived or deleted, notes, and last copies stay: they are not
+//! listed, but a pattern must not lose the user's data.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -18,12 +17,12 @@ use boswell_store::vault::Digest;
 use crate::RequestContext;
 use crate::system::read_text;
 
-/// The file that says for which exclusion all of this was done. It holds a hash, and
-/// no name of a project.
+/// The file that records for which exclusion this was done. It contains a hash, and no name of a
+/// project.
 const STATE: &str = "excluded";
 
-/// Removes what was derived of excluded projects, unless that was done already. Failures are
-/// reported and tried again by the next command.
+/// Removes data derived from excluded projects, unless that was done already. Failures are
+/// reported, and the next command tries again.
 pub(crate) fn settle_or_warn(cx: &RequestContext) {
     let Some(exclusion) = &cx.exclusion else {
         return;
@@ -35,29 +34,30 @@ pub(crate) fn settle_or_warn(cx: &RequestContext) {
     };
     if let Err(error) = purge.run(&cx.config.words("exclude")) {
         cx.fail(
-            error.hinting(
+            error.advising(
                 "what is excluded is not shown; the next command tries again to remove it",
             ),
         );
     }
 }
 
-/// What goes, and by what.
+/// The removal, and its inputs.
 pub(crate) struct Purge<'m> {
     pub(crate) cx: &'m RequestContext,
     pub(crate) exclusion: &'m Exclusion,
-    /// Stores that leave out what is excluded.
+    /// The stores without excluded sessions.
     pub(crate) stores: &'m Stores,
 }
 
 impl Purge<'_> {
-    /// Removes what was derived, unless that was done for these patterns and what they exclude now.
+    /// Removes the derived data, unless that was done for these patterns and the sessions that they
+    /// exclude now.
     pub(crate) fn run(&self, patterns: &[String]) -> Result<()> {
         let Some(home) = self.cx.home.as_ref().filter(|home| home.is_dir()) else {
             return Ok(());
         };
-        // With stores named on the command line the others are not seen: it is done by the
-        // next command without.
+        // If stores are named on the command line, the others are not visible: the next command
+        // without names does it.
         if self.cx.is_read_only() || self.cx.named_stores {
             return Ok(());
         }
@@ -81,8 +81,8 @@ impl Purge<'_> {
         durable::put(&RealDisk, &place, state.as_bytes(), &SystemIds.hex16())
     }
 
-    /// A hash of the patterns and of what they exclude now: a session that comes to be excluded
-    /// later changes it too.
+    /// Returns a hash of the patterns and the sessions that they exclude now: a session that is
+    /// excluded later changes it too.
     fn fingerprint(&self, patterns: &[String], hidden: &[StoredSession]) -> String {
         let mut parts: Vec<String> = hidden
             .iter()
@@ -101,8 +101,8 @@ impl Purge<'_> {
         ))
     }
 
-    /// Gives back where the logs of the sessions were that the catalog forgot, also of
-    /// those that are gone.
+    /// Removes catalog rows; returns the paths of the removed sessions' logs, including deleted
+    /// ones.
     fn catalog(&self, home: &Path, hidden: &[StoredSession]) -> Result<HashSet<PathBuf>> {
         let path = home.join("catalog.db");
         if !path.is_file() {
@@ -157,7 +157,7 @@ impl Purge<'_> {
         })
     }
 
-    /// Copies of sessions that are still where they were. Of others the copy may be the last one.
+    /// Removes copies of sessions whose logs still exist. For others, the copy may be the last one.
     fn kept(&self, hidden: &[StoredSession]) -> Result<()> {
         let there = hidden.iter().filter_map(|held| {
             let store = self

@@ -11,63 +11,63 @@ mod transcript;
 
 use boswell_dialect::Depth;
 use boswell_find::SecretCount;
-use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
+use boswell_model::{Advice, Error, ErrorKind, Remark, Result, SessionRef};
 use boswell_store::Session;
 use boswell_store::store::Resolved;
 
 use self::output::ExportOutput;
 use self::redact::Redactor;
 use self::secret_watch::SecretWatch;
-use self::transcript::{Part, Transcript};
+use self::transcript::{Section, Transcript};
 use crate::gaps::warn_about_gaps;
 use crate::{App, AppResult, Cancel, RequestContext};
 
 pub use document::{ExportShape, ExportedFile, ExportedSecrets};
 
-/// The request of an export: session, format and options.
+/// A request to export a session.
 #[derive(Debug, Clone, Default)]
 pub struct ExportRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
     /// Format of the export.
     pub format: ExportFormat,
-    /// Whether keys and passwords are left in.
+    /// Whether keys and passwords are not redacted.
     pub keep_secrets: bool,
 }
 
-/// How a session is written.
+/// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExportFormat {
     /// The bytes of the log.
     #[default]
     Jsonl,
-    /// One document with the log and the files that belong to it, byte for byte.
+    /// One document with the log and the side files, byte for byte.
     Json,
     /// Markdown, for reading.
     Markdown,
-    /// One HTML page that needs nothing else, for reading.
+    /// One self-contained HTML page, for reading.
     Html,
 }
 
-/// What an export left out and what it left in.
+/// What an export redacted and what it did not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exported {
-    /// How many different keys and passwords were removed.
+    /// Number of different keys and passwords that were redacted.
     pub removed: usize,
-    /// How many were seen in what was written. Of pages none, unless they were to be left in.
+    /// Number of secrets in the output. For pages 0, unless redaction was disabled.
     pub left: usize,
 }
 
-/// Receives an export piece by piece; it returns false to stop.
+/// Receives an export piece by piece; returns false to stop.
 pub type ExportSink<'s> = &'s mut dyn FnMut(&[u8]) -> Result<bool>;
 
 impl App {
-    /// Writes a session: exact, or as a page for people.
+    /// Exports a session: byte for byte, or as a page for reading.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Unsupported if it has no log; and every error of
-    /// the sink.
+    /// NotFound if there is no such session, Unsupported if it has no log; and every error of the
+    /// sink.
     pub fn export(
         &self,
         request: &ExportRequest,
@@ -89,7 +89,7 @@ fn export(cx: &RequestContext, request: &ExportRequest, sink: ExportSink<'_>) ->
         ExportFormat::Jsonl | ExportFormat::Json => exact(cx, request, &found, &mut out)?,
         ExportFormat::Markdown | ExportFormat::Html => page(cx, request, &found, &mut out)?,
     };
-    // Rules do not know every secret, so this line is there even if nothing was found.
+    // The rules do not detect every secret, so this line is printed even if nothing was found.
     cx.remark(format!("removed {removed}; review before sharing"));
     Ok(Exported {
         removed: removed.total(),
@@ -97,7 +97,7 @@ fn export(cx: &RequestContext, request: &ExportRequest, sink: ExportSink<'_>) ->
     })
 }
 
-/// Writes a page, and gives what was removed and how many secrets are left in.
+/// Writes a page; returns what was redacted, and the number of secrets in the output.
 fn page(
     cx: &RequestContext,
     request: &ExportRequest,
@@ -119,8 +119,8 @@ fn page(
     Ok((SecretCount::default(), count.total()))
 }
 
-/// Writes every byte but those that the agent's dialect hides, and gives how many of those there
-/// were and how many secrets are left in.
+/// Writes every byte except those that the agent's dialect redacts; returns the number of those and
+/// the number of secrets in the output.
 fn exact(
     cx: &RequestContext,
     request: &ExportRequest,
@@ -143,10 +143,10 @@ fn exact(
     warn_about_secrets(cx, &reference, watch.times);
     let removed = hidden.count();
     if removed.total() > 0 {
-        cx.remark(format!(
-            "keys that the agent keeps in {reference} are hidden; `boswell export {} --no-redact` writes every byte",
-            reference.to_argument()
-        ));
+        let hidden = format!("keys that the agent keeps in {reference} are hidden");
+        cx.remark(Remark::new(hidden).advising(Advice::ExportEveryByte {
+            session: reference.to_string(),
+        }));
     }
     warn_about_gaps(cx, &session);
     Ok((removed, watch.times))
@@ -158,7 +158,7 @@ fn write_log(
     watch: &mut SecretWatch,
     out: &mut ExportOutput<'_>,
 ) -> Result<()> {
-    // Secrets do not cross line ends, except keys in blocks, which JSON writes on one.
+    // Secrets do not span lines, except key blocks, which JSON writes on one line.
     let mut line: Vec<u8> = Vec::new();
     hidden.export(session, &mut |piece| {
         if out.is_cancelled() {
@@ -187,22 +187,25 @@ fn warn_about_secrets(cx: &RequestContext, session: &SessionRef, count: usize) {
             format!("what was written holds {count} keys or passwords"),
         )
         .because("an exact export leaves nothing out")
-        .hinting(format!(
-            "see them with `boswell secrets {0}`, or hand on `boswell export {0} --format md`",
-            session.to_argument()
-        )),
+        .advising(
+            Advice::ShowSecrets {
+                session: session.to_string(),
+            }
+            .or(Advice::ExportText {
+                session: session.to_string(),
+            }),
+        ),
     );
 }
 
-/// A session that has no place on disk cannot be exported.
+/// Returns the error for a session without a file.
 fn without_log(reference: &str) -> Error {
     Error::new(
         ErrorKind::Unsupported,
         format!("session {reference} has no log of its own"),
     )
-    .because("only an index speaks of it")
-    .hinting(format!(
-        "see what is known with `boswell list --hidden --json --match {}`",
-        shell_quote(reference)
-    ))
+    .because("only an index names it")
+    .advising(Advice::FindSessions {
+        matching: reference.to_owned(),
+    })
 }

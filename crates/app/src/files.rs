@@ -1,4 +1,4 @@
-//! Files that a session read or changed, and what they were at an entry of it.
+//! Files that a session read or changed, and their state at an entry.
 
 use std::collections::BTreeMap;
 
@@ -79,33 +79,33 @@ shape! {
     }
 }
 
-/// Whose files are wanted.
+/// A request for the files of a session.
 #[derive(Debug, Clone, Default)]
 pub struct FilesRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
 }
 
-/// Whose files are wanted as they were at an entry.
+/// A request for project files as they were at an entry.
 #[derive(Debug, Clone, Default)]
 pub struct FormerFilesRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// The entry.
+    /// Id of the entry.
     pub entry: String,
 }
 
 /// Files of a session.
 #[derive(Debug)]
 pub struct SessionFiles {
-    /// What its tools read or changed, by path.
+    /// Files that its tools read or changed, by path.
     pub touched: Vec<TouchedFile>,
-    /// Copies that its agent keeps.
+    /// Copies by its agent.
     pub checkpoints: Vec<CheckpointFile>,
 }
 
 impl App {
-    /// Files that a session read or changed through tools.
+    /// Returns the files that a session read or changed through tools.
     ///
     /// # Errors
     ///
@@ -114,12 +114,12 @@ impl App {
         self.answer(|cx| files(cx, &request.session))
     }
 
-    /// Files of a session's project as they were at an entry.
+    /// Returns files of a session's project as they were at an entry.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session or entry, or if the project's folder is gone;
-    /// Unsupported where neither the agent nor boswell keeps copies.
+    /// NotFound if there is no such session or entry, or if the project's folder does not exist;
+    /// Unsupported if neither the agent nor boswell has copies.
     pub fn files_at(&self, request: &FormerFilesRequest) -> AppResult<Vec<FormerFile>> {
         self.answer(|cx| {
             let (session, files) = FormerFiles::asked(cx, request)?;
@@ -127,7 +127,7 @@ impl App {
         })
     }
 
-    /// How files of a session's project differ from what they were at an entry.
+    /// Returns how files of a session's project differ from their state at an entry.
     ///
     /// # Errors
     ///
@@ -140,18 +140,18 @@ impl App {
     }
 }
 
-/// Files of a project as they were at an entry: from the agent's copies, else from checkpoints of
-/// boswell.
+/// Project files as they were at an entry: from the agent's copies, else from boswell's
+/// checkpoints.
 #[derive(Debug)]
 pub(crate) enum FormerFiles {
-    /// Copies that the agent made.
+    /// Copies by the agent.
     Copied(AgentFileHistory),
     /// Checkpoints of boswell.
     Checkpointed(CheckpointedFiles),
 }
 
 impl FormerFiles {
-    /// Gathers them. With `paths` only files below these.
+    /// Collects the files. With `paths`, only files below these.
     pub(crate) fn at(
         cx: &RequestContext,
         found: &Resolved,
@@ -175,7 +175,7 @@ impl FormerFiles {
         Ok((session.reference(), files))
     }
 
-    /// What each file was.
+    /// Returns the former state of each file.
     pub(crate) fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
         match self {
             FormerFiles::Copied(files) => files.states(session),
@@ -183,7 +183,7 @@ impl FormerFiles {
         }
     }
 
-    /// How they differ from what they are now.
+    /// Returns how the files differ from their current contents.
     pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
         match self {
             FormerFiles::Copied(files) => files.differences(session),
@@ -191,12 +191,11 @@ impl FormerFiles {
         }
     }
 
-    /// Puts them back. Steps that were done are reported before an error about others is
-    /// returned.
+    /// Restores the files. Completed steps are reported before an error about others is returned.
     ///
     /// # Errors
     ///
-    /// Conflict if another program changed one of them and `force` is not given.
+    /// Conflict if another program changed one of them and `force` is not set.
     pub(crate) fn restore(
         &self,
         cx: &RequestContext,

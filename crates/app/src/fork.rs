@@ -1,49 +1,49 @@
-//! A new session from a branch of another one.
+//! Forks a session: creates a new session from a branch of another one.
 
 use std::path::PathBuf;
 
 use boswell_dialect::{Capability, Depth, EditRequest, NewSession, Surroundings, unsupported};
 pub use boswell_dialect::{ForkScope, ForkStyle};
-use boswell_model::{Error, ErrorKind, Result, SessionRef, Tip};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result, SessionRef, Tip};
 use boswell_store::store::Resolved;
 
 use crate::shape::{self, SessionShape};
 use crate::{App, AppResult, RequestContext, planned_change};
 
-/// What to fork, and what the new session is called.
+/// A request to fork a session.
 #[derive(Debug, Clone, Default)]
 pub struct ForkRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// Up to this entry; else up to the current leaf.
+    /// The last entry of the fork; `None` for the current leaf.
     pub at: Option<String>,
     /// Title of the new session.
     pub title: Option<String>,
-    /// Id of the new session; else one is made.
+    /// Id of the new session; `None` to have one created.
     pub id: Option<String>,
     /// How entries of Claude's sessions are copied.
     pub style: ForkStyle,
     /// Whether every branch is copied, with the side files.
     pub scope: ForkScope,
-    /// Folder of the new session; else that of the old one.
+    /// Project folder of the new session; `None` for that of the old one.
     pub project: Option<PathBuf>,
 }
 
-/// A session that was forked.
+/// The result of a fork.
 #[derive(Debug)]
 pub struct Forked {
     /// The new session.
     pub reference: SessionRef,
-    /// What a list shows of it.
+    /// The new session in its JSON shape.
     pub session: SessionShape,
 }
 
 impl App {
-    /// Makes a new session from a branch of another one, with lineage.
+    /// Creates a new session from a branch of another one, with a link to its parent.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session or entry, Unsupported where its format has no forks,
+    /// NotFound if there is no such session or entry, Unsupported if its format has no forks,
     /// Invalid for an id that its agent would refuse.
     pub fn fork(&self, request: &ForkRequest) -> AppResult<Forked> {
         self.answer(|cx| fork(cx, request))
@@ -57,7 +57,7 @@ fn fork(cx: &RequestContext, request: &ForkRequest) -> Result<Forked> {
         return Err(unsupported(
             facts.name,
             "be forked as Claude's SDK does it",
-            "leave out --style",
+            Advice::Omit(RequestInput::ForkStyle),
         ));
     }
     let new = new_session(cx, request);
@@ -111,7 +111,7 @@ fn by_plan(
             ErrorKind::Invalid,
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let new = NewSession {
         parent: Some(found.store.lineage(&session, new.copies)),

@@ -1,13 +1,14 @@
-//! Brings a session from a file into boswell's own store.
+//! Imports a session from a file into boswell's own store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, NewSession, SideFile, Surroundings, by_name};
+use boswell_dialect::{Depth, NewSession, Surroundings, by_name};
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::backend::MemoryBackend;
-use boswell_store::operations::{ImportLimits, Imported};
+use boswell_store::blobs::base64::decode_canonical;
+use boswell_store::operations::{ImportLimits, Imported, LeftBehind};
 use boswell_store::store::Resolved;
 use boswell_store::vault::Digest;
 use boswell_store::{Session, Store};
@@ -15,21 +16,21 @@ use boswell_store::{Session, Store};
 use crate::shape::{self, ImportedFile, LeftFile, Maybe, SessionShape, shape};
 use crate::{App, AppResult, RequestContext};
 
-/// A longer document is refused: it is held in memory.
+/// A larger document is refused, because it is held in memory.
 const LONGEST: u64 = 1 << 30;
-/// How much of each own log is examined for where it came from, which is near its beginning.
+/// How much of each own log is read to find its origin, which is near its beginning.
 const BEGINNING: u64 = 64 << 10;
 
-/// What to import, and as what.
+/// A request to import a session.
 #[derive(Debug, Clone, Default)]
 pub struct ImportRequest {
     /// A session file of any agent, or a document that `export --format json` wrote.
     pub file: PathBuf,
-    /// The folder that it is about, if not the one that it names.
+    /// The project folder, if not the one that the session names.
     pub project: Option<PathBuf>,
-    /// Its title, if not the one that it has.
+    /// The title, if not the session's own.
     pub title: Option<String>,
-    /// Whether a file that was imported before is imported once more.
+    /// Whether a file that was imported before is imported again.
     pub again: bool,
 }
 
@@ -54,16 +55,16 @@ shape! {
 pub struct ImportedSession {
     /// The new session.
     pub reference: SessionRef,
-    /// What a list shows of it.
+    /// The new session in its JSON shape.
     pub session: SessionShape,
-    /// Side files of the source that came along.
+    /// Side files of the source that were imported.
     pub brought: Vec<ImportedFile>,
-    /// Side files of the source that did not.
+    /// Side files of the source that were not imported.
     pub left: Vec<LeftFile>,
 }
 
 impl ImportedSession {
-    /// The shape, with the side files.
+    /// Returns the JSON shape, with the side files.
     pub fn shape(self) -> SessionShape {
         SessionShape {
             brought: Maybe::Given(self.brought),
@@ -74,12 +75,12 @@ impl ImportedSession {
 }
 
 impl App {
-    /// What importing a file would bring over. Nothing is changed.
+    /// Returns what an import would do. Nothing is changed.
     ///
     /// # Errors
     ///
     /// NotFound if there is no such file, Conflict if it was imported before, Damaged if it is an
-    /// export that is not whole.
+    /// incomplete export.
     pub fn plan_import(&self, request: &ImportRequest) -> AppResult<ImportStep> {
         self.answer(|cx| {
             let source = Source::read(cx, request)?;
@@ -93,7 +94,7 @@ impl App {
         })
     }
 
-    /// Brings a session from a file into boswell's own store. The file stays as it is.
+    /// Imports a session from a file into boswell's own store. The file is not changed.
     ///
     /// # Errors
     ///
@@ -106,16 +107,16 @@ impl App {
     }
 }
 
-/// A file that is to be imported.
+/// A file to import.
 struct Source {
-    /// Where the session is read from.
+    /// The session in the file.
     at: Resolved,
     session: Session,
-    /// Of the file.
+    /// Hash of the file.
     sha256: String,
-    /// The folder that the new session is about.
+    /// Project folder of the new session.
     project: String,
-    /// Where it goes; only importing needs that there is one.
+    /// The target store; only the import itself needs it to exist.
     own: Result<Store>,
 }
 
@@ -171,25 +172,27 @@ fn import(cx: &RequestContext, request: &ImportRequest) -> Result<ImportedSessio
     } = own.import_whole(from, &source.session, new, origin, limits)?;
     let reference = writer.reference().clone();
     writer.release()?;
-    let path = |file: &SideFile| from.backend().describe(&file.key);
     let came = brought.iter().map(|file| ImportedFile {
         kind: file.kind.word(),
-        path: path(file),
-    });
-    let stayed = left.iter().map(|it| LeftFile {
-        kind: it.file.kind.word(),
-        path: path(&it.file),
-        why: it.why.to_string(),
+        path: from.backend().describe(&file.key),
     });
     Ok(ImportedSession {
         session: shape::session(&own.summary(&own.find(&reference.id)?)?, Some(&own)),
         brought: came.collect(),
-        left: stayed.collect(),
+        left: left.iter().map(|it| left_file(from, it)).collect(),
         reference,
     })
 }
 
-/// The store that imported sessions go to: the one that was named or found, else boswell's home.
+fn left_file(from: &Store, left: &LeftBehind) -> LeftFile {
+    LeftFile {
+        kind: left.file.kind.word(),
+        path: from.backend().describe(&left.file.key),
+        why: left.why.to_string(),
+    }
+}
+
+/// Returns the store for imported sessions: the named or discovered one, else boswell's home.
 fn own_store(cx: &RequestContext) -> Result<Store> {
     let is_own = |store: &Store| store.dialect().facts().is_own;
     match cx.stores.iter().find(|(_, store)| is_own(store)) {
@@ -207,10 +210,7 @@ fn refuse_again(own: &Store, sha256: &str, file: &Path) -> Result<()> {
         format!("`{}` was imported before", file.display()),
     )
     .because(format!("it is the session {before}"))
-    .hinting(format!(
-        "read it with `boswell show {}`, or import it once more with --again",
-        before.to_argument()
-    )))
+    .advising(Advice::show(before).or(Advice::ImportAgain)))
 }
 
 fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {
@@ -220,11 +220,11 @@ fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {
             ErrorKind::NotFound,
             format!("there is no file `{}`", path.display()),
         )
-        .hinting("give the path of a session's file")
+        .advising("give the path of a session's file")
     })
 }
 
-/// The session of boswell's own that came from a file of this content.
+/// Returns the boswell session that was imported from a file with this content.
 fn imported(own: &Store, sha256: &str) -> Result<Option<SessionRef>> {
     let mark = format!("\"sha256\":\"{sha256}\"");
     for location in own.whole().list()?.sessions {
@@ -243,14 +243,13 @@ fn imported(own: &Store, sha256: &str) -> Result<Option<SessionRef>> {
     Ok(None)
 }
 
-/// The session inside a document that `export --format json` wrote; none if the file
-/// is no such document.
+/// Returns the session inside a document from `export --format json`; `None` if the file is not
+/// such a document.
 fn unpacked(bytes: &[u8], given: &Resolved) -> Result<Option<Resolved>> {
     let Ok(document) = Raw::parse(bytes.trim_ascii()) else {
         return Ok(None);
     };
-    let text = |key: &str| document.get(key)?.text().map(std::borrow::Cow::into_owned);
-    if text("type").as_deref() != Some("export") {
+    if text_of(&document, "type").as_deref() != Some("export") {
         return Ok(None);
     }
     let broken = |why: &str| {
@@ -259,59 +258,49 @@ fn unpacked(bytes: &[u8], given: &Resolved) -> Result<Option<Resolved>> {
             format!("`{}` is not a whole export", given.store.root().display()),
         )
         .because(why.to_owned())
-        .hinting("export it again with `boswell export SESSION --format json`")
+        .advising(Advice::ExportDocument)
     };
-    let (Some(dialect), Some(id), Some(files)) = (
-        text("dialect").and_then(|name| by_name(&name)),
-        text("id"),
-        document.get("files"),
-    ) else {
+    let dialect = text_of(&document, "dialect").and_then(|name| by_name(&name));
+    let (Some(dialect), Some(id), Some(files)) =
+        (dialect, text_of(&document, "id"), document.get("files"))
+    else {
         return Err(broken("it lacks its dialect, id or files"));
     };
     let mut backend = MemoryBackend::default();
     for file in files.items() {
-        let key = file
-            .get("key")
-            .and_then(|key| key.text().map(std::borrow::Cow::into_owned));
-        let (Some(key), Some(content)) = (key, file.get("content")) else {
-            return Err(broken("a file lacks its name"));
-        };
-        let mut whole = Vec::new();
-        for piece in content.items() {
-            match (
-                piece.text(),
-                piece
-                    .get("base64")
-                    .and_then(|it| it.text().map(std::borrow::Cow::into_owned)),
-            ) {
-                (Some(text), _) => whole.extend_from_slice(text.as_bytes()),
-                (None, Some(encoded)) => {
-                    match boswell_store::blobs::base64::decode_canonical(encoded.as_bytes()) {
-                        Some(bytes) => whole.extend_from_slice(&bytes),
-                        None => return Err(broken("a piece is not base64")),
-                    }
-                }
-                (None, None) => return Err(broken("a piece is neither text nor base64")),
-            }
-        }
-        let stated = file
-            .get("sha256")
-            .and_then(|it| it.text().map(std::borrow::Cow::into_owned));
-        if stated.is_some_and(|stated| stated != Digest::of(&whole).to_string()) {
-            return Err(broken(
-                "a file has another hash than the one that is stated",
-            ));
-        }
+        let (key, whole) = unpacked_file(&file).map_err(broken)?;
         backend.put(&key, whole, None);
     }
     let store = Store::on(dialect, Arc::new(backend), given.store.root());
-    let location = store
-        .whole()
-        .list()?
-        .sessions
-        .into_iter()
-        .find(|it| it.id == id);
-    location
-        .map(|location| Some(Resolved { store, location }))
-        .ok_or_else(|| broken("the session is not in its files"))
+    let sessions = store.whole().list()?.sessions;
+    match sessions.into_iter().find(|it| it.id == id) {
+        Some(location) => Ok(Some(Resolved { store, location })),
+        None => Err(broken("the session is not in its files")),
+    }
+}
+
+fn text_of(object: &Raw<'_>, key: &str) -> Option<String> {
+    Some(object.get(key)?.text()?.into_owned())
+}
+
+/// The name and the bytes of a file in a document, or what is wrong with it.
+fn unpacked_file(file: &Raw<'_>) -> std::result::Result<(String, Vec<u8>), &'static str> {
+    let (Some(key), Some(content)) = (text_of(file, "key"), file.get("content")) else {
+        return Err("a file lacks its name");
+    };
+    let mut whole = Vec::new();
+    for piece in content.items() {
+        if let Some(text) = piece.text() {
+            whole.extend_from_slice(text.as_bytes());
+            continue;
+        }
+        let encoded = text_of(&piece, "base64").ok_or("a piece is neither text nor base64")?;
+        let bytes = decode_canonical(encoded.as_bytes()).ok_or("a piece is not base64")?;
+        whole.extend_from_slice(&bytes);
+    }
+    let stated = text_of(file, "sha256");
+    if stated.is_some_and(|stated| stated != Digest::of(&whole).to_string()) {
+        return Err("a file has another hash than the one that is stated");
+    }
+    Ok((key, whole))
 }

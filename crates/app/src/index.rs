@@ -1,4 +1,4 @@
-//! Brings catalog and search index up to date.
+//! Updates catalog and search index.
 
 use boswell_find::WantedRows;
 use boswell_model::{Error, Result};
@@ -8,19 +8,19 @@ use crate::sessions::index::{LogsRead, SessionIndex};
 use crate::shape::shape;
 use crate::{App, AppResult, Cancel, RequestContext};
 
-/// How the index is brought up to date.
+/// A request to update the index.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct IndexRequest {
     /// Whether catalog and index are deleted first.
     pub rebuild: bool,
 }
 
-/// How far the index is, in blocks of 16 KB.
+/// Progress of the index, in blocks of 16 KB.
 #[derive(Debug, Clone, Copy)]
 pub struct IndexProgress {
     /// Blocks that were read.
     pub done: usize,
-    /// All blocks, also those that the index covers already.
+    /// All blocks, including those that the index already covers.
     pub total: usize,
 }
 
@@ -45,9 +45,9 @@ shape! {
 }
 
 impl App {
-    /// Brings catalog and search index up to date. `progress` is called for each block of text.
+    /// Updates catalog and search index. `progress` is called for each block of text.
     ///
-    /// A request that is cancelled keeps what it has indexed, and its answer is not complete.
+    /// A cancelled request keeps the indexed blocks, and its answer is not complete.
     ///
     /// # Errors
     ///

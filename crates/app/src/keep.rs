@@ -1,4 +1,5 @@
-//! Copies of sessions as they change, so that an agent's own clean-up loses nothing.
+//! Keeps copies of sessions as they change, so that an agent's own clean-up (retention) loses
+//! nothing.
 
 mod config;
 mod copy;
@@ -9,7 +10,7 @@ mod timer;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Instant, Result, shell_literal};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Result, shell_literal};
 use boswell_store::Store;
 
 use crate::shape::shape;
@@ -19,12 +20,12 @@ use config::{KeepConfig, Trigger};
 /// How many days ahead sessions that will be deleted are counted.
 pub use crate::sessions::expiry::AHEAD as DAYS_AHEAD;
 
-/// How copies are to be made from now on.
+/// A request to make copies automatically.
 #[derive(Debug, Clone)]
 pub struct KeepOnRequest {
-    /// By a timer of the user's system instead of the agent's own hook.
+    /// Use a timer of the user's system instead of the agent's own hook.
     pub by_timer: bool,
-    /// Only show what would be installed.
+    /// Only report what would be installed.
     pub dry_run: bool,
     /// The `boswell` program that hook or timer run.
     pub program: PathBuf,
@@ -78,65 +79,65 @@ shape! {
     }
 }
 
-/// What was kept, and what could not be.
+/// The result of making copies.
 #[derive(Debug)]
 pub struct Kept {
-    /// How much was kept.
+    /// Numbers of copies.
     pub counts: KeptShape,
-    /// What could not be kept, and why.
+    /// Files that could not be copied, with the reasons.
     pub left_out: Vec<Error>,
 }
 
-/// What is kept of every store whose agent deletes sessions.
+/// The copies of every store whose agent deletes sessions.
 #[derive(Debug)]
 pub struct KeepStatus {
-    /// Since when keeping is on; none while it is off.
+    /// When automatic copies were switched on; `None` while they are off.
     pub since: Option<Instant>,
-    /// The stores.
+    /// The state of each store.
     pub stores: Vec<KeepShape>,
-    /// What could not be looked at, and why: whether it is kept is not known.
+    /// Files that could not be read: it is unknown whether they have copies.
     pub left_out: Vec<Error>,
 }
 
-/// Is handed each step as it is done, or would be.
+/// Receives each step when it is done, or would be.
 pub type StepSink<'s> = &'s mut dyn FnMut(KeepStep) -> Result<()>;
 
 impl App {
-    /// Keeps copies from now on: installs a hook or a timer for every store whose agent deletes
-    /// sessions, then keeps everything once. There is no answer for a dry run.
+    /// Switches automatic copies on: installs a hook or a timer for every store whose agent deletes
+    /// sessions, then copies everything once. Returns `None` for a dry run.
     ///
     /// # Errors
     ///
-    /// NotFound if no agent deletes sessions, Unsupported where a timer is needed and there is
+    /// NotFound if no agent deletes sessions, Unsupported if a timer is needed and the system has
     /// none, Denied if nothing may be written.
     pub fn keep_on(&self, request: &KeepOnRequest, sink: StepSink<'_>) -> AppResult<Option<Kept>> {
         self.answer(|cx| on(cx, request, sink))
     }
 
-    /// Stops keeping, and takes out exactly what [`keep_on`](App::keep_on) installed; copies stay.
-    /// Answers whether it was on.
+    /// Switches automatic copies off, and removes exactly what [`keep_on`](App::keep_on) installed;
+    /// the copies stay. Returns whether it was on.
     ///
     /// # Errors
     ///
-    /// Denied if nothing may be written, Conflict if settings of an agent change meanwhile.
+    /// Denied if nothing may be written, Conflict if settings of an agent change concurrently.
     pub fn keep_off(&self, sink: StepSink<'_>) -> AppResult<bool> {
         self.answer(|cx| off(cx, sink))
     }
 
-    /// What is kept, and what will be lost.
+    /// Returns the state of the copies, and which sessions will be lost.
     ///
     /// # Errors
     ///
-    /// Damaged if the list of copies or the state of keeping cannot be read.
+    /// Damaged if the list of copies or `keep.json` cannot be read.
     pub fn keep_status(&self) -> AppResult<KeepStatus> {
         self.answer(status::status)
     }
 
-    /// Keeps what changed, now, whether keeping is on or off.
+    /// Copies everything that changed now, whether automatic copies are on or off.
     ///
     /// # Errors
     ///
-    /// Denied if nothing may be written, Busy while another process keeps.
+    /// Denied if nothing may be written, Busy while another process makes copies.
     pub fn keep_now(&self) -> AppResult<Kept> {
         self.answer(|cx| {
             cx.may_write()?;
@@ -144,15 +145,15 @@ impl App {
         })
     }
 
-    /// Keeps some of what changed, for as long as a face can spare, if keeping is on. What fails
-    /// is tried again next time, so only a failing disk is a warning.
+    /// Copies some of what changed, for a limited time, if automatic copies are on. Failures are
+    /// retried next time, so only a failing disk is a warning.
     ///
     /// # Errors
     ///
-    /// None but those of finding the stores.
+    /// Only those of finding the stores.
     pub fn keep_a_little(&self, limit: Duration) -> AppResult<()> {
         let is_on = |home| matches!(KeepConfig::load(home), Ok(Some(_)));
-        // Asked before stores are looked for: this runs after every command.
+        // Checked before stores are discovered, because this runs after every command.
         if self.is_read_only() || !self.home().is_some_and(is_on) {
             return Ok(Answer {
                 value: (),
@@ -166,8 +167,8 @@ impl App {
     }
 }
 
-/// Stores whose agents delete sessions. Settings that cannot be read do not say that an agent
-/// deletes none.
+/// Returns the stores whose agents delete sessions. If its settings cannot be read, an agent is
+/// assumed to delete sessions.
 fn keepable(cx: &RequestContext) -> Vec<&Store> {
     let stores = cx.stores.iter().map(|(_, store)| store);
     stores
@@ -203,7 +204,7 @@ fn on(cx: &RequestContext, request: &KeepOnRequest, sink: StepSink<'_>) -> Resul
         return Ok(None);
     }
     state.save(cx.home()?)?;
-    // The first copies may take minutes, and have locks of their own.
+    // The first copies may take minutes, and have their own locks.
     drop(lock);
     copy::everything(cx).map(Some)
 }
@@ -214,10 +215,12 @@ fn nothing_deletes() -> Error {
         "no agent on this machine deletes sessions by itself",
     )
     .because("only Claude Code is known to, and its folder is not there")
-    .hinting("see the stores with `boswell stores`, or name one with `--store claude=DIR`")
+    .advising(Advice::ListStores.or(Advice::NameStore {
+        dialect: Some("claude".to_owned()),
+    }))
 }
 
-/// Installs what keeps a store: the agent's own hook, else a timer.
+/// Installs the agent's own hook for a store, else a timer.
 fn install(
     cx: &RequestContext,
     store: &Store,
@@ -236,7 +239,7 @@ fn install(
     }
 }
 
-/// The words that keep this store, for a shell.
+/// Returns the shell command that copies this store.
 fn command(cx: &RequestContext, store: &Store, request: &KeepOnRequest) -> Result<String> {
     let place = format!("{}={}", store.dialect().name(), store.root().display());
     let words = [
@@ -245,7 +248,9 @@ fn command(cx: &RequestContext, store: &Store, request: &KeepOnRequest) -> Resul
         shell_literal(&cx.home()?.display().to_string()),
         "--store".to_owned(),
         shell_literal(&place),
-        "keep run --quiet".to_owned(),
+        "keep".to_owned(),
+        "run".to_owned(),
+        "--quiet".to_owned(),
     ];
     Ok(words.join(" "))
 }
@@ -253,7 +258,7 @@ fn command(cx: &RequestContext, store: &Store, request: &KeepOnRequest) -> Resul
 fn off(cx: &RequestContext, sink: StepSink<'_>) -> Result<bool> {
     cx.may_write()?;
     let home = cx.home()?;
-    // A first look without the lock, which would make a home where there is none.
+    // A first read without the lock, which would create a home if there is none.
     let lock = KeepConfig::load(home)?
         .map(|_| KeepConfig::lock(home))
         .transpose()?;
@@ -275,8 +280,8 @@ fn off(cx: &RequestContext, sink: StepSink<'_>) -> Result<bool> {
             } => hook::remove(cx, root, command, inserted, sink)?,
             Trigger::Timer { folder, .. } => timer::remove(cx, folder, sink)?,
         }
-        // Without its last trigger the file goes as a whole: keeping that is on and
-        // has none is no state.
+        // Without triggers the whole file is removed: automatic copies without a trigger are not a
+        // valid state.
         if !state.triggers.is_empty() {
             state.save(home)?;
         }

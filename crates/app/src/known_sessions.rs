@@ -1,13 +1,13 @@
-//! Sessions as the catalog knows them, before any file is looked at.
+//! Sessions from the catalog alone, before any file is read.
 //!
-//! A face shows this page at once and calls [`App::refresh`] behind it. The page is what
-//! [`App::list`] would have given when the files were last looked at, by the settings of now.
+//! A face shows this page immediately and calls [`App::refresh`] in the background. The page is
+//! what [`App::list`] would have returned at the last refresh, with the current settings.
 
 use std::collections::HashSet;
 
 use boswell_find::{
-    Catalog, ConversationChanges, ConversationCursor, ConversationOrder, ConversationQuery,
-    WantedRows,
+    Catalog, ConversationChanges, ConversationCursor, ConversationOrder, ConversationPage,
+    ConversationQuery, WantedRows,
 };
 use boswell_model::{ErrorKind, Instant, Result, SessionRef};
 
@@ -20,40 +20,40 @@ use crate::sessions::index::{self, LogsRead, SessionIndex};
 use crate::sessions::list::{Sort, has_text};
 use crate::{App, AppResult, Cancel, RequestContext};
 
-/// A page of sessions, as they were when the files were last looked at.
+/// A page of sessions as of the last refresh.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KnownPage {
-    /// In order.
+    /// The rows in order.
     pub rows: Vec<ConversationRow>,
-    /// Ask with this for what follows; none at the end.
+    /// The cursor of the next page; `None` at the end.
     pub cursor: Option<String>,
-    /// How many sessions there are in all; none if that takes a look at every row.
+    /// Total number of sessions; `None` if every row would have to be read for it.
     pub total: Option<u64>,
-    /// When the files were last looked at; none if nothing is known yet.
+    /// Time of the last refresh; `None` if nothing is known yet.
     pub as_of: Option<Instant>,
 }
 
-/// What a look at every file changed.
+/// The changes that a refresh found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RefreshedSessions {
-    /// Sessions that were not there before.
+    /// New sessions.
     pub added: Vec<SessionRef>,
-    /// Sessions of which a list shows something new.
+    /// Sessions whose row in a list changed.
     pub changed: Vec<SessionRef>,
-    /// Sessions that are not there any more.
+    /// Sessions that no longer exist.
     pub gone: Vec<SessionRef>,
-    /// Whether every log was read as a whole, so that all counts are known.
+    /// Whether every log was read completely, so that all counts are known.
     pub complete: bool,
-    /// Whether what was found is kept for [`App::known_sessions`].
+    /// Whether the result was stored for [`App::known_sessions`].
     pub kept: bool,
 }
 
 impl App {
-    /// Lists sessions from the catalog alone: no file of an agent is listed, opened or asked for.
+    /// Lists sessions from the catalog alone: no file of an agent is listed or opened.
     ///
-    /// All of the request but `with_shapes` counts. With `hidden`, sessions that are gone are left
-    /// out: agents' prompt histories would have to be read for them. Sessions of projects that were
-    /// excluded since are left out.
+    /// All members of the request except `with_shapes` count. With `hidden`, deleted sessions are
+    /// omitted: the agents' prompt histories would have to be read for them. Sessions of projects
+    /// that were excluded since are omitted.
     ///
     /// # Errors
     ///
@@ -62,9 +62,9 @@ impl App {
         self.answer_unlooked(|cx| known(cx, request))
     }
 
-    /// Looks at every file, reads what changed and brings what
-    /// [`known_sessions`](App::known_sessions) returns up to date. Counts of large logs come last;
-    /// a cancelled refresh leaves them out.
+    /// Examines every file, reads what changed and updates what
+    /// [`known_sessions`](App::known_sessions) returns. Counts of large logs come last; a cancelled
+    /// refresh omits them.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl App {
 
 impl RefreshedSessions {
     fn take(&mut self, changes: ConversationChanges) {
-        // A log that was moved leaves one place and comes to another.
+        // A moved log is removed in one place and added in another.
         let gone: HashSet<SessionRef> = changes.gone.into_iter().collect();
         let (moved, added): (Vec<_>, Vec<_>) =
             changes.added.into_iter().partition(|it| gone.contains(it));
@@ -89,56 +89,25 @@ impl RefreshedSessions {
 }
 
 fn known(cx: &RequestContext, request: &ListRequest) -> Result<KnownPage> {
-    let filter = Filter::new(cx, &request.filter)?;
+    let chosen = Chosen {
+        cx,
+        filter: Filter::new(cx, &request.filter)?,
+        matching: request.matching.as_ref().map(|text| text.to_lowercase()),
+    };
     let after = request.cursor.as_deref();
     let after = after.map(|text| cursor(request.sort, text)).transpose()?;
-    let path = cx.home.as_ref().map(|home| home.join("catalog.db"));
-    // A catalog cannot be opened without writing beside it.
-    let Some(path) = path.filter(|path| !cx.is_read_only() && path.is_file()) else {
-        return Ok(KnownPage::default());
-    };
-    let matching = request.matching.as_ref().map(|text| text.to_lowercase());
-    let takes = |row: &ConversationRow| {
-        let is_shown = row.sides().all(|side| cx.shows(side.project.as_deref()));
-        let front_status = status(cx, row);
-        let takes_side = |(at, side): (usize, &ConversationSide)| {
-            let status = if at == 0 {
-                front_status.as_deref()
-            } else {
-                side.status.as_deref()
-            };
-            filter.takes_side(&Side::known(side, status))
-        };
-        is_shown
-            && row.sides().enumerate().any(takes_side)
-            && matching
-                .as_deref()
-                .is_none_or(|text| row.sides().any(|side| is_match(side, text)))
-    };
-    let takes_all = filter.takes_all() && matching.is_none();
+    let takes = |row: &ConversationRow| chosen.takes(row);
     let query = ConversationQuery {
         order: order(request.sort),
         hidden: request.hidden,
-        since: filter.since,
-        until: filter.until,
+        since: chosen.filter.since,
+        until: chosen.filter.until,
         after,
         offset: request.offset,
         limit: request.limit.unwrap_or(usize::MAX),
-        takes: (!takes_all || cx.exclusion.is_some()).then_some(&takes),
+        takes: (!chosen.takes_all() || cx.exclusion.is_some()).then_some(&takes),
     };
-    let mut catalog = Catalog::open(&path)?;
-    let page = match catalog.conversation_page(&cx.conversation_scope(), &query) {
-        Err(error) if error.kind() == ErrorKind::Damaged => {
-            // Nothing that it says is relied on; the next refresh makes it again.
-            catalog.drop_conversations()?;
-            None
-        }
-        Err(error) if error.is_not_found() => {
-            return Err(wrong_cursor(request.cursor.as_deref().unwrap_or_default()));
-        }
-        page => page?,
-    };
-    let Some(mut page) = page else {
+    let Some(mut page) = page(cx, request, &query)? else {
         return Ok(KnownPage::default());
     };
     for row in page.rows.iter_mut().filter(|row| row.open_status) {
@@ -146,19 +115,77 @@ fn known(cx: &RequestContext, request: &ListRequest) -> Result<KnownPage> {
         row.open_status = false;
     }
     let all = page.scope.shown + if request.hidden { page.scope.hidden } else { 0 };
+    let is_whole = chosen.takes_all() && chosen.filter.takes_everything();
     let last = page.rows.last().filter(|_| page.more);
     Ok(KnownPage {
         cursor: last.map(|row| cursor_behind(row, request.sort)),
-        total: filter
-            .takes_everything()
-            .then_some(all)
-            .filter(|_| takes_all),
+        total: is_whole.then_some(all),
         as_of: Some(page.scope.as_of),
         rows: page.rows,
     })
 }
 
-/// How the session that is shown stands now.
+/// Returns the page from the catalog; `None` if there is no catalog, or it has no usable rows.
+fn page(
+    cx: &RequestContext,
+    request: &ListRequest,
+    query: &ConversationQuery<'_>,
+) -> Result<Option<ConversationPage>> {
+    let path = cx.home.as_ref().map(|home| home.join("catalog.db"));
+    // A catalog cannot be opened without writing files next to it.
+    let Some(path) = path.filter(|path| !cx.is_read_only() && path.is_file()) else {
+        return Ok(None);
+    };
+    let mut catalog = Catalog::open(&path)?;
+    match catalog.conversation_page(&cx.conversation_scope(), query) {
+        Err(error) if error.kind() == ErrorKind::Damaged => {
+            // The next refresh computes the rows again.
+            catalog.drop_conversations()?;
+            Ok(None)
+        }
+        Err(error) if error.is_not_found() => {
+            Err(wrong_cursor(request.cursor.as_deref().unwrap_or_default()))
+        }
+        page => page,
+    }
+}
+
+/// The filter of the request, except the time.
+struct Chosen<'r> {
+    cx: &'r RequestContext,
+    filter: Filter<'r>,
+    /// The text in lower case.
+    matching: Option<String>,
+}
+
+impl Chosen<'_> {
+    /// Whether the filter selects every row.
+    fn takes_all(&self) -> bool {
+        self.filter.takes_all() && self.matching.is_none()
+    }
+
+    fn takes(&self, row: &ConversationRow) -> bool {
+        row.sides()
+            .all(|side| self.cx.shows(side.project.as_deref()))
+            && self.takes_side(row)
+            && self.matches(row)
+    }
+
+    fn takes_side(&self, row: &ConversationRow) -> bool {
+        let front = status(self.cx, row);
+        let side = |side, status| self.filter.takes_side(&Side::known(side, status));
+        side(&row.front, front.as_deref())
+            || (row.linked.iter()).any(|linked| side(linked, linked.status.as_deref()))
+    }
+
+    fn matches(&self, row: &ConversationRow) -> bool {
+        self.matching
+            .as_deref()
+            .is_none_or(|text| row.sides().any(|side| is_match(side, text)))
+    }
+}
+
+/// Returns the current status of the shown session.
 fn status(cx: &RequestContext, row: &ConversationRow) -> Option<String> {
     if row.open_status {
         Some(cx.open_status(row.front_active))
@@ -177,7 +204,8 @@ fn order(sort: Sort) -> ConversationOrder {
     }
 }
 
-/// Cursors are those of a list: a page of one can be followed by a page of the other.
+/// Parses a cursor. It is the same as for a list, so that a page of one can be followed by a page
+/// of the other.
 fn cursor(sort: Sort, text: &str) -> Result<ConversationCursor> {
     if let Some((session, key)) = parse_cursor(sort, text) {
         return Ok(ConversationCursor::Behind(key.number(), session));
@@ -198,7 +226,7 @@ fn cursor_behind(row: &ConversationRow, sort: Sort) -> String {
     key.map_or_else(|| session.to_string(), |key| format!("{session}@{key}"))
 }
 
-/// Whether a text occurs in what a side is called and asked.
+/// Whether a text occurs in the name or the prompts of a side.
 fn is_match(side: &ConversationSide, text: &str) -> bool {
     let texts = [
         &side.title,

@@ -1,8 +1,8 @@
-//! Everything that a face of boswell can ask for: typed requests, typed answers.
+//! The application layer of boswell: typed requests and typed answers for every face.
 //!
 //! Boswell finds, reads, repairs and keeps the sessions of coding agents. Its command line, screen,
-//! server and bindings are faces of this crate: each turns what its users want into a request, asks
-//! an [`App`], and shows the [`Answer`].
+//! server and bindings are faces of this crate: each converts input to a request, calls an [`App`],
+//! and shows the [`Answer`].
 //!
 //! # What it is
 //!

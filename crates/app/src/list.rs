@@ -1,6 +1,6 @@
-//! Sessions, in order, a page at a time.
+//! Lists sessions, in order, one page at a time.
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::links::Conversation;
 use boswell_store::store::{Summaries, Summary};
 
@@ -13,59 +13,59 @@ use crate::sessions::list::{Look, SessionList, matches, sides};
 use crate::shape::{self, Maybe, Page, SessionShape};
 use crate::{App, AppResult, RequestContext};
 
-/// Which sessions are listed, and in what order.
+/// A request to list sessions.
 #[derive(Debug, Clone, Default)]
 pub struct ListRequest {
-    /// Which sessions are meant.
+    /// The sessions to list.
     pub filter: SessionFilter,
     /// Only sessions whose name, prompts, project, tags or id contain this text.
     pub matching: Option<String>,
     /// Order.
     pub sort: Sort,
-    /// At most this many; else all.
+    /// Maximum number of rows; `None` for all.
     pub limit: Option<usize>,
-    /// Leave out the first so many.
+    /// Number of rows to skip.
     pub offset: usize,
-    /// Go on where an earlier page ended.
+    /// Continue after an earlier page.
     pub cursor: Option<String>,
-    /// Also subagents, empty, archived, deleted and otherwise hidden ones.
+    /// Include subagents, empty, archived, deleted and otherwise hidden sessions.
     pub hidden: bool,
-    /// Whether rows come with their JSON shape, for which settings and vault are examined.
+    /// Whether rows contain their JSON shape, for which settings and vault are read.
     pub with_shapes: bool,
 }
 
 /// A page of sessions.
 #[derive(Debug)]
 pub struct SessionPage {
-    /// In order.
+    /// The rows in order.
     pub rows: Vec<SessionRow>,
-    /// Where the page ends.
+    /// The end of the page.
     pub page: Page,
-    /// Whether there is any session at all, before filters.
+    /// Whether there is any session, before filters.
     pub found_any: bool,
     /// Folders that were examined, for a list without sessions.
     pub looked_at: Vec<LookedAt>,
 }
 
-/// A session of a page.
+/// A row of a page.
 #[derive(Debug)]
 pub struct SessionRow {
-    /// What is known of it in each place where it is kept.
+    /// The conversation, with a summary for each store that contains it.
     pub conversation: Conversation,
-    /// Agents and the label of its store, in a few characters.
+    /// Agents and the label of the store, in a few characters.
     pub agents: String,
-    /// Its JSON shape, if that was asked for.
+    /// The JSON shape, if it was requested.
     pub shape: Option<SessionShape>,
 }
 
 /// A folder that was examined.
 #[derive(Debug)]
 pub struct LookedAt {
-    /// Whose sessions it would hold.
+    /// The dialect of the sessions that it would contain.
     pub dialect: &'static str,
     /// The folder.
     pub root: String,
-    /// Whether it is there.
+    /// Whether the folder exists.
     pub exists: bool,
 }
 
@@ -82,23 +82,9 @@ impl App {
 
 fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
     let filter = Filter::new(cx, &request.filter)?;
-    let matching = request.matching.as_ref().map(|text| text.to_lowercase());
-    let fits = |side: &Summary| matching.as_deref().is_none_or(|text| matches(side, text));
-    let look = match (request.hidden, &matching, request.sort) {
-        (true, ..) => Look::DeletedSessions,
-        (_, None, sort) if sort != Sort::Name && !filter.asks_status() => Look::Keys,
-        _ => Look::Close,
-    };
-    let mut sessions = SessionList::open(cx, look)?;
+    let mut sessions = SessionList::open(cx, look(request, &filter))?;
     let found_any = !sessions.is_empty();
-    if !request.hidden {
-        sessions.without_hidden();
-    }
-    sessions.active(|at| filter.takes_time(at));
-    sessions.retain(
-        |it| filter.takes(it) && sides(it).any(fits),
-        |side| filter.takes_side(side),
-    );
+    narrow(&mut sessions, request, &filter);
     sessions.sort(request.sort);
     let total = sessions.len();
     if let Some(cursor) = &request.cursor {
@@ -111,21 +97,43 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
     sessions.keep_conversations();
     sessions.leave();
     let last = conversations.last().filter(|_| more);
-    let page = Page {
-        shown: conversations.len(),
-        total: u64::try_from(total).ok(),
-        sessions: Maybe::Absent,
-        cursor: last.map(|last| cursor_of(last, request.sort)),
-        complete: true,
-        scanned_bytes: Maybe::Absent,
-        as_of: cx.now,
-    };
     Ok(SessionPage {
+        page: Page {
+            shown: conversations.len(),
+            total: u64::try_from(total).ok(),
+            sessions: Maybe::Absent,
+            cursor: last.map(|last| cursor_of(last, request.sort)),
+            complete: true,
+            scanned_bytes: Maybe::Absent,
+            as_of: cx.now,
+        },
         rows: rows(cx, conversations, request.with_shapes)?,
-        page,
         found_any,
         looked_at: looked_at(cx),
     })
+}
+
+/// How closely sessions must be looked at to answer the request.
+fn look(request: &ListRequest, filter: &Filter<'_>) -> Look {
+    match (request.hidden, &request.matching, request.sort) {
+        (true, ..) => Look::DeletedSessions,
+        (_, None, sort) if sort != Sort::Name && !filter.asks_status() => Look::Keys,
+        _ => Look::Close,
+    }
+}
+
+/// Leaves the sessions that were asked for.
+fn narrow(sessions: &mut SessionList<'_>, request: &ListRequest, filter: &Filter<'_>) {
+    let matching = request.matching.as_ref().map(|text| text.to_lowercase());
+    let fits = |side: &Summary| matching.as_deref().is_none_or(|text| matches(side, text));
+    if !request.hidden {
+        sessions.without_hidden();
+    }
+    sessions.active(|at| filter.takes_time(at));
+    sessions.retain(
+        |it| filter.takes(it) && sides(it).any(fits),
+        |side| filter.takes_side(side),
+    );
 }
 
 fn rows(
@@ -144,7 +152,7 @@ fn rows(
     Ok(conversations.into_iter().map(row).collect())
 }
 
-/// Folders that were examined for stores.
+/// Returns the folders that were examined for stores.
 pub(crate) fn looked_at(cx: &RequestContext) -> Vec<LookedAt> {
     let folders = cx.stores.locations().iter();
     folders
@@ -156,7 +164,8 @@ pub(crate) fn looked_at(cx: &RequestContext) -> Vec<LookedAt> {
         .collect()
 }
 
-/// The agents of a conversation in a few characters: `claude`, `myagents+claude`, `claude@work`.
+/// Returns the agents of a conversation in a few characters: `claude`, `myagents+claude`,
+/// `claude@work`.
 pub(crate) fn agents_of(cx: &RequestContext, conversation: &Conversation) -> String {
     let (store, summary) = &conversation.front;
     let dialect = &summary.reference.dialect;
@@ -165,7 +174,7 @@ pub(crate) fn agents_of(cx: &RequestContext, conversation: &Conversation) -> Str
         .get(*store)
         .map_or("", |s| s.dialect().facts().agent);
     let mut text = match &summary.meta.agent {
-        // The engine's own name follows below.
+        // The name of the engine follows below.
         Some(agent)
             if conversation
                 .linked
@@ -186,7 +195,7 @@ pub(crate) fn agents_of(cx: &RequestContext, conversation: &Conversation) -> Str
     text
 }
 
-/// Notes stores and sessions that could not be read.
+/// Adds notices about stores and sessions that could not be read.
 pub(crate) fn warn_about(cx: &RequestContext, rest: Summaries) {
     for (_, error) in rest.store_errors {
         cx.warn(error);
@@ -197,6 +206,6 @@ pub(crate) fn warn_about(cx: &RequestContext, rest: Summaries) {
     }
     if failed > 10 {
         let what = format!("{} more sessions could not be read", failed - 10);
-        cx.warn(Error::new(ErrorKind::Unavailable, what).hinting("see each with `boswell check`"));
+        cx.warn(Error::new(ErrorKind::Unavailable, what).advising(Advice::Check { session: None }));
     }
 }

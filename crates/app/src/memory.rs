@@ -1,4 +1,4 @@
-//! What agents remember of a project: pages of text that they load or read on demand.
+//! The memory of agents about a project: pages of text that they load or read on demand.
 
 mod change;
 mod check;
@@ -6,7 +6,7 @@ mod check;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::MemoryFile;
-use boswell_model::{Error, Result};
+use boswell_model::{Error, Remark, Result};
 use boswell_store::memory::{self, LOADED_LINES, Page};
 use boswell_store::{Home, Store};
 
@@ -15,47 +15,47 @@ use crate::{App, AppResult, RequestContext, git_repository};
 
 pub use change::{MemoryChange, MemoryChangeRequest};
 
-/// The largest page that is read.
+/// Maximum size of a page that is read.
 const LARGEST: u64 = 16 << 20;
 
-/// Whose memory is meant.
+/// The projects whose memory is requested.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum MemoryScope {
-    /// That of the current folder.
+    /// The project of the current folder.
     #[default]
     CurrentFolder,
-    /// That of this project; a path is relative to the current folder.
+    /// This project; a path is relative to the current folder.
     Project(PathBuf),
-    /// That of every project.
+    /// Every project.
     EveryProject,
 }
 
-/// Which pages are wanted.
+/// A request for memory pages.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryRequest {
-    /// Of which project.
+    /// The projects.
     pub scope: MemoryScope,
-    /// Whether pages come with their text.
+    /// Whether pages contain their text.
     pub with_text: bool,
 }
 
-/// What is searched for in pages.
+/// A request to search memory pages.
 #[derive(Debug, Clone, Default)]
 pub struct MemorySearchRequest {
-    /// Of which project.
+    /// The projects.
     pub scope: MemoryScope,
-    /// The text, in any case.
+    /// The text; case is ignored.
     pub text: String,
 }
 
-/// What a walk through memory came to.
+/// The result of a walk through memory.
 #[derive(Debug)]
 pub struct MemoryFound {
-    /// How many pages, pages with hits, or problems there are.
+    /// Number of pages, pages with hits, or problems.
     pub found: usize,
-    /// The project; none if every one was meant.
+    /// The project; `None` for every project.
     pub project: Option<PathBuf>,
-    /// What could not be looked at, and why.
+    /// Pages that could not be read, with the reasons.
     pub left_out: Vec<Error>,
 }
 
@@ -115,19 +115,19 @@ shape! {
         /// kind of problem
         problem: &'static str,
         /// details, in one sentence
-        detail: String,
+        detail: Remark,
     }
 }
 
-/// Is handed each item; `false` ends the walk.
+/// Receives each item; returns false to end the walk.
 pub type MemorySink<'s, T> = &'s mut dyn FnMut(T) -> Result<bool>;
 
 impl App {
-    /// Hands out the pages that are remembered of a project, or of all.
+    /// Passes the memory pages of a project, or of all, to the sink.
     ///
     /// # Errors
     ///
-    /// Those of the sink. What cannot be read is in the answer.
+    /// Those of the sink. Read errors are in the answer.
     pub fn memory(
         &self,
         request: &MemoryRequest,
@@ -140,11 +140,11 @@ impl App {
         })
     }
 
-    /// Hands out the lines of pages that contain a text.
+    /// Passes the lines of pages that contain a text to the sink.
     ///
     /// # Errors
     ///
-    /// Those of the sink. What cannot be read is in the answer.
+    /// Those of the sink. Read errors are in the answer.
     pub fn search_memory(
         &self,
         request: &MemorySearchRequest,
@@ -154,11 +154,11 @@ impl App {
         self.answer(|cx| walk(cx, &request.scope, &mut |page| page.search(&wanted, sink)))
     }
 
-    /// Hands out what is wrong with the memory of a project, or of all.
+    /// Passes problems of the memory of a project, or of all, to the sink.
     ///
     /// # Errors
     ///
-    /// Those of the sink. What cannot be read is in the answer.
+    /// Those of the sink. Read errors are in the answer.
     pub fn check_memory(
         &self,
         scope: &MemoryScope,
@@ -167,20 +167,20 @@ impl App {
         self.answer(|cx| check::check(cx, scope, sink))
     }
 
-    /// Adds to a page, replaces or removes one. It can be undone.
+    /// Appends to a page, replaces or removes one. This can be undone.
     ///
     /// # Errors
     ///
-    /// Invalid for every project at once or a name that no page can have, NotFound if a page that
-    /// is to be removed is missing, Unsupported where an agent has no memory that can be changed,
-    /// Denied where it is behind a link or nothing may be written.
+    /// Invalid for every project or an invalid page name, NotFound if the page to remove is
+    /// missing, Unsupported if the memory of an agent cannot be changed, Denied if it is behind a
+    /// link or nothing may be written.
     pub fn change_memory(&self, request: &MemoryChangeRequest) -> AppResult<MemoryChanged> {
         self.answer(|cx| change::change(cx, request))
     }
 }
 
 impl MemoryScope {
-    /// The folder that is meant; none for every project.
+    /// Returns the project folder; `None` for every project.
     fn folder(&self, cx: &RequestContext) -> Option<PathBuf> {
         let folder = match self {
             MemoryScope::CurrentFolder => cx.env.cwd.clone(),
@@ -191,10 +191,10 @@ impl MemoryScope {
     }
 }
 
-/// Is handed each page: how many it counts for, and whether to go on.
+/// Receives each page; returns what it counts for, and whether to continue.
 type Visit<'v> = &'v mut dyn FnMut(FoundPage<'_>) -> Result<(usize, bool)>;
 
-/// Goes through the pages of agents, then through boswell's own.
+/// Visits the pages of agents, then boswell's own.
 fn walk(cx: &RequestContext, scope: &MemoryScope, visit: Visit<'_>) -> Result<MemoryFound> {
     let project = scope.folder(cx);
     let mut found = MemoryFound {
@@ -210,7 +210,7 @@ fn walk(cx: &RequestContext, scope: &MemoryScope, visit: Visit<'_>) -> Result<Me
     Ok(found)
 }
 
-/// Memory files of agents. Whether to go on.
+/// Visits memory files of agents; returns whether to continue.
 fn agents_pages(
     cx: &RequestContext,
     folder: Option<&Path>,
@@ -250,7 +250,7 @@ fn agents_pages(
     Ok(true)
 }
 
-/// Memory files of one store. What cannot be listed is left out and reported.
+/// Returns the memory files of one store. Folders that cannot be listed are reported.
 fn pages(store: &Store, left_out: &mut Vec<Error>) -> Vec<MemoryFile> {
     match store.memory() {
         Ok((files, skipped)) => {
@@ -264,7 +264,7 @@ fn pages(store: &Store, left_out: &mut Vec<Error>) -> Vec<MemoryFile> {
     }
 }
 
-/// Boswell's own pages of a project.
+/// Visits boswell's own pages of a project.
 fn own_pages(
     cx: &RequestContext,
     home: &Path,
@@ -294,7 +294,7 @@ fn own_pages(
     Ok(())
 }
 
-/// A page while its file is at hand.
+/// A page while it is visited.
 struct FoundPage<'a> {
     dialect: &'static str,
     project: &'a str,
@@ -322,7 +322,7 @@ impl FoundPage<'_> {
         }
     }
 
-    /// Hands out the lines that contain a text, which is lower case: 1 if there are any.
+    /// Passes on the lines that contain `wanted`, which is lower case; returns 1 if there are any.
     fn search(&self, wanted: &str, sink: MemorySink<'_, MemoryHit>) -> Result<(usize, bool)> {
         let mut found = 0;
         let lines = self.text.lines().enumerate();

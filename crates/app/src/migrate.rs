@@ -1,4 +1,4 @@
-//! Brings a session to the newest version of its format.
+//! Migrates a session to the newest version of its format.
 
 use boswell_dialect::EditRequest;
 use boswell_model::{Result, SessionRef};
@@ -6,7 +6,7 @@ use boswell_model::{Result, SessionRef};
 use crate::planned_change::{self, OperationShape, PlanPreview};
 use crate::{App, AppResult, RequestContext};
 
-/// Which session is migrated.
+/// A request to migrate a session.
 #[derive(Debug, Clone, Default)]
 pub struct MigrateRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
@@ -14,16 +14,17 @@ pub struct MigrateRequest {
 }
 
 impl App {
-    /// What [`migrate`](App::migrate) would do; no steps where the session has the newest version.
+    /// Returns the plan of [`migrate`](App::migrate); without steps if the session has the newest
+    /// version.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Unsupported where its format has no migrations.
+    /// NotFound if there is no such session, Unsupported if its format has no migrations.
     pub fn plan_migrate(&self, request: &MigrateRequest) -> AppResult<PlanPreview> {
         self.answer(|cx| plan_migrate(cx, request))
     }
 
-    /// Brings a session to the newest version of its format; none if it has that already.
+    /// Migrates a session to the newest version of its format; `None` if it already has that.
     ///
     /// # Errors
     ///

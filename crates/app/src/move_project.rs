@@ -1,10 +1,10 @@
-//! A project folder was moved, and what agents file under it follows.
+//! Updates the stores of agents after a project folder was moved.
 
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::claude::active_processes;
 use boswell_dialect::{Plan, Precondition, Step, StoreRequest};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::vault::Reason;
 use boswell_store::{Store, memory};
 
@@ -14,36 +14,36 @@ use crate::store_change::{
 use crate::system::runs_since;
 use crate::{App, AppResult, RequestContext};
 
-/// Where a project was, and where it is now.
+/// The old and the new folder of a project.
 #[derive(Debug, Clone, Default)]
 pub struct MoveRequest {
-    /// Where it was.
+    /// The old folder.
     pub old: PathBuf,
-    /// Where it is now.
+    /// The new folder.
     pub new: PathBuf,
 }
 
-/// What moves, or moved, with a project.
+/// The result of a move.
 #[derive(Debug)]
 pub struct MovedProject {
-    /// Where it was, with links resolved.
+    /// The old folder, with symbolic links resolved.
     pub from: String,
-    /// Where it is now, with links resolved.
+    /// The new folder, with symbolic links resolved.
     pub to: String,
-    /// Whether the new folder is there; agents find the sessions once it is.
+    /// Whether the new folder exists; agents find the sessions only then.
     pub is_there: bool,
-    /// Whether boswell's own memory of the project stays, because there is one of the new folder.
+    /// Whether boswell's own memory of the project stays, because the new folder already has one.
     pub memory_stays: bool,
-    /// What changed in stores and in boswell's own folder.
+    /// The changes in stores and in boswell's home.
     pub changes: StoreChanges,
 }
 
 impl App {
-    /// Calls the sink with what would move with a project, store by store. Nothing is changed.
+    /// Passes the plan of each store to the sink. Nothing is changed.
     ///
     /// # Errors
     ///
-    /// Busy if a client runs in the folder or a program is at work on one of its sessions.
+    /// Busy if a client runs in the folder or a program has one of its sessions open.
     pub fn plan_move(
         &self,
         request: &MoveRequest,
@@ -52,12 +52,12 @@ impl App {
         self.answer(|cx| move_project(cx, request, ChangeMode::Plan, sink))
     }
 
-    /// Lets sessions, memory and history follow a project. Each store is passed to the
-    /// sink when it is done.
+    /// Moves sessions, memory and history to the new folder. Each store is passed to the sink when
+    /// it is done.
     ///
     /// # Errors
     ///
-    /// As [`plan_move`](App::plan_move). Stores that were reported by then are changed.
+    /// As [`plan_move`](App::plan_move). Stores that were already reported are changed.
     pub fn move_project(
         &self,
         request: &MoveRequest,
@@ -97,7 +97,7 @@ fn move_project(
     Ok(moved)
 }
 
-/// The path with links resolved as far as it exists: agents file projects under their real paths.
+/// Resolves symbolic links as far as the path exists: agents use the real paths of projects.
 fn real(path: &Path) -> PathBuf {
     for folder in path.ancestors() {
         if let Ok(found) = folder.canonicalize() {
@@ -111,7 +111,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 fn text(path: &Path) -> Result<String> {
-    // A trailing separator that an empty rest left behind is not part of the path.
+    // Removes a trailing separator that an empty rest left.
     let path: PathBuf = path.components().collect();
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Error::new(
@@ -122,7 +122,7 @@ fn text(path: &Path) -> Result<String> {
     })
 }
 
-/// A client that runs in the folder would go on writing where its sessions were.
+/// Refuses if a client runs in the folder: it would continue to write to the old place.
 fn refuse_live(store: &Store, from: &str) -> Result<()> {
     if !store.dialect().facts().lists_open_sessions {
         return Ok(());
@@ -148,7 +148,7 @@ fn refuse_live(store: &Store, from: &str) -> Result<()> {
             return Err(Error::new(
                 ErrorKind::Busy,
                 format!(
-                    "session {} is held by pid {}",
+                    "session {} is in use by pid {}",
                     process.session_id, process.pid
                 ),
             )
@@ -156,13 +156,13 @@ fn refuse_live(store: &Store, from: &str) -> Result<()> {
                 "a client runs in `{}`, which is to be moved",
                 process.cwd.unwrap_or_default()
             ))
-            .hinting("end it, then move the project"));
+            .advising(Advice::CloseAgent.then("move the project")));
         }
     }
     Ok(())
 }
 
-/// Boswell's own memory of the project.
+/// Moves boswell's own memory of the project.
 fn own_memory(
     cx: &RequestContext,
     moved: &mut MovedProject,

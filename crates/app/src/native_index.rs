@@ -1,4 +1,4 @@
-//! Agents' own index files, rebuilt from their logs and from the summaries that boswell keeps.
+//! Rebuilds agents' own index files from their logs and from boswell's summaries.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::store_change::{self, ChangeMode, OnStoreError, StoreChangeSink, Store
 use crate::{App, AppResult, RequestContext};
 
 impl App {
-    /// Plans or carries out what makes agents' own indexes agree with their logs, in every store
-    /// that has one. A store that cannot be read does not keep the others from being rebuilt.
+    /// Plans or executes the correction of agents' own indexes, in every store that has one. An
+    /// unreadable store does not prevent the others.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ fn rebuild(
     store_change::each(cx, &wanted, mode, OnStoreError::GoOn, sink)
 }
 
-/// The summaries that notes hold: by dialect, then by id.
+/// Returns the summaries in notes: by dialect, then by id.
 fn summaries(cx: &RequestContext) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
     let mut summaries: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     if cx.home.is_none() {

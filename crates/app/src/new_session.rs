@@ -1,31 +1,31 @@
-//! Makes a session.
+//! Creates a session.
 
 use std::path::PathBuf;
 
 use boswell_dialect::{NewSession, StoreRequest, Surroundings, by_name, facts_of};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Store;
 
 use crate::shape::{self, SessionShape};
 use crate::{App, AppResult, RequestContext, planned_change};
 
-/// How a session is made.
+/// A request to create a session.
 #[derive(Debug, Clone)]
 pub struct NewSessionRequest {
-    /// The format that it is written in.
+    /// The dialect of the session.
     pub dialect: String,
-    /// The folder that it is about.
+    /// The project folder.
     pub project: PathBuf,
     /// Title of the session.
     pub title: Option<String>,
-    /// Its id; else one is made.
+    /// Id of the session; `None` to have one created.
     pub id: Option<String>,
-    /// Who answers, where the dialect drives other programs: `claude`, `codex`, `gemini`.
+    /// The program that answers, for dialects that run other agents: `claude`, `codex`, `gemini`.
     pub backend: Option<String>,
 }
 
 impl Default for NewSessionRequest {
-    /// One of boswell's own, about the current folder.
+    /// A boswell session in the current folder.
     fn default() -> NewSessionRequest {
         NewSessionRequest {
             dialect: "boswell".to_owned(),
@@ -37,22 +37,22 @@ impl Default for NewSessionRequest {
     }
 }
 
-/// A session that was made.
+/// A created session.
 #[derive(Debug)]
 pub struct CreatedSession {
     /// The new session.
     pub reference: SessionRef,
-    /// What a list shows of it.
+    /// The new session in its JSON shape.
     pub session: SessionShape,
 }
 
 impl App {
-    /// Makes a session without entries.
+    /// Creates a session without entries.
     ///
     /// # Errors
     ///
-    /// Invalid for a dialect that does not exist or an id that its agent would refuse, NotFound
-    /// where there is no store of the dialect, Unsupported where its sessions cannot be made.
+    /// Invalid for a dialect that does not exist or an id that its agent would refuse, NotFound if
+    /// there is no store of the dialect, Unsupported if its sessions cannot be created.
     pub fn new_session(&self, request: &NewSessionRequest) -> AppResult<CreatedSession> {
         self.answer(|cx| new_session(cx, request))
     }
@@ -94,8 +94,8 @@ fn by_plan(cx: &RequestContext, store: &Store, new: NewSession) -> Result<Sessio
     Ok(SessionRef::new(store.dialect().name(), id))
 }
 
-/// The store of a dialect that a new session goes to: the one named or found; for
-/// boswell's own, its home.
+/// Returns the store for a new session of a dialect: the named or discovered one; for boswell's own
+/// sessions its home.
 pub(crate) fn store_for(cx: &RequestContext, dialect: &str) -> Result<Store> {
     let mut stores = cx.stores.iter();
     if let Some((_, store)) = stores.find(|(_, store)| store.dialect().name() == dialect) {
@@ -109,11 +109,13 @@ pub(crate) fn store_for(cx: &RequestContext, dialect: &str) -> Result<Store> {
             ErrorKind::Invalid,
             format!("there is no dialect `{}`", dialect.escape_debug()),
         )
-        .hinting("see those that there are with `boswell stores`"));
+        .advising(Advice::ListStores));
     }
     Err(Error::new(
         ErrorKind::NotFound,
         format!("no store of the dialect `{dialect}` was found"),
     )
-    .hinting(format!("say where it is with `--store {dialect}=PATH`")))
+    .advising(Advice::NameStore {
+        dialect: Some(dialect.to_owned()),
+    }))
 }

@@ -1,6 +1,6 @@
-//! The operations of boswell: their list, and undo.
+//! The list of boswell's operations, and undo.
 
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Instant, Result};
 use boswell_store::operations::{ListedOperation, Operation, Runner};
 
 use crate::shape::{Maybe, shape};
@@ -43,45 +43,45 @@ shape! {
     }
 }
 
-/// Every operation that is known.
+/// All operations.
 #[derive(Debug)]
 pub struct OperationList {
-    /// The newest first.
+    /// The operations, newest first.
     pub operations: Vec<LoggedOperation>,
-    /// When they were examined.
+    /// Time of the list.
     pub as_of: Instant,
 }
 
-/// Which operations to undo.
+/// The operations to undo.
 #[derive(Debug, Clone, Default)]
 pub struct UndoRequest {
-    /// Their ids, possibly shortened; none for the last operation that can be undone. The
-    /// newest is undone first.
+    /// Ids, possibly shortened; empty for the last operation that can be undone. The newest is
+    /// undone first.
     pub operations: Vec<String>,
-    /// Keeps what was added to the files since.
+    /// Keep lines that were added to the files since.
     pub keep_new: bool,
 }
 
-/// Receives each operation that took another one back.
+/// Receives each operation that undid another one.
 pub type UndoSink<'s> = &'s mut dyn FnMut(LoggedOperation) -> Result<()>;
 
 impl App {
-    /// Lists the changes that boswell made in stores, the newest first.
+    /// Lists boswell's changes of stores, newest first.
     ///
     /// # Errors
     ///
-    /// Unavailable if the list cannot be read. Single lines that cannot are a notice.
+    /// Unavailable if the list cannot be read. Unreadable single lines are a notice.
     pub fn operations(&self) -> AppResult<OperationList> {
         self.answer(list)
     }
 
-    /// Takes operations back, bit for bit if nothing changed since. What took each of them back is
-    /// handed out at once: a later one may fail.
+    /// Undoes operations, byte for byte if nothing changed since. Each result is passed to `sink`
+    /// immediately, because a later one may fail.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such operation or nothing to undo, Invalid for a beginning
-    /// that fits several, Conflict where files changed since, and every error of `sink`.
+    /// NotFound if there is no such operation or nothing to undo, Invalid for an ambiguous id,
+    /// Conflict if files changed since, and every error of `sink`.
     pub fn undo(&self, request: &UndoRequest, sink: UndoSink<'_>) -> AppResult<()> {
         self.answer(|cx| undo(cx, request, sink))
     }
@@ -160,11 +160,10 @@ fn undo(cx: &RequestContext, request: &UndoRequest, sink: UndoSink<'_>) -> Resul
     Ok(())
 }
 
-/// The last operation: what was undone already, and undo itself, are passed over.
+/// Returns the last operation; undone ones and undo itself are skipped.
 fn last(listed: &[ListedOperation]) -> Result<&ListedOperation> {
     listed.iter().rev().find(|it| is_open(it)).ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, "there is nothing to take back")
-            .hinting("see what was done with `boswell ops`")
+        Error::new(ErrorKind::NotFound, "there is nothing to undo").advising(Advice::ListOperations)
     })
 }
 
@@ -172,7 +171,7 @@ fn is_open(it: &ListedOperation) -> bool {
     !it.undone && it.operation.undoes.is_none()
 }
 
-/// Operations by the beginnings of their ids, newest first.
+/// Returns operations by the beginnings of their ids, newest first.
 fn named<'l>(listed: &'l [ListedOperation], names: &[String]) -> Result<Vec<&'l ListedOperation>> {
     let mut places = Vec::new();
     for name in names {
@@ -187,7 +186,7 @@ fn named<'l>(listed: &'l [ListedOperation], names: &[String]) -> Result<Vec<&'l 
         .collect())
 }
 
-/// Where the operation of that id is in the list, else the one whose id begins so.
+/// Returns the index of the operation with that id, else of the one whose id begins with it.
 fn place_of(listed: &[ListedOperation], name: &str) -> Result<usize> {
     let places = |is_it: &dyn Fn(&str) -> bool| {
         let all = listed.iter().enumerate();
@@ -205,17 +204,23 @@ fn place_of(listed: &[ListedOperation], name: &str) -> Result<usize> {
             ErrorKind::NotFound,
             format!("there is no operation `{}`", name.escape_debug()),
         )
-        .hinting("see them with `boswell ops`")),
-        _ => Err(Error::new(
+        .advising(Advice::ListOperations)),
+        several => Err(Error::new(
             ErrorKind::Invalid,
             format!("`{}` fits several operations", name.escape_debug()),
         )
-        .hinting("give more of its id; `boswell ops --json` prints whole ones")),
+        .detailing(ErrorDetails::Ambiguous {
+            candidates: several
+                .iter()
+                .filter_map(|place| Some(listed.get(*place)?.operation.id.clone()))
+                .collect(),
+        })
+        .advising(Advice::GiveLongerOperationId)),
     }
 }
 
-/// Adds to the reason why the last operation stays which one could be undone instead.
-/// Nothing is done unasked.
+/// Adds to the reason why the last operation cannot be undone which other one could be. Nothing
+/// else is undone automatically.
 fn with_next(
     error: Error,
     runner: &Runner,
@@ -228,34 +233,31 @@ fn with_next(
         .rev()
         .skip_while(|it| it.operation.id != last.operation.id)
         .skip(1);
-    // `undoable` looks at lengths alone: what is suggested is played through first.
+    // `undoable` compares lengths only, so a suggestion is tried completely first.
     let next = before
         .filter(|it| is_open(it) && it.undoable)
         .find(|it| runner.can_undo(&it.operation.id).is_ok());
-    let next = next.map(|it| {
-        let id = short(&it.operation.id, listed);
-        format!(
-            "the one before it, \"{}\", is taken back with `boswell undo {id}`",
-            one_line(&it.operation.title)
-        )
+    let next = next.map(|it| Advice::UndoEarlier {
+        operation: short(&it.operation.id, listed).to_owned(),
+        title: one_line(&it.operation.title),
     });
-    let hints = error.hint().map(str::to_owned).into_iter().chain(next);
-    let hints: Vec<String> = hints.collect();
+    let advice = match (error.advice().cloned(), next) {
+        (Some(advice), Some(next)) => advice.also(next),
+        (Some(advice), None) | (None, Some(advice)) => advice,
+        (None, None) => Advice::ListOperations,
+    };
     let why = error
         .reason()
         .map_or_else(|| error.to_string(), |reason| format!("{error}: {reason}"));
-    let reported = Error::new(
+    Error::new(
         error.kind(),
-        format!("the last operation, \"{title}\", cannot be taken back"),
+        format!("the last operation, \"{title}\", cannot be undone"),
     )
-    .because(why);
-    match hints.is_empty() {
-        true => reported.hinting("see what was done with `boswell ops`"),
-        false => reported.hinting(hints.join("; ")),
-    }
+    .because(why)
+    .advising(advice)
 }
 
-/// As much of an id as names one operation.
+/// Returns the shortest prefix of an id that is unique.
 fn short<'i>(id: &'i str, listed: &[ListedOperation]) -> &'i str {
     let is_unique = |len: &usize| {
         let start = id.get(..*len).unwrap_or(id);

@@ -1,17 +1,17 @@
-//! Symbolic links that lead out of their stores: met by requests, never followed, reported once.
+//! Symbolic links that lead out of their stores: found by requests, never followed, reported once.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use boswell_model::{Error, ErrorKind};
+use boswell_model::{Advice, Error, ErrorKind};
 use boswell_store::store::{StoreId, Stores};
 
-/// Links that requests met and that were not reported yet: their paths, and the store of each.
+/// Links that were found and not reported yet: their paths, and the store of each.
 #[derive(Debug, Default)]
 pub(crate) struct OutsideLinks(Mutex<BTreeMap<String, StoreId>>);
 
 impl OutsideLinks {
-    /// Adds what the stores of a request met.
+    /// Adds the links that the stores of a request found.
     pub(crate) fn remember(&self, stores: &Stores) {
         let links = stores.outside_links().into_iter();
         let named =
@@ -20,11 +20,11 @@ impl OutsideLinks {
         known.extend(named);
     }
 
-    /// One warning of all links, which are forgotten with it.
+    /// Returns one warning about all links, and clears the list.
     pub(crate) fn take(&self) -> Option<Error> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let links = std::mem::take(&mut *known);
-        // The first of the first store that has any.
+        // The first link of the first store that has one.
         let (first, _) = links.iter().min_by_key(|(path, id)| (**id, *path))?;
         let what = match links.len() {
             1 => format!("`{first}` was not followed"),
@@ -37,7 +37,7 @@ impl OutsideLinks {
         Some(
             Error::new(ErrorKind::Denied, what)
                 .because(because)
-                .hinting("`boswell check` names them all"),
+                .advising(Advice::Check { session: None }),
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Changes that go by a plan: carried out by the runner, and can be undone.
+//! Changes by plans: executed by the runner, with undo.
 
 use boswell_dialect::{EditRequest, Planned};
 use boswell_model::{Result, SessionMeta, SessionRef};
@@ -23,25 +23,28 @@ shape! {
         op: String,
         /// kind of change, such as `rename` or `delete`
         kind: String,
-        /// the session that was changed
+        /// the session that was changed; `DIALECT:*` for a change of a whole store
         session: String,
-        /// for a change of a session: the last entry that it added
+        /// for a change that followed a plan: the last entry that it added, if there is one
         entry: Maybe<Option<String>>,
+        /// for `repair`: the repaired fork, if one was made
+        made: Maybe<Option<String>>,
     }
 }
 
 impl OperationShape {
-    /// An operation on a session.
+    /// Creates the shape of an operation on a session.
     pub fn new(id: &str, kind: &str, session: &SessionRef) -> OperationShape {
         OperationShape {
             op: id.to_owned(),
             kind: kind.to_owned(),
             session: session.to_string(),
             entry: Maybe::Absent,
+            made: Maybe::Absent,
         }
     }
 
-    /// An operation that followed a plan.
+    /// Creates the shape of an executed plan.
     pub fn of(done: &Executed, session: &SessionRef) -> OperationShape {
         OperationShape {
             entry: Maybe::Given(done.planned.entries.last().cloned()),
@@ -50,12 +53,12 @@ impl OperationShape {
     }
 }
 
-/// What a plan would do, shown before it is carried out.
+/// A plan before it is executed.
 #[derive(Debug, Clone)]
 pub struct PlanPreview {
-    /// Its title, the locks that it takes, its preconditions and steps, a line each.
+    /// Title, locks, preconditions and steps, one line each.
     pub text: String,
-    /// Its steps; none where there is nothing to do.
+    /// The steps; empty if there is nothing to do.
     pub steps: Vec<PlanStep>,
 }
 
@@ -68,7 +71,7 @@ impl From<&Planned> for PlanPreview {
     }
 }
 
-/// The steps of a plan.
+/// Returns the steps of a plan.
 pub fn steps(planned: &Planned) -> Vec<PlanStep> {
     let steps = planned.plan.steps.iter();
     steps
@@ -79,7 +82,7 @@ pub fn steps(planned: &Planned) -> Vec<PlanStep> {
         .collect()
 }
 
-/// Carries out what is wanted of a session, and notes what its plan's maker remarked.
+/// Executes a request on a session, and adds the remarks of its plan as notices.
 pub(crate) fn execute(
     cx: &RequestContext,
     found: &Resolved,
@@ -88,8 +91,7 @@ pub(crate) fn execute(
     execute_again(cx, found, request, None)
 }
 
-/// As [`execute`], for a request that is made again from the session once its locks are
-/// held.
+/// As [`execute`], for a request that is computed again once the locks are held.
 pub(crate) fn execute_again(
     cx: &RequestContext,
     found: &Resolved,
@@ -105,7 +107,10 @@ pub(crate) fn execute_again(
     Ok(done)
 }
 
-/// Notes what a plan's maker remarked.
+/// Adds the remarks of a plan as notices.
 pub(crate) fn remark(cx: &RequestContext, planned: &Planned) {
-    planned.remarks.iter().for_each(|remark| cx.remark(remark));
+    planned
+        .remarks
+        .iter()
+        .for_each(|remark| cx.remark(remark.clone()));
 }

@@ -1,5 +1,5 @@
-//! Folders that look like second profiles of an agent, such as `~/.claude-work`. They
-//! are named, never read.
+//! Finds folders that look like second profiles of an agent, such as `~/.claude-work`. They are
+//! reported, never read.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use boswell_dialect::{Dialect, Environment, all};
 use boswell_store::disk::{Disk, RealDisk, StatKind};
 use boswell_store::store::Stores;
 
-/// What may follow the usual name of an agent's folder in that of another profile.
+/// Characters that may follow the default name of an agent's folder in that of another profile.
 const MARKS: [char; 3] = ['-', '_', '.'];
 
 /// A folder that looks like another profile.
@@ -19,9 +19,8 @@ pub(crate) struct Profile {
     pub(crate) root: PathBuf,
 }
 
-/// Looks for folders that are named like the usual one of an agent with something added, and
-/// hold its folder of sessions. Only names are examined: whose sessions these are, the user
-/// says in the settings.
+/// Finds folders whose name begins like an agent's default folder and that contain its folder of
+/// sessions. Only names are examined: the user adds the store in the settings.
 pub(crate) fn others(env: &Environment, stores: &Stores) -> Vec<Profile> {
     let Some(home) = &env.home else {
         return Vec::new();
@@ -32,7 +31,7 @@ pub(crate) fn others(env: &Environment, stores: &Stores) -> Vec<Profile> {
         .into_iter()
         .map(|(name, _)| name)
         .collect();
-    // Where an agent looks when no variable says otherwise.
+    // The environment without variables, to get the default folder.
     let usual = Environment {
         vars: Default::default(),
         ..env.clone()

@@ -1,4 +1,4 @@
-//! Folders, with their sessions.
+//! Lists project folders, with their sessions.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,12 +28,12 @@ shape! {
     }
 }
 
-/// Folders, last active first.
+/// Project folders, last active first.
 #[derive(Debug)]
 pub struct ProjectList {
-    /// In order; folders of one repository are next to each other.
+    /// The folders in order; those of one repository are adjacent.
     pub projects: Vec<ProjectShape>,
-    /// When the list was made.
+    /// Time of the list.
     pub as_of: Instant,
 }
 
@@ -68,7 +68,7 @@ fn projects(cx: &RequestContext) -> Result<ProjectList> {
         }
     }
     let mut rows: Vec<ProjectShape> = projects.into_values().collect();
-    // Rows are in the order of their folders, which decides between those active at the same time.
+    // Rows are sorted by folder before, which breaks ties.
     rows.sort_by_key(|row| std::cmp::Reverse(row.last_active));
     warn_about(cx, rest);
     Ok(ProjectList {
@@ -88,13 +88,13 @@ fn empty(folder: &str) -> ProjectShape {
     }
 }
 
-/// The main checkout of the repository that a folder belongs to, where that is another folder.
+/// Returns the main checkout of a folder's repository, if that is another folder.
 fn repository(folder: &str) -> Option<String> {
     let main = git_repository::main_checkout(Path::new(folder).canonicalize().ok()?.as_path())?;
     Some(main.display().to_string()).filter(|main| main != folder)
 }
 
-/// Puts folders of one repository next to each other, at the place of the one that was active last.
+/// Moves folders of one repository next to the one that was active last.
 fn by_repository(rows: Vec<ProjectShape>) -> Vec<ProjectShape> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut keyed: Vec<(usize, ProjectShape)> = Vec::with_capacity(rows.len());

@@ -1,5 +1,4 @@
-//! What was asked, of every agent: in sessions, and in the histories that agents keep
-//! in files of their own.
+//! Lists prompts of every agent: from sessions, and from the agents' own prompt histories.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,14 +17,14 @@ use crate::shape::shape;
 use crate::system::workers;
 use crate::{App, AppResult, Cancel, RequestContext, agent_history};
 
-/// Which prompts are wanted.
+/// A request for prompts.
 #[derive(Debug, Clone)]
 pub struct PromptsRequest {
     /// Only prompts that contain all these words.
     pub query: String,
-    /// Of which sessions.
+    /// The sessions to search.
     pub filter: SessionFilter,
-    /// At most this many.
+    /// Maximum number of prompts.
     pub limit: usize,
 }
 
@@ -60,7 +59,7 @@ shape! {
 }
 
 impl App {
-    /// What was asked, of every agent, newest first.
+    /// Returns prompts of every agent, newest first.
     ///
     /// # Errors
     ///
@@ -88,10 +87,10 @@ fn prompts(cx: &RequestContext, request: &PromptsRequest) -> Result<Vec<PromptSh
     Ok(prompts)
 }
 
-/// A session as the catalog knows it: its place among the entries, and what is known.
+/// A session of the catalog: its index among the rows, store and summary.
 type Known = (usize, StoreId, Summary);
 
-/// Prompts in sessions.
+/// Returns prompts in sessions.
 fn in_sessions(
     cx: &RequestContext,
     session_index: &mut SessionIndex,
@@ -144,7 +143,7 @@ fn query(cx: &RequestContext, filter: &Filter<'_>, request: &PromptsRequest) -> 
     Ok(query)
 }
 
-/// The session of a source; none for a memory file.
+/// Returns the session of a source; `None` for a memory file.
 fn session_at<'k>(all: &StoreSources, known: &'k [Known], place: usize) -> Option<&'k Known> {
     match all.origin(place) {
         Some(Origin::Session(place)) => known.get(*place),
@@ -152,7 +151,7 @@ fn session_at<'k>(all: &StoreSources, known: &'k [Known], place: usize) -> Optio
     }
 }
 
-/// The whole text of a prompt; `open` holds the sessions that were read for others.
+/// Returns the complete text of a prompt; `open` caches the sessions that were read.
 fn prompt_of(
     cx: &RequestContext,
     (place, store, summary): &Known,
@@ -183,7 +182,7 @@ fn prompt_of(
     })
 }
 
-/// Prompts that agents and boswell keep in histories of their own.
+/// Returns prompts from the histories of agents and boswell.
 fn history_prompts(cx: &RequestContext) -> Result<Vec<PromptShape>> {
     let mut prompts = Vec::new();
     for (_, store) in cx.stores.iter() {
@@ -216,14 +215,14 @@ fn history_prompts(cx: &RequestContext) -> Result<Vec<PromptShape>> {
     Ok(prompts)
 }
 
-/// Chooses among the prompts of those histories.
+/// Filters the prompts of those histories.
 struct HistoryPrompts<'a> {
     cx: &'a RequestContext,
     filter: &'a Filter<'a>,
     words: Vec<String>,
     /// Sessions of excluded projects.
     excluded: HashSet<String>,
-    /// Session and text of prompts that were found in sessions.
+    /// Session and text of prompts that were already found in sessions (dedupe).
     known: HashSet<(String, String)>,
 }
 

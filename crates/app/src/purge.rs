@@ -1,9 +1,9 @@
-//! Removes sessions and every trace of them: no copy is kept, and it cannot be undone.
+//! Purges sessions: removes them with every trace. No copy is kept, and there is no undo.
 
 use std::path::PathBuf;
 
 use boswell_dialect::{DialectFacts, SessionLocation, facts_of};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::links::Conversation;
 use boswell_store::operations::{Purging, Runner};
 use boswell_store::store::Resolved;
@@ -18,14 +18,14 @@ use crate::shape::shape;
 use crate::store_change::ChangeStep;
 use crate::{App, AppResult, RequestContext, purge_copies};
 
-/// Which sessions to purge.
+/// The sessions to purge.
 #[derive(Debug, Clone, Default)]
 pub struct PurgeRequest {
-    /// Refs, beginnings of ids, paths, `@last` or `@here`; also sessions of which only copies, or
-    /// what the catalog remembers, are left.
+    /// Refs, beginnings of ids, paths, `@last` or `@here`; also sessions of which only copies or
+    /// catalog rows are left.
     pub sessions: Vec<String>,
-    /// The plans that were shown, in the order of `sessions`; else everything
-    /// that is found is purged.
+    /// The plans that were shown, in the order of `sessions`; `None` to purge everything that is
+    /// found.
     pub shown: Option<Vec<PlanToken>>,
 }
 
@@ -43,25 +43,25 @@ shape! {
     }
 }
 
-/// What purging a session would remove.
+/// The plan for purging a session.
 #[derive(Debug, Clone)]
 pub struct PurgePlan {
-    /// What ties the purge to this plan.
+    /// The token that binds the execution to this plan.
     pub token: PlanToken,
     /// The session.
     pub session: SessionRef,
-    /// What is removed from its store; none if it is not in one any more.
+    /// The removal from its store; `None` if it is no longer in one.
     pub removal: Option<RemovalPlan>,
-    /// Copies in the vault.
+    /// Number of copies in the vault.
     pub copies: usize,
-    /// Notes of it.
+    /// Number of notes about it.
     pub notes: usize,
-    /// Sessions in other stores that are the same conversation, and stay.
+    /// Sessions of the same conversation in other stores, which are not purged.
     pub linked: Vec<SessionRef>,
 }
 
 impl PurgePlan {
-    /// What comes before the removal from its store.
+    /// Returns the step before the removal from its store.
     pub fn opening(&self) -> ChangeStep {
         ChangeStep::new(format!(
             "purge {}: every copy goes, and it cannot be undone",
@@ -69,7 +69,7 @@ impl PurgePlan {
         ))
     }
 
-    /// What comes after the removal from its store.
+    /// Returns the steps after the removal from its store.
     pub fn rest(&self) -> Vec<ChangeStep> {
         let (copies, notes) = (self.copies, self.notes);
         let mut steps = vec![ChangeStep::new(format!(
@@ -85,34 +85,34 @@ impl PurgePlan {
     }
 }
 
-/// A session that was purged.
+/// A purged session.
 #[derive(Debug, Clone)]
 pub struct PurgedSession {
     /// The session.
     pub session: SessionRef,
     /// The operation.
     pub op: PurgeOp,
-    /// Sessions in other stores that are the same conversation, and stay.
+    /// Sessions of the same conversation in other stores, which are not purged.
     pub linked: Vec<SessionRef>,
-    /// Files of its agent that may hold text of any session, and were not looked into.
+    /// Files of its agent that may contain text of any session and were not examined.
     pub untied: Vec<UntiedPlace>,
 }
 
-/// A file that may hold text of any session.
+/// A file that may contain text of any session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UntiedPlace {
     /// Description of its contents for the user.
     pub what: &'static str,
-    /// Where it is.
+    /// Path of the file.
     pub path: String,
 }
 
 impl App {
-    /// What purging sessions would remove. Nothing is changed.
+    /// Returns what a purge would remove. Nothing is changed.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session and nothing is left of it.
+    /// NotFound if there is no such session and no trace of it.
     pub fn plan_purge(&self, request: &PurgeRequest) -> AppResult<Vec<PurgePlan>> {
         self.answer(|cx| {
             let targets = targets(cx, request)?;
@@ -120,14 +120,13 @@ impl App {
         })
     }
 
-    /// Purges sessions. They are looked for again once the lock of purges is held, and each is
-    /// handed over when it is done. A purge that is interrupted is finished by the next request
-    /// that writes.
+    /// Purges sessions. They are resolved again once the purge lock is held, and each is passed to
+    /// the sink when it is done. An interrupted purge is finished by the next request that writes.
     ///
     /// # Errors
     ///
-    /// Busy if another process purges, or works on a session; Conflict if what was shown is not
-    /// what would be purged now.
+    /// Busy if another process purges, or has a session open; Conflict if the plan differs from the
+    /// shown one.
     pub fn purge(
         &self,
         request: &PurgeRequest,
@@ -137,9 +136,9 @@ impl App {
     }
 }
 
-/// A session that is to be purged.
+/// A session to purge.
 struct Target {
-    /// Where it is; none if only copies or traces of it are left.
+    /// Location of the session; `None` if only copies or traces are left.
     found: Option<Resolved>,
     purging: Purging,
 }
@@ -169,7 +168,7 @@ fn purge(
         .map_err(|error| {
             error
                 .because("another process is purging a session")
-                .hinting("try again when it has ended")
+                .advising(Advice::RetryLater)
         })?;
     let targets = match &request.shown {
         Some(shown) => {
@@ -196,7 +195,7 @@ fn purge_one(cx: &RequestContext, runner: &Runner, target: &Target) -> Result<Pu
             location: found.location.clone(),
         };
         if let Err(error) = remove(cx, &found) {
-            // What was begun was undone, or is settled by the next run, which finds the marker.
+            // The started change was undone, or the next run finds the marker and finishes it.
             if runner.unfinished()?.is_empty() {
                 runner.drop_purge(purging)?;
             }
@@ -223,7 +222,7 @@ fn purge_one(cx: &RequestContext, runner: &Runner, target: &Target) -> Result<Pu
     })
 }
 
-/// What may contain text of the session that cannot be distinguished from that of others.
+/// Returns files that may contain text of the session, but not separable from that of others.
 fn untied(purging: &Purging) -> Vec<UntiedPlace> {
     let files = facts_of(&purging.session().dialect).map_or(&[][..], |facts| facts.untied_files);
     let there = files
@@ -247,7 +246,7 @@ fn targets(cx: &RequestContext, request: &PurgeRequest) -> Result<Vec<Target>> {
     Ok(with_linked(targets, &conversations))
 }
 
-/// The session that is meant: in its store, in the vault, or only remembered.
+/// Resolves a session: in its store, in the vault, or only in the catalog.
 fn target(cx: &RequestContext, name: &str) -> Result<Target> {
     match cx.resolve_front(name) {
         Ok(found) => {
@@ -295,7 +294,7 @@ fn nothing() -> Purging {
     }
 }
 
-/// The marker of a session that is in its store, with the logs of its subagents behind its own.
+/// Returns the marker of a session in its store, with the logs of its subagents after its own.
 fn purging_of(found: &Resolved, logs: &[SessionLocation]) -> Purging {
     let store: &Store = &found.store;
     let mut sessions = vec![reference(found)];
@@ -318,7 +317,16 @@ fn purging_of(found: &Resolved, logs: &[SessionLocation]) -> Purging {
     }
 }
 
-/// A session of which only copies in the vault, or what the catalog remembers, are left.
+/// The root of the store that the copies of a session are of.
+fn root_in_vault(runner: &Runner, session: &SessionRef) -> Result<Option<PathBuf>> {
+    if let Some(record) = runner.vault().of(session)?.into_iter().next() {
+        return Ok(Some(record.root));
+    }
+    let kept = runner.vault().kept()?;
+    Ok(kept.of(session).first().map(|file| file.root.clone()))
+}
+
+/// Returns a session of which only copies in the vault or catalog rows are left.
 fn left_over(cx: &RequestContext, name: &str) -> Result<Option<(SessionRef, PathBuf)>> {
     if cx.home.is_none() {
         return Ok(None);
@@ -326,15 +334,7 @@ fn left_over(cx: &RequestContext, name: &str) -> Result<Option<(SessionRef, Path
     let runner = cx.reading_runner()?;
     match in_vault(&runner, name) {
         Ok(session) => {
-            let records = runner
-                .vault()
-                .of(&session)?
-                .into_iter()
-                .map(|record| record.root);
-            let kept = runner.vault().kept()?;
-            let root = records
-                .chain(kept.of(&session).into_iter().map(|file| file.root.clone()))
-                .next();
+            let root = root_in_vault(&runner, &session)?;
             return Ok(root.map(|root| (session, root)));
         }
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -359,7 +359,7 @@ fn left_over(cx: &RequestContext, name: &str) -> Result<Option<(SessionRef, Path
             format!("`{}` fits several sessions", name.escape_debug()),
         )
         .because(format!("{}, {}", a.reference, b.reference))
-        .hinting("give the ref as `boswell list --hidden` shows it")),
+        .advising(Advice::UseListedId)),
     }
 }
 
@@ -373,7 +373,7 @@ fn add_copies(cx: &RequestContext, purging: &mut Purging) -> Result<()> {
     let runner = cx.reading_runner()?;
     let (vault, kept) = (runner.vault(), runner.vault().kept()?);
     for session in purging.sessions.clone() {
-        // A copy that cannot be read names nothing that could be found.
+        // The blobs of an unreadable copy are unknown.
         let copies = vault
             .of(&session)?
             .into_iter()
@@ -393,7 +393,7 @@ fn add_copies(cx: &RequestContext, purging: &mut Purging) -> Result<()> {
     Ok(())
 }
 
-/// Adds sessions that are one conversation with those that go, and stay.
+/// Adds the sessions of the same conversations that are not purged.
 fn with_linked(mut targets: Vec<Target>, conversations: &[Conversation]) -> Vec<Target> {
     let gone: Vec<SessionRef> = targets
         .iter()

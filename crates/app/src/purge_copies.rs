@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use boswell_dialect::{Depth, SessionLocation, by_name};
-use boswell_model::{Result, SessionRef};
+use boswell_model::{Advice, Remark, Result, SessionRef};
 use boswell_store::blobs::BlobId;
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::operations::{Purging, Runner};
@@ -13,12 +13,12 @@ use boswell_store::{Home, Store, Wait, blobs};
 
 use crate::RequestContext;
 
-/// Held while a purge is under way: a marker that is found without it was left by a
-/// process that was killed.
+/// Held during a purge: a marker that is found without this lock belongs to a process that was
+/// killed.
 pub(crate) const LOCK: &str = "purge";
 
-/// Removes everything but the session's own files, which must be gone. Every
-/// step can be made again.
+/// Removes everything except the session's own files, which must be removed before. Every step is
+/// idempotent.
 pub(crate) fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) -> Result<Purged> {
     let home = cx.home()?;
     let mut purged = runner.purge(purging)?;
@@ -38,13 +38,12 @@ pub(crate) fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) ->
     Ok(purged)
 }
 
-/// Finishes purges that were interrupted; what cannot be finished is noted, and tried
-/// again the next time.
+/// Finishes interrupted purges; failures are reported, and the next request tries again.
 pub(crate) fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
     if runner.purges()?.is_empty() {
         return Ok(());
     }
-    // Another process is at it.
+    // Another process is finishing them.
     let Ok(_lock) = runner.locks().exclusive(LOCK, Wait::No) else {
         return Ok(());
     };
@@ -52,9 +51,11 @@ pub(crate) fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
         let session = purging.session();
         if is_there(cx, &purging)? {
             runner.drop_purge(&purging)?;
-            cx.remark(format!(
-                "the purge of {session} was interrupted before anything was removed; `boswell delete --purge {session}` starts it again"
-            ));
+            let text =
+                format!("the purge of {session} was interrupted before anything was removed");
+            cx.remark(Remark::new(text).advising(Advice::Purge {
+                session: session.to_string(),
+            }));
             continue;
         }
         match finish(cx, runner, &purging) {
@@ -67,9 +68,8 @@ pub(crate) fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
     Ok(())
 }
 
-/// What interrupted purges and replacements of secrets may have left, a sentence each, for faces
-/// that only read.
-pub(crate) fn unfinished(home: &Path) -> Vec<String> {
+/// Returns one sentence per interrupted purge or scrub, for faces that only read.
+pub(crate) fn unfinished(home: &Path) -> Vec<Remark> {
     if !home.join("ops").is_dir() {
         return Vec::new();
     }
@@ -78,22 +78,25 @@ pub(crate) fn unfinished(home: &Path) -> Vec<String> {
         return Vec::new();
     };
     let scrubs = runner.scrubs().unwrap_or_default().into_iter();
-    let mut unfinished: Vec<String> = scrubs
+    let mut unfinished: Vec<Remark> = scrubs
         .map(|session| {
-            format!(
-                "replacing secrets in {session} was interrupted: copies or notes may still hold them; `boswell secrets --scrub {session} --apply` goes on"
-            )
+            let text = format!(
+                "replacing secrets in {session} was interrupted: copies or notes may still hold them"
+            );
+            Remark::new(text).advising(Advice::ReplaceSecrets {
+                session: Some(session.to_string()),
+            })
         })
         .collect();
-    // The process that holds the lock is about to finish it.
+    // The process that holds the lock will finish it.
     if purges.is_empty() || runner.is_purging().unwrap_or(true) {
         return unfinished;
     }
     unfinished.extend(purges.iter().map(|purging| {
-        format!(
-            "the purge of {} was interrupted and is not finished: copies or notes of it may be left; any command that writes finishes it",
+        Remark::new(format!(
+            "the purge of {} was interrupted and is not finished: copies or notes of it may be left; the next command that writes finishes it",
             purging.session()
-        )
+        ))
     }));
     unfinished
 }
@@ -119,7 +122,7 @@ fn is_there(cx: &RequestContext, purging: &Purging) -> Result<bool> {
         .any(|location| location.id == session.id && location.owner.is_none()))
 }
 
-/// The sessions of subagents of a session, and those below them.
+/// Returns the subagents of a session, including nested ones.
 pub(crate) fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>> {
     let all = store.whole().list()?.sessions;
     let mut family: Vec<SessionLocation> = Vec::new();
@@ -138,8 +141,8 @@ pub(crate) fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>>
     Ok(family)
 }
 
-/// What records of a session name in blobs, and the names of what boswell keeps of them
-/// beyond what was written.
+/// Returns the blobs that records of a session name, and the names of boswell's full copies of
+/// them.
 pub(crate) fn named(
     cx: &RequestContext,
     store: &Store,
@@ -175,8 +178,8 @@ pub(crate) fn named(
 
 /// Removes blobs that no other session names.
 ///
-/// Blobs lie in the root of their store: boswell's own sessions share those of its home, an agent's
-/// those of the agent. What boswell keeps of records beyond what was written lies in its home.
+/// Blobs are in the root of their store: boswell's own sessions share those of its home, an agent's
+/// sessions those of the agent. Full copies of records are in boswell's home.
 fn remove_blobs(cx: &RequestContext, home: &Path, purging: &Purging) -> Result<usize> {
     if purging.blobs.is_empty() && purging.wholes.is_empty() {
         return Ok(0);
@@ -188,7 +191,7 @@ fn remove_blobs(cx: &RequestContext, home: &Path, purging: &Purging) -> Result<u
         .iter_with_archived()
         .filter(|(_, store)| homes.contains(&store.root()))
     {
-        // An excluded session needs its blobs as any other does.
+        // An excluded session needs its blobs like any other.
         let (ids, names) = named(cx, store, &store.whole().list()?.sessions)?;
         still.extend(ids);
         wholes.extend(names);
@@ -210,8 +213,8 @@ fn remove_blobs(cx: &RequestContext, home: &Path, purging: &Purging) -> Result<u
     Ok(removed)
 }
 
-/// Removes the notes of which session a terminal was used for. They name its file, nothing else, so
-/// this is best effort.
+/// Removes breadcrumbs, which record the session of a terminal. They contain only its path, so this
+/// is best effort.
 fn remove_crumbs(home: &Path, purging: &Purging) {
     let folder = home.join("terminal-sessions");
     for (name, _) in RealDisk.list(&folder).unwrap_or_default() {
@@ -226,8 +229,8 @@ fn remove_crumbs(home: &Path, purging: &Purging) {
     }
 }
 
-/// Removes copies of prompt histories that a process which was killed left behind. One that is in
-/// use stays open without its name.
+/// Removes copies of prompt histories that a killed process left. A copy in use stays open after it
+/// is unlinked.
 fn remove_cache(home: &Path) {
     let folder = home.join("cache");
     for (name, _) in RealDisk.list(&folder).unwrap_or_default() {

@@ -1,6 +1,6 @@
-//! Repairs a damaged session: plans first, and carries the plan out when it is asked to.
+//! Repairs a damaged session: first a plan, then its execution on request.
 //!
-//! Nothing of a plan is trusted later: [`App::repair`] plans again once the session is locked.
+//! A plan is not trusted later: [`App::repair`] plans again once the session is locked.
 
 use boswell_dialect::Confidence;
 use boswell_model::{Repair, Result, SessionRef};
@@ -8,21 +8,22 @@ use boswell_store::operations::{Operation, Runner};
 use boswell_store::repair::{RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
 use boswell_store::store::Resolved;
 
-use crate::shape::shape;
+use crate::planned_change::OperationShape;
+use crate::shape::{Maybe, shape};
 use crate::{App, AppResult, RequestContext, agent_version};
 
-/// What to repair, and which steps to take.
+/// A request to repair a session.
 #[derive(Debug, Clone, Default)]
 pub struct SessionRepairRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// Also takes the steps that are likely, not only those that are certain.
+    /// Also take likely steps, not only certain ones.
     pub likely: bool,
-    /// Takes exactly these steps of the plan, regardless of their confidence.
+    /// Take exactly these steps of the plan, regardless of their confidence.
     pub steps: Vec<usize>,
-    /// Changes records in the file itself instead of in a fork; one step at a time.
+    /// Change records in the file itself instead of in a fork; one step at a time.
     pub in_place: bool,
-    /// Readers to serve besides those that are served anyway.
+    /// Readers to support in addition to the default ones.
     pub goals: Vec<String>,
 }
 
@@ -66,57 +67,45 @@ shape! {
         /// how often
         times: usize,
     }
-
-    /// From `repair`: the operation, which `undo` reverts.
-    RepairOperation: "op" {
-        /// its id
-        op: String,
-        /// kind of change, such as `rename` or `delete`
-        kind: String,
-        /// the session that was repaired
-        session: String,
-        /// the repaired fork, if one was made
-        made: Option<String>,
-    }
 }
 
-/// What a repair would do.
+/// The plan of a repair.
 #[derive(Debug)]
 pub struct SessionRepairPlan {
     /// The session.
     pub session: SessionRef,
-    /// Its steps, in order.
+    /// The steps in order.
     pub steps: Vec<RepairStepShape>,
-    /// How many of them the request takes.
+    /// Number of steps that the request takes.
     pub taken: usize,
-    /// Whether a step that it does not take is likely.
+    /// Whether a step that is not taken is likely.
     pub likely_left: bool,
-    /// What readers still lose afterwards.
+    /// What readers still lose after the repair.
     pub losses: Vec<RepairLoss>,
-    /// A reader that would have to be named to be served.
+    /// A reader that is supported only if it is named.
     pub other_reader: Option<&'static str>,
     /// Conversation entries that the agent reaches now.
     pub reachable: u64,
-    /// Those that it would reach.
+    /// Conversation entries that the agent would reach.
     pub would_reach: u64,
     /// Conversation entries in the file.
     pub total: u64,
 }
 
-/// What a reader still loses once a repair is carried out.
+/// What a reader still loses after a repair.
 #[derive(Debug)]
 pub struct RepairLoss {
-    /// The name of the reader for people.
+    /// Display name of the reader.
     pub title: &'static str,
-    /// All else.
+    /// The JSON shape.
     pub shape: LossShape,
 }
 
-/// What came of a repair.
+/// The result of a repair.
 #[derive(Debug)]
 pub enum SessionRepair {
-    /// An earlier repair made this fork, and nothing was done: the fork is the repaired session,
-    /// and another one each time would only leave copies about.
+    /// An earlier repair created this fork, so nothing was done: the fork is the repaired session,
+    /// and a new one each time would only leave copies.
     AlreadyRepaired {
         /// The fork.
         fork: SessionRef,
@@ -125,38 +114,38 @@ pub enum SessionRepair {
     Done(RepairedSession),
 }
 
-/// A session that was repaired.
+/// A repaired session.
 #[derive(Debug)]
 pub struct RepairedSession {
     /// The session.
     pub session: SessionRef,
-    /// What was done, in order.
+    /// The steps that were taken, in order.
     pub steps: Vec<RepairStepShape>,
     /// The operation that did it all; none if there was nothing to do.
-    pub operation: Option<RepairOperation>,
+    pub operation: Option<OperationShape>,
     /// Whether the file itself was changed.
     pub in_place: bool,
-    /// The repaired fork, if one was made.
+    /// The repaired fork, if one was created.
     pub fork: Option<SessionRef>,
 }
 
 impl App {
-    /// Says what [`repair`](App::repair) would do. Nothing is written.
+    /// Returns the plan of [`repair`](App::repair). Nothing is written.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Invalid for a step or a reader that there is not,
-    /// Unsupported where its format is not repaired.
+    /// NotFound if there is no such session, Invalid for an unknown step or reader, Unsupported if
+    /// its format cannot be repaired.
     pub fn plan_repair(&self, request: &SessionRepairRequest) -> AppResult<SessionRepairPlan> {
         self.answer(|cx| plan(cx, request))
     }
 
-    /// Repairs a session: bytes are put in order and lines added in place, changed records go into
-    /// a fork. One operation, which can be undone.
+    /// Repairs a session: byte-level fixes and added lines are applied in place, changed records go
+    /// into a fork. One operation, which can be undone.
     ///
     /// # Errors
     ///
-    /// Those of [`plan_repair`](App::plan_repair), Denied where nothing may be written, Busy while
+    /// Those of [`plan_repair`](App::plan_repair), Denied if nothing may be written, Busy while
     /// another process writes the session.
     pub fn repair(&self, request: &SessionRepairRequest) -> AppResult<SessionRepair> {
         self.answer(|cx| repair(cx, request))
@@ -205,14 +194,14 @@ fn wanted(cx: &RequestContext, request: &SessionRepairRequest, found: &Resolved)
     }
 }
 
-/// The fork that an earlier repair of the session made, if it is still there.
+/// Returns the fork from an earlier repair of the session, if it still exists.
 fn repaired_before(
     cx: &RequestContext,
     runner: &Runner,
     found: &Resolved,
 ) -> Result<Option<String>> {
     let session = reference(found);
-    // Earlier builds recorded the fork next to the operation.
+    // Earlier builds recorded the fork in a note.
     let noted = cx.notes()?.of(&session).repaired_as;
     let noted = noted.filter(|id| found.store.find(id).is_ok());
     Ok(runner.repaired_as(&found.store, &session)?.or(noted))
@@ -281,11 +270,9 @@ fn repaired(done: Repaired, session: SessionRef) -> RepairedSession {
     let fork = done.fork.as_ref();
     let fork = fork.map(|id| SessionRef::new(&session.dialect, id));
     let made = fork.as_ref().map(SessionRef::to_string);
-    let operation = |it: Operation| RepairOperation {
-        op: it.id,
-        kind: it.kind,
-        session: session.to_string(),
-        made,
+    let operation = |it: Operation| OperationShape {
+        made: Maybe::Given(made),
+        ..OperationShape::new(&it.id, &it.kind, &session)
     };
     RepairedSession {
         steps: done.steps.iter().map(|it| step(it, &session)).collect(),

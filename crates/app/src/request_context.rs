@@ -1,11 +1,13 @@
-//! The context of one request: the stores as they are now, the time, and notices.
+//! The context of one request: the current stores, the time, and notices.
 
+use std::cmp::Reverse;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
-use boswell_dialect::facts_of;
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_dialect::{SessionLocation, facts_of};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Remark, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::links::Conversation;
@@ -21,17 +23,17 @@ use crate::sessions::newest;
 use crate::sessions::notes_overlay::NotesOverlay;
 use crate::{Cancel, Notice};
 
-/// The state that the code of a request works with.
+/// The state of one request.
 #[derive(Debug)]
 pub(crate) struct RequestContext {
     state: Arc<AppState>,
-    /// The stores as they are now.
+    /// The stores in their current state.
     pub(crate) stores: Stores,
-    /// When the request was made.
+    /// Time of the request.
     pub(crate) now: Instant,
-    /// Whether the face still wants the answer.
+    /// Whether the face still needs the answer.
     pub(crate) cancel: Cancel,
-    // A mutex, because sessions are read by several threads.
+    // A mutex, because several threads read sessions.
     notices: Mutex<Vec<Notice>>,
 }
 
@@ -60,22 +62,22 @@ impl RequestContext {
         }
     }
 
-    /// Remembers which links were met that lead out of their stores.
+    /// Records the links that lead out of their stores.
     pub(crate) fn remember_outside_links(&self) {
         self.outside_links.remember(&self.stores);
     }
 
-    /// Notes what was done or passed over on the way.
-    pub(crate) fn remark(&self, text: impl Into<String>) {
-        self.notice(Notice::Remark(text.into()));
+    /// Adds a notice about something that was done or skipped.
+    pub(crate) fn remark(&self, remark: impl Into<Remark>) {
+        self.notice(Notice::Remark(remark.into()));
     }
 
-    /// Records a notice about what could not be read.
+    /// Adds a notice about something that could not be read.
     pub(crate) fn warn(&self, error: Error) {
         self.notice(Notice::Warning(error));
     }
 
-    /// Notes a part of what was asked for that could not be done.
+    /// Adds a notice about a part of the request that failed.
     pub(crate) fn fail(&self, error: Error) {
         self.notice(Notice::Failure(error));
     }
@@ -85,14 +87,14 @@ impl RequestContext {
         notices.push(notice);
     }
 
-    /// The notices so far; each is returned once.
+    /// Returns the notices so far, and clears them.
     pub(crate) fn take_notices(&self) -> Vec<Notice> {
         let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut notices)
     }
 
-    /// Does again what was done for a plan that was shown: what is noticed on the way was noticed
-    /// then. If it fails this time, the notices may say why, and stay.
+    /// Repeats work that was done for a shown plan, without its notices, which were returned then.
+    /// If it fails this time, the notices may contain the reason and are kept.
     pub(crate) fn noticed_before<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let notices = || self.notices.lock().unwrap_or_else(PoisonError::into_inner);
         let known = notices().len();
@@ -101,7 +103,7 @@ impl RequestContext {
         Ok(done)
     }
 
-    /// Whether something about a project may be shown.
+    /// Whether data of a project may be shown.
     pub(crate) fn shows(&self, project: Option<&str>) -> bool {
         !self
             .exclusion
@@ -110,43 +112,40 @@ impl RequestContext {
             .is_some_and(|(exclusion, project)| exclusion.excludes(project))
     }
 
-    /// Boswell's own folder. Commands that write need one.
+    /// Returns boswell's own home. Requests that write need one.
     pub(crate) fn home(&self) -> Result<&Path> {
         self.home.as_deref().ok_or_else(no_home)
     }
 
-    /// What is kept in boswell's own folder, which may not be there yet.
+    /// Returns boswell's own home, which may not exist yet.
     pub(crate) fn own_home(&self) -> Result<Home> {
         self.home().map(Home::at)
     }
 
-    /// Whether boswell was told to write nothing.
+    /// Whether the application was opened read-only.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
 
-    /// A store made writable: its locks are kept in boswell's own folder.
+    /// Makes a store writable: its locks are in boswell's own home.
     pub(crate) fn writable(&self, store: Store) -> Result<Store> {
         self.may_write()?;
         self.refuse_archived(&store)?;
         Ok(self.own_home()?.writable(store))
     }
 
-    /// Fails for a session that is in the vault: there it can only be read.
+    /// Fails for a session in the vault, which can only be read.
     pub(crate) fn refuse_archived(&self, store: &Store) -> Result<()> {
         store.archived().map_or(Ok(()), |session| {
             Err(
                 Error::new(ErrorKind::Conflict, format!("{session} is archived"))
                     .because("what is in the vault can be read, but not changed or resumed")
-                    .hinting(format!(
-                        "put it back first with `boswell restore {}`",
-                        session.to_argument()
-                    )),
+                    .advising(Advice::restore(session)),
             )
         })
     }
 
-    /// A store for which plans can be made, but nothing be written.
+    /// Returns a store for which plans can be computed, but nothing written.
     pub(crate) fn planning(&self, store: Store) -> Store {
         store.writable(
             Arc::new(RealDisk),
@@ -155,16 +154,16 @@ impl RequestContext {
         )
     }
 
-    /// What carries out plans. What an earlier run left unfinished is finished or undone first,
-    /// interrupted purges too.
+    /// Returns the runner of plans. Unfinished operations of earlier runs are finished or undone
+    /// first, including interrupted purges.
     pub(crate) fn runner(&self) -> Result<Runner> {
         let runner = self.reading_runner()?;
         for recovered in runner.recover()? {
             let what = match recovered.outcome {
                 RecoveryOutcome::Forward => "was finished now".to_owned(),
-                RecoveryOutcome::Back => "was taken back".to_owned(),
+                RecoveryOutcome::Back => "was rolled back".to_owned(),
                 RecoveryOutcome::Unsettled(error) => {
-                    format!("could be neither finished nor taken back: {error}")
+                    format!("could be neither finished nor rolled back: {error}")
                 }
             };
             self.remark(format!(
@@ -178,17 +177,17 @@ impl RequestContext {
         Ok(runner)
     }
 
-    /// As above, for reading only.
+    /// As above, read-only.
     pub(crate) fn reading_runner(&self) -> Result<Runner> {
         Ok(self.own_home()?.runner())
     }
 
-    /// Notes of sessions.
+    /// Returns the notes about sessions.
     pub(crate) fn notes(&self) -> Result<Notes> {
         self.own_home()?.notes()
     }
 
-    /// Conversations of all stores, with their notes.
+    /// Returns the conversations of all stores, with their notes.
     pub(crate) fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
         let (mut conversations, rest) = match SessionIndex::open(self, Create::No)? {
             Some(mut session_index) => session_index.conversations(self)?,
@@ -198,7 +197,7 @@ impl RequestContext {
         Ok((conversations, rest))
     }
 
-    /// Adds the notes of sessions.
+    /// Adds the notes about sessions.
     pub(crate) fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
         conversations
             .iter_mut()
@@ -209,7 +208,7 @@ impl RequestContext {
         self.add_notes(sides.map(|(_, summary)| summary))
     }
 
-    /// Returns the state of a session of our own.
+    /// Sets the status of a boswell session.
     pub(crate) fn add_status(&self, conversation: &mut Conversation) {
         let (_, summary) = &mut conversation.front;
         if has_open_status(summary) {
@@ -217,8 +216,8 @@ impl RequestContext {
         }
     }
 
-    /// The status of a session of our own that was not ended: active, and paused once nothing
-    /// happened for that long.
+    /// Returns the status of a boswell session that was not ended: active, and paused after a time
+    /// without activity.
     pub(crate) fn open_status(&self, last_active: Option<Instant>) -> String {
         let idle = self.config.span("idle");
         let idle = idle
@@ -228,7 +227,7 @@ impl RequestContext {
         if is_idle { "paused" } else { "active" }.to_owned()
     }
 
-    /// Adds the notes of sessions, before they are joined.
+    /// Adds the notes about sessions, before they are joined to conversations.
     pub(crate) fn add_notes<'s>(
         &self,
         summaries: impl Iterator<Item = &'s mut Summary>,
@@ -237,7 +236,7 @@ impl RequestContext {
         Ok(())
     }
 
-    /// Finds the session that is meant, in a store that can be written.
+    /// Resolves a session, in a store that can be written.
     pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved> {
         self.may_write()?;
         let found = self.resolve(session)?;
@@ -247,8 +246,8 @@ impl RequestContext {
         })
     }
 
-    /// The same for what is said about a conversation, not in it: that is kept by the program
-    /// that the user talks to.
+    /// As above, for data about a conversation instead of its entries: those are stored by the
+    /// front program.
     pub(crate) fn resolve_front_for_writing(&self, session: &str) -> Result<Resolved> {
         self.may_write()?;
         let found = self.resolve_front(session)?;
@@ -258,13 +257,12 @@ impl RequestContext {
         })
     }
 
-    /// Finds the session that is meant, of linked ones the front, for showing
-    /// what would be written.
+    /// Resolves a session to the front of its conversation, to show what would be written.
     pub(crate) fn resolve_front(&self, session: &str) -> Result<Resolved> {
         self.resolve_side(session, Side::Front)
     }
 
-    /// Finds the session that is meant, of linked ones the fuller side.
+    /// Resolves a session to the more complete side of its conversation.
     pub(crate) fn resolve(&self, session: &str) -> Result<Resolved> {
         self.resolve_side(session, Side::Fuller)
     }
@@ -296,61 +294,64 @@ impl RequestContext {
         Ok(found)
     }
 
-    /// The session that this terminal was last used for in this folder.
+    /// Returns the session that this terminal was last used for in this folder.
     fn breadcrumb(&self) -> Option<Resolved> {
         let terminal = TerminalId::of(&self.env)?;
-        let agents = self
-            .stores
-            .iter()
-            .filter(|(_, store)| store.dialect().facts().keeps_breadcrumbs);
-        let folders = agents.map(|(_, store)| store.root().join("terminal-sessions"));
-        let state = self
-            .env
-            .path_var("XDG_STATE_HOME")
-            .map(|state| state.join("xcsh/terminal-sessions"));
-        let own = self
-            .home
-            .as_ref()
-            .map(|home| home.join("terminal-sessions"));
-        // Several programs may have recorded this terminal: the newest record is the last one used.
-        let mut crumbs: Vec<PathBuf> = own.into_iter().chain(folders).chain(state).collect();
-        let noted = |folder: &PathBuf| {
-            std::fs::metadata(folder.join(terminal.as_str()))
-                .and_then(|it| it.modified())
-                .ok()
-        };
-        crumbs.sort_by_key(|folder| std::cmp::Reverse(noted(folder)));
-        for folder in crumbs {
+        // Several programs may have recorded this terminal: the newest record counts.
+        let mut folders = self.breadcrumb_folders();
+        folders.sort_by_key(|folder| Reverse(modified(&folder.join(terminal.as_str()))));
+        for folder in folders {
             let Ok(Some(path)) = breadcrumb::read(&RealDisk, &folder, &terminal, &self.env.cwd)
             else {
                 continue;
             };
-            // A crumb of a store that was not asked for leads nowhere.
-            let below = self
-                .stores
-                .iter()
-                .any(|(_, store)| path.starts_with(store.root()));
+            // A breadcrumb of a store that was not requested is ignored.
+            let mut stores = self.stores.iter();
+            let is_below = stores.any(|(_, store)| path.starts_with(store.root()));
             if let Ok((store, location)) = self.stores.at_path(&path)
-                && below
+                && is_below
                 && location.hidden.is_none()
-                && (self.exclusion.is_none()
-                    || self.shows(
-                        store
-                            .summary(&location)
-                            .ok()
-                            .and_then(|it| it.meta.project)
-                            .as_deref(),
-                    ))
+                && self.shows_session(&store, &location)
             {
                 return Some(Resolved { store, location });
             }
         }
         None
     }
+
+    /// Where programs note which session a terminal was used for.
+    fn breadcrumb_folders(&self) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        if let Some(home) = &self.home {
+            folders.push(home.join("terminal-sessions"));
+        }
+        for (_, store) in self.stores.iter() {
+            if store.dialect().facts().keeps_breadcrumbs {
+                folders.push(store.root().join("terminal-sessions"));
+            }
+        }
+        if let Some(state) = self.env.path_var("XDG_STATE_HOME") {
+            folders.push(state.join("xcsh/terminal-sessions"));
+        }
+        folders
+    }
+
+    /// Whether the project of a session is not excluded.
+    fn shows_session(&self, store: &Store, location: &SessionLocation) -> bool {
+        if self.exclusion.is_none() {
+            return true;
+        }
+        let summary = store.summary(location).ok();
+        let project = summary.and_then(|summary| summary.meta.project);
+        self.shows(project.as_deref())
+    }
 }
 
-/// Whether how a session stands follows from the time that passed: it is one of our own, and was
-/// not ended.
+fn modified(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file).ok()?.modified().ok()
+}
+
+/// Whether the status of a session depends on the time: it is a boswell session that was not ended.
 pub(crate) fn has_open_status(summary: &Summary) -> bool {
     facts_of(&summary.reference.dialect).is_some_and(|facts| facts.is_own)
         && (summary.meta.status.as_deref()).is_none_or(|status| status == "active")

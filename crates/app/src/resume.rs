@@ -8,7 +8,7 @@ use boswell_dialect::resume_decision::Probe;
 use boswell_dialect::{
     Depth, ResumeCommand, SessionLink, SessionLocation, StoreEnvironment, store_environment,
 };
-use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Problem, Result, SessionRef};
 use boswell_store::links::Conversation;
 use boswell_store::store::{Resolved, Selector, Side};
 use boswell_store::{Session, Store};
@@ -18,7 +18,7 @@ use crate::sessions::list::last_active;
 use crate::shape::{Map, ResumeShape, shape};
 use crate::{App, AppResult, RequestContext};
 
-/// Which conversation to take up again.
+/// A request to resume a conversation.
 #[derive(Debug, Clone)]
 pub struct ResumeRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
@@ -36,18 +36,18 @@ impl Default for ResumeRequest {
     }
 }
 
-/// The command that takes a conversation up again.
+/// The command that resumes a conversation.
 #[derive(Debug, Clone)]
 pub struct ResumePlan {
     /// The session that it resumes.
     pub session: SessionRef,
     /// Program and arguments.
     pub argv: Vec<String>,
-    /// Where it is run; else in the current folder.
+    /// Working folder; `None` for the current one.
     pub cwd: Option<String>,
-    /// Variables to set; none for one to unset.
+    /// Variables to set; `None` as a value unsets a variable.
     pub env: StoreEnvironment,
-    /// The log, if the session has one.
+    /// Path of the log, if the session has one.
     log: Option<PathBuf>,
 }
 
@@ -64,7 +64,7 @@ shape! {
 }
 
 impl ResumePlan {
-    /// Its JSON shape.
+    /// Returns the JSON shape.
     pub fn shape(&self) -> ResumeLine {
         let command = ResumeCommand {
             argv: self.argv.clone(),
@@ -76,9 +76,9 @@ impl ResumePlan {
 }
 
 impl App {
-    /// Resumes a conversation with the agent's own command. Nothing is started.
+    /// Returns the agent's own command that resumes a conversation. Nothing is started.
     ///
-    /// `@last` passes over a session that no agent would take up.
+    /// `@last` skips a session that no agent would resume.
     ///
     /// # Errors
     ///
@@ -88,10 +88,10 @@ impl App {
         self.answer(|cx| resume(cx, request))
     }
 
-    /// Notes that this terminal is used for a session from now on, for `@last`. A face calls it
+    /// Records that this terminal is used for a session from now on, for `@last`. A face calls it
     /// just before it runs the command.
     ///
-    /// Best effort: a session is taken up whether or not it can be noted.
+    /// Best effort: write errors are ignored.
     pub fn note_terminal(&self, plan: &ResumePlan) {
         let here = self.environment().cwd.as_path();
         if let Some(log) = &plan.log {
@@ -109,9 +109,7 @@ fn resume(cx: &RequestContext, request: &ResumeRequest) -> Result<ResumePlan> {
             let other = last_that_resumes(cx).ok_or(error)?;
             let command = command_of(cx, &other, request.permissions)?;
             let passed = reference(&found);
-            cx.remark(format!(
-                "passed over {passed}, which no agent would take up"
-            ));
+            cx.remark(format!("skipped {passed}, which no agent can resume"));
             (other, command)
         }
         command => (found, command?),
@@ -133,11 +131,11 @@ fn reference(found: &Resolved) -> SessionRef {
     SessionRef::new(found.store.dialect().name(), &found.location.id)
 }
 
-/// A command, and what has to be in its environment.
+/// A command, and its environment variables.
 pub type Starting = (ResumeCommand, StoreEnvironment);
 
-/// What the agent of a session has to find in its environment to use the store
-/// that the session is in.
+/// Returns the environment variables with which the agent of a session uses the store of that
+/// session.
 pub(crate) fn environment_of(
     cx: &RequestContext,
     store: &Store,
@@ -154,13 +152,13 @@ pub(crate) fn environment_of(
     )
 }
 
-/// The command with which the agent itself takes a session up again.
+/// Returns the agent's own command that resumes a session.
 fn resume_command(session: &Session, permissions: Permissions) -> Option<ResumeCommand> {
     let runtime = session.dialect().powers().runtime?;
     runtime.resume(session.meta(), session.location(), permissions)
 }
 
-/// The command for a session, with the environment that leads the agent to its store.
+/// Returns the command for a session, with the environment that selects its store.
 pub(crate) fn command_of(
     cx: &RequestContext,
     found: &Resolved,
@@ -170,8 +168,8 @@ pub(crate) fn command_of(
     if let Some(command) = resume_command(&session, permissions) {
         return Ok((command, environment_of(cx, &found.store, &found.location)));
     }
-    // The command is the engine's, so the store that counts is the one in which the engine's
-    // transcript was found.
+    // The command is the engine's, so the environment must select the store with the engine's
+    // transcript.
     let engine = RefCell::new(StoreEnvironment::new());
     let look = |link: &SessionLink| {
         let (found, env) = probe(cx, link);
@@ -183,7 +181,7 @@ pub(crate) fn command_of(
     {
         return Ok((command, engine.take()));
     }
-    // A front program may leave it to the engine that keeps the transcript.
+    // A front program may leave the command to the engine with the transcript.
     for link in session
         .dialect()
         .linked_sessions(session.meta(), &found.location.id)
@@ -210,14 +208,11 @@ pub(crate) fn command_of(
         "{} has no command for it, or the session lacks what it needs",
         session.dialect().facts().title
     ))
-    .hinting(format!(
-        "see what it lacks with `boswell check {0}`; read it with `boswell show {0}`",
-        session.reference().to_argument()
-    )))
+    .advising(Advice::check(session.reference()).or(Advice::show(session.reference()))))
 }
 
-/// Whether an engine's store holds a session, and what leads the engine there. A store that is
-/// not there holds none.
+/// Looks for a session in an engine's store; returns the result and the environment for the engine.
+/// A missing store contains none.
 fn probe(cx: &RequestContext, link: &SessionLink) -> (Probe, StoreEnvironment) {
     let selector = Selector::Ref(link.dialect.to_owned(), link.id.clone());
     match cx.stores.resolve(&selector, &cx.env.cwd, Side::Fuller) {
@@ -234,7 +229,7 @@ fn probe(cx: &RequestContext, link: &SessionLink) -> (Probe, StoreEnvironment) {
     }
 }
 
-/// The last conversation that an agent would take up: of this project, else of any.
+/// Returns the last conversation that an agent would resume: of this project, else of any.
 pub(crate) fn last_that_resumes(cx: &RequestContext) -> Option<Resolved> {
     let cwd = cx.env.cwd.canonicalize().ok();
     let here = |conversation: &Conversation| {
@@ -259,7 +254,7 @@ pub(crate) fn last_that_resumes(cx: &RequestContext) -> Option<Resolved> {
     })
 }
 
-/// The command for a conversation of a list: of its first side that has one.
+/// Returns the command for a conversation of a list: of its first side that has one.
 pub(crate) fn command_for(cx: &RequestContext, conversation: &Conversation) -> Option<Starting> {
     std::iter::once(&conversation.front)
         .chain(&conversation.linked)

@@ -1,4 +1,4 @@
-//! Goes back to before a prompt.
+//! Rewinds a session to before a prompt.
 
 use boswell_dialect::{Capability, Depth, EditRequest, Support};
 use boswell_model::{Result, Tip};
@@ -10,16 +10,16 @@ use crate::planned_change::{self, PlanPreview};
 use crate::shape::shape;
 use crate::{App, AppResult, RequestContext};
 
-/// Before which prompt the conversation goes on.
+/// A request to rewind a session.
 #[derive(Debug, Clone, Default)]
 pub struct RewindRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// The prompt.
+    /// Id of the prompt.
     pub entry: String,
-    /// Also put files back to what they were then.
+    /// Also restore files to their state at that time.
     pub files: bool,
-    /// Do it also where the log has to be cut; else only its plan is made there.
+    /// Whether the log may be truncated; otherwise only the plan is returned in that case.
     pub may_cut: bool,
 }
 
@@ -37,22 +37,22 @@ shape! {
     }
 }
 
-/// What came of a rewind.
+/// The result of a rewind.
 #[derive(Debug, Clone)]
 pub enum RewindOutcome {
-    /// The log has to be cut, and the request does not allow that: nothing was changed.
+    /// The log would have to be truncated, which the request does not allow: nothing was changed.
     WouldCut(PlanPreview),
-    /// The conversation goes on from before the prompt.
+    /// The conversation continues from before the prompt.
     Rewound(RewoundShape),
 }
 
 impl App {
-    /// Goes back to before a prompt. `sink` receives the files that are put back.
+    /// Rewinds to before a prompt. `sink` receives the restored files.
     ///
     /// # Errors
     ///
     /// NotFound if there is no such session or entry, Invalid for an entry that is not a prompt,
-    /// Unsupported where the format has no rewinds or there are no copies of files, Conflict if
+    /// Unsupported if the format has no rewinds or there are no copies of files, Conflict if
     /// another program changed a file, Busy if another process writes the session.
     pub fn rewind(
         &self,
@@ -74,7 +74,7 @@ fn rewind(
         return plan(&found, &request.entry).map(RewindOutcome::WouldCut);
     }
     if request.files {
-        // Before the leaf moves: afterwards the checkpoints lie on a branch that was left.
+        // Before the leaf moves: afterwards the checkpoints are on an abandoned branch.
         let before = found.store.read(&found.location, Depth::Facts)?;
         let files = FormerFiles::at(cx, &found, &before, &request.entry, &[])?;
         files.restore(cx, (&found, &before.reference()), false, sink)?;
@@ -104,7 +104,7 @@ fn plan(found: &Resolved, entry: &str) -> Result<PlanPreview> {
     Ok(PlanPreview::from(&planned))
 }
 
-/// The text of the prompt, and the session as it is afterwards.
+/// Returns the text of the prompt, and the session after the rewind.
 fn by_plan(cx: &RequestContext, entry: &str, found: &Resolved) -> Result<(String, Session)> {
     let session = found.store.read(&found.location, Depth::Heads)?;
     let slot = session.prompt(entry)?;

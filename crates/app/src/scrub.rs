@@ -1,5 +1,5 @@
-//! Replaces secrets wherever boswell can reach them: in agents' own files, the vault, notes and
-//! index. No copy of them is kept, and it cannot be undone.
+//! Scrubs secrets wherever boswell can reach them: in agents' own files, the vault, notes and
+//! index. No copy is kept, and there is no undo.
 
 mod replace;
 mod target;
@@ -7,7 +7,7 @@ mod target;
 use std::collections::BTreeMap;
 
 use boswell_find::Secrets;
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Wait;
 use boswell_store::store::{Resolved, StoredSession};
 
@@ -18,22 +18,22 @@ use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
 use target::{FileScrub, Target, refuse_live, target};
 
-/// Whose secrets to replace.
+/// A request to scrub secrets.
 #[derive(Debug, Clone)]
 pub struct ScrubRequest {
-    /// The sessions; their subagents go with them.
+    /// The sessions; their subagents are included.
     pub scope: ScrubScope,
-    /// The plans that were shown; else everything that is found is replaced. With
-    /// [`ScrubScope::All`], sessions that have none are left alone.
+    /// The plans that were shown; `None` to replace everything that is found. With
+    /// [`ScrubScope::All`], sessions without a shown plan are not changed.
     pub shown: Option<Vec<PlanToken>>,
 }
 
-/// Sessions whose secrets are replaced.
+/// The sessions to scrub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScrubScope {
-    /// These: refs, beginnings of ids, paths, `@last` or `@here`.
+    /// These sessions: refs, beginnings of ids, paths, `@last` or `@here`.
     Named(Vec<String>),
-    /// Every session that is found. One that is in use or cannot be read does not keep the others.
+    /// Every session. One that is in use or unreadable does not stop the others.
     All,
 }
 
@@ -79,51 +79,51 @@ shape! {
     }
 }
 
-/// The events that the sink receives while plans are made.
+/// The events while plans are computed.
 #[derive(Debug, Clone)]
 pub enum ScrubPlanning {
-    /// How many sessions are examined. It comes first, once all that were named are found.
+    /// Number of sessions to examine. The first event, after all named sessions were found.
     Sessions(usize),
-    /// What would be replaced in one of them.
+    /// The plan of one session.
     Planned(ScrubPlan),
 }
 
-/// What would be replaced in a session.
+/// The plan for scrubbing a session.
 #[derive(Debug, Clone)]
 pub struct ScrubPlan {
-    /// What ties replacing to this plan.
+    /// The token that binds the execution to this plan.
     pub token: PlanToken,
     /// The session.
     pub session: SessionRef,
     /// Whether there is nothing to do.
     pub is_empty: bool,
-    /// Files that would be changed.
+    /// Files to change.
     pub files: Vec<ScrubbedFile>,
-    /// Copies in the vault.
+    /// Number of copies in the vault.
     pub copies: usize,
-    /// Notes and records.
+    /// Number of notes and records.
     pub records: usize,
-    /// Blobs that are replaced by others.
+    /// Number of replaced blobs.
     pub blobs: usize,
-    /// What may hold secrets and is not changed, with the reason, for people.
+    /// Places that may contain secrets and are not changed, with the reason, for display.
     pub unreached: Vec<String>,
 }
 
-/// A file in which secrets would be replaced.
+/// A file in which secrets are replaced.
 #[derive(Debug, Clone)]
 pub struct ScrubbedFile {
-    /// Where it is.
+    /// Path of the file.
     pub path: String,
-    /// How many secrets it holds.
+    /// Number of secrets in it.
     pub secrets: usize,
-    /// How many of each kind.
+    /// Number of secrets of each kind.
     pub kinds: BTreeMap<&'static str, usize>,
-    /// How many of the blobs that it names are replaced.
+    /// Number of replaced blobs that it names.
     pub blobs: usize,
 }
 
 impl ScrubPlan {
-    /// The shape of a file of it.
+    /// Returns the JSON shape of one of its files.
     pub fn file_step(&self, file: &ScrubbedFile) -> ScrubFileStep {
         ScrubFileStep {
             done: "would replace",
@@ -134,7 +134,7 @@ impl ScrubPlan {
         }
     }
 
-    /// The shape of what is outside its files.
+    /// Returns the JSON shape of the changes outside its files.
     pub fn copies_step(&self) -> ScrubCopiesStep {
         ScrubCopiesStep {
             done: "would replace",
@@ -146,18 +146,18 @@ impl ScrubPlan {
     }
 }
 
-/// A session in which secrets were replaced.
+/// A scrubbed session.
 #[derive(Debug, Clone)]
 pub struct ScrubbedSession {
     /// The session.
     pub session: SessionRef,
-    /// What was done.
+    /// The JSON shape.
     pub step: ScrubbedStep,
-    /// Blobs that stay, because another session names them and holds the same secret.
+    /// Blobs that stay, because another session names them and contains the same secret.
     pub staying_blobs: Vec<String>,
 }
 
-/// How much of a request to replace secrets was done.
+/// The totals of a scrub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScrubOutcome {
     /// Sessions that were not changed; a notice contains the reason.
@@ -165,13 +165,13 @@ pub struct ScrubOutcome {
 }
 
 impl App {
-    /// Calls the sink with what would be replaced, session by session, also of those in which there
-    /// is nothing to replace. Nothing is changed.
+    /// Passes the plan of each session to the sink, including those without secrets. Nothing is
+    /// changed.
     ///
     /// # Errors
     ///
-    /// For sessions that were named: NotFound if there is none, Busy if its agent is at work on
-    /// it, Conflict if it is archived. Invalid if none is named.
+    /// For named sessions: NotFound if there is none, Busy if its agent has it open, Conflict if it
+    /// is archived. Invalid if none is named.
     pub fn plan_scrub(
         &self,
         scope: &ScrubScope,
@@ -180,14 +180,13 @@ impl App {
         self.answer(|cx| plan_scrub(cx, scope, sink))
     }
 
-    /// Replaces secrets. Each session is planned again once the lock is held, and handed over when
-    /// it is done. A session that is interrupted is finished by asking for it again.
+    /// Scrubs secrets. Each session is planned again once the lock is held, and passed to the sink
+    /// when it is done. An interrupted session is finished by the same request again.
     ///
     /// # Errors
     ///
-    /// As [`plan_scrub`](App::plan_scrub); Busy if another process replaces secrets, Conflict if a
-    /// session that was named is not as it was shown. Sessions that were reported by then are
-    /// done.
+    /// As [`plan_scrub`](App::plan_scrub); Busy if another process scrubs, Conflict if a named
+    /// session differs from its shown plan. Sessions that were already reported are done.
     pub fn scrub(
         &self,
         request: &ScrubRequest,
@@ -215,7 +214,7 @@ fn plan_scrub(
     Ok(outcome)
 }
 
-/// Of many, one that is in use or cannot be read must not keep the others.
+/// If many sessions are scrubbed, one that is in use or unreadable must not stop the others.
 fn refuse(
     cx: &RequestContext,
     scope: &ScrubScope,
@@ -243,7 +242,7 @@ fn scrub(
         .map_err(|error| {
             error
                 .because("another process is replacing secrets")
-                .hinting("try again when it has ended")
+                .advising(Advice::RetryLater)
         })?;
     let mut outcome = ScrubOutcome::default();
     for it in agreed(cx, request, &mut outcome)? {
@@ -270,7 +269,7 @@ fn scrub(
     Ok(outcome)
 }
 
-/// The sessions in which secrets are replaced: where plans were shown, no other ones.
+/// Returns the sessions to scrub: if plans were shown, no others.
 fn agreed(
     cx: &RequestContext,
     request: &ScrubRequest,
@@ -283,14 +282,13 @@ fn agreed(
     };
     let mut found = cx.noticed_before(|| sessions(cx, &request.scope))?;
     if request.scope == ScrubScope::All {
-        // Sessions that were begun since, and those that were refused and named then.
+        // Drops sessions that are newer than the plans, and those that were refused then.
         found.retain(|it| shown.iter().any(|token| token.session == reference(it)));
         for token in shown {
             if !found.iter().any(|it| reference(it) == token.session) {
-                let gone = format!("{} is not where it was any more", token.session);
-                let hint = "look at the plan again";
+                let gone = format!("{} was moved or removed", token.session);
                 outcome.refused += 1;
-                cx.fail(Error::new(ErrorKind::Conflict, gone).hinting(hint));
+                cx.fail(Error::new(ErrorKind::Conflict, gone).advising("look at the plan again"));
             }
         }
     }
@@ -298,7 +296,7 @@ fn agreed(
     Ok(found)
 }
 
-/// Of sessions that were named all or none are begun with.
+/// Refuses named sessions all together, before any is changed.
 fn refuse_before(scope: &ScrubScope, found: &[Resolved]) -> Result<()> {
     match scope {
         ScrubScope::Named(_) => found.iter().try_for_each(refuse_live),
@@ -312,13 +310,14 @@ fn sessions(cx: &RequestContext, scope: &ScrubScope) -> Result<Vec<Resolved>> {
             ErrorKind::Invalid,
             "no session is named whose secrets are to be replaced",
         )
-        .hinting("name sessions, or replace them everywhere with `boswell secrets --scrub --all`")),
+        .advising(Advice::from("name sessions").or(Advice::ReplaceSecrets { session: None }))),
         ScrubScope::Named(names) => names.iter().map(|name| cx.resolve(name)).collect(),
         ScrubScope::All => Ok(every_session(cx)),
     }
 }
 
-/// Every session that has a log, without subagents: they go with the session that they belong to.
+/// Returns every session with a log, without subagents, which are scrubbed with their parent
+/// session.
 fn every_session(cx: &RequestContext) -> Vec<Resolved> {
     let (held, errors) = cx.stores.held();
     errors.into_iter().for_each(|(_, error)| cx.fail(error));
@@ -359,7 +358,7 @@ fn file(target: &Target, file: &FileScrub) -> ScrubbedFile {
     }
 }
 
-/// Files that could not be looked into, and databases of its agent.
+/// Returns files that could not be examined, and databases of its agent.
 fn unreached(target: &Target) -> Vec<String> {
     let store = &target.found.store;
     let untied = store.dialect().facts().untied_files.iter();

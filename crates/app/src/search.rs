@@ -1,4 +1,4 @@
-//! Finds text in every session and memory file.
+//! Searches text in every session and memory file.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use boswell_find::{
     Effort, Field, Hit, Index, Origin, Query, Results, Source, StoreSources, WantedRows,
 };
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, RequestInput, Result};
 use boswell_store::store::{StoreId, Summary};
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
@@ -17,22 +17,22 @@ use crate::shape::{Maybe, Page, Schema, ToJson, shape};
 use crate::system::workers;
 use crate::{App, AppResult, Cancel, RequestContext, text, time};
 
-/// What to look for, and where.
+/// A search request.
 #[derive(Debug, Clone)]
 pub struct SearchRequest {
-    /// Words, phrases and filters, or text as `form` says.
+    /// Words, phrases and filters, or text as in `form`.
     pub query: String,
-    /// How the query is read.
+    /// How the query is parsed.
     pub form: QueryForm,
-    /// Only text in these fields, by their words: `prompts`, `answers`…; else everywhere.
+    /// Only text in these fields, by name: `prompts`, `answers`…; empty for all.
     pub fields: Vec<String>,
-    /// Which sessions are examined.
+    /// The sessions to search.
     pub filter: SessionFilter,
     /// Order.
     pub order: Order,
-    /// At most this many hits.
+    /// Maximum number of hits.
     pub limit: usize,
-    /// Go on where an earlier page ended.
+    /// Continue after an earlier page.
     pub cursor: Option<String>,
 }
 
@@ -50,13 +50,13 @@ impl Default for SearchRequest {
     }
 }
 
-/// How a query is read.
+/// How a query is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum QueryForm {
     /// Words, `"phrases"`, `prefix*`, `!not`, and filters such as `agent:claude`.
     #[default]
     Words,
-    /// Any piece of text, as it is.
+    /// Any substring, literally.
     Substring,
     /// A regular expression.
     Regex,
@@ -108,18 +108,18 @@ impl ToJson for Range<usize> {
 /// A page of hits.
 #[derive(Debug)]
 pub struct Found {
-    /// In order.
+    /// The hits in order.
     pub hits: Vec<HitShape>,
-    /// Where the page ends.
+    /// The end of the page.
     pub page: Page,
-    /// How many sessions hold hits; a lower bound unless it is exact.
+    /// Number of sessions with hits; a lower bound unless it is exact.
     pub sessions: Count,
-    /// When nothing was found: words that come near.
+    /// If nothing was found: similar words.
     pub nearest: Vec<Suggestions>,
     unindexed: Option<Unindexed>,
 }
 
-/// What the index has to be brought up to date with.
+/// Sources that the index does not cover yet.
 #[derive(Debug)]
 struct Unindexed {
     session_index: SessionIndex,
@@ -129,10 +129,10 @@ struct Unindexed {
 }
 
 impl App {
-    /// Finds text in every session and memory file, a page at a time.
+    /// Searches text in every session and memory file, one page at a time.
     ///
-    /// What the index does not cover is read. A request that is cancelled returns what it has
-    /// found by then, and its page is not complete.
+    /// Text that the index does not cover is read. A cancelled request returns the hits so far, and
+    /// its page is not complete.
     ///
     /// # Errors
     ///
@@ -143,8 +143,8 @@ impl App {
 }
 
 impl Found {
-    /// Updates the index for a moment, so that the next search has less to read. A face calls it
-    /// once the answer was shown.
+    /// Updates the index for a short time, so that the next search has less to read. A face calls
+    /// it after it has shown the answer.
     pub fn index_a_little(mut self) {
         let Some(rest) = self.unindexed.take() else {
             return;
@@ -153,12 +153,12 @@ impl Found {
             .index_a_little(&rest.index, &rest.sources);
         rest.session_index.leave();
         if rest.exits_soon {
-            // Freeing each source on its own would take longer than many a search.
+            // Freeing each source would take longer than many searches.
             std::mem::forget(rest.sources);
         }
     }
 
-    /// The answer to a request that was cancelled before there was anything to search.
+    /// Returns the answer to a request that was cancelled before the search started.
     fn cancelled(cx: &RequestContext) -> Found {
         let results = Results::default();
         Found {
@@ -176,7 +176,7 @@ fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
     let filter = Filter::new(cx, &request.filter)?;
     let mut session_index = SessionIndex::create(cx)?;
     let go_on = || !cx.cancel.is_cancelled();
-    // A row of an earlier state suffices for showing a hit, not for choosing sessions.
+    // An outdated catalog row is sufficient to show a hit, but not to select sessions.
     let chosen = query.filters.ask_about_sessions() || !filter.takes_all();
     let rows = if chosen {
         WantedRows::Ends
@@ -243,9 +243,14 @@ fn field(word: &str) -> Result<Field> {
         let known: Vec<_> = Field::ALL.iter().map(|field| field.word()).collect();
         Error::new(
             ErrorKind::Invalid,
-            format!("text does not stand in `{}`", word.escape_debug()),
+            format!(
+                "`{}` is not a part of a session that can be searched",
+                word.escape_debug()
+            ),
         )
-        .hinting(format!("write --in with any of {}", known.join(", ")))
+        .advising(Advice::Give(RequestInput::SearchScope {
+            known: known.iter().map(ToString::to_string).collect(),
+        }))
     })
 }
 
@@ -262,14 +267,14 @@ fn page(cx: &RequestContext, results: &Results) -> Page {
     }
 }
 
-/// Sessions with hits, by the places that their sources were added with.
+/// Sessions with hits, by the index of their source.
 type Sessions = HashMap<usize, (StoreId, Summary)>;
 
-/// What is searched.
+/// The scope of a search.
 struct Scope {
     /// Everything that can be searched.
     sources: StoreSources,
-    /// Places of those that are asked for.
+    /// Indexes of the selected sources.
     places: Vec<usize>,
 }
 
@@ -308,7 +313,7 @@ impl Scope {
         self.sources.origin(*self.places.get(hit.source)?)
     }
 
-    /// The sessions that hold hits.
+    /// Returns the sessions with hits.
     fn sessions(
         &self,
         cx: &RequestContext,
@@ -362,7 +367,7 @@ impl Scope {
     }
 }
 
-/// A session or a memory file that holds a hit.
+/// A session or a memory file with a hit.
 struct Holder {
     reference: String,
     agent: String,

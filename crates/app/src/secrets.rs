@@ -9,10 +9,10 @@ use boswell_store::store::{Resolved, StoredSession};
 use crate::shape::shape;
 use crate::{App, AppResult, Cancel, RequestContext};
 
-/// Where secrets are looked for.
+/// A request to list secrets.
 #[derive(Debug, Clone, Default)]
 pub struct SecretsRequest {
-    /// These sessions; all that are found if none is named.
+    /// The sessions; empty for all.
     pub sessions: Vec<String>,
 }
 
@@ -34,33 +34,33 @@ shape! {
     }
 }
 
-/// The events that the sink receives while sessions are searched.
+/// The events of the search.
 #[derive(Debug)]
 pub enum SecretsStep {
-    /// The next session is examined: how many there are in all.
+    /// The next session is examined: total number of sessions.
     Session(usize),
     /// A secret in it.
     Secret(SecretShape),
 }
 
-/// Receives each step; false ends the request.
+/// Receives each event; returns false to end the request.
 pub type SecretsSink<'s> = &'s mut dyn FnMut(SecretsStep) -> Result<bool>;
 
-/// How much was found.
+/// The totals.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SecretsFound {
-    /// Sessions that were asked for.
+    /// Number of requested sessions.
     pub sessions: usize,
-    /// Secrets in them.
+    /// Number of secrets in them.
     pub secrets: usize,
 }
 
 impl App {
-    /// Finds keys and passwords in sessions, and hands out where they are: never the secret itself.
+    /// Finds keys and passwords in sessions, and reports their positions: never the secret itself.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, and what `sink` returns.
+    /// NotFound if there is no such session, and errors of `sink`.
     pub fn secrets(
         &self,
         request: &SecretsRequest,
@@ -94,7 +94,7 @@ fn secrets(
     Ok(found)
 }
 
-/// The sessions that are named, or all that have a log.
+/// Returns the named sessions, or all that have a log.
 fn sessions(cx: &RequestContext, named: &[String]) -> Result<Vec<Resolved>> {
     if !named.is_empty() {
         return named.iter().map(|session| cx.resolve(session)).collect();
@@ -114,7 +114,7 @@ fn sessions(cx: &RequestContext, named: &[String]) -> Result<Vec<Resolved>> {
         .collect())
 }
 
-/// Hands out the secrets of a session, and counts them.
+/// Reports the secrets of a session, and counts them.
 fn look(
     cx: &RequestContext,
     patterns: &Secrets,

@@ -1,4 +1,4 @@
-//! Which sessions there are: catalog, order, filters, and what notes and agents add.
+//! The sessions of all stores: catalog, order, filters, notes and expiry.
 
 pub(crate) mod cursor;
 pub(crate) mod deleted;

@@ -24,57 +24,57 @@ shape! {
     }
 }
 
-/// A setting as it is in force.
+/// The effective value of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingValue {
-    /// Its name, tables before it separated by dots.
+    /// Key, with the tables before it separated by dots.
     pub key: &'static str,
-    /// Its value, as the file has it or as it is built in.
+    /// Value from the file or the default.
     pub value: String,
-    /// Where the value comes from.
+    /// Origin of the value.
     pub origin: SettingOrigin,
     /// Purpose of the setting.
     pub what: &'static str,
 }
 
-/// Where the value of a setting comes from.
+/// Origin of the value of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingOrigin {
-    /// Nothing sets it.
+    /// The default.
     BuiltIn,
     /// The settings file.
     File,
-    /// What the application was opened with.
+    /// An option of the caller.
     Caller,
 }
 
-/// Which projects to exclude from now on, and which no longer.
+/// A request to change the excluded projects.
 #[derive(Debug, Clone, Default)]
 pub struct ExcludeRequest {
     /// Folders to exclude, `*` and `**` allowed.
     pub add: Vec<String>,
-    /// Folders to exclude no longer, by the same words.
+    /// Folders that are no longer excluded, by the same patterns.
     pub remove: Vec<String>,
 }
 
-/// The projects that are excluded now.
+/// The excluded projects.
 #[derive(Debug)]
 pub struct Excluded {
-    /// The setting as it is now.
+    /// The setting after the change.
     pub setting: SettingValue,
     /// The file that it was written to.
     pub file: Option<PathBuf>,
-    /// How many sessions are excluded.
+    /// Number of excluded sessions.
     pub sessions: usize,
 }
 
 impl App {
-    /// Every setting that there is, with its value.
+    /// Returns every setting with its value.
     pub fn list_settings(&self) -> Vec<SettingValue> {
         SETTINGS.iter().map(|it| self.value_of(it)).collect()
     }
 
-    /// One setting by its name.
+    /// Returns one setting by its key.
     pub fn setting(&self, key: &str) -> Option<SettingValue> {
         let setting = SETTINGS.iter().find(|it| it.key == key)?;
         Some(self.value_of(setting))
@@ -92,14 +92,14 @@ impl App {
         value_in(config, setting)
     }
 
-    /// Changes which projects are excluded, and removes what was derived of those that are.
+    /// Changes which projects are excluded, and removes data derived from them.
     ///
-    /// This application itself keeps the settings that it was opened with.
+    /// This application itself continues with the settings that it was opened with.
     ///
     /// # Errors
     ///
-    /// Denied where nothing may be written, Invalid for a pattern that is not valid, NotFound for
-    /// one to remove that is not set, Conflict where the list has comments that would be lost.
+    /// Denied if nothing may be written, Invalid for a pattern that is not valid, NotFound for one
+    /// to remove that is not set, Conflict if the list has comments that would be lost.
     pub fn exclude(&self, request: &ExcludeRequest) -> AppResult<Excluded> {
         self.answer(|cx| exclude(cx, request))
     }

@@ -1,9 +1,9 @@
-//! The JSON contract: what every face hands out to programs, each shape defined once.
+//! The JSON contract: the output of every face for programs, each shape defined once.
 //!
 //! A shape is a struct made by `shape!`: its members are the members of the JSON object, in that
 //! order. The value, the table in `docs/cli.md` and the JSON Schema in `docs/schema.json` all come
 //! from that one definition. Answers are written as [`Json`] and never through a general value
-//! tree, so that number tokens, doubled keys and lone surrogates of a session survive.
+//! tree, so that number tokens, duplicate keys and lone surrogates of a session survive.
 
 mod all;
 mod entry;
@@ -24,35 +24,35 @@ pub use session::{
 };
 pub(crate) use session::{conversation, usage_of};
 
-use boswell_model::Instant;
 use boswell_model::json::Json;
+use boswell_model::{Instant, Remark};
 
-/// A value of the contract: it knows its schema and becomes JSON.
+/// A value of the contract, with a schema and a conversion to JSON.
 pub trait ToJson {
-    /// What readers may rely on.
+    /// Returns the schema.
     fn schema() -> Schema;
 
-    /// The value itself; none where the member is left out.
+    /// Converts the value; `None` if the member is omitted.
     fn to_json(self) -> Option<Json>;
 }
 
 /// A shape of the contract: an object with a fixed list of members.
 pub trait Shape: ToJson + Sized {
-    /// Definition of the shape.
+    /// Returns the definition of the shape.
     fn definition() -> ShapeDefinition;
 
-    /// The object, for a line of `--json` or an element of another one.
+    /// Returns the object, for a line of `--json` or a part of another shape.
     fn object(self) -> Json {
         self.to_json().unwrap_or(Json::Null)
     }
 }
 
-/// A member that some answers have and others leave out, where `null` would say something else.
+/// A member that some answers have and others omit, because `null` would mean something else.
 #[derive(Debug, Clone, Default)]
 pub enum Maybe<T> {
-    /// The member is there.
+    /// The member is present.
     Given(T),
-    /// It is left out.
+    /// The member is omitted.
     #[default]
     Absent,
 }
@@ -65,9 +65,9 @@ impl<T> From<Option<T>> for Maybe<T> {
 
 /// Defines shapes: structs whose members are those of a JSON object.
 ///
-/// `Name: "word"` is a shape that is written as a line of its own, with `v` and `type` before its
-/// members; `Name` alone is a part of another shape. `member as "name"` gives a member a name that
-/// is a keyword of Rust.
+/// `Name: "word"` is a shape that is written as a line, with `v` and `type` before its members;
+/// `Name` alone is a part of another shape. `member as "name"` sets a member name that is a keyword
+/// of Rust.
 macro_rules! shape {
     ($(
         $(#[doc = $doc:literal])+
@@ -130,7 +130,7 @@ macro_rules! shape {
 }
 pub(crate) use shape;
 
-/// The first of some words: macros choose with it.
+/// Returns the first of some words, for use in macros.
 pub(crate) fn first(words: &[&'static str]) -> Option<&'static str> {
     words.first().copied()
 }
@@ -159,6 +159,17 @@ plain! {
     i64 => Schema::Integer;
     f64 => Schema::Number;
     Json => Schema::Any;
+}
+
+/// A face first phrases the next step of the remark, with [`Remark::phrased`].
+impl ToJson for Remark {
+    fn schema() -> Schema {
+        Schema::Text
+    }
+
+    fn to_json(self) -> Option<Json> {
+        Some(self.text.into())
+    }
 }
 
 impl ToJson for Instant {
@@ -206,7 +217,7 @@ impl<T: ToJson> ToJson for Vec<T> {
     }
 }
 
-/// An object whose keys are data, in the order in which they were given.
+/// An object whose keys are data, in insertion order.
 #[derive(Debug, Clone, Default)]
 pub struct Map<T>(pub Vec<(String, T)>);
 

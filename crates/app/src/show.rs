@@ -1,10 +1,10 @@
-//! The transcript of a session, an entry at a time.
+//! The transcript of a session, one entry at a time.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use boswell_dialect::{Depth, Subagent};
-use boswell_model::{Block, Error, ErrorKind, Result, Slot, View, shell_option};
+use boswell_model::{Advice, Error, ErrorKind, Part, Result, Slot, View};
 use boswell_store::{Session, Store};
 
 use crate::gaps::{require_known_format, warn_about_gaps};
@@ -12,56 +12,56 @@ use crate::sessions::linked_transcript;
 use crate::shape::{EntryParts, EntryPlace};
 use crate::{App, AppResult, RequestContext};
 
-/// Which entries of a session are shown.
+/// A request for a transcript.
 #[derive(Debug, Clone, Default)]
 pub struct ShowRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// Every record of the file in file order, metadata and unknown kinds too.
+    /// Every record in file order, including metadata and unknown kinds.
     pub records: bool,
     /// Only this entry.
     pub entry: Option<String>,
-    /// This entry and three before and after it.
+    /// This entry, and three before and after it.
     pub around: Option<String>,
-    /// Only this many, the last ones.
+    /// Maximum number of entries; the last ones are shown.
     pub limit: Option<usize>,
-    /// Only what comes before this entry.
+    /// Only entries before this one.
     pub before: Option<String>,
-    /// Records as they are in the file, without the keys that an agent keeps in them.
+    /// Records as stored, except for credentials that an agent writes into them.
     pub raw: bool,
-    /// Whether the whole output of tools is put back where the agent keeps it in another file.
+    /// Whether the complete output of tools is read from the agent's side files.
     pub full_output: bool,
-    /// Also what subagents did, below the calls that started them.
+    /// Include the entries of subagents, below the calls that started them.
     pub subagents: bool,
 }
 
-/// The parts of a transcript that the sink receives, in order.
+/// The items of a transcript, in the order in which the sink receives them.
 #[derive(Debug)]
 pub enum ShownItem<'e> {
     /// An entry.
     Entry {
-        /// Facts of the entry. Its view is missing if it changed while it was read.
+        /// The entry. Its view is missing if the record changed while it was read.
         entry: EntryParts<'e>,
-        /// How many subagents deep.
+        /// Nesting depth of subagents.
         depth: usize,
     },
-    /// A subagent that was started here. Its entries follow if they were asked for.
+    /// A subagent that was started here. Its entries follow if they were requested.
     Subagent {
         /// Id of the subagent.
         id: &'e str,
         /// Task of the subagent, in a few words.
         task: Option<&'e str>,
-        /// How many subagents deep the call that started it is.
+        /// Nesting depth of the call that started it.
         depth: usize,
     },
 }
 
-/// Receives a transcript item by item; it returns false to stop.
+/// Receives a transcript item by item; returns false to stop.
 pub type ShowSink<'s> = &'s mut dyn FnMut(ShownItem<'_>) -> Result<bool>;
 
 impl App {
-    /// Hands out the entries of a session's current branch, or those that were asked for. An entry
-    /// is read when it is its turn, so that memory does not grow with the session.
+    /// Passes the entries of a session's current branch, or the requested ones, to the sink. Each
+    /// entry is read just before it is passed on, so that memory does not grow with the session.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl App {
 
 fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Result<()> {
     let found = cx.resolve(&request.session)?;
-    // Records and entries are those of the file that was named; the conversation may be elsewhere.
+    // Records and entries are those of the named file; the conversation may be elsewhere.
     let of_file = request.records || request.raw || request.entry.is_some();
     let found = if of_file {
         found
@@ -101,22 +101,22 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
     };
     walk.log(&session, (&branch, &slots), 0)?;
     if request.subagents && request.entry.is_none() && request.around.is_none() {
-        // Those that no shown call started.
+        // Subagents that no shown call started.
         walk.started(|_| true, 0)?;
     }
     warn_about_gaps(cx, &session);
     Ok(())
 }
 
-/// Hands out a session, and its subagents where they were started.
+/// Walks through a session, and its subagents where they were started.
 struct Walk<'a> {
     store: &'a Store,
     request: &'a ShowRequest,
     subagents: Vec<Subagent>,
-    /// Those that were handed out already.
+    /// Subagents that were already passed on.
     shown: HashSet<usize>,
     sink: ShowSink<'a>,
-    /// Whether the sink wants nothing more.
+    /// Whether the sink wants no more.
     is_ended: bool,
 }
 
@@ -144,7 +144,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Hands out an entry, and gives the ids of the calls in it.
+    /// Passes on an entry, and returns the ids of the calls in it.
     fn entry(
         &mut self,
         session: &Session,
@@ -172,20 +172,20 @@ impl Walk<'_> {
         Ok(calls.map(|(id, ..)| id.to_owned()).collect())
     }
 
-    /// Puts the whole output of a tool in the place of its beginning.
+    /// Replaces the truncated output of a tool by the complete one.
     fn put_back_output(&self, session: &Session, slot: Slot, view: &mut View) -> Result<()> {
         let Some(whole) = self.store.full_output(session, slot)? else {
             return Ok(());
         };
-        for block in &mut view.blocks {
-            if let Block::Result { text, .. } = block {
+        for part in &mut view.parts {
+            if let Part::Result { text, .. } = part {
                 *text = String::from_utf8_lossy(&whole).into_owned();
             }
         }
         Ok(())
     }
 
-    /// Hands out the subagents that fit, below what was handed out last.
+    /// Passes on the subagents that match, below the last entry.
     fn started(&mut self, fits: impl Fn(&Subagent) -> bool, depth: usize) -> Result<()> {
         let all = self.subagents.iter().enumerate();
         let fitting: Vec<(usize, Subagent)> = all
@@ -193,7 +193,7 @@ impl Walk<'_> {
             .map(|(at, it)| (at, it.clone()))
             .collect();
         for (at, subagent) in fitting {
-            // One that was met inside of another one is not handed out again.
+            // A subagent that was found inside another one is not passed on again.
             if !self.is_ended && self.shown.insert(at) {
                 self.subagent(&subagent, depth)?;
             }
@@ -243,18 +243,16 @@ fn around(session: &Session, all: &[Slot], name: &str) -> Result<Vec<Slot>> {
                 name.escape_debug()
             ),
         )
-        .hinting(format!(
-            "look around it in the file with `boswell show {} {} --records`",
-            session.reference().to_argument(),
-            shell_option("--around", name)
-        ))
+        .advising(Advice::ShowRecords {
+            session: Some(session.reference().to_string()),
+            around: Some(name.to_owned()),
+        })
     })?;
     let near = place.saturating_sub(3)..(place + 4).min(all.len());
     Ok(all.get(near).unwrap_or_default().to_vec())
 }
 
-/// The last entries, or those that end just before one: how a long session is read backwards, page
-/// by page.
+/// Returns the last entries, or those before one: a long session is read backwards, page by page.
 fn page(session: &Session, mut all: Vec<Slot>, request: &ShowRequest) -> Result<Vec<Slot>> {
     if let Some(name) = &request.before {
         let end = session.find(name)?;

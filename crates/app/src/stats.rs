@@ -17,14 +17,14 @@ use crate::sessions::notes_overlay::NotesOverlay;
 use crate::shape::{Map, TokensShape, shape};
 use crate::{App, AppResult, Cancel, Config, RequestContext};
 
-/// What is counted, and what sums are made by.
+/// A request for statistics.
 #[derive(Debug, Clone)]
 pub struct StatsRequest {
     /// Only this session and its subagents.
     pub session: Option<String>,
-    /// What sums are made by.
+    /// The grouping of the sums.
     pub by: By,
-    /// Which sessions are counted.
+    /// The sessions to count.
     pub filter: SessionFilter,
 }
 
@@ -77,16 +77,15 @@ shape! {
 }
 
 impl App {
-    /// Counts messages, turns, tool calls, tokens and cost: one sum, or one for each day, project,
-    /// agent or model. Days come in order, the others by how much was answered.
+    /// Counts messages, turns, tool calls, tokens and cost: one sum, or one per day, project, agent
+    /// or model. Days are in order, the others by the number of output tokens.
     ///
-    /// A request that is cancelled returns sums of what was read by then, which say that they are
-    /// not complete.
+    /// A cancelled request returns the sums so far, marked as incomplete.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Invalid for a time or for prices among the settings
-    /// that are not valid.
+    /// NotFound if there is no such session, Invalid for a time or for prices in the settings that
+    /// are not valid.
     pub fn stats(&self, request: &StatsRequest, cancel: &Cancel) -> AppResult<Vec<StatShape>> {
         self.answer_with(cancel.clone(), |cx| stats(cx, request))
     }
@@ -138,8 +137,8 @@ fn rows(by: By, tally: &Tally, prices: &Prices) -> Vec<StatShape> {
         .collect()
 }
 
-/// The sums of a session that no store lists, such as a file that was named by its path, and of
-/// its subagents.
+/// Returns the sums of a session that no store lists, such as a file given by its path, and of its
+/// subagents.
 fn unlisted(cx: &RequestContext, found: &Resolved, by: By) -> Result<Tally> {
     let session = found.store.read(&found.location, Depth::Heads)?;
     require_known_format(&session)?;
@@ -151,7 +150,7 @@ fn unlisted(cx: &RequestContext, found: &Resolved, by: By) -> Result<Tally> {
     Catalog::tally_unlisted(&found.store, &locations, by, &go_on)
 }
 
-/// The conversation of a session, and its subagents.
+/// Selects the conversation of a session, and its subagents.
 fn one(cx: &RequestContext, session_index: &SessionIndex, session: &Resolved) -> IsMeant<'static> {
     let places = places_of(cx, session_index, session);
     Box::new(move |sides| sides.iter().any(|side| places.contains(side)))
@@ -180,7 +179,7 @@ fn places_of(
         .collect()
 }
 
-/// The conversations that are asked for.
+/// Selects the filtered conversations.
 fn narrowed<'f>(
     cx: &RequestContext,
     session_index: &mut SessionIndex,
@@ -212,7 +211,7 @@ fn narrowed<'f>(
     }))
 }
 
-/// The prices of the table, and those that the user set.
+/// Returns the built-in prices, and those that the user set.
 fn prices(settings: &Config) -> Result<Prices> {
     let Some(set) = settings.get("prices").and_then(toml::Value::as_table) else {
         return Ok(Prices::default());
@@ -253,7 +252,7 @@ fn word(by: By) -> &'static str {
 }
 
 fn shape_of(by: By, key: String, sum: Sum, prices: &Prices) -> StatShape {
-    // By model only usage and sessions are known; of sessions that could not be read, nothing.
+    // By model, only usage and sessions are known; for unreadable sessions nothing is.
     let is_known = by != By::Model && !(sum.partial && sum.sessions == 0);
     let known = |count: u64| is_known.then_some(count);
     StatShape {

@@ -1,4 +1,4 @@
-//! Changes of whole stores, in every store that knows how: planned first, carried out on request.
+//! Changes of whole stores, in every store that supports them: planned first, executed on request.
 
 use boswell_dialect::StoreRequest;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
@@ -6,7 +6,7 @@ use boswell_store::Store;
 use boswell_store::operations::Executed;
 
 use crate::RequestContext;
-use crate::planned_change::{self, PlanPreview};
+use crate::planned_change::{self, OperationShape, PlanPreview};
 use crate::shape::shape;
 
 shape! {
@@ -15,89 +15,77 @@ shape! {
         /// what it does
         does: String,
     }
-
-    /// A change of a whole store that was applied.
-    StoreChangeOp: "op" {
-        /// id of the operation
-        op: String,
-        /// what was done
-        kind: String,
-        /// DIALECT:*
-        session: String,
-        /// the last entry that was written, if there is one
-        entry: Option<String>,
-    }
 }
 
 impl ChangeStep {
-    /// A step that does this.
+    /// Creates a step with this description.
     pub fn new(does: impl Into<String>) -> ChangeStep {
         ChangeStep { does: does.into() }
     }
 }
 
-/// What is handed over while stores are changed.
+/// An event while stores are changed.
 #[derive(Debug, Clone)]
 pub enum StoreChange {
-    /// What would change in a store.
+    /// The plan of a store.
     Planned(PlanPreview),
-    /// What changed in a store.
+    /// A changed store.
     Changed(ChangedStore),
-    /// What changes or changed in boswell's own folder.
+    /// A planned or executed change of boswell's own home.
     Step(ChangeStep),
 }
 
 /// A store that was changed.
 #[derive(Debug, Clone)]
 pub struct ChangedStore {
-    /// Whose store it is.
+    /// Dialect of the store.
     pub dialect: String,
-    /// What was done to it.
+    /// Description of the change.
     pub title: String,
-    /// How many files were changed.
+    /// Number of changed files.
     pub files: usize,
     /// The operation.
-    pub op: StoreChangeOp,
+    pub op: OperationShape,
 }
 
-/// What became of a change of all stores.
+/// The result of a change of all stores.
 #[derive(Debug, Default)]
 pub struct StoreChanges {
-    /// Stores in which something changes, or changed.
+    /// Number of stores that are or would be changed.
     pub changed: usize,
-    /// Ids of the operations that were carried out, oldest first.
+    /// Ids of the executed operations, oldest first.
     pub operations: Vec<String>,
-    /// Names of stores that do not know how.
+    /// Names of stores that do not support the change.
     pub left_out: Vec<&'static str>,
-    /// What could not be read, and stays as it is.
+    /// Files that could not be read, and stay unchanged.
     pub unread: Vec<Error>,
 }
 
-/// What happens to the other stores if one of them fails.
+/// What happens to the other stores if one fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnStoreError {
-    /// They are left alone.
+    /// They are not changed.
     Stop,
     /// They are changed all the same.
     GoOn,
 }
 
-/// Whether a change is only planned or carried out.
+/// Whether a change is only planned or executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeMode {
     /// Nothing is written.
     Plan,
-    /// The change is planned again under the locks of the store, and carried out.
+    /// The change is planned again under the locks of the store, and executed.
     Apply,
 }
 
-/// What is wanted of a store.
+/// Returns the request for a store.
 pub type WantedChange<'w> = dyn Fn(&Store) -> StoreRequest + 'w;
 
-/// Receives what would change, or what changed, store by store.
+/// Receives the planned or executed change of each store.
 pub type StoreChangeSink<'s> = dyn FnMut(StoreChange) -> Result<()> + 's;
 
-/// Plans or carries out a change in every store.
+/// Plans or executes a change in every store.
 pub(crate) fn each(
     cx: &RequestContext,
     wanted: &WantedChange<'_>,
@@ -120,12 +108,12 @@ pub(crate) fn each(
             }
             Err(error) => return Err(error),
         };
-        let unread = planned.left_out.iter().map(|(path, why)| {
-            Error::new(ErrorKind::Denied, format!("`{path}` was left as it is"))
+        for (path, why) in &planned.left_out {
+            let error = Error::new(ErrorKind::Denied, format!("`{path}` was left as it is"))
                 .because(why.clone())
-                .hinting("make it readable, and try again")
-        });
-        changes.unread.extend(unread);
+                .advising("make it readable, and try again");
+            changes.unread.push(error);
+        }
         if planned.plan.steps.is_empty() {
             planned_change::remark(cx, &planned);
             continue;
@@ -136,14 +124,18 @@ pub(crate) fn each(
             planned_change::remark(cx, &planned);
             continue;
         }
-        let done = cx
-            .runner()?
-            .execute_store(&cx.writable(store.clone())?, request)?;
-        planned_change::remark(cx, &done.planned);
+        let done = carry_out(cx, store, request)?;
         changes.operations.push(done.operation.id.clone());
         sink(StoreChange::Changed(changed(&done, store)))?;
     }
     Ok(changes)
+}
+
+fn carry_out(cx: &RequestContext, store: &Store, request: &StoreRequest) -> Result<Executed> {
+    let writable = cx.writable(store.clone())?;
+    let done = cx.runner()?.execute_store(&writable, request)?;
+    planned_change::remark(cx, &done.planned);
+    Ok(done)
 }
 
 fn changed(done: &Executed, store: &Store) -> ChangedStore {
@@ -151,12 +143,7 @@ fn changed(done: &Executed, store: &Store) -> ChangedStore {
     ChangedStore {
         title: done.operation.title.clone(),
         files: done.operation.files().len(),
-        op: StoreChangeOp {
-            op: done.operation.id.clone(),
-            kind: done.operation.kind.clone(),
-            session: session.to_string(),
-            entry: done.planned.entries.last().cloned(),
-        },
+        op: OperationShape::of(done, &session),
         dialect: session.dialect,
     }
 }

@@ -1,7 +1,7 @@
-//! Which stores were found, and what each can.
+//! Lists the discovered stores, and what each supports.
 
 use boswell_dialect::Capability;
-use boswell_model::Result;
+use boswell_model::{Advice, Remark, Result};
 use boswell_store::Store;
 use boswell_store::links::{Conversation, drift};
 use boswell_store::store::{Listing, StoreId};
@@ -43,7 +43,7 @@ shape! {
         /// for `lost_soon`: how many sessions
         sessions: Maybe<usize>,
         /// details, in one sentence
-        detail: String,
+        detail: Remark,
     }
 
     /// Conversations of a store, compared with their transcripts in other stores.
@@ -71,17 +71,17 @@ shape! {
     }
 }
 
-/// The stores that were found.
+/// The discovered stores.
 #[derive(Debug)]
 pub struct StoreList {
-    /// Those that could be listed.
+    /// Stores that could be listed.
     pub stores: Vec<StoreShape>,
-    /// Folders that would be stores, and are not there.
+    /// Folders of agents that do not exist.
     pub absent: Vec<LookedAt>,
 }
 
 impl App {
-    /// Lists the stores that were found: format, folder, sessions, bytes, what each can.
+    /// Lists the discovered stores: format, folder, sessions, bytes, capabilities.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl App {
         self.answer(stores)
     }
 
-    /// Compares conversations that are kept in two stores, for each store that has any.
+    /// Compares conversations that exist in two stores, for each store that has any.
     ///
     /// # Errors
     ///
@@ -129,7 +129,10 @@ fn store_shape(store: &Store, listing: &Listing, soon: usize) -> StoreShape {
         problem: problem.kind.word(),
         path: Maybe::Given(store.backend().describe(key)),
         sessions: Maybe::Absent,
-        detail: problem.detail.clone(),
+        detail: Remark {
+            text: problem.detail.clone(),
+            advice: problem.advice.clone(),
+        },
     });
     StoreShape {
         dialect: store.dialect().name(),
@@ -151,9 +154,10 @@ fn lost_soon(count: usize) -> Option<StoreWarning> {
         problem: "lost_soon",
         path: Maybe::Absent,
         sessions: Maybe::Given(count),
-        detail: format!(
-            "{count} sessions will be deleted by their agent within {AHEAD} days and are not kept: `boswell keep on` keeps them"
-        ),
+        detail: Remark::new(format!(
+            "{count} sessions will be deleted by their agent within {AHEAD} days and are not kept"
+        ))
+        .advising(Advice::KeepCopies),
     })
 }
 
@@ -168,33 +172,42 @@ fn pairs(cx: &RequestContext) -> Result<Vec<PairsShape>> {
     Ok(pairs)
 }
 
-/// The comparison of a store; none where no conversation of it has a transcript elsewhere.
+/// Returns the comparison of a store; `None` if no conversation of it has a transcript elsewhere.
 fn pairs_of(id: StoreId, store: &Store, conversations: &[Conversation]) -> Option<PairsShape> {
-    let of_store = || conversations.iter().filter(|c| c.front.0 == id);
-    let twice: Vec<&Conversation> = of_store().filter(|c| !c.linked.is_empty()).collect();
-    let gone = of_store()
-        .filter(|c| c.linked.is_empty() && !c.dangling.is_empty())
-        .count();
-    if twice.is_empty() && gone == 0 {
-        return None;
-    }
-    let drifts = |c: &Conversation| {
-        let mut others = c.linked.iter();
-        others.any(|(_, other)| !drift(&c.front.1, other).is_empty())
-    };
-    let own: u64 = twice.iter().map(|c| c.front.1.location.size).sum();
-    let others = twice.iter().flat_map(|c| &c.linked);
-    let other: u64 = others.map(|(_, side)| side.location.size).sum();
-    Some(PairsShape {
+    let mut pairs = PairsShape {
         dialect: store.dialect().name(),
         root: store.root().display().to_string(),
-        twice: twice.len(),
-        once: of_store().count() - twice.len(),
-        transcript_gone: gone,
-        drifted: twice.iter().filter(|c| drifts(c)).count(),
-        bytes: own,
-        other_bytes: other,
-        total_bytes: own + other,
-        ratio: (other > 0).then(|| own as f64 / other as f64),
-    })
+        twice: 0,
+        once: 0,
+        transcript_gone: 0,
+        drifted: 0,
+        bytes: 0,
+        other_bytes: 0,
+        total_bytes: 0,
+        ratio: None,
+    };
+    for conversation in conversations.iter().filter(|it| it.front.0 == id) {
+        let (front, linked) = (&conversation.front.1, &conversation.linked);
+        if linked.is_empty() {
+            pairs.once += 1;
+            pairs.transcript_gone += usize::from(!conversation.dangling.is_empty());
+            continue;
+        }
+        pairs.twice += 1;
+        pairs.bytes += front.location.size;
+        let mut drifts = false;
+        for (_, side) in linked {
+            pairs.other_bytes += side.location.size;
+            drifts |= !drift(front, side).is_empty();
+        }
+        pairs.drifted += usize::from(drifts);
+    }
+    if pairs.twice == 0 && pairs.transcript_gone == 0 {
+        return None;
+    }
+    pairs.total_bytes = pairs.bytes + pairs.other_bytes;
+    if pairs.other_bytes > 0 {
+        pairs.ratio = Some(pairs.bytes as f64 / pairs.other_bytes as f64);
+    }
+    Some(pairs)
 }

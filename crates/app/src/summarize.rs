@@ -1,4 +1,4 @@
-//! Titles and summaries of sessions, kept as notes.
+//! Titles and summaries of sessions, stored as notes.
 
 use boswell_find::Secrets;
 use boswell_model::{Result, SessionRef};
@@ -11,21 +11,21 @@ use crate::shape::shape;
 use crate::summary::{ExternalProgram, SummaryInput, Summed, extract};
 use crate::{App, AppResult, Cancel, RequestContext};
 
-/// Which sessions are summed up.
+/// A request to summarise sessions.
 #[derive(Debug, Clone, Default)]
 pub struct SummarizeRequest {
-    /// Which ones.
+    /// The sessions.
     pub which: WhichSessions,
-    /// At most so many; else all.
+    /// Maximum number of sessions; `None` for all.
     pub limit: Option<usize>,
-    /// Only make the summaries, and keep none.
+    /// Only compute the summaries, store none.
     pub dry_run: bool,
 }
 
-/// Sessions by name, or those that need it.
+/// Named sessions, or those without a summary.
 #[derive(Debug, Clone)]
 pub enum WhichSessions {
-    /// These: refs, beginnings of ids, paths, `@last`, `@here`.
+    /// These sessions: refs, beginnings of ids, paths, `@last`, `@here`.
     Named(Vec<String>),
     /// All that have no summary yet, last active first.
     WithoutSummary,
@@ -51,37 +51,37 @@ shape! {
     }
 }
 
-/// What happens while sessions are summed up.
+/// An event while sessions are summarised.
 #[derive(Debug)]
 pub enum SummarizeEvent {
     /// The next session is examined.
     Session {
-        /// Which one, counted from 1.
+        /// Number of the session, from 1.
         number: usize,
-        /// Of how many.
+        /// Total number of sessions.
         total: usize,
     },
-    /// A summary was made.
+    /// A summary was computed.
     Summary(SummaryShape),
 }
 
-/// How many sessions were summed up.
+/// The totals.
 #[derive(Debug, Clone, Copy)]
 pub struct Summarized {
-    /// Sessions that were examined; none where every session has a summary.
+    /// Number of examined sessions; 0 if every session has a summary.
     pub sessions: usize,
-    /// Sessions that could not be summed up. Each is a [`Notice::Failure`](crate::Notice::Failure).
+    /// Number of sessions that failed. Each is a [`Notice::Failure`](crate::Notice::Failure).
     pub failed: usize,
 }
 
 impl App {
-    /// Gives sessions a title and a summary, by the program of the settings or by an extract.
-    /// `sink` is handed what happens as it does.
+    /// Adds a title and a summary to sessions, by the program of the settings or by an extract.
+    /// `sink` receives each event.
     ///
     /// # Errors
     ///
     /// NotFound if there is no such session, Denied if nothing may be written, and every error of
-    /// `sink`. A session that cannot be summed up is a notice.
+    /// `sink`. A session that fails is a notice.
     pub fn summarize(
         &self,
         request: &SummarizeRequest,
@@ -92,7 +92,7 @@ impl App {
     }
 }
 
-/// A conversation to sum up: where to read it, and the sessions that it is.
+/// A conversation to summarise: the session to read, and all its sides.
 struct Wanted {
     found: Resolved,
     sides: Vec<SessionRef>,
@@ -157,8 +157,8 @@ fn all_wanted(cx: &RequestContext, request: &SummarizeRequest) -> Result<Vec<Wan
     Ok(all)
 }
 
-/// Sums up a session that was closed, if the settings say so. The session is closed
-/// whether or not that works.
+/// Summarises a session that was closed, if the settings enable it. The session is closed even if
+/// this fails.
 pub(crate) fn at_close(cx: &RequestContext, found: &Resolved) {
     if !cx.config.is_on("summary.at_close") {
         return;
@@ -189,7 +189,7 @@ fn missing(cx: &RequestContext, conversations: &[Conversation]) -> Vec<Wanted> {
         .collect()
 }
 
-/// The conversation that a session belongs to; itself where it has no other sides.
+/// Returns the conversation of a session; only itself if it has no other sides.
 fn wanted(found: Resolved, conversations: &[Conversation]) -> Wanted {
     let own = SessionRef::new(found.store.dialect().name(), &found.location.id);
     let all = |it: &Conversation| -> Vec<SessionRef> {
@@ -220,7 +220,7 @@ fn summed(cx: &RequestContext, it: &Wanted, secrets: &Secrets) -> Result<Option<
     }
 }
 
-/// Keeps it for every side of the conversation, in one write.
+/// Stores the summary for every side of the conversation, in one write.
 fn keep(cx: &RequestContext, it: &Wanted, summed: &Summed) -> Result<()> {
     let note = |session: &SessionRef, kind| Note {
         session: session.clone(),

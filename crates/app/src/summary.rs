@@ -1,7 +1,7 @@
 //! Titles and summaries of sessions: a title of eight words, three sentences.
 //!
-//! Built in is an extract: nothing is added that the session does not contain. A program of the
-//! user's may write them instead.
+//! The built-in summary is an extract: it contains only text of the session. An external program of
+//! the user may write summaries instead.
 
 mod external;
 mod extract;
@@ -12,12 +12,12 @@ pub(crate) use external::ExternalProgram;
 pub(crate) use extract::extract;
 pub(crate) use input::SummaryInput;
 
-/// Most words of a title.
+/// Maximum number of words in a title.
 const TITLE_WORDS: usize = 8;
-/// Most sentences of a summary.
+/// Maximum number of sentences in a summary.
 const SENTENCES: usize = 3;
 
-/// What a session was about.
+/// Title and summary of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Summed {
     /// At most eight words.

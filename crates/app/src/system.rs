@@ -10,34 +10,34 @@ use std::path::{Path, PathBuf};
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{ProcessState, RealDisk, durable, process_state};
 
-/// Measures how long something takes.
+/// Measures elapsed time.
 #[derive(Debug)]
 pub struct Stopwatch(std::time::Instant);
 
 impl Stopwatch {
-    /// Starts to measure.
+    /// Starts the measurement.
     pub fn start() -> Stopwatch {
         Stopwatch(std::time::Instant::now())
     }
 
-    /// The time since it was started.
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> std::time::Duration {
         self.0.elapsed()
     }
 }
 
-/// Answers true until so much time has passed.
+/// Returns a function that is true until `limit` has passed.
 pub fn until(limit: std::time::Duration) -> impl Fn() -> bool + Sync {
     let start = std::time::Instant::now();
     move || start.elapsed() < limit
 }
 
-/// Whether a process of that number runs, and began when it should; where the system tells no
-/// times, its number counts.
+/// Whether the process `pid` runs and has this start time; on systems without start times only the
+/// pid counts.
 pub fn runs_since(pid: u32, start: Option<&str>) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     match (stat, start) {
-        // The name of a program may hold anything: numbers are counted from behind it.
+        // The name of a program may contain any character, so fields are counted after it.
         (Ok(stat), Some(start)) => {
             let numbers = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
             numbers
@@ -50,27 +50,27 @@ pub fn runs_since(pid: u32, start: Option<&str>) -> bool {
     }
 }
 
-/// The path of this program.
+/// Returns the path of this program.
 pub fn program() -> Result<PathBuf> {
     std::env::current_exe().map_err(|error| Error::io("boswell", "find the program", error))
 }
 
-/// How many threads may read at once.
+/// Returns how many threads may read concurrently.
 pub fn workers() -> usize {
     std::thread::available_parallelism().map_or(2, |n| n.get().min(8))
 }
 
-/// A small file of the user's, as text.
+/// Reads a small file of the user as text.
 pub fn read_text(path: &Path) -> std::io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-/// Makes a folder of the user's, and those above it that are missing.
+/// Creates a folder and its missing parents.
 pub fn make_folders(path: &Path) -> Result<()> {
     durable::make_folders(&RealDisk, path)
 }
 
-/// A file that was not there before, for the owner's eyes alone.
+/// Creates a new file that only its owner can read.
 pub fn new_file(path: &Path) -> Result<std::fs::File> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -81,12 +81,12 @@ pub fn new_file(path: &Path) -> Result<std::fs::File> {
             ErrorKind::Invalid,
             format!("there is a file `{}` already", path.display()),
         )
-        .hinting("give another name, or remove it first"),
+        .advising("give another name, or remove it first"),
         _ => Error::io(path.display(), "make the file", error),
     })
 }
 
-/// A script that was not there before and that its owner may run.
+/// Creates a new script that its owner can run.
 pub fn new_script(path: &Path, text: &str) -> Result<()> {
     use std::io::Write;
     let mut file = new_file(path)?;
@@ -97,8 +97,8 @@ pub fn new_script(path: &Path, text: &str) -> Result<()> {
     written.map_err(|error| Error::io(path.display(), "write the script", error))
 }
 
-/// Bytes that may still be written where a path is, or would be; none where the
-/// system does not say.
+/// Returns the free bytes of the file system of a path, which need not exist; `None` if the system
+/// does not report it.
 #[cfg(unix)]
 pub fn free_space(path: &Path) -> Option<u64> {
     let there = path.ancestors().find(|it| it.exists())?;
@@ -106,13 +106,13 @@ pub fn free_space(path: &Path) -> Option<u64> {
     Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// Bytes that may still be written; other systems are not asked.
+/// Returns `None`: not supported on this system.
 #[cfg(not(unix))]
 pub fn free_space(_: &Path) -> Option<u64> {
     None
 }
 
-/// Whether nothing is at a path yet, or a folder with nothing in it.
+/// Whether a path does not exist, or is an empty folder.
 pub fn is_new_or_empty(path: &Path) -> Result<bool> {
     match std::fs::read_dir(path) {
         Ok(mut inside) => Ok(inside.next().is_none()),

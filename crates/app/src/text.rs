@@ -1,7 +1,7 @@
-//! Text that comes from sessions made harmless, and measured in columns.
+//! Sanitises text from sessions for display, and measures it in columns.
 //!
-//! Every face shows what agents wrote, and that may be hostile: control characters, changes of the
-//! reading direction, characters that cannot be seen.
+//! Every face shows text that agents wrote, which may be hostile: control characters, changes of
+//! the reading direction, invisible characters.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,8 @@ use boswell_model::json::Json;
 use boswell_model::{is_hostile, without_hostile};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Makes text harmless on a terminal: everything that could move the cursor, change colours, turn
-/// the reading direction or hide is shown as what it is. Newlines and tabs stay.
+/// Escapes text for a terminal: everything that could move the cursor, change colours, reverse the
+/// reading direction or hide text. Newlines and tabs stay.
 pub fn escape(text: &str) -> String {
     let shown = without_hostile(text, |c, out| {
         if c == '\n' || c == '\t' {
@@ -24,12 +24,12 @@ pub fn escape(text: &str) -> String {
     shown.into_owned()
 }
 
-/// Makes text harmless and puts it on one line.
+/// Escapes text and puts it on one line.
 pub fn one_line(text: &str) -> String {
     escape(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// A number of bytes for people.
+/// Formats a number of bytes.
 pub fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
@@ -39,12 +39,12 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Columns that the text takes.
+/// Returns the width of a text in columns.
 pub fn columns(text: &str) -> usize {
     clusters(text).map(UnicodeWidthStr::width).sum()
 }
 
-/// Cuts the text to at most `width` columns, with an ellipsis where it was cut.
+/// Truncates a text to at most `width` columns, with an ellipsis.
 pub fn cut(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
@@ -63,8 +63,8 @@ pub fn cut(text: &str, width: usize) -> String {
     out
 }
 
-/// Characters with all that is drawn onto them: an emoji of several parts must not be cut between
-/// two of them, which would leave a joiner that joins nothing.
+/// Iterates over grapheme clusters: an emoji of several parts must not be split, which would leave
+/// a lone joiner.
 fn clusters(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -80,7 +80,7 @@ fn clusters(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Cuts or fills the text to exactly `width` columns.
+/// Truncates or pads a text to exactly `width` columns.
 pub fn fit(text: &str, width: usize) -> String {
     let mut out = cut(text, width);
     let used = columns(&out);
@@ -88,16 +88,16 @@ pub fn fit(text: &str, width: usize) -> String {
     out
 }
 
-/// A value on one line that a terminal can show: valid UTF-8, and what is not to be seen written by
-/// its number, so that the value is the same once it is parsed.
+/// Formats a value on one line for a terminal: valid UTF-8, with invisible characters as `\u`
+/// escapes, so that the parsed value is the same.
 ///
-/// JSON escapes only what it must, and pieces that are handed through from a session may hold bytes
-/// that are not UTF-8, and white space other than blanks between their tokens.
+/// JSON escapes only what it must, and pieces copied from a session may contain bytes that are not
+/// UTF-8, and white space other than blanks between tokens.
 pub fn json_line(value: &Json) -> String {
     harmless(value.to_bytes())
 }
 
-/// A line of JSON without characters that a terminal would obey.
+/// Escapes characters in a line of JSON that a terminal would interpret.
 pub fn harmless(line: Vec<u8>) -> String {
     let text = String::from_utf8(line)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
@@ -124,14 +124,13 @@ pub fn harmless(line: Vec<u8>) -> String {
     out
 }
 
-/// Whether two bytes begin an escape of a character by its number, unless the
-/// first is itself escaped.
+/// Whether two bytes begin a `\u` escape, unless the first is itself escaped.
 fn is_number(first: u8, second: u8) -> bool {
     (first == b'\\') & (second == b'u')
 }
 
-/// Whether something holds of any two bytes that follow each other. Looked at in blocks, so that a
-/// machine can take many at once.
+/// Whether `holds` is true for any two adjacent bytes. Checked in blocks, so that the compiler can
+/// vectorise the loop (SIMD).
 fn any_pair(bytes: &[u8], holds: impl Fn(u8, u8) -> bool) -> bool {
     let seconds = bytes.get(1..).unwrap_or(b"").chunks(256);
     bytes.chunks(256).zip(seconds).any(|(firsts, seconds)| {
@@ -142,8 +141,7 @@ fn any_pair(bytes: &[u8], holds: impl Fn(u8, u8) -> bool) -> bool {
     })
 }
 
-/// Replaces halves of surrogate pairs, which agents that count in UTF-16 leave behind and
-/// strict parsers refuse.
+/// Replaces lone surrogates, which agents that count in UTF-16 leave and strict parsers reject.
 fn whole_characters(text: String) -> String {
     if !any_pair(text.as_bytes(), is_number) {
         return text;
@@ -165,7 +163,7 @@ fn whole_characters(text: String) -> String {
     out
 }
 
-/// The code unit of a `\u` escape at the beginning of the text.
+/// Returns the code unit of a `\u` escape at the beginning of the text.
 fn unit(text: &str) -> Option<u16> {
     u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }

@@ -1,10 +1,10 @@
-//! Times as people type and read them.
+//! Parses and formats times for users.
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 const DAY: i64 = 86_400_000;
 
-/// Reads `2026-01-31`, a full RFC 3339 time, or an age such as `30m`, `12h`, `7d`, `2w`; also
+/// Parses `2026-01-31`, a full RFC 3339 time, or an age such as `30m`, `12h`, `7d`, `2w`; also
 /// `today` and `yesterday` (UTC).
 pub fn parse(text: &str, now: Instant) -> Result<Instant> {
     let midnight = now.millis() - now.millis().rem_euclid(DAY);
@@ -32,13 +32,13 @@ pub fn parse(text: &str, now: Instant) -> Result<Instant> {
         ));
     }
     Instant::parse(text).ok_or_else(|| {
-        Error::new(ErrorKind::Invalid, format!("`{}` is no time", text.escape_debug())).hinting(
+        Error::new(ErrorKind::Invalid, format!("`{}` is not a valid time", text.escape_debug())).advising(
             "write a date such as 2026-01-31, a time such as 2026-01-31T10:00:00Z, or an age such as 12h, 7d, 2w",
         )
     })
 }
 
-/// Reads a span of time such as `10s`, `500ms`, `2m`, `30d`.
+/// Parses a duration such as `10s`, `500ms`, `2m`, `30d`.
 pub fn span(text: &str) -> Result<std::time::Duration> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (count, unit) = text.split_at(digits);
@@ -57,13 +57,13 @@ pub fn span(text: &str) -> Result<std::time::Duration> {
     span.map(std::time::Duration::from_millis).ok_or_else(|| {
         Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no span of time", text.escape_debug()),
+            format!("`{}` is not a valid duration", text.escape_debug()),
         )
-        .hinting("write 500ms, 10s, 2m, 12h or 30d")
+        .advising("write 500ms, 10s, 2m, 12h or 30d")
     })
 }
 
-/// How long ago, in one short word; dates for what is older than a month.
+/// Formats how long ago a time is in one short word; as a date if it is older than a month.
 pub fn ago(then: Instant, now: Instant) -> String {
     let seconds = (now.millis() - then.millis()) / 1000;
     match seconds {
@@ -76,12 +76,12 @@ pub fn ago(then: Instant, now: Instant) -> String {
     }
 }
 
-/// The date, UTC.
+/// Formats the date, UTC.
 pub fn date(then: Instant) -> String {
     then.to_rfc3339().chars().take(10).collect()
 }
 
-/// Date and minute, UTC.
+/// Formats date and minute, UTC.
 pub fn minute(then: Instant) -> String {
     then.to_rfc3339()
         .chars()

@@ -47,7 +47,7 @@ shape! {
     }
 }
 
-/// Whose tree is wanted.
+/// A request for the tree of a session.
 #[derive(Debug, Clone, Default)]
 pub struct TreeRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
@@ -59,15 +59,15 @@ pub struct TreeRequest {
 pub struct TreeNode {
     /// Its JSON shape.
     pub shape: NodeShape,
-    /// Its whole text, for faces that cut it to their own width.
+    /// The complete text, for faces that truncate it to their own width.
     pub text: String,
 }
 
-/// Receives a tree node by node, parents first; it returns false to stop.
+/// Receives a tree node by node, parents first; returns false to stop.
 pub type TreeSink<'s> = &'s mut dyn FnMut(TreeNode) -> Result<bool>;
 
 impl App {
-    /// Hands out the nodes of a session's tree.
+    /// Passes the nodes of a session's tree to the sink.
     ///
     /// # Errors
     ///
@@ -95,13 +95,13 @@ fn tree(cx: &RequestContext, request: &TreeRequest, sink: TreeSink<'_>) -> Resul
     Ok(())
 }
 
-/// An entry that is worth a line.
+/// An entry that is shown in the tree.
 struct Node {
     slot: Slot,
     depth: usize,
-    /// The nearest node above that is shown.
+    /// The nearest ancestor that is shown.
     above: Option<Slot>,
-    /// Entries between it and this one.
+    /// Number of entries between that one and this one.
     between: usize,
 }
 
@@ -113,7 +113,7 @@ struct Drawing<'s> {
 }
 
 impl Drawing<'_> {
-    /// Walks the tree without recursion and keeps the entries worth a line.
+    /// Walks the tree without recursion and returns the entries to show.
     fn nodes(&self) -> Vec<Node> {
         let tree = self.session.tree();
         let alive = alive(self.session);
@@ -195,8 +195,8 @@ fn in_tree(session: &Session, slot: Slot) -> bool {
     })
 }
 
-/// Entries that are conversation or have some below them. The rest is bookkeeping at the end of a
-/// branch.
+/// Returns for each entry whether it is conversation or has some below it. The others are
+/// bookkeeping at the end of a branch.
 fn alive(session: &Session) -> Vec<bool> {
     let mut alive = vec![false; session.tree().len()];
     for (slot, head) in session.log().entries() {

@@ -1,27 +1,26 @@
 //! Follows live sessions.
 //!
-//! The stores are listed again and again. A log that grew is followed by a [`Follower`], which
-//! reads what is new of it and no more; of logs that did not change only the size is known.
+//! The looks of the change feed show which sessions changed. A log that grew is followed by a
+//! [`Follower`] from then on, which reads only new bytes.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use boswell_dialect::{Depth, SessionLocation};
-use boswell_model::{Flags, Framing, Result, SessionRef};
+use boswell_model::{Flags, Framing, Instant, Result, Revision, SessionRef};
 use boswell_store::backend::is_packed;
-use boswell_store::store::{Resolved, StoreId, StoredSession};
 use boswell_store::{Follower, Store};
 
+use crate::changes::{ListedChange, LogBefore, Place};
 use crate::shape::{EntryParts, EntryPlace};
-use crate::{Answer, App, AppResult, Refusal, RequestContext};
+use crate::{App, AppResult, RequestContext};
 
-/// The clock that files are stamped with may be this far behind the one that we read.
+/// Maximum difference between the clock of file times and ours, in milliseconds.
 const CLOCKS_APART: i64 = 2_000;
 
-/// What to follow.
+/// A request to follow sessions.
 #[derive(Debug, Clone, Default)]
 pub struct WatchRequest {
-    /// Only this session; else every one.
+    /// Only this session; `None` for all.
     pub session: Option<String>,
     /// Whether entries need their line numbers, for which the log before them is read once.
     pub lines: LineNumbers,
@@ -30,36 +29,23 @@ pub struct WatchRequest {
 /// Whether the lines before a new entry are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LineNumbers {
-    /// Entries of sessions that were there before have none.
+    /// Entries of sessions that existed before have none.
     #[default]
     Unknown,
-    /// Counted for entries that have no id.
+    /// Counted for entries without an id.
     Counted,
 }
 
 impl App {
-    /// Starts to follow sessions: what is written from now on is handed out by [`Watch::look`].
+    /// Starts to follow sessions: [`Watch::look`] reports what is written from now on.
     ///
     /// # Errors
     ///
     /// NotFound if there is no such session.
     pub fn watch(&self, request: &WatchRequest) -> AppResult<Watch> {
-        let cx = Arc::new(self.request()?);
-        let only = match request
-            .session
-            .as_deref()
-            .map(|session| cx.resolve(session))
-        {
-            Some(Err(error)) => {
-                let notices = cx.take_notices();
-                return Err(Refusal { error, notices });
-            }
-            found => found.and_then(Result::ok),
-        };
-        let value = Watch::start(&cx, only, request.lines);
-        Ok(Answer {
-            value,
-            notices: cx.take_notices(),
+        self.answer(|cx| match &request.session {
+            Some(session) => Watch::of_one(self, cx, session, request.lines),
+            None => Ok(Watch::of_all(self, cx, request.lines)),
         })
     }
 }
@@ -67,176 +53,175 @@ impl App {
 /// Receives every entry once.
 pub type Sink<'s> = &'s mut dyn FnMut(&EntryParts<'_>) -> Result<()>;
 
-/// Sessions that are followed.
+/// The followed sessions.
 #[derive(Debug)]
 pub struct Watch {
-    cx: Arc<RequestContext>,
-    only: Option<Resolved>,
+    app: App,
     lines: LineNumbers,
-    /// Stores that could be listed once, at least in part. Before that it is unknown
-    /// what is new in them.
-    listed: HashSet<StoreId>,
-    sessions: HashMap<String, Watched>,
+    /// Start time.
+    since: Instant,
+    /// The last look whose changes were processed; `None` if one session is watched.
+    seen: Option<u64>,
+    /// Sessions that changed since the start, or the one that is watched.
+    sessions: BTreeMap<Place, Watched>,
 }
 
-/// A session, and how much of it was shown or was there at the start.
+/// A session, and how much of it was reported or existed at the start.
 #[derive(Debug)]
 struct Watched {
-    /// As it was when it was last read.
-    known: SessionLocation,
-    /// Up to where a document was shown.
+    store: Store,
+    location: SessionLocation,
+    /// How much was reported, or existed at the start.
     shown: u64,
+    /// The revision of a document that was read.
+    read: Option<Revision>,
     follower: Option<Follower>,
 }
 
 impl Watch {
-    /// Remembers how long each log is now.
-    fn start(cx: &Arc<RequestContext>, only: Option<Resolved>, lines: LineNumbers) -> Watch {
-        let mut watch = Watch {
-            cx: Arc::clone(cx),
-            only,
+    /// Watches every session, from the current end of each log.
+    fn of_all(app: &App, cx: &RequestContext, lines: LineNumbers) -> Watch {
+        Watch {
+            app: app.clone(),
             lines,
-            listed: HashSet::new(),
-            sessions: HashMap::new(),
-        };
-        for (store, location, _) in watch.list() {
-            watch
-                .sessions
-                .insert(name(&store, &location), Watched::of(location));
+            since: cx.now,
+            seen: Some(app.looks().begin(cx)),
+            sessions: BTreeMap::new(),
         }
-        watch
     }
 
-    /// Calls the sink with what was written since the last poll. A session that cannot be read at
-    /// this moment is tried again the next time.
+    /// Watches one session; no other log is read.
+    fn of_one(app: &App, cx: &RequestContext, name: &str, lines: LineNumbers) -> Result<Watch> {
+        let found = cx.resolve(name)?;
+        let place = Place::of(&found.store, &found.location);
+        let mut watch = Watch {
+            app: app.clone(),
+            lines,
+            since: cx.now,
+            seen: None,
+            sessions: BTreeMap::new(),
+        };
+        let shown = found.location.size;
+        let mut watched = Watched::new(found.store, found.location, shown);
+        watched.start(lines);
+        watch.sessions.insert(place, watched);
+        Ok(watch)
+    }
+
+    /// Passes what was written since the last poll to the sink. A session that cannot be read now
+    /// is tried again next time.
+    ///
+    /// # Errors
+    ///
+    /// As a request that finds the stores, and errors of the sink.
     pub fn look(&mut self, sink: Sink<'_>) -> Result<()> {
-        let counts_lines = self.lines == LineNumbers::Counted;
-        for (store, location, is_new) in self.list() {
-            let before = SessionLocation {
-                size: if is_new { 0 } else { location.size },
-                ..location.clone()
-            };
-            let watched = self
-                .sessions
-                .entry(name(&store, &location))
-                .or_insert_with(|| Watched::of(before));
-            match location.framing {
-                _ if watched.is_as_known(&location) => {}
-                Framing::Lines => watched.follow(&store, location, counts_lines, sink)?,
-                Framing::Document | Framing::Rows(_) => {
-                    watched.read_document(&store, location, sink)?
+        if let Some(seen) = self.seen {
+            let looks = self.app.looks();
+            looks.look_when_due(&self.app)?;
+            let (changes, newest) = looks.since(seen);
+            self.seen = Some(newest);
+            // If there were too many changes to remember, sessions are followed from their next
+            // change on.
+            let changes = changes.unwrap_or_default().into_iter();
+            changes.for_each(|change| self.changed(change));
+        }
+        for watched in self.sessions.values_mut() {
+            match watched.location.framing {
+                Framing::Document | Framing::Rows(_) if self.seen.is_none() => {
+                    watched.look_at_file();
+                    watched.read_document(sink)?;
                 }
+                Framing::Lines => watched.follow(self.lines, sink)?,
+                Framing::Document | Framing::Rows(_) => watched.read_document(sink)?,
             }
         }
         Ok(())
     }
 
-    /// The sessions as they are now, and whether one that was not seen before was written since the
-    /// start. A store that cannot be listed right now is listed again the next time.
-    fn list(&mut self) -> Vec<(Store, SessionLocation, bool)> {
-        if let Some(only) = &self.only {
-            return vec![(only.store.clone(), as_it_is_now(only), false)];
+    /// Processes a new, changed or deleted log.
+    fn changed(&mut self, change: ListedChange) {
+        let Some(place) = change.place else {
+            return;
+        };
+        let Some(log) = change.log else {
+            self.sessions.remove(&place);
+            return;
+        };
+        // A compressed log does not grow any more.
+        if log.location.key.as_deref().is_none_or(is_packed) {
+            return;
         }
-        let stores = &self.cx.stores;
-        let (held, errors) = stores.held();
-        let start = self.cx.now.millis() - CLOCKS_APART;
-        let mut found = Vec::with_capacity(held.len());
-        for StoredSession { store, location } in &held {
-            let Some(at) = stores.get(*store) else {
-                continue;
-            };
-            // A packed log is finished.
-            if location.key.as_deref().is_some_and(|key| !is_packed(key)) {
-                let is_of_now = location.modified.is_none_or(|at| at.millis() >= start);
-                found.push((
-                    at.clone(),
-                    location.clone(),
-                    is_of_now && self.listed.contains(store),
-                ));
-            }
+        if let Some(watched) = self.sessions.get_mut(&place) {
+            watched.location = log.location;
+        } else if let Some(shown) = self.shown(&log.location, log.before) {
+            let watched = Watched::new(log.store, log.location, shown);
+            self.sessions.insert(place, watched);
         }
-        let failed: HashSet<StoreId> = errors.into_iter().map(|(store, _)| store).collect();
-        let whole = stores
-            .iter_with_archived()
-            .map(|(store, _)| store)
-            .filter(|store| !failed.contains(store));
-        self.listed
-            .extend(whole.chain(held.iter().map(|held| held.store)));
-        found
     }
-}
 
-/// How long the log of one session is now.
-fn as_it_is_now(only: &Resolved) -> SessionLocation {
-    let location = only.location.clone();
-    let stat = location
-        .key
-        .as_ref()
-        .and_then(|key| only.store.backend().stat(key).ok().flatten());
-    match stat.map(|info| SessionLocation::at(&*location.id, &info, location.framing)) {
-        Some(seen) => SessionLocation {
-            size: seen.size,
-            identity: seen.identity,
-            ..location
-        },
-        // A log that is not there any more may have been moved: the follower looks for it.
-        None => SessionLocation {
-            identity: None,
-            ..location
-        },
+    /// Returns how much of a log that is not watched yet is not new; `None` if nothing of it is.
+    fn shown(&self, location: &SessionLocation, before: LogBefore) -> Option<u64> {
+        let now = location.revision();
+        match before {
+            LogBefore::Unlisted => None,
+            LogBefore::Absent => {
+                let start = self.since.millis() - CLOCKS_APART;
+                let is_of_now = location.modified.is_none_or(|at| at.millis() >= start);
+                is_of_now.then_some(0)
+            }
+            // If a log was truncated or replaced, it is unknown which of its records are new.
+            LogBefore::Known(before) if location.framing == Framing::Lines => {
+                let is_other = !before.is_same_file(&now) || now.end() < before.end();
+                (before.end() == 0 || !is_other).then_some(before.end())
+            }
+            LogBefore::Known(before) => Some(before.end()),
+        }
     }
 }
 
 impl Watched {
-    fn of(known: SessionLocation) -> Watched {
+    fn new(store: Store, location: SessionLocation, shown: u64) -> Watched {
         Watched {
-            shown: known.size,
-            known,
+            store,
+            location,
+            shown,
+            read: None,
             follower: None,
         }
     }
 
-    fn is_as_known(&self, now: &SessionLocation) -> bool {
-        let file = |it: &SessionLocation| it.identity.map(|it| it.file);
-        self.known.size == now.size && file(&self.known) == file(now)
-    }
-
-    /// Whether the log was cut, or another file is there now. What it holds was
-    /// not written just now.
-    fn is_rewritten(&self, now: &SessionLocation) -> bool {
-        let is_other = self
-            .known
-            .identity
-            .zip(now.identity)
-            .is_some_and(|(before, now)| before.file != now.file);
-        self.known.size > 0 && (is_other || now.size < self.known.size)
-    }
-
-    fn follow(
-        &mut self,
-        store: &Store,
-        now: SessionLocation,
-        counts_lines: bool,
-        sink: Sink<'_>,
-    ) -> Result<()> {
-        if self.follower.is_none() && self.is_rewritten(&now) {
-            self.known = now;
-            return Ok(());
+    /// Reads the current length of a file that no look finds.
+    fn look_at_file(&mut self) {
+        let key = self.location.key.as_ref();
+        let info = key.and_then(|key| self.store.backend().stat(key).ok().flatten());
+        if let Some(info) = info {
+            let location = &self.location;
+            let now = SessionLocation::at(&*location.id, &info, location.framing);
+            (self.location.size, self.location.identity) = (now.size, now.identity);
         }
-        if self.follower.is_none() {
-            let Ok(follower) = Follower::behind(store, &self.known) else {
-                return Ok(());
+    }
+
+    /// Starts to follow after what was reported; a failure is retried.
+    fn start(&mut self, lines: LineNumbers) -> Option<&mut Follower> {
+        if self.follower.is_none() && self.location.framing == Framing::Lines {
+            let shown = SessionLocation {
+                size: self.shown,
+                ..self.location.clone()
             };
-            self.follower = Some(if counts_lines {
-                follower.counting_lines()
-            } else {
-                follower
+            let follower = Follower::behind(&self.store, &shown).ok()?;
+            self.follower = Some(match lines {
+                LineNumbers::Counted => follower.counting_lines(),
+                LineNumbers::Unknown => follower,
             });
         }
-        let Some(follower) = &mut self.follower else {
+        self.follower.as_mut()
+    }
+
+    fn follow(&mut self, lines: LineNumbers, sink: Sink<'_>) -> Result<()> {
+        let session = SessionRef::new(self.store.dialect().name(), &self.location.id);
+        let Some(follower) = self.start(lines) else {
             return Ok(());
         };
-        let session = SessionRef::new(store.dialect().name(), &now.id);
         loop {
             let Ok(news) = follower.poll() else {
                 return Ok(());
@@ -245,21 +230,20 @@ impl Watched {
                 sink(&EntryParts::of_new(&session, entry))?;
             }
             if !news.more {
-                self.known = now;
                 return Ok(());
             }
         }
     }
 
-    /// A session that is not a log is rewritten as a whole: what is new are the records behind
-    /// those that were shown.
-    fn read_document(&mut self, store: &Store, now: SessionLocation, sink: Sink<'_>) -> Result<()> {
-        if now.size <= self.shown {
-            self.shown = now.size;
-            self.known = now;
+    /// Reads a session that is a document, which is rewritten completely: new are the records after
+    /// those that were reported.
+    fn read_document(&mut self, sink: Sink<'_>) -> Result<()> {
+        let now = self.location.revision();
+        if self.location.size <= self.shown || self.read == Some(now) {
+            self.shown = self.shown.min(self.location.size);
             return Ok(());
         }
-        let Ok(session) = store.read(&now, Depth::Heads) else {
+        let Ok(session) = self.store.read(&self.location, Depth::Heads) else {
             return Ok(());
         };
         let (log, reference) = (session.log(), session.reference());
@@ -290,17 +274,9 @@ impl Watched {
                 sink(&parts)?;
             }
         }
-        self.known = now;
+        self.read = Some(now);
         Ok(())
     }
-}
-
-fn name(store: &Store, location: &SessionLocation) -> String {
-    format!(
-        "{} {}",
-        store.root().display(),
-        location.key.as_deref().unwrap_or(&location.id)
-    )
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The JSON contract: what is documented is what is defined, and nothing that was promised is gone.
+//! The JSON contract: the documentation matches the definitions, and no promised member is missing.
 //!
 //! `BOSWELL_BLESS=1 cargo test -p boswell-app --test contract` writes the page and the schema.
 #![expect(
@@ -25,7 +25,7 @@ fn is_blessed() -> bool {
     std::env::var_os("BOSWELL_BLESS").is_some_and(|value| value == "1")
 }
 
-/// Compares a file with what it should be, or writes it.
+/// Compares a file with its expected contents, or writes it.
 #[track_caller]
 fn assert_is(name: &str, wanted: &str) {
     let path = docs(name);
@@ -55,7 +55,7 @@ fn the_schema_describes_the_shapes_as_they_are_defined() {
     assert_is("schema.json", &shape::pretty(&schema));
 }
 
-/// Every Rust file below a folder.
+/// Collects every Rust file below a folder.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -67,8 +67,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Names of the shapes with a type that a file defines: lines such as `PlanStep: "step" {` inside
-/// of `shape!`.
+/// Returns the names of the shapes that a file defines: lines such as `PlanStep: "step" {` inside
+/// `shape!`.
 fn defined_in(source: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut inside = false;
@@ -120,7 +120,7 @@ fn every_shape_that_the_source_defines_is_documented() {
     assert!(missed.is_empty(), "the search missed {missed:?}");
 }
 
-/// The object in a schema, and what stands behind the name of its member: `[]` for one of several.
+/// Returns the object in a schema, and the suffix of its member's name: `[]` for a list.
 fn object_in(schema: &Schema) -> Option<(&ShapeDefinition, &'static str)> {
     match schema {
         Schema::Object(shape) => Some((shape, "")),
@@ -130,7 +130,7 @@ fn object_in(schema: &Schema) -> Option<(&ShapeDefinition, &'static str)> {
     }
 }
 
-/// Every member of a shape, with those of objects in it: `links`, `links[].ref`.
+/// Visits every member of a shape, including nested ones: `links`, `links[].ref`.
 fn members(shape: &ShapeDefinition, above: &str, visit: &mut dyn FnMut(String, &ShapeField)) {
     for field in &shape.fields {
         let name = format!("{above}{}", field.name);
@@ -154,7 +154,7 @@ fn every_member_says_what_it_means() {
     assert!(silent.is_empty(), "without a doc line: {silent:?}");
 }
 
-/// The members of version 1 by type, as `members.txt` lists them.
+/// Returns the members of version 1 by type, as `members.txt` lists them.
 fn promised() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let mut types: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut last = "";

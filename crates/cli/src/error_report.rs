@@ -11,6 +11,7 @@ use boswell_model::{Error, ErrorKind};
 use crate::app::App;
 use crate::output::json_line;
 use crate::terminal::{cut, escape, one_line};
+use crate::words::phrase;
 
 /// The exit code for an error of that kind.
 pub(crate) fn code(kind: ErrorKind) -> u8 {
@@ -39,15 +40,15 @@ pub(crate) fn left_out(app: &App, left_out: &[Error]) -> ExitCode {
 /// Prints an error and gives its exit code.
 pub(crate) fn report(error: &Error, json: bool) -> ExitCode {
     if json {
-        let line = ErrorShape::from(error).object();
+        let line = ErrorShape::new(error, error.advice().map(phrase)).object();
         eprintln!("{}", json_line(&line));
     } else {
         eprintln!("error: {}", escape(&error.to_string()));
         for reason in reasons(error) {
             eprintln!("  because {}", escape(&reason));
         }
-        if let Some(hint) = error.hint() {
-            eprintln!("hint: {}", escape(hint));
+        if let Some(advice) = error.advice() {
+            eprintln!("hint: {}", escape(&phrase(advice)));
         }
     }
     ExitCode::from(code(error.kind()))
@@ -59,8 +60,8 @@ pub(crate) fn warn(error: &Error) {
     for reason in reasons(error) {
         eprintln!("  because {}", escape(&reason));
     }
-    if let Some(hint) = error.hint() {
-        eprintln!("hint: {}", escape(hint));
+    if let Some(advice) = error.advice() {
+        eprintln!("hint: {}", escape(&phrase(advice)));
     }
 }
 
@@ -192,8 +193,8 @@ mod tests {
         boswell_app::App::open(AppConfig::new(env, Some(folder.join("home")))).unwrap()
     }
 
-    /// The program that the test below starts in a terminal: it draws, hides
-    /// the cursor, and panics.
+    /// The program that the test below starts in a terminal: it draws, hides the cursor, and
+    /// panics.
     #[test]
     #[ignore = "panics; it is started by the test that looks at what is left of the terminal"]
     fn panics_while_it_draws() {
@@ -208,7 +209,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_panic_leaves_a_terminal_with_a_cursor_and_without_colours() {
-        // `script` gives a program a terminal of its own; not every machine has it.
+        // `script` runs a program on a new terminal; not every machine has it.
         let program = std::env::current_exe().unwrap();
         let line = format!(
             "'{}' --exact error_report::tests::panics_while_it_draws --ignored --nocapture",

@@ -1,28 +1,26 @@
-//! A message as a model would be sent it, in the same words for every dialect.
+//! A message of a context in the same types for every dialect: role and parts.
 
-use boswell_model::json::Json;
+use boswell_model::{Part, ToolInput};
 
-use crate::Part;
-
-/// A message of a conversation: who says it, and its parts in order.
+/// A message of a conversation: its role, and its parts in order.
 ///
-/// The parts are those that a [`Draft`](crate::Draft) is made of, so that what was appended is read
-/// back as it was given.
+/// The parts have the same type as in a [`Draft`](crate::Draft), so that an appended message is
+/// read back unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatMessage {
-    /// Who says it.
+    /// The author of the message.
     pub role: Role,
-    /// Its parts.
+    /// The parts in order.
     pub parts: Vec<Part>,
 }
 
-/// Who says a message.
+/// The author of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Role {
-    /// The agent or its developer: instructions.
+    /// Instructions of the agent or its developer.
     System,
-    /// The user, or what the agent says in the user's place, such as the summary of a compaction.
+    /// The user, or the agent in the user's place, for example with the summary of a compaction.
     User,
     /// The model.
     Assistant,
@@ -38,12 +36,12 @@ pub enum Role {
 }
 
 impl ChatMessage {
-    /// A message of these parts.
+    /// Creates a message.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         ChatMessage { role, parts }
     }
 
-    /// Its text parts, one after the other.
+    /// Returns the text parts, concatenated.
     pub fn text(&self) -> String {
         self.parts
             .iter()
@@ -55,13 +53,9 @@ impl ChatMessage {
     }
 
     /// The calls of tools that it contains: id, name, arguments.
-    pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &Json)> {
+    pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &ToolInput)> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Call {
-                id,
-                name,
-                arguments,
-            } => Some((id.as_str(), name.as_str(), arguments)),
+            Part::Call { id, name, input } => Some((id.as_str(), name.as_str(), input)),
             _ => None,
         })
     }

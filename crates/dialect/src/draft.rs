@@ -5,7 +5,7 @@
 //! in the dialect's form.
 
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
+use boswell_model::{Advice, Error, ErrorKind, Instant, MediaSource, Part, Result, Usage};
 
 /// An entry that is not written yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,42 +112,8 @@ pub enum Body {
     Native(Vec<u8>),
 }
 
-/// A part of a message, for writing and for reading.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Part {
-    /// Plain text.
-    Text(String),
-    /// Reasoning, with the provider's signature if there is one.
-    Thinking {
-        /// Text of the reasoning.
-        text: String,
-        /// The provider's signature.
-        signature: Option<String>,
-    },
-    /// A tool call.
-    Call {
-        /// Id that the result refers to.
-        id: String,
-        /// Name of the tool.
-        name: String,
-        /// The arguments: a JSON object.
-        arguments: Json,
-    },
-    /// An image inside the message.
-    Image {
-        /// The image in base64.
-        base64: String,
-        /// MIME type.
-        mime: String,
-    },
-    /// A part that only its dialect knows, as JSON. It can be read, but not be written: a record
-    /// that contains one is written as [`Body::Native`].
-    Other(Json),
-}
-
 impl Body {
-    /// The parts of a message; none for what is not one.
+    /// Returns the parts of a message; empty if the body is not a message.
     pub fn parts(&self) -> &[Part] {
         match self {
             Body::User(content)
@@ -164,9 +130,9 @@ impl Body {
 pub struct AssistantMessage {
     /// The parts of the message.
     pub content: Vec<Part>,
-    /// Provider, such as `anthropic`; none if unknown.
+    /// Provider, such as `anthropic`; `None` if unknown.
     pub provider: Option<String>,
-    /// Model; none if unknown.
+    /// Model; `None` if unknown.
     pub model: Option<String>,
     /// Tokens and cost of the message.
     pub usage: Usage,
@@ -250,7 +216,7 @@ impl Draft {
         self
     }
 
-    /// Whether it is a message of the model; the first one makes a deferred session visible.
+    /// Whether the draft is a message of the model; the first one makes a deferred session visible.
     pub fn is_answer(&self) -> bool {
         match &self.body {
             Body::Assistant(_) => true,
@@ -395,32 +361,42 @@ pub struct NewLog {
     pub bytes: Vec<u8>,
 }
 
-/// The hint for unsupported operations: where to see what each store supports.
-pub(crate) const SEE_STORES: &str = "see what each store can with `boswell stores`";
-
 /// Creates the error for an operation that a dialect does not support.
-pub fn unsupported(dialect: &str, what: &str, instead: &str) -> Error {
+pub fn unsupported(dialect: &str, what: &str, instead: impl Into<Advice>) -> Error {
     Error::new(
         ErrorKind::Unsupported,
         format!("a session of the dialect `{dialect}` cannot {what}"),
     )
-    .hinting(instead.to_owned())
+    .advising(instead)
 }
 
-/// Refuses a body with a part that only another dialect may know.
-pub fn refuse_unknown_parts(dialect: &str, body: &Body) -> Result<()> {
-    if !body
-        .parts()
-        .iter()
-        .any(|part| matches!(part, Part::Other(_)))
-    {
-        return Ok(());
+/// Refuses a body with a part that can be read but not be written.
+pub fn refuse_unwritable_parts(dialect: &str, body: &Body) -> Result<()> {
+    for part in body.parts() {
+        let (what, instead) = match part {
+            Part::Text(_)
+            | Part::Thinking { .. }
+            | Part::Call { .. }
+            | Part::Media {
+                mime: Some(_),
+                source: MediaSource::Inline(_),
+            } => continue,
+            Part::Media { .. } => (
+                "be given a file without its bytes and its type",
+                "give the bytes as base64 and a type such as image/png",
+            ),
+            Part::Result { .. } => (
+                "be given the result of a tool as a part of a message",
+                "write it as `Body::ToolResult`",
+            ),
+            _ => (
+                "contain a part of a type that is not known",
+                "write the whole record as `Body::Native`",
+            ),
+        };
+        return Err(unsupported(dialect, what, instead));
     }
-    Err(unsupported(
-        dialect,
-        "be given a part of a shape that is not known",
-        "write the whole record as `Body::Native`",
-    ))
+    Ok(())
 }
 
 /// Checks that bytes are one JSON object.

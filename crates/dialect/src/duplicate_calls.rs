@@ -1,5 +1,5 @@
-//! Finds tool calls of one branch that have the same id, and chooses new ids for them and their
-//! results.
+//! Dedupes tool call ids: finds calls of one branch that have the same id, and chooses new ids for
+//! them and their results.
 //!
 //! Providers reject two calls with one id. The first call keeps its id. A later call whose own
 //! result names a call that does not exist gets that id, because it is the original one; any other
@@ -66,46 +66,49 @@ pub(crate) fn find(
             ToolLink::Answer(_) => None,
         })
         .collect();
-    let told_apart = |(slot, calls): (Slot, Vec<(Symbol, usize)>)| {
-        let below = below(slot);
-        let mut strays = below
-            .iter()
-            .rev()
-            .filter(|(_, call)| !called.contains(call));
-        let mut confidence = Confidence::Certain;
-        let mut renamed = Vec::new();
-        for (old, nth) in calls.into_iter().rev() {
-            if let Some((_, own)) = strays.next() {
-                renamed.push(Renamed {
-                    old,
-                    nth,
-                    new: names.text(*own).to_owned(),
-                    answer: None,
-                });
-                continue;
-            }
-            let answer = below
-                .iter()
-                .filter(|(_, call)| *call == old)
-                .nth(nth)
-                .map(|(slot, _)| *slot);
+    let mut found = Vec::new();
+    for (slot, calls) in duplicates {
+        let results = below(slot);
+        // A result that answers no call names the id that a duplicate had before.
+        let strays = results.iter().filter(|(_, call)| !called.contains(call));
+        let strays = strays.map(|(_, own)| names.text(*own).to_owned()).collect();
+        found.push(renamed(slot, calls, &results, strays, &new_id));
+    }
+    found
+}
+
+/// New ids for the duplicates of one entry, the last call first: those of `strays`, then new ones.
+fn renamed(
+    slot: Slot,
+    calls: Vec<(Symbol, usize)>,
+    results: &[(Slot, Symbol)],
+    mut strays: Vec<String>,
+    new_id: &impl Fn() -> String,
+) -> DuplicateCalls {
+    let mut confidence = Confidence::Certain;
+    let mut renamed = Vec::new();
+    for (old, nth) in calls.into_iter().rev() {
+        let mut answer = None;
+        let new = strays.pop().unwrap_or_else(|| {
+            let mut own = results.iter().filter(|(_, call)| *call == old);
+            answer = own.nth(nth).map(|(slot, _)| *slot);
             if answer.is_none() {
                 confidence = Confidence::Likely;
             }
-            renamed.push(Renamed {
-                old,
-                nth,
-                new: new_id(),
-                answer,
-            });
-        }
-        DuplicateCalls {
-            slot,
-            renamed,
-            confidence,
-        }
-    };
-    duplicates.into_iter().map(told_apart).collect()
+            new_id()
+        });
+        renamed.push(Renamed {
+            old,
+            nth,
+            new,
+            answer,
+        });
+    }
+    DuplicateCalls {
+        slot,
+        renamed,
+        confidence,
+    }
 }
 
 /// The description of the fix.

@@ -51,6 +51,24 @@ impl<'a> Neighbours<'a> {
         }
     }
 
+    /// Returns the parent that is known, or that entries with the same lost parent got; `None` if
+    /// neither can be above `slot`.
+    fn known_parent(
+        &self,
+        up: &[Option<Slot>],
+        slot: Slot,
+        known: Option<Slot>,
+        brothers: Option<Option<Slot>>,
+    ) -> Option<(Option<Slot>, Confidence)> {
+        let free =
+            |above: &Slot| *above != slot && (!self.forward || !is_descendant(up, *above, slot));
+        if let Some(known) = known.filter(free) {
+            return Some((Some(known), Confidence::Certain));
+        }
+        let brothers = brothers.filter(|above| above.as_ref().is_none_or(free));
+        brothers.map(|above| (above, Confidence::Likely))
+    }
+
     /// Returns the likely parent of each entry of `lost`; `None` if nothing precedes it. Their own
     /// links are ignored.
     pub(crate) fn find(
@@ -68,17 +86,9 @@ impl<'a> Neighbours<'a> {
             };
             let ends = if side { &mut ends[1] } else { &mut ends[0] };
             if let Some(lost) = lost.get(&slot) {
-                let free = |above: &Slot| {
-                    *above != slot && (!self.forward || !is_descendant(&up, *above, slot))
-                };
                 let brothers = lost.family.and_then(|family| adopted.get(&family).copied());
-                let (near, confidence) = match (lost.known.filter(free), brothers) {
-                    (Some(known), _) => (Some(known), Confidence::Certain),
-                    (None, Some(brothers)) if brothers.as_ref().is_none_or(free) => {
-                        (brothers, Confidence::Likely)
-                    }
-                    _ => self.nearest(&up, ends, slot),
-                };
+                let known = self.known_parent(&up, slot, lost.known, brothers);
+                let (near, confidence) = known.unwrap_or_else(|| self.nearest(&up, ends, slot));
                 if let Some(family) = lost.family.filter(|_| lost.known.is_none()) {
                     adopted.entry(family).or_insert(near);
                 }

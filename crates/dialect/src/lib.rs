@@ -7,6 +7,7 @@
 
 mod capabilities;
 mod chat_message;
+mod chat_reader;
 mod dialect;
 mod draft;
 mod duplicate_calls;
@@ -18,6 +19,7 @@ mod id_source;
 mod infer_parent;
 mod json_layout;
 mod location;
+mod media_part;
 mod orphan;
 mod plan;
 mod powers;
@@ -44,10 +46,11 @@ pub mod unknown;
 pub use boswell_model::ToolLink;
 pub use capabilities::{Capabilities, Capability, Support};
 pub use chat_message::{ChatMessage, Role};
+pub use chat_reader::ChatReader;
 pub use dialect::Dialect;
 pub use draft::{
     AssistantMessage, Body, Draft, EntryStamp, ForkScope, ForkStyle, NewLog, NewSession, Parent,
-    Part, SessionFacts, Surroundings, Visibility, one_object, refuse_unknown_parts, unsupported,
+    SessionFacts, Surroundings, Visibility, one_object, refuse_unwritable_parts, unsupported,
 };
 pub use edit_request::{EditRequest, Expected, PlanInput, Planned, StoreRequest};
 pub use environment::Environment;

@@ -1,4 +1,4 @@
-//! Orphans: files of sessions that do not exist any more.
+//! Orphans: files of sessions that no longer exist, which `clean` can remove.
 
 use boswell_model::Result;
 

@@ -56,7 +56,7 @@ impl Default for Powers<'_> {
 }
 
 impl Powers<'_> {
-    /// Whether an operation is carried out by a plan.
+    /// Whether a capability is implemented by a plan.
     pub fn plans(&self, operation: Capability) -> bool {
         self.edits.is_some_and(|edits| edits.plans(operation))
     }

@@ -27,7 +27,7 @@ pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
         .find(|d| d.name() == name)
 }
 
-/// Whether a dialect is that of an agent, and not the one that reads any JSON.
+/// Whether a dialect belongs to an agent, and is not the fallback that reads any JSON.
 pub fn is_known_agent(dialect: &dyn Dialect) -> bool {
     all().iter().any(|known| known.name() == dialect.name())
 }

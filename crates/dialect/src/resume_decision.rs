@@ -10,7 +10,7 @@
 //! If the search for the transcript failed, either choice could split the conversation in two, so
 //! the session is not started.
 
-use boswell_model::{Error, ErrorKind, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, SessionRef};
 
 use crate::launch::{EntryId, Launch, SessionId};
 use crate::uuid::is_uuid;
@@ -20,19 +20,19 @@ use crate::uuid::is_uuid;
 /// Ids are as recorded, of any version and form. Only a UUID is ever used in a [`Launch`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResumeFacts<'a> {
-    /// The id that the front program gave it.
+    /// The front program's id of the session.
     pub id: &'a str,
-    /// The id that the SDK reported, once it has.
+    /// The id that the SDK reported, if it has.
     pub sdk_id: Option<&'a str>,
     /// Whether the SDK was asked to use the front program's id.
     pub unified: bool,
     /// Whether the SDK is known to have stored the session: from then on it can only be resumed.
     pub registered: bool,
-    /// Whether it was only prepared: no turn of it was ever sent.
+    /// Whether the session was only prepared: no prompt was ever sent.
     pub prepared: bool,
     /// The engine that has the conversation, if it is not Claude's SDK.
     pub other_engine: Option<&'a str>,
-    /// Whether a rewind was begun and not finished.
+    /// Whether a rewind was started and not finished.
     pub unfinished_rewind: bool,
 }
 
@@ -41,59 +41,59 @@ pub struct ResumeFacts<'a> {
 pub enum ResumeReason {
     /// The user opened it from the history.
     History,
-    /// The user went back to this entry; what follows it is left behind.
+    /// The user went back to this entry; later entries are dropped.
     Rewind(EntryId),
-    /// The process that ran it died.
+    /// The process of the session died.
     Crash,
-    /// Its settings changed, so its process was stopped and is started again.
+    /// The settings changed, so the process was stopped and is started again.
     ConfigChange,
 }
 
-/// What was found where the SDK keeps the transcript of [`ResumeFacts::sdk_session`].
+/// Result of the search for the SDK's transcript of [`ResumeFacts::sdk_session`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probe {
     /// A transcript with at least one record.
     Found,
-    /// None, or an empty one.
+    /// No transcript, or an empty one.
     Absent,
-    /// It could not be looked for, for this reason.
+    /// The search failed, for this reason.
     Failed(String),
 }
 
 /// How a session is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResumeDecision {
-    /// In this way.
+    /// Start in this way.
     Start(Launch),
-    /// As a new session under an id that is not used yet: the SDK never had it, and would not
-    /// take the id that it has.
+    /// Start as a new session under an unused id: the SDK has no session with the recorded id, and
+    /// would not accept that id.
     StartUnderNewId,
 }
 
 /// Why a session is not started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResumeRefusal {
-    /// A rewind has to be finished or taken back first.
+    /// A rewind must be finished or cancelled first.
     UnfinishedRewind,
-    /// The conversation is with this engine.
+    /// The conversation belongs to this engine.
     OtherEngine(String),
-    /// Whether the SDK has a transcript could not be found out, for this reason.
+    /// It is unknown whether the SDK has a transcript, for this reason.
     ProbeFailed(String),
-    /// The SDK had stored the session, and its transcript is gone.
+    /// The SDK had stored the session, and its transcript is missing.
     TranscriptGone,
     /// There is no transcript that could contain the entry to go back to.
     NothingToRewind(EntryId),
 }
 
 impl<'a> ResumeFacts<'a> {
-    /// The id under which the SDK has the session, or would: the one that it reported,
-    /// else the shared one.
+    /// Returns the id under which the SDK has the session, or would have it: the reported one, else
+    /// the shared one.
     pub fn sdk_session(&self) -> Option<&'a str> {
         self.sdk_id.or_else(|| self.unified.then_some(self.id))
     }
 }
 
-/// Decides how a session is started. `probe` is what was found for [`ResumeFacts::sdk_session`].
+/// Decides how a session is started. `probe` is the search result for [`ResumeFacts::sdk_session`].
 pub fn decide(
     meta: &ResumeFacts<'_>,
     reason: &ResumeReason,
@@ -105,8 +105,8 @@ pub fn decide(
     if let Some(engine) = meta.other_engine {
         return Err(ResumeRefusal::OtherEngine(engine.to_owned()));
     }
-    // Ids such as `cron-im-<uuid>` are the front program's alone: the SDK refuses them, so it has
-    // no transcript of them.
+    // Ids such as `cron-im-<uuid>` belong to the front program alone: the SDK rejects them, so it
+    // has no transcript for them.
     let known = meta
         .sdk_session()
         .filter(|id| is_uuid(id))
@@ -133,8 +133,8 @@ fn without_transcript(
     if let ResumeReason::Rewind(entry) = reason {
         return Err(ResumeRefusal::NothingToRewind(entry.clone()));
     }
-    // A process that only warmed up registers the session, and writes its transcript
-    // with the first turn.
+    // A process that was only prepared registers the session, but writes its transcript with the
+    // first prompt.
     if meta.registered && !meta.prepared {
         return Err(ResumeRefusal::TranscriptGone);
     }
@@ -144,7 +144,7 @@ fn without_transcript(
 }
 
 impl ResumeDecision {
-    /// The launch; `unused` is the id of a session that has none that the SDK would take.
+    /// Returns the launch; `unused` is the id for [`ResumeDecision::StartUnderNewId`].
     pub fn or_new(self, unused: SessionId) -> Launch {
         match self {
             ResumeDecision::Start(launch) => launch,
@@ -154,39 +154,36 @@ impl ResumeDecision {
 }
 
 impl ResumeRefusal {
-    /// The refusal as an error about this session.
+    /// Converts the refusal to an error about this session.
     pub fn to_error(&self, session: &SessionRef) -> Error {
         let id = &session.id;
         match self {
             ResumeRefusal::UnfinishedRewind => {
                 Error::new(ErrorKind::Conflict, format!("session {id} cannot be resumed now"))
-                    .because("a rewind was begun and not finished")
-                    .hinting(format!(
-                        "see how far it came with `boswell check {}`; the next change settles it",
-                        session.to_argument()
-                    ))
+                    .because("a rewind was started and not finished")
+                    .advising(Advice::check(session).also("the next change settles it"))
             }
             ResumeRefusal::OtherEngine(engine) => {
                 Error::new(ErrorKind::Unsupported, format!("session {id} cannot be resumed with Claude"))
                     .because(format!("its conversation is with the engine `{}`", engine.escape_debug()))
-                    .hinting("resume it with that engine")
+                    .advising("resume it with that engine")
             }
             ResumeRefusal::ProbeFailed(why) => {
                 Error::new(ErrorKind::Unavailable, format!("session {id} cannot be resumed now"))
                     .because(format!(
                         "its transcript could not be looked for, and creating it again could split it: {why}"
                     ))
-                    .hinting("make Claude's store readable and try again")
+                    .advising("make Claude's store readable and try again")
             }
             ResumeRefusal::TranscriptGone => {
-                Error::new(ErrorKind::NotFound, format!("transcript of session {id} is gone"))
-                    .because("the SDK had stored it, so creating it again would lose what was said")
-                    .hinting("get the transcript back with `boswell restore`, or start a new session")
+                Error::new(ErrorKind::NotFound, format!("the transcript of session {id} is missing"))
+                    .because("the SDK had stored it, so creating it again would lose the conversation")
+                    .advising(Advice::Restore { session: None }.or("start a new session"))
             }
             ResumeRefusal::NothingToRewind(entry) => {
                 Error::new(ErrorKind::NotFound, format!("session {id} cannot go back to {entry}"))
                     .because("it has no transcript that holds the entry")
-                    .hinting("start it without going back")
+                    .advising("start it without going back")
             }
         }
     }
@@ -293,8 +290,7 @@ mod tests {
 
     #[test]
     fn seed_table_of_the_history_has_three_rows() {
-        // The seed trusts what was recorded; here the transcript that the record
-        // promises is found as well.
+        // The seed trusts the record; here the transcript that the record implies is found as well.
         assert_eq!(
             decide(&UNIFIED, &ResumeReason::History, &Probe::Found),
             resume(OWN)
@@ -467,7 +463,7 @@ mod tests {
             let error = refusal.to_error(&session);
             assert_eq!(error.kind(), kind);
             assert!(error.to_string().contains(OWN), "{error}");
-            assert!(error.hint().is_some(), "{error}");
+            assert!(error.advice().is_some(), "{error}");
         }
     }
 }

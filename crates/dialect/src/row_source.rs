@@ -20,7 +20,7 @@ pub enum Cell<'a> {
     Integer(i64),
     /// Any other number.
     Real(f64),
-    /// Text. What is not UTF-8 is handed out as [`Cell::Bytes`].
+    /// Text. A value that is not UTF-8 is returned as [`Cell::Bytes`].
     Text(&'a str),
     /// Bytes that are not text.
     Bytes(&'a [u8]),
@@ -29,58 +29,58 @@ pub enum Cell<'a> {
 /// A column of a row: its name and its value.
 pub type Column<'a> = (&'a str, Cell<'a>);
 
-/// The number by which an open source finds a row again, such as SQLite's `rowid`.
+/// The key by which an open source finds a row again, such as SQLite's `rowid`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowKey(pub i64);
 
-/// Which rows are wanted, in which order.
+/// A selection of rows, and their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSelect<'a> {
-    /// The table. One that is not in the database has no rows.
+    /// The table. A table that does not exist has no rows.
     pub table: &'a str,
-    /// Only rows whose column has this text as its value; none for every row.
+    /// Selects rows whose column has this text as its value; `None` selects every row.
     pub only: Option<(&'a str, &'a str)>,
-    /// Columns to sort by, the most significant first. Rows that are equal in them, and all rows
-    /// where there is none, come in the order of their keys.
+    /// Columns to sort by, the most significant first. Ties are sorted by row key.
     pub order: &'a [&'a str],
 }
 
 /// A token for one state of some rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowStamp {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
-    /// Differs when a row was added, removed or changed. Only ever compared.
+    /// Differs when a row was added, removed or changed. Compare for equality only.
     pub state: u64,
 }
 
 /// A database that was opened for reading.
 ///
-/// An open source shows one state of the database: what is written later is not seen. With SQLite
-/// that is one read transaction. Opening and reading leave no trace in the file system.
+/// An open source shows one state of the database: later writes are not visible. For SQLite this is
+/// one read transaction. Opening and reading change nothing in the file system.
 pub trait RowSource: Send + std::fmt::Debug {
-    /// Names of its tables, sorted.
+    /// Returns the names of the tables, sorted.
     fn tables(&self) -> Result<Vec<String>>;
 
-    /// Keys of the rows that are wanted, in order.
+    /// Returns the keys of the selected rows, in order.
     ///
-    /// Keys and not rows, so that a session of a gigabyte costs some bytes a row.
+    /// Keys instead of rows, so that a session of a gigabyte costs a few bytes per row.
     fn keys(&self, select: &RowSelect<'_>) -> Result<Vec<RowKey>>;
 
-    /// Hands over the columns of one row in the order of the table; false if there is no such row.
+    /// Passes the columns of one row to `sink` in the order of the table; returns false if there is
+    /// no such row.
     fn row(&self, table: &str, key: RowKey, sink: &mut dyn FnMut(&[Column<'_>])) -> Result<bool>;
 
-    /// The state of the rows that are wanted, without reading all of them: `changed` is a column
-    /// that grows whenever a row is changed in place, where the table has one.
+    /// Returns the state of the selected rows without reading all of them. `changed` is a column
+    /// that grows whenever a row is changed in place, if the table has one.
     fn stamp(&self, select: &RowSelect<'_>, changed: Option<&str>) -> Result<RowStamp>;
 }
 
 /// A table whose rows are records of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowTable {
-    /// Its name.
+    /// Name of the table.
     pub name: &'static str,
-    /// The column that holds the id of the session.
+    /// The column with the id of the session.
     pub session: &'static str,
     /// The columns that order the rows of one session.
     pub order: &'static [&'static str],
@@ -90,16 +90,15 @@ pub struct RowTable {
     pub changed: Option<&'static str>,
 }
 
-/// How rows make up a session: all rows of the first table that belong to it, then those of the
-/// second, and so on.
+/// How rows form a session: all its rows of the first table, then those of the second, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLayout {
-    /// The tables.
+    /// The tables in the order of their records.
     pub tables: &'static [RowTable],
 }
 
 impl RowTable {
-    /// The rows of one session.
+    /// Returns the selection of the rows of one session.
     pub fn of_session<'a>(&self, id: &'a str) -> RowSelect<'a> {
         RowSelect {
             table: self.name,
@@ -138,7 +137,7 @@ impl RowTable {
                 out.extend(one_line);
             }
             Cell::Text(text) => text.print(out),
-            // Not decoded: no agent keeps its conversation in bytes that JSON could hold.
+            // Not decoded: no agent stores its conversation in binary columns.
             Cell::Bytes(bytes) => {
                 out.extend_from_slice(b"{\"bytes\":");
                 (bytes.len() as u64).print(out);
@@ -149,28 +148,28 @@ impl RowTable {
 }
 
 impl RowLayout {
-    /// The key of a session in the database at a key. An id with a `#` cannot be named.
+    /// Returns the key of a session in a database. An id with a `#` is not supported.
     pub fn key(database: &str, id: &str) -> String {
         format!("{database}#{id}")
     }
 
-    /// The database and the id that a key names; none for the key of a file.
+    /// Returns the database and the id of a key; `None` for the key of a file.
     pub fn split(key: &str) -> Option<(&str, &str)> {
         key.rsplit_once('#')
             .filter(|(database, id)| !database.is_empty() && !id.is_empty())
     }
 
-    /// The state of a session: what its rows in all tables together are.
+    /// Returns the state of a session: that of its rows in all tables.
     ///
     /// # Errors
     ///
-    /// As far as the source cannot be read.
+    /// If the source cannot be read.
     pub fn stamp(&self, source: &dyn RowSource, id: &str) -> Result<RowStamp> {
         let mut whole = RowStamp::default();
         for table in self.tables {
             let stamp = source.stamp(&table.of_session(id), table.changed)?;
             whole.rows += stamp.rows;
-            // FNV-1a over the states of the tables: their order counts.
+            // FNV-1a over the states of the tables: their order matters.
             whole.state = (whole.state ^ stamp.state).wrapping_mul(0x0100_0000_01b3);
         }
         Ok(whole)

@@ -1,7 +1,7 @@
 //! Checks for UUIDs, the only ids that Claude Code, its SDK and Codex accept.
 
-/// Whether a text is a UUID in its usual form: 8-4-4-4-12 hexadecimal digits, of
-/// any version and case.
+/// Whether `text` is a UUID in its usual form: 8-4-4-4-12 hexadecimal digits, of any version and
+/// case.
 pub(crate) fn is_uuid(text: &str) -> bool {
     text.len() == 36
         && text.bytes().enumerate().all(|(at, byte)| match at {

@@ -1,5 +1,7 @@
 //! Removes the data of some sessions from shared files; every other byte stays.
 
+use std::ops::Range;
+
 use boswell_model::json::{Raw, RawKind, remove_member, set_member};
 
 /// Returns the lines for which `speaks` is false. A line that is not JSON is removed if it contains
@@ -38,45 +40,38 @@ pub(crate) fn items(
     let array = root
         .at(path)
         .filter(|array| array.kind() == RawKind::Array)?;
-    let places: Vec<(usize, usize, bool)> = array
-        .items()
-        .map(|item| {
-            let start = item
-                .bytes()
-                .as_ptr()
-                .addr()
-                .wrapping_sub(bytes.as_ptr().addr());
-            (start, start.wrapping_add(item.bytes().len()), !speaks(item))
-        })
-        .collect();
-    let (Some((first, ..)), Some((_, last, _))) = (places.first(), places.last()) else {
+    let mut places = Vec::new();
+    for item in array.items() {
+        places.push((place_in(bytes, item), !speaks(item)));
+    }
+    let (Some((first, _)), Some((last, _))) = (places.first(), places.last()) else {
         return Some(bytes.to_vec());
     };
-    if !places.iter().any(|(.., stays)| *stays) {
-        let from = array
-            .bytes()
-            .as_ptr()
-            .addr()
-            .wrapping_sub(bytes.as_ptr().addr());
-        let end = from.wrapping_add(array.bytes().len());
-        return Some([bytes.get(..from)?, b"[]", bytes.get(end..)?].concat());
+    if !places.iter().any(|(_, stays)| *stays) {
+        let whole = place_in(bytes, array);
+        return Some([bytes.get(..whole.start)?, b"[]", bytes.get(whole.end..)?].concat());
     }
-    let mut out = bytes.get(..*first)?.to_vec();
-    let (mut before, mut any) = (None, false);
-    for (start, end, stays) in &places {
+    let mut out = bytes.get(..first.start)?.to_vec();
+    let (mut before, mut any) = (first.start, false);
+    for (place, stays) in &places {
         if *stays {
             // An item is removed together with the separator before it.
-            let between = before
-                .filter(|_| any)
-                .and_then(|before| bytes.get(before..*start));
-            out.extend_from_slice(between.unwrap_or_default());
-            out.extend_from_slice(bytes.get(*start..*end)?);
+            if any {
+                out.extend_from_slice(bytes.get(before..place.start)?);
+            }
+            out.extend_from_slice(bytes.get(place.clone())?);
             any = true;
         }
-        before = Some(*end);
+        before = place.end;
     }
-    out.extend_from_slice(bytes.get(*last..)?);
+    out.extend_from_slice(bytes.get(last.end..)?);
     Some(out)
+}
+
+fn place_in(bytes: &[u8], part: Raw<'_>) -> Range<usize> {
+    let start = part.bytes().as_ptr().addr();
+    let start = start.wrapping_sub(bytes.as_ptr().addr());
+    start..start.wrapping_add(part.bytes().len())
 }
 
 /// Removes the members with these names from the object at `member` of a document; `None` if the

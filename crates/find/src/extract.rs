@@ -7,7 +7,7 @@
 
 use boswell_dialect::{Dialect, TextPiece};
 use boswell_model::json::{Object, Raw, RawKind, Str};
-use boswell_model::{Block, EntryKind, Flags, View};
+use boswell_model::{EntryKind, Flags, Part, ToolInput, View};
 
 /// The part of a conversation that a piece of text belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -137,10 +137,10 @@ fn extract_view(
     text_pieces: Field,
     sink: &mut dyn FnMut(Field, &str),
 ) {
-    for block in &view.blocks {
-        block_text(block, text_pieces, sink);
+    for part in &view.parts {
+        view_part_text(part, text_pieces, sink);
     }
-    if view.blocks.is_empty() {
+    if view.parts.is_empty() {
         match (kind, &view.remark) {
             // The remark contains words of the dialect around the title; only strings of the record
             // itself are searchable.
@@ -175,9 +175,9 @@ fn remark_text(
     sink: &mut dyn FnMut(Field, &str),
 ) {
     // A part that is shown as JSON was handed over string by string.
-    let is_json = |block: &Block| matches!(block, Block::Other { .. });
+    let is_json = |part: &Part| matches!(part, Part::Other { .. });
     let Some(remark) = &view.remark else { return };
-    if view.blocks.iter().any(is_json) {
+    if view.parts.iter().any(is_json) {
         return;
     }
     strings(object.raw().bytes(), &mut |text| {
@@ -239,35 +239,35 @@ fn text_field(kind: EntryKind, flags: Flags) -> Field {
     }
 }
 
-fn block_text(block: &Block, text_pieces: Field, sink: &mut dyn FnMut(Field, &str)) {
-    match block {
-        Block::Text(text) => sink(text_pieces, text),
-        Block::Thinking(text) => sink(Field::Thinking, text),
-        Block::Call { name, input, .. } => {
+fn view_part_text(part: &Part, text_pieces: Field, sink: &mut dyn FnMut(Field, &str)) {
+    match part {
+        Part::Text(text) => sink(text_pieces, text),
+        Part::Thinking { text, .. } => sink(Field::Thinking, text),
+        Part::Call { name, input, .. } => {
             sink(Field::Call, name);
             call_input(input, sink);
         }
-        Block::Result { text, .. } => sink(Field::Result, text),
-        Block::Other { json, .. } => strings(json.as_bytes(), &mut |text| sink(text_pieces, text)),
+        Part::Result { text, .. } => sink(Field::Result, text),
+        Part::Other { json, .. } => strings(json.as_bytes(), &mut |text| sink(text_pieces, text)),
         _ => {}
     }
 }
 
 /// Arguments are JSON in most calls. Free-form tools take plain text (Codex's `apply_patch`), and a
 /// call that was interrupted has the beginning of its JSON: both are searched as they are shown.
-fn call_input(input: &str, sink: &mut dyn FnMut(Field, &str)) {
+fn call_input(input: &ToolInput, sink: &mut dyn FnMut(Field, &str)) {
     let is_nested = |raw: Raw<'_>| matches!(raw.kind(), RawKind::Object | RawKind::Array);
-    if Raw::parse(input.as_bytes()).is_ok_and(is_nested) {
-        strings(input.as_bytes(), &mut |text| sink(Field::Call, text));
+    if input.json().is_some_and(is_nested) {
+        strings(input.text().as_bytes(), &mut |text| sink(Field::Call, text));
     } else {
-        sink(Field::Call, input);
+        sink(Field::Call, input.text());
     }
 }
 
 /// Whether a text that the agent keeps twice is in what is shown already.
 fn shown(view: &View, text: &str) -> bool {
-    view.blocks.iter().any(|block| match block {
-        Block::Result { text: shown, .. } | Block::Text(shown) => {
+    view.parts.iter().any(|part| match part {
+        Part::Result { text: shown, .. } | Part::Text(shown) => {
             holds(shown.as_bytes(), text.as_bytes())
         }
         _ => false,
@@ -383,7 +383,7 @@ mod tests {
         let said = |said: &'static str| TextPiece::Result(Str::trusted(said.as_bytes()));
         assert!(says(said(r#""one two three""#), br#""two""#) && says(said(r#""a 1.5""#), b"1.5"));
         assert!(says(said(r#""line\nnext""#), br#""\nnext""#));
-        // A backslash and the letter n, as against the end of a line.
+        // A backslash and the letter n, as opposed to a line end.
         assert!(!says(said(r#""dir\\next""#), br#""\next""#));
         assert!(!says(said(r#""one""#), br#""one more""#));
         assert!(!says(TextPiece::Thinking(Str::trusted(b"\"x\"")), b"\"x\""));
@@ -393,7 +393,7 @@ mod tests {
     fn arguments_that_are_plain_text_are_found_whole() {
         let found = |input: &str| {
             let mut found = Vec::new();
-            call_input(input, &mut |_, text| found.push(text.to_owned()));
+            call_input(&input.into(), &mut |_, text| found.push(text.to_owned()));
             found
         };
         let patch =

@@ -34,8 +34,8 @@ mod tests;
 pub use catalog::{
     Catalog, CatalogRow, ConversationChanges, ConversationCursor, ConversationOrder,
     ConversationPage, ConversationQuery, ConversationRow, ConversationScope, ConversationSide,
-    ConversationTouches, ConversationUpdate, DeletedSession, FilterKeys, NewConversation,
-    NotesState, ReadLogs, Refreshed, SideName, SortKeys, WantedRows,
+    ConversationTouches, ConversationUpdate, DeletedSession, FilterKeys, KnownDamage,
+    NewConversation, NotesState, ReadLogs, Refreshed, SideName, SortKeys, WantedRows, name_key,
 };
 pub use extract::{Field, extract};
 pub use index::{Backlog, Index, Progress, Size};

@@ -225,15 +225,7 @@ impl Splitter {
             Framing::Rows(key) => self.rows(&whole, start, body, key, sink),
             _ => emit_record(&whole, start, self.scanned.object(body), 0, false, sink),
         }
-        let after = rest.get(len..).unwrap_or(b"");
-        if !after.is_empty() {
-            let gap = if after.iter().all(|b| is_space(*b)) {
-                Gap::Blank
-            } else {
-                Gap::Garbage
-            };
-            emit_gap(&whole, start + len, after.len(), gap, sink);
-        }
+        emit_after(&whole, start + len, sink);
     }
 
     /// Emits the items of the array under `key` as records; brackets, commas and all other members
@@ -354,6 +346,19 @@ fn emit_record(
         bytes,
         object: Some(object),
     });
+}
+
+/// What follows a document in its file.
+fn emit_after(whole: &Line<'_>, end: usize, sink: &mut dyn FnMut(SplitRecord<'_>)) {
+    let after = whole.bytes.get(end..).unwrap_or(b"");
+    if !after.is_empty() {
+        let gap = if after.iter().all(|b| is_space(*b)) {
+            Gap::Blank
+        } else {
+            Gap::Garbage
+        };
+        emit_gap(whole, end, after.len(), gap, sink);
+    }
 }
 
 fn emit_gap(

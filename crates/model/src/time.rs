@@ -91,6 +91,19 @@ impl std::fmt::Display for Instant {
     }
 }
 
+/// The offset from UTC that ends a time, in minutes.
+fn offset_minutes(bytes: &[u8]) -> Option<i64> {
+    match bytes.first() {
+        None | Some(b'Z' | b'z') => Some(0),
+        Some(sign @ (b'+' | b'-')) => {
+            let hours = number(bytes.get(1..3)?)?;
+            let minutes = hours * 60 + bytes.get(4..6).and_then(number).unwrap_or(0);
+            Some(if *sign == b'-' { -minutes } else { minutes })
+        }
+        Some(_) => None,
+    }
+}
+
 fn time_of_day(bytes: &[u8]) -> Option<i64> {
     if !matches!(bytes.first(), Some(b'T' | b't' | b' ')) || bytes.get(3) != Some(&b':') {
         return None;
@@ -118,15 +131,7 @@ fn time_of_day(bytes: &[u8]) -> Option<i64> {
     if hour > 24 || minute > 59 || second > 60 {
         return None;
     }
-    let offset = match bytes.get(at) {
-        None | Some(b'Z' | b'z') => 0,
-        Some(sign @ (b'+' | b'-')) => {
-            let minutes = number(bytes.get(at + 1..at + 3)?)? * 60
-                + bytes.get(at + 4..at + 6).and_then(number).unwrap_or(0);
-            if *sign == b'-' { -minutes } else { minutes }
-        }
-        Some(_) => return None,
-    };
+    let offset = offset_minutes(bytes.get(at..)?)?;
     Some(((hour * 60 + minute - offset) * 60 + second) * 1000 + fraction)
 }
 

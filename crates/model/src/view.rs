@@ -1,63 +1,12 @@
 //! The readable view of an entry: text, reasoning, tool calls, media.
 
-use crate::Usage;
-
-/// One part of a message.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Block {
-    /// Plain text.
-    Text(String),
-    /// The model's reasoning.
-    Thinking(String),
-    /// A tool call.
-    Call {
-        /// Id by which the result refers to it.
-        id: String,
-        /// Name of the tool.
-        name: String,
-        /// Its arguments, JSON as written.
-        input: String,
-    },
-    /// A tool result.
-    Result {
-        /// Id of the tool call.
-        call: String,
-        /// Text of the result.
-        text: String,
-        /// Whether the call failed.
-        is_error: bool,
-    },
-    /// An image or another file inside the message.
-    Media {
-        /// MIME type, if stated.
-        mime: Option<String>,
-        /// Where the bytes are: base64 inside the record, or the name of a file or blob.
-        source: MediaSource,
-    },
-    /// A part whose type the dialect does not know, as JSON.
-    Other {
-        /// The type word of the part.
-        word: String,
-        /// Its JSON.
-        json: String,
-    },
-}
-
-/// The location of the bytes of an image or file.
-#[derive(Debug, Clone, PartialEq)]
-pub enum MediaSource {
-    /// Base64 text inside the record.
-    Inline(String),
-    /// `blob:sha256:…` or a path relative to the store.
-    Reference(String),
-}
+use crate::{Part, ToolInput, Usage};
 
 /// An entry prepared for display.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct View {
     /// The parts of the message in order.
-    pub blocks: Vec<Block>,
+    pub parts: Vec<Part>,
     /// The model that wrote the message.
     pub model: Option<String>,
     /// Tokens and cost of the message.
@@ -74,16 +23,16 @@ pub struct View {
 
 impl View {
     /// Creates a view of these parts.
-    pub fn of(blocks: impl IntoIterator<Item = Block>) -> Self {
+    pub fn of(parts: impl IntoIterator<Item = Part>) -> Self {
         View {
-            blocks: blocks.into_iter().collect(),
+            parts: parts.into_iter().collect(),
             ..View::default()
         }
     }
 
     /// Creates a view of one text part.
     pub fn text_only(text: impl Into<String>) -> Self {
-        View::of([Block::Text(text.into())])
+        View::of([Part::Text(text.into())])
     }
 
     /// Creates a view of one descriptive line.
@@ -97,8 +46,8 @@ impl View {
     /// Returns the text of the message: its text parts and tool results.
     pub fn text(&self) -> String {
         let mut out = String::new();
-        for block in &self.blocks {
-            let (Block::Text(text) | Block::Result { text, .. }) = block else {
+        for part in &self.parts {
+            let (Part::Text(text) | Part::Result { text, .. }) = part else {
                 continue;
             };
             if !out.is_empty() && !text.is_empty() {
@@ -110,17 +59,17 @@ impl View {
     }
 
     /// Iterates over the tool calls: id, name, arguments.
-    pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        self.blocks.iter().filter_map(|b| match b {
-            Block::Call { id, name, input } => Some((id.as_str(), name.as_str(), input.as_str())),
+    pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &ToolInput)> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Call { id, name, input } => Some((id.as_str(), name.as_str(), input)),
             _ => None,
         })
     }
 
     /// Iterates over the ids of the tool calls that the entry answers.
     pub fn results(&self) -> impl Iterator<Item = &str> {
-        self.blocks.iter().filter_map(|b| match b {
-            Block::Result { call, .. } => Some(call.as_str()),
+        self.parts.iter().filter_map(|part| match part {
+            Part::Result { call, .. } => Some(call.as_str()),
             _ => None,
         })
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use boswell_dialect::ToolLink;
 use boswell_model::{
-    Flags, Framing, Gap, Interner, Problem, ProblemKind, Repair, Result, Slot, Span, SpanKind,
+    Flags, Framing, Gap, Interner, Log, Problem, ProblemKind, Repair, Result, Slot, Span, SpanKind,
     Symbol,
 };
 
@@ -107,6 +107,7 @@ fn of_heads(session: &Session, problems: &mut Vec<Problem>) {
                 kind,
                 line: Some(head.line.into()),
                 slot: Some(slot),
+                advice: None,
                 detail,
             })
         };
@@ -137,7 +138,7 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
         let detail = match by_id.last(parent).and_then(|slot| log.head(slot)) {
             None => format!("its parent `{}` is not in the file", name()),
             Some(above) if head.flags.has(Flags::CHAIN) && !above.flags.has(Flags::CHAIN) => {
-                format!("its parent `{}` is no part of the conversation", name())
+                format!("its parent `{}` is not part of the conversation", name())
             }
             Some(_) => continue,
         };
@@ -145,6 +146,7 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
             kind: ProblemKind::MissingParent,
             line: Some(head.line.into()),
             slot: Some(slot),
+            advice: None,
             detail,
         });
     }
@@ -155,6 +157,7 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
             kind: ProblemKind::ParentCycle,
             line,
             slot: Some(*slot),
+            advice: None,
             detail,
         });
     }
@@ -179,7 +182,7 @@ fn of_ids(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
         let (kind, detail) = if same {
             (
                 ProblemKind::DuplicateRecord,
-                format!("the same record stands at line {line}"),
+                format!("the same record is at line {line}"),
             )
         } else {
             (
@@ -191,6 +194,7 @@ fn of_ids(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
             kind,
             line: Some(head.line.into()),
             slot: Some(slot),
+            advice: None,
             detail,
         });
     }
@@ -205,6 +209,7 @@ fn of_blobs(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
                 kind: ProblemKind::MissingFile,
                 line: Some(head.line.into()),
                 slot: Some(slot),
+                advice: None,
                 detail,
             });
         }
@@ -224,37 +229,7 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
             (&gathered.0, gathered.1.as_slice())
         }
     };
-    let at = |kind, slot: Slot, detail: String| {
-        let line = log.head(slot).map(|head| head.line.into());
-        Problem {
-            kind,
-            line,
-            slot: Some(slot),
-            detail,
-        }
-    };
-    let id = |slot: Slot| log.head(slot).and_then(|head| head.id);
-    let mut calls: HashMap<Symbol, (Slot, bool)> = HashMap::new();
-    for (slot, pair) in pairs {
-        let ToolLink::Call(call) = pair else { continue };
-        match calls.get(call) {
-            // A record that is in the file twice is reported as a duplicate, not here.
-            Some((known, _)) if known != slot && id(*known) == id(*slot) && id(*slot).is_some() => {
-            }
-            Some((known, _)) => {
-                let (name, line) = (
-                    names.text(*call),
-                    log.head(*known).map_or(0, |head| head.line),
-                );
-                let detail = format!(
-                    "the call `{}` stands at line {line} already",
-                    name.escape_debug()
-                );
-                problems.push(at(ProblemKind::DuplicateCall, *slot, detail));
-            }
-            None => drop(calls.insert(*call, (*slot, false))),
-        }
-    }
+    let mut calls = unique_calls(log, names, pairs, problems);
     for (slot, pair) in pairs {
         let ToolLink::Answer(call) = pair else {
             continue;
@@ -264,20 +239,57 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
             None => {
                 let name = names.text(*call).escape_debug();
                 let detail = format!("it answers the call `{name}`, which is not in the file");
-                problems.push(at(ProblemKind::OrphanResult, *slot, detail));
+                problems.push(at_entry(log, ProblemKind::OrphanResult, *slot, detail));
             }
         }
     }
     for (call, (slot, _)) in calls.into_iter().filter(|(_, (_, answered))| !answered) {
         let view = session.entry(slot)?.view.unwrap_or_default();
-        let name = view
-            .calls()
-            .find(|(id, _, _)| *id == names.text(call))
-            .map_or("a tool", |(_, name, _)| name);
+        let mut calls = view.calls();
+        let found = calls.find(|(id, _, _)| *id == names.text(call));
+        let name = found.map_or("a tool", |(_, name, _)| name);
         let detail = format!("the call of {} was never answered", name.escape_debug());
-        problems.push(at(ProblemKind::MissingResult, slot, detail));
+        problems.push(at_entry(log, ProblemKind::MissingResult, slot, detail));
     }
     Ok(())
+}
+
+fn at_entry(log: &Log, kind: ProblemKind, slot: Slot, detail: String) -> Problem {
+    Problem {
+        kind,
+        line: log.head(slot).map(|head| head.line.into()),
+        slot: Some(slot),
+        advice: None,
+        detail,
+    }
+}
+
+/// The calls of a session, each with its entry and that it is not answered yet. A call whose id
+/// another call has already is a problem.
+fn unique_calls(
+    log: &Log,
+    names: &Interner,
+    pairs: &[(Slot, ToolLink)],
+    problems: &mut Vec<Problem>,
+) -> HashMap<Symbol, (Slot, bool)> {
+    let id = |slot: Slot| log.head(slot).and_then(|head| head.id);
+    let mut calls: HashMap<Symbol, (Slot, bool)> = HashMap::new();
+    for (slot, pair) in pairs {
+        let ToolLink::Call(call) = pair else { continue };
+        match calls.get(call) {
+            // A record that is in the file twice is reported as a duplicate, not here.
+            Some((known, _)) if known != slot && id(*known) == id(*slot) && id(*slot).is_some() => {
+            }
+            Some((known, _)) => {
+                let name = names.text(*call).escape_debug();
+                let line = log.head(*known).map_or(0, |head| head.line);
+                let detail = format!("the call `{name}` is already at line {line}");
+                problems.push(at_entry(log, ProblemKind::DuplicateCall, *slot, detail));
+            }
+            None => drop(calls.insert(*call, (*slot, false))),
+        }
+    }
+    calls
 }
 
 /// For a session that was read without its calls: reads every record again that can contain one.

@@ -50,7 +50,7 @@ impl Exclusion {
                     format!("`{}` excludes nothing", pattern.escape_debug()),
                 )
                 .because(why)
-                .hinting("write a folder like `/srv/secret`, `~/jobs/*` or `**/secret`")
+                .advising("write a folder like `/srv/secret`, `~/jobs/*` or `**/secret`")
             };
             for text in spellings(pattern, home).map_err(wrong)? {
                 let glob = GlobBuilder::new(&text)
@@ -116,23 +116,9 @@ impl Exclusion {
     /// Removes sessions of excluded projects from `found`, and returns them.
     pub(crate) fn take_out(&self, store: &Store, found: &mut Discovered) -> Vec<SessionLocation> {
         let verdicts = self.of_sessions(store, &found.sessions);
-        let folder = |key: &str| {
-            key.rsplit_once('/')
-                .map_or(String::new(), |(folder, _)| folder.to_owned())
-        };
-        let (mut shown, mut hidden) = (HashSet::new(), HashSet::new());
-        for (location, verdict) in found.sessions.iter().zip(&verdicts) {
-            if let (Some(key), Some(verdict), None) = (&location.key, verdict, &location.owner) {
-                if *verdict {
-                    hidden.insert(folder(key))
-                } else {
-                    shown.insert(folder(key))
-                };
-            }
-        }
         // A log without a project counts as one of the project whose folder it is in.
-        let lies_hidden =
-            |key: &str| hidden.contains(&folder(key)) && !shown.contains(&folder(key));
+        let hidden_folders = hidden_folders(&found.sessions, &verdicts);
+        let lies_hidden = |key: &str| hidden_folders.contains(folder_of(key));
         let mut owners = HashSet::new();
         let mut goes = Vec::with_capacity(verdicts.len());
         for (location, verdict) in found.sessions.iter().zip(verdicts) {
@@ -224,6 +210,23 @@ impl Exclusion {
     }
 }
 
+fn folder_of(key: &str) -> &str {
+    key.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The folders with excluded sessions only.
+fn hidden_folders(sessions: &[SessionLocation], verdicts: &[Option<bool>]) -> HashSet<String> {
+    let (mut shown, mut hidden) = (HashSet::new(), HashSet::new());
+    for (location, verdict) in sessions.iter().zip(verdicts) {
+        if let (Some(key), Some(verdict), None) = (&location.key, verdict, &location.owner) {
+            let folders = if *verdict { &mut hidden } else { &mut shown };
+            folders.insert(folder_of(key).to_owned());
+        }
+    }
+    hidden.retain(|folder| !shown.contains(folder));
+    hidden
+}
+
 /// Returns the spellings of a pattern: with `~` expanded, and also with the links at its beginning
 /// resolved.
 fn spellings(pattern: &str, home: Option<&Path>) -> std::result::Result<Vec<String>, String> {
@@ -233,7 +236,7 @@ fn spellings(pattern: &str, home: Option<&Path>) -> std::result::Result<Vec<Stri
         ("~", _, Some(home)) => home,
         (_, Some(rest), Some(home)) => format!("{home}/{rest}"),
         (_, Some(_), None) | ("~", _, None) => {
-            return Err("there is no home folder that `~` could stand for".to_owned());
+            return Err("there is no home folder that `~` could mean".to_owned());
         }
         _ => text.to_owned(),
     };
@@ -243,23 +246,30 @@ fn spellings(pattern: &str, home: Option<&Path>) -> std::result::Result<Vec<Stri
     if !(Path::new(&whole).is_absolute() || whole.starts_with("**/")) {
         return Err("a relative path depends on the folder that boswell is started in".to_owned());
     }
-    let is_plain = |part: &&str| !part.contains(['*', '?', '[', ']', '{', '}', '\\']);
-    let parts: Vec<&str> = whole.split('/').collect();
-    let plain = parts.iter().take_while(|part| is_plain(part)).count();
-    let (start, rest) = parts.split_at(plain);
-    let start = start.join("/");
     let mut spelled = vec![whole.clone()];
-    if let Ok(found) = Path::new(if start.is_empty() { "/" } else { &start }).canonicalize() {
-        let found = globset::escape(&found.display().to_string());
-        let real = std::iter::once(found.trim_end_matches('/'))
-            .chain(rest.iter().copied())
-            .collect::<Vec<_>>()
-            .join("/");
-        if real != whole && !whole.starts_with("**/") && !real.is_empty() {
-            spelled.push(real);
-        }
+    if let Some(real) = resolved(&whole)
+        && real != whole
+        && !whole.starts_with("**/")
+        && !real.is_empty()
+    {
+        spelled.push(real);
     }
     Ok(spelled)
+}
+
+/// The pattern with the links at its beginning resolved, as far as that has no wildcards and
+/// exists.
+fn resolved(pattern: &str) -> Option<String> {
+    let is_plain = |part: &&&str| !part.contains(['*', '?', '[', ']', '{', '}', '\\']);
+    let parts: Vec<&str> = pattern.split('/').collect();
+    let (start, rest) = parts.split_at(parts.iter().take_while(is_plain).count());
+    let start = start.join("/");
+    let start = if start.is_empty() { "/" } else { &start };
+    let found = Path::new(start).canonicalize().ok()?;
+    let found = globset::escape(&found.display().to_string());
+    let mut spelled = vec![found.trim_end_matches('/')];
+    spelled.extend(rest);
+    Some(spelled.join("/"))
 }
 
 /// Returns the path with links resolved as far as it exists.
@@ -333,7 +343,7 @@ mod tests {
                 Exclusion::new(&[pattern.to_owned()], Some(Path::new("/home/u"))).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Invalid, "{pattern:?}");
             assert!(
-                error.reason().is_some() && error.hint().is_some(),
+                error.reason().is_some() && error.advice().is_some(),
                 "{pattern:?}"
             );
         }

@@ -154,24 +154,21 @@ impl Vault {
     ) -> Result<()> {
         let session = SessionRef::new(store.dialect().name(), &location.id);
         let (files, skipped) = store.side_files_here(location)?;
-        skipped
-            .into_iter()
-            .for_each(|(key, error)| run.fail(store, &key, error));
+        for (key, error) in skipped {
+            run.fail(store, &key, error);
+        }
         let mut keys: Vec<String> = files.into_iter().map(|file| file.key).collect();
         keys.retain(|key| !is_secret(key.rsplit('/').next().unwrap_or(key)));
         keys.extend(location.key.clone());
         let before = run.files;
         for key in keys {
-            let same = match store.backend().stat(&key) {
-                Ok(info) => info
-                    .is_some_and(|it| kept.has_file(store.root(), &FileState::of_info(&it), &key)),
+            match is_kept(store, &key, kept) {
+                Ok(false) => {}
+                Ok(true) => continue,
                 Err(error) => {
                     run.fail(store, &key, error);
                     continue;
                 }
-            };
-            if same {
-                continue;
             }
             match self.keep_growing(kept, (store.root(), &key), &session, wait, go_on) {
                 Ok(done) => {
@@ -189,4 +186,10 @@ impl Vault {
         run.sessions += usize::from(run.files > before);
         Ok(())
     }
+}
+
+/// Whether the current state of a file is kept already.
+fn is_kept(store: &Store, key: &str, kept: &ChunkedCopies) -> Result<bool> {
+    let info = store.backend().stat(key)?;
+    Ok(info.is_some_and(|info| kept.has_file(store.root(), &FileState::of_info(&info), key)))
 }

@@ -91,7 +91,6 @@ mod leftovers;
 pub mod links;
 pub mod locks;
 pub mod memory;
-mod message_part;
 mod native_store;
 pub mod notes;
 mod open_writer;
@@ -117,7 +116,7 @@ pub use session::Session;
 pub use store::Store;
 pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 
-pub use boswell_dialect::{AssistantMessage, Body, ChatMessage, Draft, NewSession, Part, Role};
+pub use boswell_dialect::{AssistantMessage, Body, ChatMessage, Draft, NewSession, Role};
 // Sessions are answered in the words of the model: entries, kinds, views, JSON.
 pub use boswell_model as model;
-pub use boswell_model::{Error, ErrorKind, Result};
+pub use boswell_model::{Error, ErrorKind, MediaSource, Part, Result, ToolInput};

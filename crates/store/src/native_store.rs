@@ -9,7 +9,9 @@ use boswell_dialect::{
     SessionLocation, Step, Visibility, by_name, unsupported,
 };
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip, shell_quote};
+use boswell_model::{
+    Advice, Error, ErrorKind, Framing, Instant, RequestInput, Result, SessionRef, Tip,
+};
 
 use crate::backend::{BackendFiles, FsBackend};
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
@@ -66,8 +68,8 @@ impl Store {
             .clone()
             .unwrap_or_else(|| append.session_id(writing.id_source.as_ref()));
         self.is_valid(&id)?;
-        // The name of the log holds the time of its birth, and so does an id that we make: one can
-        // be told from the other.
+        // The name of the log contains its creation time, and so does an id that we create: each
+        // can be derived from the other.
         let born = if new.id.is_none() {
             uuid_v7_time(&id)
         } else {
@@ -100,7 +102,7 @@ impl Store {
             ErrorKind::Invalid,
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
-        .hinting("leave --id out to have one made"))
+        .advising(Advice::Omit(RequestInput::SessionId)))
     }
 
     pub(crate) fn create_log(
@@ -147,10 +149,7 @@ impl Store {
             ErrorKind::Conflict,
             format!("there is a session {id} already"),
         )
-        .hinting(format!(
-            "append to it with `boswell append {}`, or leave --id out",
-            shell_quote(id)
-        )))
+        .advising(Advice::append_or_other_id(id)))
     }
 
     fn title_record(&self, title: &str, now: Instant) -> Result<Vec<u8>> {
@@ -229,7 +228,7 @@ impl Store {
                     ErrorKind::NotFound,
                     format!("there is no session `{}`", id.escape_debug()),
                 )
-                .hinting("see the sessions with `boswell list --hidden`")
+                .advising(Advice::list_all())
             })
     }
 
@@ -307,7 +306,7 @@ impl Store {
         self.is_valid(&id)?;
         let side_files: Vec<_> = files.collect();
         if self.files().is_none() && !side_files.is_empty() {
-            let what = "have files beside its log where sessions are not files";
+            let what = "have side files in a store that is not a folder";
             return Err(unsupported(
                 self.dialect().name(),
                 what,
@@ -377,9 +376,8 @@ impl SessionWriter {
                 "the entry `{}` is not on the branch that is compacted",
                 first_kept.escape_debug()
             );
-            return Err(
-                Error::new(ErrorKind::Invalid, what).hinting("see the branch with `boswell show`")
-            );
+            return Err(Error::new(ErrorKind::Invalid, what)
+                .advising(Advice::ShowSession { session: None }));
         }
         let first_kept = session.log().label(kept);
         let settings = session.context(tip)?.settings;

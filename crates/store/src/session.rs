@@ -11,8 +11,8 @@ use std::sync::Mutex;
 use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, ToolLink};
 use boswell_model::json::{Object, Scanned};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Log, Message, Result, Revision,
-    SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
+    Advice, Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Log, Message, Result,
+    Revision, SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
@@ -387,10 +387,7 @@ impl Session {
                     name.escape_debug()
                 ),
             )
-            .hinting(format!(
-                "see its entries with `boswell show {} --records`",
-                self.reference().to_argument()
-            ))
+            .advising(Advice::show_records(self.reference()))
         })
     }
 
@@ -400,8 +397,14 @@ impl Session {
         if self.log().kind(slot) == EntryKind::User {
             return Ok(slot);
         }
-        Err(Error::new(ErrorKind::Invalid, format!("the entry `{}` is no prompt of the user", name.escape_debug()))
-            .hinting("see the prompts with `boswell show --tools=off`, or stand at any entry with `boswell branch`"))
+        Err(Error::new(
+            ErrorKind::Invalid,
+            format!(
+                "the entry `{}` is not a prompt of the user",
+                name.escape_debug()
+            ),
+        )
+        .advising(Advice::ShowPrompts.or(Advice::ChooseLeaf)))
     }
 
     /// Reads one entry.
@@ -446,7 +449,7 @@ impl Session {
             ErrorKind::Conflict,
             format!("session {} changed while it was read", self.location.id),
         )
-        .hinting("run the command again")
+        .advising(Advice::Retry)
     }
 }
 

@@ -87,12 +87,16 @@ impl Summary {
     /// Returns a name for the session: title, else summary, else first prompt, else its short id.
     pub fn name(&self) -> String {
         let meta = &self.meta;
-        [&meta.title, &meta.summary, &meta.first_prompt]
-            .into_iter()
-            .flatten()
+        let texts = [&meta.title, &meta.summary, &meta.first_prompt];
+        Summary::name_from(texts, &self.reference.id)
+    }
+
+    /// Returns the name of a session with this title, summary, first prompt and id.
+    pub fn name_from(texts: [&Option<String>; 3], id: &str) -> String {
+        (texts.into_iter().flatten())
             .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
             .find(|text| !text.is_empty())
-            .unwrap_or_else(|| self.reference.id.chars().take(8).collect())
+            .unwrap_or_else(|| id.chars().take(8).collect())
     }
 
     /// Returns why lists leave the session out by default; `None` if they do not.

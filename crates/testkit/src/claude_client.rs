@@ -1,9 +1,9 @@
-//! The real Claude Code client, as a program that tests run: alone with its own folders
-//! and a scripted model.
+//! The real Claude Code client as a program that tests run, with its own folders and a scripted
+//! model.
 //!
-//! The client is found by environment variables, which `cargo xtask test` sets. Its environment is
-//! empty but for what is named here; everything that would leave this machine is switched off, and
-//! what is not goes to a proxy that does not exist.
+//! The client is found by environment variables, which `cargo xtask test` sets. Its environment
+//! contains only the variables named here; network access is switched off, and what remains goes to
+//! a proxy that does not exist.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests have no command line, so clients are named by the environment"
@@ -15,9 +15,9 @@ use std::process::{Child, Command, Output, Stdio};
 
 use crate::scripted_model::ScriptedModel;
 
-/// Names the variable that points at the newest client.
+/// The variable with the path of the newest client.
 pub const CLAUDE: &str = "BOSWELL_CLAUDE";
-/// Names the variable that points at an old client: a script for node.
+/// The variable with the path of an old client: a script for node.
 pub const CLAUDE_OLD: &str = "BOSWELL_CLAUDE_OLD";
 
 /// A client that can be run.
@@ -26,22 +26,22 @@ pub struct ClaudeClient {
     words: Vec<OsString>,
 }
 
-/// Where a client runs: its home, its configuration, its working folder, and the
-/// model that it talks to.
+/// The environment of a client: home, configuration and working folder, and the model that it uses.
 #[derive(Debug)]
 pub struct ClientHome<'p> {
     /// The user's home folder.
     pub home: &'p Path,
     /// The client's own folder.
     pub config: &'p Path,
-    /// The folder that it is started in.
+    /// The working folder.
     pub work: &'p Path,
     /// The model.
     pub model: &'p ScriptedModel,
 }
 
 impl ClaudeClient {
-    /// The newest client, or a loud word; where `CI` is `true`, a missing client is a failure.
+    /// Returns the newest client, or prints that tests are skipped; if `CI` is `true`, a missing
+    /// client is a failure.
     pub fn require_or_skip() -> Option<ClaudeClient> {
         let program = named(CLAUDE)?;
         Some(ClaudeClient {
@@ -49,7 +49,7 @@ impl ClaudeClient {
         })
     }
 
-    /// An old client, the same way.
+    /// Returns an old client, in the same way.
     pub fn old_or_skip() -> Option<ClaudeClient> {
         let script = named(CLAUDE_OLD)?;
         let node = named("BOSWELL_NODE")?;
@@ -58,7 +58,7 @@ impl ClaudeClient {
         })
     }
 
-    /// The command for these arguments, ready to start.
+    /// Returns the command for these arguments, ready to start.
     pub fn command<S: AsRef<str>>(&self, place: &ClientHome<'_>, args: &[S]) -> Command {
         let (program, before) = self.words.split_first().expect("a client has a program");
         let mut command = Command::new(program);
@@ -78,8 +78,8 @@ impl ClaudeClient {
             .expect("the client starts")
     }
 
-    /// Says something in a session without a screen, with tools but without questions,
-    /// and waits for the end.
+    /// Sends a prompt in non-interactive mode, with tools but without permission prompts, and waits
+    /// for the end.
     pub fn say(&self, place: &ClientHome<'_>, prompt: &str, more: &[&str]) -> Output {
         self.start(place, &words_to_say(prompt, more))
             .wait_with_output()
@@ -108,7 +108,7 @@ fn words_to_say(prompt: &str, more: &[&str]) -> Vec<String> {
     .collect()
 }
 
-/// Lets a command see nothing of the machine but the place that it runs in.
+/// Restricts a command to the environment and folders of `place`.
 pub fn isolate(command: &mut Command, place: &ClientHome<'_>) {
     let path = std::env::var_os("PATH").unwrap_or_default();
     command
@@ -130,7 +130,7 @@ pub fn isolate(command: &mut Command, place: &ClientHome<'_>) {
         "DISABLE_AUTOUPDATER",
         "DISABLE_ERROR_REPORTING",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-        // Without it the client refuses to skip its questions when it runs as root.
+        // Without it, the client refuses to skip its permission prompts when it runs as root.
         "IS_SANDBOX",
     ] {
         command.env(off, "1");

@@ -1,9 +1,9 @@
 //! A clock that only moves when a test advances it, and the date texts that the agents write.
 
-/// 2026-10-05T08:00:00.000Z: when generated sessions begin unless told otherwise.
+/// 2026-10-05T08:00:00.000Z: the default start of generated sessions.
 pub const MORNING: i64 = 1_791_187_200_000;
 
-/// A time in milliseconds since 1970 that moves by hand.
+/// A clock in milliseconds since 1970 that a test advances.
 #[derive(Clone, Debug)]
 pub struct ManualClock {
     ms: i64,
@@ -15,24 +15,24 @@ impl ManualClock {
         ManualClock { ms }
     }
 
-    /// Moves the clock on and says the new time as text.
+    /// Advances the clock and returns the new time as text.
     pub fn tick(&mut self, ms: i64) -> String {
         self.ms += ms;
         self.iso()
     }
 
-    /// Says the time in milliseconds.
+    /// Returns the time in milliseconds.
     pub fn ms(&self) -> i64 {
         self.ms
     }
 
-    /// Says the time as `2026-10-05T08:00:00.000Z`.
+    /// Returns the time as `2026-10-05T08:00:00.000Z`.
     pub fn iso(&self) -> String {
         iso(self.ms)
     }
 }
 
-/// A date and time taken apart.
+/// A date and time by fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Civil {
     /// Year, four digits.
@@ -51,7 +51,7 @@ pub struct Civil {
     pub milli: i64,
 }
 
-/// Takes a time apart, in UTC.
+/// Splits a time into fields, in UTC.
 pub fn civil(ms: i64) -> Civil {
     let (days, within) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
     // Counting from 1 March makes the leap day the last day of a year.
@@ -78,7 +78,7 @@ pub fn civil(ms: i64) -> Civil {
     }
 }
 
-/// Says a time as JavaScript's `toISOString` does.
+/// Formats a time like JavaScript's `toISOString`.
 pub fn iso(ms: i64) -> String {
     let c = civil(ms);
     let Civil {
@@ -93,12 +93,12 @@ pub fn iso(ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
-/// Says a time as the pi family puts it into file names: `:` and `.` become `-`.
+/// Formats a time as in file names of the pi family: `:` and `.` become `-`.
 pub fn file_stamp(ms: i64) -> String {
     iso(ms).replace([':', '.'], "-")
 }
 
-/// Says a time as Go prints it with nanoseconds and an offset of whole hours.
+/// Formats a time like Go, with nanoseconds and an offset of whole hours.
 pub fn rfc3339(ms: i64, nanos_below: u32, offset_hours: i64) -> String {
     let c = civil(ms + offset_hours * 3_600_000);
     let nanos = c.milli as u32 * 1_000_000 + nanos_below % 1_000_000;

@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 use crate::disk;
 
-/// Names the variable that points at real session files.
+/// The variable with the folder of real session files.
 pub const CORPUS: &str = "BOSWELL_CORPUS";
-/// Names the variable that points at what real clients wrote under a scripted model.
+/// The variable with the folder of files that real clients wrote with a scripted model.
 pub const CAPTURES: &str = "BOSWELL_CAPTURES";
 
-/// Gives the folder of real session files, if one is named.
+/// Returns the folder of real session files, if one is set.
 pub fn corpus_dir() -> Option<PathBuf> {
     named(CORPUS)
 }
 
-/// Gives the folder of captures, if one is named.
+/// Returns the folder of captures, if one is set.
 pub fn captures_dir() -> Option<PathBuf> {
     named(CAPTURES)
 }
@@ -29,8 +29,8 @@ fn named(variable: &str) -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-/// Gives the folder that `variable` names, or skips loudly; where `CI` is `true`, a missing
-/// folder is a failure.
+/// Returns the folder that `variable` names, or prints that tests are skipped; if `CI` is `true`, a
+/// missing folder is a failure.
 pub fn require_or_skip(variable: &str) -> Option<PathBuf> {
     let ci = std::env::var_os("CI").is_some_and(|value| value == "true");
     decide(variable, named(variable), ci)
@@ -53,7 +53,7 @@ fn decide(variable: &str, found: Option<PathBuf>, ci: bool) -> Option<PathBuf> {
     }
 }
 
-/// Lists every file below `dir`, sorted; links to folders are not followed.
+/// Returns every file below `dir`, sorted; links to folders are not followed.
 pub fn files(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut waiting = vec![dir.to_path_buf()];
@@ -70,14 +70,14 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Endings of real files that hold something else: notes, dumps of databases, tables,
-/// settings, compressed logs.
+/// Extensions of real files with other content: notes, database dumps, tables, settings, compressed
+/// logs.
 const OTHER_TEXT: [&str; 5] = [".md", ".sql", ".tsv", ".yaml", ".zstd"];
 
-/// Why a file holds neither lines of JSON nor one JSON document, if it is known not to: by its
-/// first bytes, else by its ending.
+/// Returns why a file contains neither lines of JSON nor one JSON document, decided by its first
+/// bytes, else by its extension.
 ///
-/// A file of unknown form counts as lines, so that a damaged log is never passed over.
+/// A file of unknown form counts as lines, so that a damaged log is never skipped.
 pub fn not_lines(path: &Path, bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"SQLite format 3\0") {
         return Some("an SQLite database");

@@ -1,5 +1,5 @@
-//! The only place where the testkit touches files; it stops the test at the first
-//! error, naming the path.
+//! The only module of the testkit with file access; it fails the test at the first error and names
+//! the path.
 #![expect(
     clippy::disallowed_methods,
     reason = "test folders are written and compared without a backend on purpose"
@@ -14,7 +14,7 @@ fn must<T>(result: std::io::Result<T>, doing: &str, path: &Path) -> T {
     result.unwrap_or_else(|error| panic!("cannot {doing} {}: {error}", path.display()))
 }
 
-/// Writes a file and the folders that lead to it.
+/// Writes a file and its parent folders.
 pub fn write(path: &Path, bytes: &[u8]) {
     if let Some(parent) = path.parent() {
         must(fs::create_dir_all(parent), "make the folder of", path);
@@ -22,7 +22,7 @@ pub fn write(path: &Path, bytes: &[u8]) {
     must(fs::write(path, bytes), "write", path);
 }
 
-/// Makes a folder and those that lead to it.
+/// Creates a folder and its parents.
 pub fn make_dir(path: &Path) {
     must(fs::create_dir_all(path), "make the folder", path);
 }
@@ -63,7 +63,7 @@ pub fn set_modified(path: &Path, ms: i64) {
     must(file.set_modified(time), "set the time of", path);
 }
 
-/// Makes an empty folder of its own for one test, below the system's temporary folder.
+/// Creates an empty folder for one test, below the system's temporary folder.
 pub fn scratch(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("boswell-testkit-{}-{name}", std::process::id()));
     if path.exists() {

@@ -1,10 +1,10 @@
-//! A disk around another disk that does less than it is asked, and keeps a tally.
+//! A disk around another disk with short and interrupted calls, which counts its traffic.
 //!
-//! Reads and appends may be short or interrupted, as the system's may; a caller that retries as it
-//! must notices nothing. The tally records for each path what was read, written and synced, so that
-//! a test can prove that only the tail of a log was read or that an append cost one sync. It can
-//! also fail one sync, chosen by its number. It never crashes and loses nothing: that is the task
-//! of [`crate::crash_disk`], which may be the disk inside.
+//! Reads and appends may be short or interrupted, as the system's may; a caller that retries
+//! correctly notices nothing. The counters record for each path what was read, written and synced,
+//! so that a test can prove that only the tail of a log was read or that an append cost one sync.
+//! It can also fail one sync, chosen by its number. It never crashes and loses nothing: for that
+//! see [`crate::crash_disk`], which may be the inner disk.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -16,31 +16,31 @@ use boswell_store::disk::{Disk, OpenMode};
 use crate::Rng;
 use crate::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
-/// How often a read or append is interrupted, and how often it is short.
+/// Probabilities of an interrupted and of a short call.
 const INTERRUPTED: f64 = 0.2;
 const SHORT: f64 = 0.5;
 
-/// What a dying disk answers, as the system numbers it.
+/// The error number of a failing disk.
 const EIO: i32 = 5;
 
-/// What went on at one path.
+/// The traffic of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// How often it was opened.
+    /// Number of opens.
     pub opens: u64,
     /// Bytes read.
     pub read: u64,
-    /// Position of the first byte that was read, over all reads.
+    /// The lowest position that was read.
     pub read_from: Option<u64>,
     /// Bytes appended.
     pub written: u64,
-    /// Syncs of the file, or of the folder.
+    /// Number of syncs of the file or folder.
     pub syncs: u64,
-    /// Times that its mode, time, length or name was changed, or that it was made.
+    /// Number of changes of mode, time, length or name, and creations.
     pub changes: u64,
 }
 
-/// A disk that does less than it is asked. Clones share one tally.
+/// A disk with short and interrupted calls. Clones share the counters.
 #[derive(Clone, Debug)]
 pub struct FaultDisk {
     disk: HookedDisk,
@@ -52,10 +52,10 @@ struct Tally(Mutex<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// None: only count.
+    /// `None`: only count.
     rng: Option<Rng>,
     traffic: BTreeMap<PathBuf, Traffic>,
-    /// How many syncs, from now on, until one fails.
+    /// Number of syncs until one fails.
     until_failure: Option<u64>,
     failure: fn() -> io::Error,
     /// The file or folder whose sync failed.
@@ -63,12 +63,12 @@ struct Shared {
 }
 
 impl FaultDisk {
-    /// A disk whose reads and appends are short or interrupted as the seed says.
+    /// Creates a disk whose reads and appends are short or interrupted, decided by the seed.
     pub fn new(inner: Arc<dyn Disk>, seed: u64) -> FaultDisk {
         FaultDisk::with(inner, Some(Rng::for_part(seed, "faults")))
     }
 
-    /// A disk that only counts.
+    /// Creates a disk that only counts.
     pub fn counting(inner: Arc<dyn Disk>) -> FaultDisk {
         FaultDisk::with(inner, None)
     }
@@ -99,17 +99,17 @@ impl FaultDisk {
         (shared.until_failure, shared.failure, shared.struck) = (Some(n), error, None);
     }
 
-    /// The file or folder whose sync was made to fail; none if there were fewer syncs.
+    /// Returns the file or folder whose sync failed; `None` if there were fewer syncs.
     pub fn struck(&self) -> Option<PathBuf> {
         self.lock().struck.clone()
     }
 
-    /// The disk itself.
+    /// Returns the disk itself.
     pub fn disk(&self) -> Arc<dyn Disk> {
         Arc::new(self.disk.clone())
     }
 
-    /// What went on at a path.
+    /// Returns the traffic of a path.
     pub fn traffic(&self, path: impl AsRef<Path>) -> Traffic {
         self.lock()
             .traffic
@@ -118,12 +118,12 @@ impl FaultDisk {
             .unwrap_or_default()
     }
 
-    /// What went on at every path.
+    /// Returns the traffic of every path.
     pub fn all_traffic(&self) -> BTreeMap<PathBuf, Traffic> {
         self.lock().traffic.clone()
     }
 
-    /// Everything together.
+    /// Returns the total traffic.
     pub fn total(&self) -> Traffic {
         self.lock()
             .traffic
@@ -138,7 +138,7 @@ impl FaultDisk {
             })
     }
 
-    /// Forgets what was counted.
+    /// Resets the counters.
     pub fn forget(&self) {
         self.lock().traffic.clear();
     }
@@ -171,7 +171,7 @@ impl Tally {
         HookVerdict::Fail((shared.failure)())
     }
 
-    /// How many of `len` bytes a call handles.
+    /// Decides how many of `len` bytes a call handles.
     fn portion(&self, len: usize) -> HookVerdict {
         let mut shared = self.lock();
         let Some(rng) = &mut shared.rng else {

@@ -1,19 +1,19 @@
-//! Files that a generator made, before they are on disk.
+//! Generated files, before they are written to disk.
 
 use std::path::{Path, PathBuf};
 
 use crate::disk;
 
-/// One file: where it goes, below some root, and what it holds.
+/// One file: its path below a root, and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSpec {
     /// Path below the root, with `/` between its parts.
     pub path: String,
     /// The content.
     pub bytes: Vec<u8>,
-    /// Permission bits, where the agent sets them itself.
+    /// Permission bits, if the agent sets them itself.
     pub mode: Option<u32>,
-    /// Modification time in milliseconds, where it is data.
+    /// Modification time in milliseconds, if it is data.
     pub modified: Option<i64>,
 }
 
@@ -25,7 +25,7 @@ pub struct FileList {
 }
 
 impl FileList {
-    /// Starts an empty list.
+    /// Creates an empty list.
     pub fn new() -> FileList {
         FileList::default()
     }
@@ -46,7 +46,7 @@ impl FileList {
         self.list.extend(other.list);
     }
 
-    /// Gives the content of a file, if it is there.
+    /// Returns the content of a file, if it exists.
     pub fn get(&self, path: &str) -> Option<&[u8]> {
         self.list
             .iter()
@@ -55,7 +55,7 @@ impl FileList {
             .map(|file| file.bytes.as_slice())
     }
 
-    /// Writes everything below `root`; a path that comes twice is written twice, the last wins.
+    /// Writes everything below `root`; of duplicate paths the last one wins.
     pub fn write_to(&self, root: &Path) {
         for file in &self.list {
             let path = root.join(&file.path);
@@ -70,45 +70,45 @@ impl FileList {
     }
 }
 
-/// A session that a generator made: its main file and its side files.
+/// A generated session: its main file and its side files.
 #[derive(Clone, Debug)]
 pub struct Made {
     /// The session's own id.
     pub id: String,
-    /// The project folder that it says it worked in; empty if it says none.
+    /// The project folder that it states; empty if none.
     pub project: String,
-    /// The title that its agent would show, if it has one of its own.
+    /// The title that its agent would show, if it has its own.
     pub title: Option<String>,
     /// Path of the main file below the store's root.
     pub main: String,
-    /// Every file, the main one included.
+    /// Every file, including the main one.
     pub files: FileList,
 }
 
 impl Made {
-    /// Gives the main file's content.
+    /// Returns the content of the main file.
     pub fn bytes(&self) -> &[u8] {
         self.files.get(&self.main).unwrap_or_default()
     }
 
-    /// Writes everything below `root` and says where the main file is.
+    /// Writes everything below `root` and returns the path of the main file.
     pub fn write_to(&self, root: &Path) -> PathBuf {
         self.files.write_to(root);
         root.join(&self.main)
     }
 }
 
-/// A whole folder of sessions with what they share, such as an index.
+/// A folder of sessions with shared files, such as an index.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// What belongs to no session alone.
+    /// Files that belong to no single session.
     pub shared: FileList,
     /// The sessions, each with its own files.
     pub sessions: Vec<Made>,
 }
 
 impl Batch {
-    /// Writes everything below `root`, what is shared last.
+    /// Writes everything below `root`, shared files last.
     pub fn write_to(&self, root: &Path) {
         self.sessions
             .iter()

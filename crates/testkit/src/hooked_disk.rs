@@ -1,9 +1,8 @@
-//! A disk around another disk that asks a [`Hook`] before every call and informs it
-//! the outcome afterwards.
+//! A disk around another disk that calls a [`Hook`] before and after every call.
 //!
 //! Every test disk that counts, delays, fails or intrudes is such a hook, so that only this file
-//! has to forward the calls of [`Disk`] and [`DiskFile`]. What happens to unsynced data when a
-//! machine dies is not a matter of single calls: that is [`crate::crash_disk`].
+//! has to forward the calls of [`Disk`] and [`DiskFile`]. The loss of unsynced data at a crash does
+//! not depend on single calls: for that see [`crate::crash_disk`].
 
 mod call;
 
@@ -19,39 +18,39 @@ use boswell_store::disk::{
 
 pub use call::DiskCall;
 
-/// What becomes of a call.
+/// The decision about a call.
 #[derive(Debug)]
 pub enum HookVerdict {
-    /// It is passed on.
+    /// The call is made.
     Proceed,
-    /// It is not passed on, and reports success. Only for calls that return nothing.
+    /// The call is not made, and reports success. Only for calls that return nothing.
     Skip,
-    /// It is not passed on, and reports this error.
+    /// The call is not made, and reports this error.
     Fail(io::Error),
-    /// It is passed on, and reports this error all the same.
+    /// The call is made, and reports this error all the same.
     FailAfter(io::Error),
-    /// A read or an append is passed on for this many bytes; any other call as a whole.
+    /// A read or an append is limited to this many bytes; other calls are made completely.
     Partial(usize),
     /// As `Partial`, and reports this error.
     PartialThenFail(usize, io::Error),
 }
 
-/// Looks at every call. Hooks are shared by all handles of a disk, also across threads.
+/// Sees every call. Hooks are shared by all handles of a disk, also across threads.
 pub trait Hook: Send + Sync + fmt::Debug {
-    /// Decides about a call that is about to be made.
+    /// Decides about a call before it is made.
     fn before(&self, _call: &DiskCall<'_>) -> HookVerdict {
         HookVerdict::Proceed
     }
 
-    /// Sees a call that succeeded; `bytes` is how many a read or an append moved.
+    /// Sees a call that succeeded; `bytes` is how many a read or an append transferred.
     fn after(&self, _call: &DiskCall<'_>, _bytes: usize) {}
 
-    /// Whether the disk answers questions about processes, as not every system does.
+    /// Whether the disk supports queries about processes, as not every system does.
     fn knows_processes(&self) -> bool {
         true
     }
 
-    /// Lets time pass.
+    /// Waits.
     fn pause(&self, disk: &dyn Disk, time: Duration) {
         disk.sleep(time);
     }
@@ -65,17 +64,17 @@ pub struct HookedDisk {
 }
 
 impl HookedDisk {
-    /// A disk around `inner`.
+    /// Creates a disk around `inner`.
     pub fn new(inner: Arc<dyn Disk>, hook: Arc<dyn Hook>) -> HookedDisk {
         HookedDisk { inner, hook }
     }
 
-    /// A disk around the real one.
+    /// Creates a disk around the real one.
     pub fn real(hook: Arc<dyn Hook>) -> HookedDisk {
         HookedDisk::new(Arc::new(RealDisk), hook)
     }
 
-    /// Makes a call that moves no bytes.
+    /// Makes a call that transfers no bytes.
     fn call<T>(&self, call: DiskCall<'_>, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         match self.hook.before(&call) {
             HookVerdict::Fail(error) => Err(error),
@@ -113,7 +112,7 @@ impl HookedDisk {
         }
     }
 
-    /// Makes a call that moves up to `len` bytes.
+    /// Makes a call that transfers up to `len` bytes.
     fn moved(
         &self,
         call: DiskCall<'_>,
@@ -366,7 +365,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives the verdicts of a list, one for each append.
+    /// Returns the verdicts of a list, one per append.
     #[derive(Debug)]
     struct Script {
         verdicts: Mutex<Vec<HookVerdict>>,

@@ -1,4 +1,4 @@
-//! Time and new ids for a store under test: the same seed gives the same ones.
+//! A deterministic clock and deterministic ids for a store under test, from a seed.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,14 +8,14 @@ use boswell_store::system_ids::{Clock, IdSource};
 use crate::Rng;
 use crate::clock::MORNING;
 
-/// A clock that moves a millisecond each time it is looked at, and ids from a seed.
+/// A clock that advances by a millisecond per call, and ids from a seed.
 #[derive(Debug)]
 pub struct SeededIds {
     state: Mutex<(Rng, i64)>,
 }
 
 impl SeededIds {
-    /// Starts the stream of this seed.
+    /// Starts the sequence of this seed.
     pub fn new(seed: u64) -> SeededIds {
         SeededIds {
             state: Mutex::new((Rng::for_part(seed, "chance"), MORNING)),

@@ -1,4 +1,4 @@
-//! Building and taking apart JSON Lines: one compact object a line, split at `\n` only.
+//! Builds and splits JSON Lines: one compact object per line, split at `\n` only.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub struct JsonlLines {
 }
 
 impl JsonlLines {
-    /// Starts an empty log.
+    /// Creates an empty log.
     pub fn new() -> JsonlLines {
         JsonlLines::default()
     }
@@ -20,30 +20,30 @@ impl JsonlLines {
         self.push_text(&value.to_string());
     }
 
-    /// Adds a line that is already text, for what `Value` cannot hold.
+    /// Adds a line as text, for content that `Value` cannot represent.
     pub fn push_text(&mut self, line: &str) {
         self.bytes.extend_from_slice(line.as_bytes());
         self.bytes.push(b'\n');
         self.count += 1;
     }
 
-    /// Says how many lines there are.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Returns whether there is no line yet.
+    /// Whether there is no line yet.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Hands out the log.
+    /// Returns the log.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Splits at newlines; what follows the last newline is a line too, unless it is empty.
+/// Splits at newlines; bytes after the last newline are a line too, unless empty.
 pub fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     let mut parts: Vec<&[u8]> = bytes.split(|&b| b == b'\n').collect();
     if parts.last().is_some_and(|last| last.is_empty()) {
@@ -69,7 +69,7 @@ fn unparsable(number: usize, line: &[u8], error: &serde_json::Error) -> Value {
     panic!("line {number} is not JSON: {error}: {shown}")
 }
 
-/// Escapes text as a JSON string, quotes included, onto the end of `out`.
+/// Appends text as a JSON string, including quotes, to `out`.
 pub fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let bytes = text.as_bytes();

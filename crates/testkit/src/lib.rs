@@ -1,4 +1,4 @@
-//! Generators, damage and proofs for boswell's own tests; never published.
+//! Generators, damage and fault injection for boswell's own tests; never published.
 //!
 //! Everything here is deterministic per seed: the same call gives the same bytes on every machine.
 //! The generators write what the agents write, down to key order and file names, so that a test
@@ -7,22 +7,22 @@
 //!
 //! * [`make`] builds session files of each dialect; [`home`] plants all of them below one folder.
 //! * [`damage`] breaks a log in one named way and keeps every other byte.
-//! * [`crash_disk`] is a disk in memory that loses data which was not synced; [`fault_disk`] one
-//!   that does less than it is asked, and counts; [`hooked_disk`] asks a hook of the test before
-//!   every call; [`oracle`] knows what was acknowledged; [`ids`] gives time and ids from a seed.
-//! * [`credential`] makes keys and passwords of every kind, and texts around them.
+//! * [`crash_disk`] is a disk in memory that loses unsynced data at a crash; [`fault_disk`] has
+//!   short and interrupted calls, and counts them; [`hooked_disk`] calls a hook of the test before
+//!   every call; [`oracle`] records acknowledged entries; [`ids`] is a clock and ids from a seed.
+//! * [`credential`] generates fake keys and passwords of every kind, and texts around them.
 //! * `faults` injects faults into the real program with a preloaded C shim.
-//! * [`peer`] is a program of another agent that works concurrently with ours.
-//! * [`rows`] is a backend whose positions are no byte offsets and whose leases run out;
-//!   [`memory_rows`] is a database that is only read; [`conformance`] is what every backend, every
-//!   source of rows and every dialect must do, those of strangers too.
-//! * [`toys`] are four small agents, one for each way in which agents keep their sessions.
+//! * [`peer`] is a program of another agent that runs concurrently with ours.
+//! * [`rows`] is a backend whose positions are not byte offsets and whose leases expire;
+//!   [`memory_rows`] is a read-only database; [`conformance`] contains the suites that every
+//!   backend, row source and dialect must pass, including those of other crates.
+//! * [`toys`] are four small agents, one per way in which agents store their sessions.
 //! * [`fuzz`] contains the functions that must return for any bytes.
 //! * [`snapshot`] proves that reading never writes.
 //! * [`bench_corpus`] writes large corpora with known markers.
 //! * [`claude_client`] runs the real client, if the environment names one; [`scripted_model`] is
-//!   the model that it talks to.
-//! * [`corpus`] finds the real files, when the environment names them.
+//!   the model that it calls.
+//! * [`corpus`] finds the real files, if the environment names them.
 #![expect(
     clippy::expect_used,
     reason = "a generator that cannot do its work has to stop the test that called it"

@@ -1,4 +1,4 @@
-//! A database in memory, and a backend that keeps databases next to files.
+//! A database in memory, and a backend with databases and files.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use boswell_dialect::{Cell, Column, FileInfo, RowKey, RowSelect, RowSource, RowS
 use boswell_model::Result;
 use boswell_store::backend::{Backend, MemoryBackend, ObjectReader};
 
-/// A value of a row that is kept.
+/// A stored value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StoredCell {
     /// No value.
@@ -22,16 +22,16 @@ pub enum StoredCell {
 /// The columns of a row.
 type Columns = Vec<(String, StoredCell)>;
 
-/// Tables in memory. A clone is a snapshot: it does not see what is changed later.
+/// Tables in memory. A clone is a snapshot: it does not see later changes.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryRows {
     tables: BTreeMap<String, BTreeMap<i64, Columns>>,
-    /// How many changes were made, for the stamp of changes in place.
+    /// Number of changes in place, for the stamp.
     changes: BTreeMap<(String, i64), u64>,
 }
 
 impl MemoryRows {
-    /// Adds a row behind the others of its table, which is made if it is not there.
+    /// Adds a row after the others of its table, which is created if it is missing.
     pub fn insert(&mut self, table: &str, columns: &[(&str, StoredCell)]) -> RowKey {
         let rows = self.tables.entry(table.to_owned()).or_default();
         let key = rows.last_key_value().map_or(1, |(last, _)| last + 1);
@@ -61,7 +61,7 @@ impl MemoryRows {
             .and_then(|rows| rows.remove(&key.0));
     }
 
-    /// Every row: its table, its key, and how many columns it has.
+    /// Returns every row: its table, its key, and its number of columns.
     pub fn places(&self) -> Vec<(String, RowKey, usize)> {
         let rows = self.tables.iter().flat_map(|(table, rows)| {
             rows.iter()
@@ -147,7 +147,7 @@ impl RowSource for MemoryRows {
 }
 
 impl StoredCell {
-    /// A text.
+    /// Creates a text value.
     pub fn text(text: impl Into<String>) -> StoredCell {
         StoredCell::Text(text.into())
     }

@@ -1,42 +1,41 @@
 //! Records acknowledged entries, and checks whether a reopened log contains them.
 //!
-//! It reads logs in its own simple way, one JSON object a line, so that it does not share a fault
-//! with what it judges.
+//! It parses logs in its own simple way, one JSON object per line, so that it does not share a
+//! defect with the code under test.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What an acknowledged entry was promised to survive.
+/// What an acknowledged entry must survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Survives {
-    /// The death of the process.
+    /// The end of the process.
     Process,
-    /// The death of the machine.
+    /// A crash of the machine.
     Machine,
 }
 
-/// A record of what was handed in and what was acknowledged.
+/// A record of submitted and acknowledged entries.
 #[derive(Clone, Debug)]
 pub struct Oracle {
     key: &'static str,
-    /// Entries handed in, acknowledged or not: id, and the line as it must be written,
-    /// where that is known.
+    /// Submitted entries, acknowledged or not: id, and the expected line, if it is known.
     attempted: BTreeMap<String, Option<Vec<u8>>>,
     acknowledged: Vec<(String, Survives)>,
-    /// The log as it was last found. It only grows, as long as the machine lives.
+    /// The log when it was last read. It only grows, as long as the machine does not crash.
     found: Vec<u8>,
-    /// The log as it was last found after the machine had died.
+    /// The log when it was last read after a crash of the machine.
     durable: Vec<u8>,
 }
 
 impl Oracle {
-    /// Starts with an empty log whose entries have their id under `key`.
+    /// Creates an oracle for an empty log whose entries have their id under `key`.
     pub fn new(key: &'static str) -> Oracle {
         Oracle::beginning_with(key, b"")
     }
 
-    /// Starts with a log that is there already and durable.
+    /// Creates an oracle for an existing durable log.
     pub fn beginning_with(key: &'static str, log: &[u8]) -> Oracle {
         let mut oracle = Oracle {
             key,
@@ -52,13 +51,13 @@ impl Oracle {
         oracle
     }
 
-    /// An entry is about to be appended; `line` is its record, if the caller knows the bytes.
+    /// Records that an entry will be appended; `line` is its record, if the caller knows the bytes.
     pub fn attempt(&mut self, id: &str, line: Option<&[u8]>) {
         self.attempted
             .insert(id.to_owned(), line.map(<[u8]>::to_vec));
     }
 
-    /// The append of an entry was acknowledged. Call it in the order of the receipts' revisions.
+    /// Records that an entry was acknowledged. Call it in the order of the receipts' revisions.
     pub fn acknowledge(&mut self, id: &str, survives: Survives) {
         self.attempted.entry(id.to_owned()).or_default();
         match self.acknowledged.iter_mut().find(|(known, _)| known == id) {
@@ -67,7 +66,7 @@ impl Oracle {
         }
     }
 
-    /// Ids that were acknowledged for this kind of death, in order.
+    /// Returns the ids that were acknowledged for this kind of failure, in order.
     pub fn owed(&self, died: Survives) -> impl Iterator<Item = &str> {
         self.acknowledged
             .iter()
@@ -75,7 +74,7 @@ impl Oracle {
             .map(|(id, _)| id.as_str())
     }
 
-    /// Says everything that is wrong with the log as it was found after a death of this kind.
+    /// Returns everything that is wrong with a log after a failure of this kind.
     pub fn faults(&self, log: &[u8], died: Survives) -> Vec<String> {
         let mut faults = Vec::new();
         let before = if died == Survives::Machine {
@@ -114,9 +113,9 @@ impl Oracle {
         faults
     }
 
-    /// The log was opened again after a death: stops the test if anything is wrong, and goes on
-    /// from what is there. An entry that is there, acknowledged or not, is owed from now on;
-    /// what was torn must stay.
+    /// Checks a log that was opened again after a failure: fails the test if anything is wrong, and
+    /// continues from its contents. Every existing entry, acknowledged or not, must exist from now
+    /// on; torn bytes must stay.
     pub fn reopened(&mut self, log: &[u8], died: Survives, place: &str) {
         let faults = self.faults(log, died);
         assert!(
@@ -137,8 +136,8 @@ impl Oracle {
         }
     }
 
-    /// Whole records, each with its id and its line; other lines are torn or foreign, and only
-    /// their bytes count. The last one may lack its line end.
+    /// Returns complete records, each with its id and its line; for other lines, torn or foreign,
+    /// only the bytes count. The last one may lack its line end.
     fn entries(&self, log: &[u8]) -> Vec<(Option<String>, Vec<u8>)> {
         let lines = log.split(|byte| *byte == b'\n');
         let object = |line: &[u8]| match serde_json::from_slice(line) {

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-/// Node, where the environment names it or the system has it; without it a test is skipped
-/// loudly, and fails under CI.
+/// Returns Node, from the environment or the system; without it a test is skipped with a message,
+/// and fails under CI.
 #[expect(
     clippy::disallowed_methods,
     clippy::print_stderr,
@@ -27,7 +27,7 @@ pub fn node() -> Option<PathBuf> {
     None
 }
 
-/// The script that takes part in a MyAgents store.
+/// Returns the script that takes part in a MyAgents store.
 pub fn myagents() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("peers/myagents.mjs")
 }

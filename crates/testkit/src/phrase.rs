@@ -1,5 +1,5 @@
-//! Phrases of users and agents in generated sessions: short, in English and Chinese, with the
-//! awkward characters in it.
+//! Texts of users and agents in generated sessions: short, in English and Chinese, with awkward
+//! characters.
 
 use crate::rng::Rng;
 
@@ -45,27 +45,27 @@ const TITLES: &[&str] = &[
     "解析器的单元测试",
 ];
 
-/// Says what a user asks.
+/// Returns a prompt.
 pub fn asked(rng: &mut Rng) -> &'static str {
     rng.word(ASKED)
 }
 
-/// Says what an agent answers.
+/// Returns an assistant message.
 pub fn answered(rng: &mut Rng) -> &'static str {
     rng.word(ANSWERED)
 }
 
-/// Says what an agent thinks.
+/// Returns thinking.
 pub fn thought(rng: &mut Rng) -> &'static str {
     rng.word(THOUGHT)
 }
 
-/// Says a title.
+/// Returns a title.
 pub fn title(rng: &mut Rng) -> &'static str {
     rng.word(TITLES)
 }
 
-/// Makes the output of a tool, of about this many lines, each numbered as a file reader does.
+/// Returns the output of a tool with about this many lines, each numbered as by a file reader.
 pub fn listing(rng: &mut Rng, lines: usize) -> String {
     let mut text = String::new();
     for number in 1..=lines {
@@ -83,7 +83,7 @@ pub fn listing(rng: &mut Rng, lines: usize) -> String {
     text
 }
 
-/// Makes the bytes of a small image: a PNG signature and noise.
+/// Returns the bytes of a small image: a PNG signature and noise.
 pub fn image(rng: &mut Rng, bytes: usize) -> Vec<u8> {
     let mut image = b"\x89PNG\r\n\x1a\n".to_vec();
     image.extend(rng.bytes(bytes.saturating_sub(8)));

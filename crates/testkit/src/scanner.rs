@@ -1,11 +1,12 @@
-//! Finds records in a damaged log without any of boswell's own code: what a repair must not lose.
+//! Finds the records of a damaged log without boswell's own code: a repair must not lose any of
+//! them.
 
 use serde_json::Value;
 
-/// Every object at the start of a line, directly behind a record, or behind NULs or garbage if
-/// `is_record` knows it.
+/// Returns every object at the start of a line, directly after a record, or after NULs or garbage
+/// if `is_record` accepts it.
 ///
-/// Lines that are not UTF-8 are left out: the parser that this leans on refuses them.
+/// Lines that are not UTF-8 are omitted: the parser used here rejects them.
 pub fn records(log: &[u8], is_record: &dyn Fn(&Value) -> bool) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let log = log.strip_prefix(b"\xef\xbb\xbf").unwrap_or(log);

@@ -1,10 +1,9 @@
-//! A model that answers from a script: the Messages API on this machine's own
-//! loopback, for real clients.
+//! A model that replies from a script: the Messages API on the loopback interface, for real
+//! clients.
 //!
-//! It answers as streams or at once, whichever it is asked for, and keeps every request. What it
-//! says is chosen by the newest prompt: behind `SCRIPT=` stands a JSON list of answers, one for
-//! each time that the client asks during that turn; a prompt without a script is echoed. An answer
-//! is a list of blocks:
+//! It replies as a stream or in one piece, as requested, and records every request. The newest
+//! prompt decides the reply: after `SCRIPT=` follows a JSON list of replies, one per request of the
+//! client during that turn; a prompt without a script is echoed. A reply is a list of blocks:
 //!
 //! | block | what happens |
 //! |---|---|
@@ -26,22 +25,22 @@ use serde_json::{Value, json};
 
 use answers::{answer_to, message, messages, newest_words, stream_message};
 
-/// No answer is held back longer, so that a test that forgets to release it ends.
+/// Maximum time that a reply is held, so that a test that forgets to release it ends.
 const LONGEST_HOLD: Duration = Duration::from_secs(90);
 
-/// A model on loopback. Dropping it ends it.
+/// A model on loopback. Dropping it stops it.
 #[derive(Debug)]
 pub struct ScriptedModel {
     address: SocketAddr,
     shared: Arc<Shared>,
 }
 
-/// What a client asked.
+/// A request of a client.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The path, without what follows `?`.
+    /// The path, without the query.
     pub path: String,
-    /// What was asked; null if it was no JSON.
+    /// The body; null if it was not JSON.
     pub body: Value,
 }
 
@@ -70,25 +69,24 @@ impl ScriptedModel {
                 let (Ok(stream), own) = (stream, Arc::clone(&own)) else {
                     continue;
                 };
-                // A client that goes away in the middle is its own business.
+                // Errors of a client that disconnects are ignored.
                 std::thread::spawn(move || own.serve(stream).ok());
             }
         });
         ScriptedModel { address, shared }
     }
 
-    /// Where clients find it.
+    /// Returns the base URL.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Everything that was asked so far, in the order in which it came.
+    /// Returns all requests so far, in order.
     pub fn requests(&self) -> Vec<Request> {
         lock(&self.shared.requests).clone()
     }
 
-    /// The messages of the first request whose newest words of the user are
-    /// these; waits for nothing.
+    /// Returns the messages of the first request whose newest user text is `words`; does not wait.
     pub fn asked(&self, words: &str) -> Option<Vec<Value>> {
         let is_it = |request: &Request| {
             request.path == "/v1/messages"
@@ -101,8 +99,7 @@ impl ScriptedModel {
         Some(messages(&found.body).to_vec())
     }
 
-    /// Waits until so many requests for messages came whose body holds a text, or
-    /// until there is no hope.
+    /// Waits until `count` requests contain a text, or until a timeout.
     pub fn wait_for(&self, text: &str, count: usize) {
         let has = |requests: &Vec<Request>| {
             let holds = |request: &&Request| request.body.to_string().contains(text);
@@ -122,7 +119,7 @@ impl ScriptedModel {
         assert!(has(&requests), "no client asked for {text:?} in time");
     }
 
-    /// Lets the answers go on that are held under a name, now and from now on.
+    /// Releases the replies that are held under a name, now and later.
     pub fn release(&self, name: &str) {
         lock(&self.shared.released).insert(name.to_owned());
         self.shared.let_go.notify_all();
@@ -132,7 +129,7 @@ impl ScriptedModel {
 impl Drop for ScriptedModel {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::Relaxed);
-        // The thread that waits for connections wakes up at the next one.
+        // The listening thread wakes up at the next connection.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -193,7 +190,7 @@ impl Shared {
     }
 }
 
-/// Method, path and body of a request; none if the client hung up.
+/// Reads method, path and body of a request; `None` if the client disconnected.
 fn read_request(reader: &mut impl BufRead) -> std::io::Result<Option<(String, String, Vec<u8>)>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {

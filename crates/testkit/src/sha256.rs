@@ -1,4 +1,5 @@
-//! SHA-256, written out so that the testkit checks boswell's hashes with another implementation.
+//! SHA-256, implemented here so that the testkit checks boswell's hashes with another
+//! implementation.
 
 const ROUND: [u32; 64] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -11,7 +12,7 @@ const ROUND: [u32; 64] = [
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 ];
 
-/// Hashes the bytes and says the result in lower-case hex.
+/// Returns the hash in lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
     let mut state: [u32; 8] = [
         0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
@@ -33,7 +34,8 @@ pub fn hex(bytes: &[u8]) -> String {
     state.iter().map(|word| format!("{word:08x}")).collect()
 }
 
-fn compress(state: &mut [u32; 8], block: &[u8]) {
+/// The sixty-four words of the rounds, made from the sixteen of a block.
+fn schedule(block: &[u8]) -> [u32; 64] {
     let mut w = [0u32; 64];
     for (word, bytes) in w.iter_mut().zip(block.chunks_exact(4)) {
         *word = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
@@ -46,6 +48,11 @@ fn compress(state: &mut [u32; 8], block: &[u8]) {
             .wrapping_add(w[i - 7])
             .wrapping_add(far);
     }
+    w
+}
+
+fn compress(state: &mut [u32; 8], block: &[u8]) {
+    let w = schedule(block);
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
     for i in 0..64 {
         let s1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);

@@ -1,9 +1,8 @@
-//! Takes down everything about a folder that a write would change, to prove that
-//! reading never writes.
+//! Records everything about a folder that a write would change, to prove that reading never writes.
 //!
-//! Bytes, length, modification time, inode, mode and link target of every path, the root and its
-//! folders included: a file that was made and removed again still shows in its folder's time.
-//! Access and change times are left out, for reading may set them.
+//! Bytes, length, modification time, inode, mode and link target of every path, including the root
+//! and its folders: a file that was created and removed again still changes its folder's time.
+//! Access and change times are omitted, because reading may set them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{disk, sha256};
 
-/// What kind of thing a path is.
+/// The kind of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// A regular file, with the hash of its bytes.
@@ -24,19 +23,18 @@ pub enum NodeKind {
     Other,
 }
 
-/// Facts of one path.
+/// The recorded data of one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// Type and contents.
     pub kind: NodeKind,
-    /// Length in bytes, as the system says it; 0 for folders, whose length is the
-    /// file system's affair.
+    /// Length in bytes; 0 for folders, whose length depends on the file system.
     pub len: u64,
     /// Modification time in nanoseconds since 1970.
     pub mtime_ns: i128,
-    /// Inode number; 0 where there is none.
+    /// Inode number; 0 if there is none.
     pub inode: u64,
-    /// Permission bits; 0 where there are none.
+    /// Permission bits; 0 if there are none.
     pub mode: u32,
 }
 
@@ -47,7 +45,7 @@ pub struct TreeSnapshot {
 }
 
 impl TreeSnapshot {
-    /// Takes down everything below `root`, and `root` itself as the empty path.
+    /// Records everything below `root`, and `root` itself as the empty path.
     pub fn take(root: &Path) -> TreeSnapshot {
         let mut meta = BTreeMap::new();
         let mut waiting = vec![root.to_path_buf()];
@@ -65,22 +63,22 @@ impl TreeSnapshot {
         TreeSnapshot { meta }
     }
 
-    /// Gives what is known about a path below the root.
+    /// Returns the data of a path below the root.
     pub fn fact(&self, path: &Path) -> Option<&Fact> {
         self.meta.get(path)
     }
 
-    /// Says how many paths there are.
+    /// Returns the number of paths.
     pub fn len(&self) -> usize {
         self.meta.len()
     }
 
-    /// Says whether there is nothing, not even a root.
+    /// Whether nothing was recorded, not even a root.
     pub fn is_empty(&self) -> bool {
         self.meta.is_empty()
     }
 
-    /// Says, one line each, what is different in the later snapshot; empty if nothing is.
+    /// Returns the differences to a later snapshot, one line each.
     pub fn diff(&self, later: &TreeSnapshot) -> Vec<String> {
         let mut said = Vec::new();
         for (path, before) in &self.meta {

@@ -1,4 +1,4 @@
-//! Everything that is wrong with a 1 GB session.
+//! Checks a 1 GB session.
 
 use super::data;
 use super::group::Group;
@@ -6,7 +6,7 @@ use super::lab::Lab;
 use super::table::{Row, Target};
 use crate::Outcome;
 
-/// What `check` may use beyond the longest line.
+/// Memory that `check` may use beyond the longest line.
 const ALLOWANCE: u64 = 100_000_000;
 
 pub(crate) struct Check1Gb;
@@ -26,7 +26,7 @@ impl Group for Check1Gb {
         let mut rows = Vec::new();
         for (whose, file) in [("Claude", file), ("boswell's own", native)] {
             let mut ours = lab.boswell(&["check", &file.display().to_string()]);
-            // Branches that two clients wrote are among the data, so the answer is "damaged".
+            // The data contains branches of two clients, so the result is "damaged".
             ours.may_find_nothing = true;
             if ours.output_lines()? == 0 {
                 return Err("boswell check printed nothing: there is nothing to measure".into());

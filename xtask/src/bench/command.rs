@@ -1,4 +1,4 @@
-//! Runs the groups asked for, prints their tables and keeps them in `docs/BENCHMARKS.md`.
+//! Runs the requested groups, prints their tables and stores them in `docs/BENCHMARKS.md`.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use super::lab::Lab;
 use super::{page, table};
 use crate::{Outcome, workspace};
 
-/// Fewer repeats do not make a median worth publishing.
+/// Minimum number of repeats for a published median.
 const FEWEST_REPEATS: usize = 5;
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     let release = Lab::build()?;
     if cfg!(debug_assertions) {
-        // Some groups measure the library within this process.
+        // Some groups measure the library inside this process.
         return workspace::must_succeed(Command::new(release).arg("bench").args(arguments));
     }
     let lab = Lab::set_up(repeats)?;

@@ -1,4 +1,4 @@
-//! The context of a foreign 1 GB session, seen for the first time.
+//! The context of a 1 GB session of another agent, read for the first time.
 
 use super::data;
 use super::group::Group;

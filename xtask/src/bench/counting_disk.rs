@@ -10,12 +10,12 @@ use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
 pub(crate) struct SyncCount(AtomicU64);
 
 impl SyncCount {
-    /// The real disk, whose syncs are counted here.
+    /// Returns the real disk, whose syncs are counted here.
     pub(crate) fn disk(self: &Arc<Self>) -> Arc<dyn Disk> {
         Arc::new(HookedDisk::real(self.clone()))
     }
 
-    /// How many files and folders were synced so far.
+    /// Returns how many files and folders were synced so far.
     pub(crate) fn syncs(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }

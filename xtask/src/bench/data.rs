@@ -1,4 +1,4 @@
-//! The data of the read groups, made once by testkit's generators and kept in `target/bench`.
+//! The data of the read groups, created once by testkit's generators and cached in `target/bench`.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -13,7 +13,7 @@ const SESSIONS_MEGABYTES: f64 = 100.0;
 const SESSIONS_SEED: u64 = 1;
 const GIGABYTE: u64 = 1_000_000_000;
 
-/// One Claude session of 1 GB, with compactions and branches, where Claude would keep it.
+/// Returns a Claude session of 1 GB, with compactions and branches, in Claude's layout.
 pub(crate) fn gigabyte_session(data: &Path) -> Outcome<PathBuf> {
     let folder = data.join("big");
     let project = folder
@@ -30,10 +30,10 @@ pub(crate) fn gigabyte_session(data: &Path) -> Outcome<PathBuf> {
     Ok(project.join(format!("{id}.jsonl")))
 }
 
-/// A native session of 1 GB, and how many bytes of its end a context needs: from the first entry
-/// that its last compaction keeps.
+/// Returns a native session of 1 GB, and how many bytes of its end a context needs: from the first
+/// entry that its last compaction preserves.
 pub(crate) fn gigabyte_native_session(data: &Path) -> Outcome<(PathBuf, u64)> {
-    // In a home of boswell's own: whose session a file is shows in the folders above it.
+    // In a boswell home, because the folders above a file decide its dialect.
     let folder = data.join("native");
     let file = folder
         .join("boswell")
@@ -64,7 +64,7 @@ fn start_of_entry(file: &Path, id: &str, before: u64) -> Outcome<u64> {
     found.ok_or_else(|| format!("the entry {id} is not near {before}").into())
 }
 
-/// The root of a Claude store with a thousand sessions.
+/// Returns the root of a Claude store with a thousand sessions.
 pub(crate) fn thousand_sessions(data: &Path) -> Outcome<PathBuf> {
     generated(
         data,
@@ -74,17 +74,18 @@ pub(crate) fn thousand_sessions(data: &Path) -> Outcome<PathBuf> {
     )
 }
 
-/// The root of a Claude store with ten thousand sessions.
+/// Returns the root of a Claude store with ten thousand sessions.
 pub(crate) fn ten_thousand_sessions(data: &Path) -> Outcome<PathBuf> {
     generated(data, "c1000", (10_000, 950.0, 2), false)
 }
 
-/// The root of a Claude store with a hundred thousand short sessions.
+/// Returns the root of a Claude store with a hundred thousand short sessions.
 pub(crate) fn hundred_thousand_sessions(data: &Path) -> Outcome<PathBuf> {
     generated(data, "c100k", (100_000, 200.0, 3), false)
 }
 
-/// The root of a Claude store with a thousand sessions, some of them damaged, and a line of 60 MB.
+/// Returns the root of a Claude store with a thousand sessions, some of them damaged, and a line of
+/// 60 MB.
 pub(crate) fn damaged_sessions(data: &Path) -> Outcome<PathBuf> {
     generated(
         data,
@@ -94,7 +95,7 @@ pub(crate) fn damaged_sessions(data: &Path) -> Outcome<PathBuf> {
     )
 }
 
-/// The root of a Claude store of that many sessions, megabytes and seed.
+/// Returns the root of a Claude store with that many sessions, megabytes and seed.
 fn generated(data: &Path, name: &str, size: (usize, f64, u64), damaged: bool) -> Outcome<PathBuf> {
     let home = data.join(name);
     once(&home, || {
@@ -105,10 +106,10 @@ fn generated(data: &Path, name: &str, size: (usize, f64, u64), damaged: bool) ->
     Ok(home.join(".claude"))
 }
 
-/// Makes what belongs into `folder`, unless an earlier run finished doing so, and gives
-/// what `make` had to say.
+/// Creates the contents of `folder`, unless an earlier run finished it, and returns the result of
+/// `make`.
 fn once(folder: &Path, make: impl FnOnce() -> Outcome<String>) -> Outcome<String> {
-    // Written last, so that an interrupted run leaves nothing that looks whole.
+    // Written last, so that an interrupted run leaves nothing that looks complete.
     let stamp = folder.with_extension("complete");
     if stamp.exists() {
         return Ok(std::fs::read_to_string(stamp)?);

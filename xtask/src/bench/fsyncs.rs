@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use boswell_store::model::json::Json;
 use boswell_store::system_ids::SystemIds;
-use boswell_store::{Body, Draft, Durability, Expect, NewSession, Result, Store, Ticket, Wait};
+use boswell_store::{
+    Body, Draft, Durability, Expect, NewSession, Result, SessionWriter, Store, Wait,
+};
 
 use super::counting_disk::SyncCount;
 use super::group::Group;
@@ -12,7 +14,7 @@ use super::lab::Lab;
 use super::table::{Row, Target};
 use crate::Outcome;
 
-/// Each case is repeated, so that a sync that comes only now and then is seen too.
+/// Each case is repeated, so that an occasional sync is noticed too.
 const TIMES: u64 = 20;
 
 pub(crate) struct Fsyncs;
@@ -37,53 +39,66 @@ impl Group for Fsyncs {
         let writer = store.create(NewSession::in_project("/home/dev/proj/fsyncs"))?;
         let id = writer.reference().id.clone();
         let asked = writer.append(Draft::user("first"))?.entry;
-        let count =
-            |case, needed, work: &dyn Fn() -> Result<()>| count(&counted, case, needed, work);
-        let custom = |kind: &str| Draft::custom(kind, Json::object().with("tag", "urgent"));
-        let label = || {
-            Draft::new(Body::Label {
-                target: asked.clone(),
-                label: Some("start".to_owned()),
-            })
-        };
-        let mut rows = vec![
-            count("append, writer kept open", 1, &|| {
-                writer.append(Draft::user("x")).map(drop)
-            })?,
-            count("append, not durable", 0, &|| {
-                writer
-                    .append_with(Draft::user("x"), Expect::Any, Durability::Os)
-                    .map(drop)
-            })?,
-            count("batch of 10", 1, &|| {
-                let drafts = (0..10).map(|_| Draft::user("x")).collect();
-                writer
-                    .append_all(drafts, Expect::Any, Durability::Fsync)
-                    .map(drop)
-            })?,
-            count("10 submitted, then waited for", 1, &|| {
-                let tickets: Result<Vec<Ticket>> =
-                    (0..10).map(|_| writer.submit(Draft::user("x"))).collect();
-                tickets?
-                    .into_iter()
-                    .try_for_each(|ticket| ticket.wait().map(drop))
-            })?,
-            count("branch", 1, &|| writer.branch(&asked).map(drop))?,
-            count("tag while a writer drives", 1, &|| {
-                store.annotate(&id, custom("boswell.tag")).map(drop)
-            })?,
-            count("label while a writer drives", 1, &|| {
-                store.annotate(&id, label()).map(drop)
-            })?,
-        ];
+        let mut rows = of_writer(&counted, &writer, &asked)?;
+        rows.extend(of_annotations(&counted, &store, &id, &asked)?);
         writer.release()?;
-        rows.push(count("open, append, close", 1, &|| {
+        rows.push(count(&counted, "open, append, close", 1, &|| {
             let writer = store.writer(&id, Wait::No)?;
             writer.append(Draft::user("x"))?;
             writer.release()
         })?);
         Ok(rows)
     }
+}
+
+/// What an open writer does.
+fn of_writer(counted: &SyncCount, writer: &SessionWriter, asked: &str) -> Outcome<Vec<Row>> {
+    Ok(vec![
+        count(counted, "append, writer kept open", 1, &|| {
+            writer.append(Draft::user("x")).map(drop)
+        })?,
+        count(counted, "append, not durable", 0, &|| {
+            writer
+                .append_with(Draft::user("x"), Expect::Any, Durability::Os)
+                .map(drop)
+        })?,
+        count(counted, "batch of 10", 1, &|| {
+            let drafts = vec![Draft::user("x"); 10];
+            writer
+                .append_all(drafts, Expect::Any, Durability::Fsync)
+                .map(drop)
+        })?,
+        count(counted, "10 submitted, then waited for", 1, &|| {
+            let mut tickets = Vec::new();
+            for _ in 0..10 {
+                tickets.push(writer.submit(Draft::user("x"))?);
+            }
+            for ticket in tickets {
+                ticket.wait()?;
+            }
+            Ok(())
+        })?,
+        count(counted, "branch", 1, &|| writer.branch(asked).map(drop))?,
+    ])
+}
+
+/// What needs no lease, while a writer has it.
+fn of_annotations(counted: &SyncCount, store: &Store, id: &str, asked: &str) -> Outcome<Vec<Row>> {
+    Ok(vec![
+        count(counted, "tag while a writer drives", 1, &|| {
+            let tag = Json::object().with("tag", "urgent");
+            store
+                .annotate(id, Draft::custom("boswell.tag", tag))
+                .map(drop)
+        })?,
+        count(counted, "label while a writer drives", 1, &|| {
+            let label = Body::Label {
+                target: asked.to_owned(),
+                label: Some("start".to_owned()),
+            };
+            store.annotate(id, Draft::new(label)).map(drop)
+        })?,
+    ])
 }
 
 fn count(
@@ -101,7 +116,7 @@ fn count(
         case: case.to_owned(),
         ours: format!("{each}"),
         baseline: format!("{needed}"),
-        // Where none is needed, one for every time is as bad as one too many.
+        // If none is needed, one per repetition is as bad as one too many.
         ratio: each / needed.max(1) as f64,
         target: Some(Target::AtMost(needed.min(1) as f64)),
     })

@@ -13,19 +13,19 @@ use super::startup::Startup;
 use super::table::Row;
 use crate::Outcome;
 
-/// Some cases that share their data and their baseline.
+/// Cases that share their data and their baseline.
 pub(crate) trait Group: Sync {
-    /// The name on the command line and in the page's markers.
+    /// Returns the name on the command line and in the page's markers.
     fn name(&self) -> &'static str;
 
-    /// One sentence: what is measured against what.
+    /// Returns one sentence: what is compared with what.
     fn about(&self) -> &'static str;
 
-    /// Makes its data where it is missing, measures, and gives the rows of its table.
+    /// Creates missing data, measures, and returns the rows of its table.
     fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>>;
 }
 
-/// Every group, in the order of the page.
+/// All groups, in the order of the page.
 pub(crate) const ALL: &[&dyn Group] = &[
     &AppendDurable,
     &AppendOpen,

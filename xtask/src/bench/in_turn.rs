@@ -1,4 +1,4 @@
-//! Two operations within this process, taken in turn: the middle time of each, round by round.
+//! Two operations in this process, run alternately: the median time of each, round by round.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use super::lab::median;
 use super::table::{self, Row, Target};
 use crate::Outcome;
 
-/// An operation that says how long it took; what it prepares before is not counted.
+/// An operation that returns its duration; its preparation is not counted.
 pub(crate) type Operation<'a> = &'a mut dyn FnMut() -> Outcome<Duration>;
 
 pub(crate) fn timed<T>(operation: impl FnOnce() -> T) -> (Duration, T) {
@@ -15,8 +15,8 @@ pub(crate) fn timed<T>(operation: impl FnOnce() -> T) -> (Duration, T) {
     (start.elapsed(), value)
 }
 
-/// Middle times of `ours` and `theirs`, which alternate `count` times in each round, each going
-/// first as often as the other.
+/// Returns median times of `ours` and `theirs`, which alternate `count` times in each round; each
+/// goes first equally often.
 pub(crate) fn compare(
     case: &str,
     (rounds, count): (usize, usize),
@@ -50,7 +50,7 @@ pub(crate) fn compare(
     })
 }
 
-/// CPU time of this thread so far. The kernel counts it in nanoseconds, unlike the
+/// Returns the CPU time of this thread so far. The kernel counts it in nanoseconds, unlike the
 /// ticks of whole processes.
 pub(crate) fn thread_cpu() -> Outcome<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").map_err(|error| {

@@ -1,5 +1,4 @@
-//! The place where groups measure: release builds, a data folder, and the rule by which
-//! two jobs are compared.
+//! The environment of groups: release builds, a data folder, and the comparison of two jobs.
 
 use std::path::{Path, PathBuf};
 
@@ -8,15 +7,15 @@ use super::measure::{Job, Meter};
 use super::table::{self, Row, Target};
 use crate::{Outcome, baseline, workspace};
 
-/// A sample should be long against the kernel's tick of (mostly) 10 ms.
+/// A sample should be long compared to the kernel's tick of (usually) 10 ms.
 const SAMPLE_SECONDS: f64 = 0.3;
 const MOST_RUNS_PER_SAMPLE: f64 = 200.0;
 
-/// What a reader may use beyond the longest line that it is asked for.
+/// Memory that a reader may use beyond the longest requested line.
 const MEMORY_ALLOWANCE: u64 = 64 << 20;
 
 pub(crate) struct Lab {
-    /// Where generated data goes: `target/bench`.
+    /// Folder of generated data: `target/bench`.
     pub(crate) data: PathBuf,
     release: PathBuf,
     meter: Meter,
@@ -24,8 +23,8 @@ pub(crate) struct Lab {
 }
 
 impl Lab {
-    /// Builds what is measured, and the baseline too: a debug build of it would flatter us. Gives
-    /// the release of this program.
+    /// Builds the measured program and the baseline in release mode: a debug baseline would make
+    /// boswell look better. Returns the release build of this program.
     pub(crate) fn build() -> Outcome<PathBuf> {
         println!("bench: building boswell and the baseline in release mode");
         workspace::must_succeed(workspace::cargo().args([
@@ -39,7 +38,7 @@ impl Lab {
         Ok(workspace::target()?.join("release").join("xtask"))
     }
 
-    /// A place on what was built.
+    /// Creates the environment after the build.
     pub(crate) fn set_up(repeats: usize) -> Outcome<Self> {
         let target = workspace::target()?;
         let data = target.join("bench");
@@ -53,7 +52,7 @@ impl Lab {
         })
     }
 
-    /// A run of boswell in an empty home; nothing that it keeps helps the next run.
+    /// Returns a run of boswell in an empty home; nothing stored helps the next run.
     pub(crate) fn boswell(&self, arguments: &[&str]) -> Job {
         let home = self.data.join("home");
         Job {
@@ -72,7 +71,7 @@ impl Lab {
         }
     }
 
-    /// A run of boswell in a home that stays.
+    /// Returns a run of boswell in a home that stays.
     pub(crate) fn boswell_at(&self, home: &Path, arguments: &[&str]) -> Job {
         let environment = vec![("BOSWELL_HOME", home.to_owned()), ("HOME", home.to_owned())];
         Job {
@@ -82,7 +81,7 @@ impl Lab {
         }
     }
 
-    /// Read and newline split of everything below a path.
+    /// Returns a job that reads everything below a path and splits it at newlines.
     pub(crate) fn split(&self, path: &Path) -> Job {
         Job {
             program: self.release.join("xtask"),
@@ -98,21 +97,21 @@ impl Lab {
         }
     }
 
-    /// A chore of this program.
+    /// Returns a job of this program.
     pub(crate) fn chore(&self, arguments: &[&str]) -> Job {
         let mut job = self.split(Path::new(""));
         job.arguments = arguments.iter().map(|&it| it.to_owned()).collect();
         job
     }
 
-    /// Read of a file, and scan of every line as JSON.
+    /// Returns a job that reads a file and scans every line as JSON.
     pub(crate) fn parse(&self, path: &Path) -> Job {
         let mut job = self.split(path);
         job.arguments[1] = "parse".to_owned();
         job
     }
 
-    /// A program of the system, run on a file.
+    /// Returns a job with a system program on a file.
     pub(crate) fn program(&self, name: &str, arguments: &[&str]) -> Outcome<Job> {
         Ok(Job {
             program: workspace::on_path(name).ok_or_else(|| format!("the bench needs `{name}`"))?,
@@ -127,7 +126,7 @@ impl Lab {
         })
     }
 
-    /// CPU of `ours` against CPU of `against`, run in turn.
+    /// Compares the CPU time of `ours` and `against`, run alternately.
     pub(crate) fn compare(
         &self,
         case: &str,
@@ -153,7 +152,7 @@ impl Lab {
         })
     }
 
-    /// Middle CPU seconds of a job.
+    /// Returns the median CPU seconds of a job.
     pub(crate) fn cpu(&self, job: &Job) -> Outcome<f64> {
         let runs = self.runs_per_sample(job)?;
         let mut times = (0..self.repeats)
@@ -162,7 +161,7 @@ impl Lab {
         Ok(median(&mut times))
     }
 
-    /// CPU of a job against a figure from elsewhere.
+    /// Compares the CPU time of a job with a given figure.
     pub(crate) fn allowed(
         &self,
         case: &str,
@@ -180,7 +179,7 @@ impl Lab {
         })
     }
 
-    /// Peak memory of a job against a limit.
+    /// Compares the peak memory of a job with a limit.
     pub(crate) fn peak(&self, case: &str, ours: &Job, limit: u64) -> Outcome<Row> {
         let peak = self.meter.peak_memory(ours)?;
         Ok(Row {
@@ -199,8 +198,8 @@ impl Lab {
             .clamp(1.0, MOST_RUNS_PER_SAMPLE) as u32)
     }
 
-    /// Peak memory of a job against what a reader of `file` is allowed: 64 MiB
-    /// and its longest line.
+    /// Compares the peak memory of a job with the limit for a reader of `file`: 64 MiB and its
+    /// longest line.
     pub(crate) fn memory(&self, case: &str, ours: &Job, file: &Path) -> Outcome<Row> {
         self.memory_within(case, ours, file, MEMORY_ALLOWANCE)
     }
@@ -216,7 +215,7 @@ impl Lab {
         let mut seen = baseline::Split::default();
         baseline::split(file, &mut seen)?;
         let allowed = allowance + seen.longest;
-        // The worst of all runs, not the middle one: a limit holds always or not at all.
+        // The maximum of all runs, not the median: a limit must hold in every run.
         let mut peak = 0;
         for _ in 0..self.repeats {
             peak = peak.max(self.meter.peak_memory(ours)?);
@@ -234,7 +233,7 @@ impl Lab {
         })
     }
 
-    /// One line about where the figures come from.
+    /// Returns one line about the machine.
     pub(crate) fn machine(&self) -> String {
         format!(
             "{}, warm page cache, {} repeats.",
@@ -244,7 +243,7 @@ impl Lab {
     }
 }
 
-/// The middle value; of an even number, the mean of the two in the middle.
+/// Returns the median; for an even number of values, the mean of the two in the middle.
 pub(super) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,5 +1,5 @@
-//! Where figures come from: commit, cores, kernel, file system. Nothing that
-//! names a host or a person.
+//! The machine of the figures: commit, cores, kernel, file system. Nothing that names a host or a
+//! person.
 
 use std::path::Path;
 use std::process::Command;
@@ -26,8 +26,8 @@ pub(crate) fn describe(data: &Path) -> String {
     )
 }
 
-/// Whether neighbours cannot keep us from a core: field 41 of the process, its
-/// scheduling policy, is FIFO.
+/// Whether other processes cannot take our core: field 41 of the process, its scheduling policy, is
+/// FIFO.
 fn is_real_time() -> bool {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let policy = stat
@@ -36,7 +36,7 @@ fn is_real_time() -> bool {
     policy == Some("1")
 }
 
-/// How many wanted a core during the last minute: what neighbours took from the figures.
+/// Returns the load average of the last minute: how much other processes affected the figures.
 fn load() -> String {
     let averages = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     averages
@@ -56,13 +56,13 @@ fn said_by(command: &mut Command) -> String {
     text.unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// Whether a sync there means something: a file system in memory has nothing to wait for.
+/// Whether a sync has an effect there: a file system in memory has nothing to wait for.
 pub(crate) fn is_disk(path: &Path) -> bool {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     mount_of(path, &mounts).is_none_or(|(_, kind)| !matches!(kind, "tmpfs" | "ramfs"))
 }
 
-/// The type, and for ext4 whether there is a journal: it decides what a sync costs.
+/// Returns the type, and for ext4 whether there is a journal: it decides the cost of a sync.
 fn file_system(path: &Path) -> String {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let Some((device, kind)) = mount_of(path, &mounts) else {
@@ -87,8 +87,8 @@ fn file_system(path: &Path) -> String {
     )
 }
 
-/// Device and type of the mount that holds `path`: the deepest one, and of those the last,
-/// which hides the others.
+/// Returns device and type of the mount of `path`: the deepest one, and of several the last, which
+/// hides the others.
 fn mount_of<'a>(path: &Path, mounts: &'a str) -> Option<(&'a str, &'a str)> {
     let mut best = None;
     let mut best_depth = 0;

@@ -1,9 +1,9 @@
-//! Measures child processes without a line of unsafe code.
+//! Measures child processes without unsafe code.
 //!
-//! CPU time is what the kernel adds to "time of waited-for children" in `/proc/self/stat`; it
-//! counts in ticks, so short jobs are run several times per sample. Peak memory comes from GNU time
-//! where it is installed, since the kernel's own figure disappears with the process; else the
-//! child's `VmHWM` is polled, which may miss its last moments.
+//! CPU time is the kernel's "time of waited-for children" in `/proc/self/stat`; it counts in ticks,
+//! so short jobs are run several times per sample. Peak memory comes from GNU time if it is
+//! installed, because the kernel's own figure disappears with the process; otherwise the child's
+//! `VmHWM` is polled, which may miss its last moments.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,16 +11,16 @@ use std::time::Duration;
 
 use crate::{Outcome, workspace};
 
-/// A program with arguments, run again and again.
+/// A program with arguments, run repeatedly.
 pub(crate) struct Job {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: Vec<(&'static str, PathBuf)>,
-    /// Removed before every run, so that nothing kept from the last one helps.
+    /// A folder that is removed before every run, so that no stored data helps.
     pub(crate) forget: Option<PathBuf>,
-    /// A file, and what is added to its end before every run.
+    /// A file, and a text that is appended to it before every run.
     pub(crate) before: Option<(PathBuf, String)>,
-    /// Whether exit 1 is an answer: nothing was found.
+    /// Whether exit code 1 is accepted: nothing was found.
     pub(crate) may_find_nothing: bool,
 }
 
@@ -72,8 +72,8 @@ impl Job {
         }
     }
 
-    /// Runs once with the output counted: warms the page cache, and shows that there is
-    /// something to measure.
+    /// Runs once and counts the output: warms the page cache, and shows that there is something to
+    /// measure.
     pub(crate) fn output_lines(&self) -> Outcome<usize> {
         self.reset()?;
         let mut child = self
@@ -113,7 +113,7 @@ impl Job {
     }
 }
 
-/// Measures jobs; knows how this machine counts.
+/// Measures jobs on this machine.
 pub(crate) struct Meter {
     ticks_per_second: f64,
     gnu_time: Option<PathBuf>,
@@ -136,7 +136,7 @@ impl Meter {
         })
     }
 
-    /// CPU seconds (user + system) of `times` runs, divided by `times`.
+    /// Returns the CPU seconds (user + system) of `times` runs, divided by `times`.
     pub(crate) fn cpu_seconds(&self, job: &Job, times: u32) -> Outcome<f64> {
         let mut ticks = 0;
         for _ in 0..times {
@@ -151,7 +151,7 @@ impl Meter {
         Ok(ticks as f64 / self.ticks_per_second / f64::from(times))
     }
 
-    /// The most memory that the job ever had resident, in bytes.
+    /// Returns the peak resident memory of the job in bytes.
     pub(crate) fn peak_memory(&self, job: &Job) -> Outcome<u64> {
         job.reset()?;
         let Some(time) = &self.gnu_time else {
@@ -178,7 +178,7 @@ fn timed(time: &Path, report: &Path) -> Command {
     command
 }
 
-/// Other programs are called `time` too; only the one that understands the format will do.
+/// Other programs are called `time` too; only one that supports the format is used.
 fn peak_by_time(time: &Path, report: &Path) -> Outcome<u64> {
     workspace::must_succeed(timed(time, report).arg("true").stderr(Stdio::null()))?;
     kilobytes_in(report)
@@ -222,7 +222,7 @@ fn children_ticks() -> Outcome<u64> {
     children_ticks_in(&stat).ok_or_else(|| "/proc/self/stat has no times of children".into())
 }
 
-/// Fields 16 and 17; the name in field 2 may hold spaces and parentheses, so counting
+/// Parses fields 16 and 17; the name in field 2 may contain spaces and parentheses, so counting
 /// starts after the last one.
 fn children_ticks_in(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;

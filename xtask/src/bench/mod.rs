@@ -1,9 +1,9 @@
-//! `cargo xtask bench`: what boswell costs, next to the least that the same work could cost.
+//! `cargo xtask bench`: the cost of boswell, compared with the minimum cost of the same work.
 //!
 //! Machines are shared and noisy, so a figure only counts next to its baseline from the same run:
-//! cases alternate, each is repeated, CPU seconds are compared instead of wall time (but for syncs,
-//! which are waiting), and the middle value is taken. Groups live in files of their own and are
-//! listed in `group`; each owns one part of `docs/BENCHMARKS.md`.
+//! cases alternate, each is repeated, CPU seconds are compared instead of wall time (except for
+//! syncs, which are waiting), and the median is used. Each group has its own file and is listed in
+//! `group`; each owns one part of `docs/BENCHMARKS.md`.
 
 mod append;
 mod check_1gb;

@@ -1,5 +1,5 @@
-//! `docs/BENCHMARKS.md`: each group owns the text between its two markers; all
-//! other text is a person's.
+//! `docs/BENCHMARKS.md`: each group owns the text between its two markers; all other text is edited
+//! by hand.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ Times are CPU seconds (user and system), medians; appends are wall time, since a
 `cargo xtask bench GROUP` measures one group again.
 ";
 
-/// Puts `text` between the markers of `group`, adding both at the end where they are missing.
+/// Replaces the text between the markers of `group`; missing markers are added at the end.
 pub(crate) fn replace(page: &Path, group: &str, text: &str) -> Outcome {
     let old = match std::fs::read_to_string(page) {
         Ok(old) => old,

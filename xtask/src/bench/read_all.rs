@@ -1,4 +1,4 @@
-//! Metadata of every session of a store, with nothing known before.
+//! Metadata of every session of a store, without a catalog.
 
 use super::data;
 use super::group::Group;
@@ -30,7 +30,7 @@ impl Group for ReadAll {
             )
             .into());
         }
-        // At least a fifth of the baseline's rate is the same as at most five times its CPU.
+        // At least a fifth of the baseline's rate is the same as at most five times its CPU time.
         Ok(vec![lab.compare(
             "CPU, cold",
             &ours,

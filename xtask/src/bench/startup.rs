@@ -1,4 +1,4 @@
-//! Measures what it costs to start the program and have it answer something that needs no session.
+//! Measures the start of the program with a command that needs no session.
 
 use super::group::Group;
 use super::lab::Lab;
@@ -21,7 +21,7 @@ impl Group for Startup {
         let row = |case: &str, arguments: &[&str], target: Option<Target>| {
             lab.compare(case, &lab.boswell(arguments), &nothing, target)
         };
-        // `ops` finds the stores of the machine first, as every command does.
+        // `ops` finds the stores of the machine first, like every command.
         Ok(vec![
             row("CPU, --version", &["--version"], Some(Target::AtMost(3.0)))?,
             row("CPU, ops", &["ops"], None)?,

@@ -1,4 +1,4 @@
-//! The one table: case, ours, baseline, ratio, target.
+//! The table of a group: case, boswell, baseline, ratio, target.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,11 @@ pub(crate) struct Row {
     pub(crate) ours: String,
     pub(crate) baseline: String,
     pub(crate) ratio: f64,
-    /// None where a figure is only shown.
+    /// `None` if a figure is only shown.
     pub(crate) target: Option<Target>,
 }
 
-/// The ratio that we demand of ourselves.
+/// The required ratio.
 #[derive(Clone, Copy)]
 pub(crate) enum Target {
     AtMost(f64),

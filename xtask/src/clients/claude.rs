@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 use super::npm_install;
 use crate::{Outcome, workspace};
 
-/// The SDK whose wheel holds version 2.1.325 of the client.
+/// The SDK whose wheel contains version 2.1.325 of the client.
 const SDK: &str = "claude-agent-sdk";
 const SDK_VERSION: &str = "0.2.182";
 
 const OLD_PACKAGE: &str = "@anthropic-ai/claude-code";
 const OLD_VERSION: &str = "2.1.50";
 
-/// The program of the newest version.
+/// Returns the program of the newest version.
 pub(super) fn newest() -> Outcome<PathBuf> {
     if let Some(given) = std::env::var_os("BOSWELL_CLAUDE") {
         println!("xtask: Claude Code is taken from BOSWELL_CLAUDE");
@@ -62,7 +62,7 @@ fn pip_install(python: &Path, folder: &Path) -> Outcome {
     workspace::must_succeed(command.stdin(Stdio::null()))
 }
 
-/// The script of an old version, for node.
+/// Returns the script of an old version, for node.
 pub(super) fn old() -> Outcome<PathBuf> {
     if let Some(given) = std::env::var_os("BOSWELL_CLAUDE_OLD") {
         println!("xtask: an old Claude Code is taken from BOSWELL_CLAUDE_OLD");
@@ -84,7 +84,7 @@ pub(super) fn old() -> Outcome<PathBuf> {
     Ok(script)
 }
 
-/// A program that cannot report its version is not a client.
+/// Checks that a program reports its version.
 fn starts(mut command: Command) -> Outcome {
     workspace::must_succeed(
         command

@@ -1,5 +1,5 @@
-//! oh-my-pi, run by bun from its own sources. Both come from npm into `target/clients/omp`; no
-//! install script is run.
+//! oh-my-pi, run by bun from its own sources. Both are downloaded from npm into
+//! `target/clients/omp`; no install script is run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,11 +7,11 @@ use std::process::{Command, Stdio};
 use crate::{Outcome, workspace};
 
 const PACKAGE: &str = "@oh-my-pi/pi-coding-agent";
-/// The newest one whose own packages can all be had.
+/// The newest version whose own packages are all available.
 pub(super) const VERSION: &str = "18.2.3";
 const BUN_VERSION: &str = "1.4.4";
 
-/// The folder of the installed package, and bun.
+/// Returns the folder of the installed package, and bun.
 pub(super) fn omp() -> Outcome<(PathBuf, PathBuf)> {
     let given = |variable| std::env::var_os(variable).map(PathBuf::from);
     if let (Some(package), Some(bun)) = (given("BOSWELL_OMP_PACKAGE"), given("BOSWELL_BUN")) {
@@ -49,7 +49,7 @@ pub(super) fn omp() -> Outcome<(PathBuf, PathBuf)> {
     Ok((package, bun))
 }
 
-/// Without its install script bun's program stays in the package for this platform.
+/// Without its install script, bun's program stays in the package for this platform.
 fn bun(folder: &Path) -> Outcome<PathBuf> {
     let platforms = std::fs::read_dir(folder.join("node_modules").join("@oven"))?;
     let programs = platforms.filter_map(|entry| Some(entry.ok()?.path().join("bin").join("bun")));

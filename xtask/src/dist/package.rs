@@ -1,4 +1,4 @@
-//! The folder that is handed out, as an archive with its checksum and an installer.
+//! The release folder, as an archive with its checksum and an installer.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,13 +9,13 @@ use crate::{Outcome, workspace};
 
 const INSTALLER: &str = include_str!("../../dist/install.sh");
 
-/// An archive and what it must hash to.
+/// An archive and its checksum.
 pub(super) struct Packed {
     pub(super) archive: PathBuf,
     pub(super) sha256: String,
 }
 
-/// Puts the program, its manual pages, completions and licences into one folder.
+/// Copies the program, its manual pages, completions and licences into one folder.
 pub(super) fn gather(binary: &Path, folder: &Path) -> Outcome {
     let root = workspace::root();
     std::fs::create_dir_all(folder.join("completions"))?;
@@ -24,7 +24,7 @@ pub(super) fn gather(binary: &Path, folder: &Path) -> Outcome {
         std::fs::copy(root.join(file), folder.join(file))
             .map_err(|error| format!("{file}: {error}"))?;
     }
-    // From the binary itself, in an environment without anything: proof that it runs there.
+    // From the binary itself, in an empty environment: this proves that it runs there.
     let run = |arguments: &[&str]| Command::new(binary).args(arguments).env_clear().output();
     let pages = folder.join("man").join("man1");
     let pages = pages
@@ -47,10 +47,10 @@ pub(super) fn gather(binary: &Path, folder: &Path) -> Outcome {
     Ok(())
 }
 
-/// Packs the folder `name` below `dist`, and writes checksum and installer next to the archive.
+/// Archives the folder `name` below `dist`, and writes checksum and installer next to it.
 pub(super) fn pack(dist: &Path, name: &str) -> Outcome<Packed> {
     let archive = dist.join(format!("{name}.tar.gz"));
-    // The same tree gives the same archive, independently of user and time.
+    // The same tree gives the same archive, independent of user and time.
     let mut tar = Command::new("tar");
     tar.args([
         "--sort=name",

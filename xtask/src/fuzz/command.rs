@@ -1,4 +1,4 @@
-//! The parent process: one worker per target, and its report when a worker does not return.
+//! The parent process: one worker per target, and a report if a worker does not return.
 
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
@@ -8,7 +8,7 @@ use super::options::Options;
 use super::{targets, worker};
 use crate::{Outcome, workspace};
 
-/// How long past its time a worker may stay with one input before it counts as stuck.
+/// How long a worker may take for one input after its time, before it counts as stuck.
 const GRACE: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
@@ -63,13 +63,13 @@ fn passes(options: &Options, target: &str) -> Outcome<bool> {
     }
 }
 
-/// Repeats the run, slower, with each input left on disk before it is used; the last one
-/// left is the guilty one.
+/// Repeats the run, slower, with each input written to disk before it is used; the last one written
+/// is the failing one.
 fn retrace(options: &Options, target: &str) -> Outcome {
     let folder = workspace::target()?.join("fuzz");
     std::fs::create_dir_all(&folder)?;
     let trace = folder.join(format!("{target}-current"));
-    // Writing each input costs more than running it, so the same distance takes longer.
+    // Writing each input costs more than running it, so the same number of inputs takes longer.
     let seconds = options.seconds * 20 + 20;
     let mut child = start(target, seconds, options.seed, Some(&trace))?;
     let ended = wait(&mut child, Duration::from_secs(seconds) + GRACE)?;
@@ -98,7 +98,8 @@ fn start(target: &str, seconds: u64, seed: u64, trace: Option<&Path>) -> Outcome
     Ok(command.stdin(Stdio::null()).spawn()?)
 }
 
-/// Waits until the child ends (its status) or the time is over (none, and the child is ended).
+/// Waits until the child ends and returns its status; `None` if the time is over and the child was
+/// killed.
 fn wait(child: &mut Child, limit: Duration) -> Outcome<Option<ExitStatus>> {
     let deadline = Instant::now() + limit;
     while Instant::now() < deadline {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Outcome, workspace};
 
-/// Enough of a real file to show every shape that it has.
+/// How much of a real file is used: enough for every kind of record in it.
 const HEAD: usize = 32 * 1024;
 const MOST_FILES: usize = 400;
 
@@ -33,8 +33,8 @@ pub(crate) fn pool(target: &str) -> Outcome<Vec<Vec<u8>>> {
     Ok(pool)
 }
 
-/// Files below a folder in name order, so that a seed means the same on every machine
-/// with the same files.
+/// Collects files below a folder in name order, so that a seed means the same on every machine with
+/// the same files.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome {
     if !folder.is_dir() {
         return Ok(());

@@ -1,11 +1,11 @@
-//! Turns a good input into a slightly wrong one.
+//! Mutates a valid input slightly.
 
 use super::rng::Rng;
 
-/// Longer inputs find little more and cost rounds.
+/// Maximum length of an input: longer ones find little more and cost rounds.
 const LONGEST: usize = 128 * 1024;
 
-/// Bytes that mean something to a decoder of JSON lines, and numbers at the edges of their types.
+/// Bytes with a meaning in JSON lines, and numbers at the limits of their types.
 const TOKENS: &[&[u8]] = &[
     b"{",
     b"}",
@@ -101,7 +101,7 @@ fn flip(rng: &mut Rng, bytes: &mut [u8]) {
     }
 }
 
-/// A range of at most `longest` bytes within `length`.
+/// Returns a range of at most `longest` bytes within `length`.
 fn range(rng: &mut Rng, length: usize, longest: usize) -> std::ops::Range<usize> {
     let start = rng.below(length + 1);
     let size = rng.below((length - start).min(longest) + 1);

@@ -13,7 +13,7 @@ pub(crate) struct Options {
     pub(crate) input: Option<PathBuf>,
     /// Set for the child process that does the work.
     pub(crate) worker: bool,
-    /// Where the worker leaves each input before it runs it.
+    /// Where the worker writes each input before it runs it.
     pub(crate) trace: Option<PathBuf>,
 }
 

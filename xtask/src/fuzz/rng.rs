@@ -1,4 +1,4 @@
-//! Repeatable randomness (SplitMix64): a failing run must be a number that can be passed on.
+//! Reproducible random numbers (SplitMix64): a failing run is identified by its seed.
 
 pub(crate) struct Rng(u64);
 
@@ -15,7 +15,7 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `limit`; 0 if there is none.
+    /// Returns a number below `limit`; 0 if `limit` is 0.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         if limit == 0 {
             0

@@ -1,9 +1,9 @@
-//! The functions that must not panic, for any bytes. They live in the testkit, so that
-//! `fuzz/` runs the same ones.
+//! The functions that must not panic for any bytes. They are in the testkit, so that `fuzz/` runs
+//! the same ones.
 
 use crate::Outcome;
 
-/// A name and what to run. Returning is passing: a target asserts what it promises.
+/// A name and the function to run. Returning is passing: a target asserts its guarantees.
 pub(crate) use boswell_testkit::fuzz::Target;
 
 pub(crate) fn all() -> &'static [Target] {

@@ -1,4 +1,4 @@
-//! The child process: runs one target over its inputs until the time is up or something breaks.
+//! The child process: runs one target over its inputs until the time is up or it fails.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use super::targets::{self, Target};
 use super::{inputs, mutator};
 use crate::{Outcome, workspace};
 
-/// The worker's exit code for "found something, and said so".
+/// The worker's exit code for a reported finding.
 pub(crate) const FOUND: u8 = 1;
 
-/// Runs one input without a net, so that the panic and its backtrace are seen.
+/// Runs one input without catching panics, so that the backtrace is visible.
 pub(crate) fn run_input(target: &str, input: &Path) -> Outcome<ExitCode> {
     let (_, run) = targets::named(target)?;
     let bytes = std::fs::read(input).map_err(|error| format!("{}: {error}", input.display()))?;
@@ -33,7 +33,7 @@ pub(crate) fn run(options: &Options, target: &str) -> Outcome<ExitCode> {
     let mut rounds = 0_u64;
     let mut input = Vec::new();
     while Instant::now() < deadline {
-        // Every seed as it is first: those are the inputs that certainly occur.
+        // First every seed unchanged: those inputs certainly occur.
         match usize::try_from(rounds)
             .ok()
             .and_then(|round| pool.get(round))
@@ -62,7 +62,7 @@ pub(crate) fn run(options: &Options, target: &str) -> Outcome<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keeps the text of the last panic instead of printing thousands of them.
+/// Stores the text of the last panic instead of printing thousands of them.
 fn catch_panic_messages() -> Arc<Mutex<String>> {
     let last = Arc::new(Mutex::new(String::new()));
     let writer = Arc::clone(&last);
@@ -97,7 +97,7 @@ pub(crate) fn say_how_to_repeat(target: &str, file: &Path) {
     println!("  keep it as a test: copy it to fuzz/seeds/{target}/");
 }
 
-/// FNV-1a: only has to keep two findings apart.
+/// FNV-1a: only distinguishes findings.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

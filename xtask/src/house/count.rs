@@ -1,4 +1,4 @@
-//! Everything that `cargo xtask house` counts over a tree, and how it prints it.
+//! The counts of `cargo xtask house` over a tree, and their output.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ pub(super) struct Counts {
     pub(super) surface: Surface,
 }
 
-/// What the lines of a file are.
+/// The lines of a file by kind.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Lines {
     pub(super) all: usize,
-    /// Lines that are only a `//` comment (docs and code with a comment behind it left out).
+    /// Lines that contain only a `//` comment (without docs and trailing comments).
     pub(super) comments: usize,
     pub(super) docs: usize,
     pub(super) is_test: bool,
@@ -44,12 +44,12 @@ impl Counts {
         Ok(counts)
     }
 
-    /// Functions that users get: everything but tests.
+    /// Iterates over shipped functions: all except tests.
     pub(super) fn shipped(&self) -> impl Iterator<Item = &Function> {
         self.functions.iter().filter(|function| !function.is_test)
     }
 
-    /// The value that `share` (0 to 1) of the shipped functions do not exceed.
+    /// Returns the value that `share` (0 to 1) of the shipped functions do not exceed.
     pub(super) fn percentile(&self, share: f64, size: impl Fn(&Function) -> usize) -> usize {
         let mut sizes: Vec<usize> = self.shipped().map(size).collect();
         sizes.sort_unstable();
@@ -62,75 +62,94 @@ impl Counts {
 
     pub(super) fn report(&self) -> String {
         let mut out = String::new();
-        let shipped = self.shipped().count().max(1);
-        let closures: usize = self.shipped().map(|function| function.closures).sum();
-        let with_closure = self
-            .shipped()
-            .filter(|function| function.closures > 0)
-            .count();
-        let with_many = self
-            .shipped()
-            .filter(|function| function.closures > 3)
-            .count();
-        let share = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
-        let total = |pick: fn(&Lines) -> usize, tests: bool| -> usize {
-            self.files
-                .iter()
-                .filter(|(_, lines)| lines.is_test == tests)
-                .map(|(_, lines)| pick(lines))
-                .sum()
-        };
-        let (lines, test_lines) = (
-            total(|lines| lines.all, false),
-            total(|lines| lines.all, true),
-        );
+        self.report_files(&mut out);
+        self.report_functions(&mut out);
+        self.report_surface(&mut out);
+        out
+    }
+
+    fn report_files(&self, out: &mut String) {
+        let (mut shipped, mut tests) = (Lines::default(), Lines::default());
+        for (_, lines) in &self.files {
+            let sum = if lines.is_test {
+                &mut tests
+            } else {
+                &mut shipped
+            };
+            sum.all += lines.all;
+            sum.comments += lines.comments;
+            sum.docs += lines.docs;
+        }
         let _ = writeln!(out, "files      {}", self.files.len());
         let _ = writeln!(
             out,
-            "lines      {lines} shipped, {test_lines} in files of tests"
+            "lines      {} shipped, {} in files of tests",
+            shipped.all, tests.all
         );
         let _ = writeln!(
             out,
             "comments   {:.1} % of lines, docs {:.1} %",
-            share(total(|lines| lines.comments, false), lines),
-            share(total(|lines| lines.docs, false), lines)
+            percent(shipped.comments, shipped.all),
+            percent(shipped.docs, shipped.all)
         );
+    }
+
+    fn report_functions(&self, out: &mut String) {
+        let (mut shipped, mut closures, mut with_closure, mut with_many) = (0, 0, 0, 0);
+        for function in self.shipped() {
+            shipped += 1;
+            closures += function.closures;
+            with_closure += usize::from(function.closures > 0);
+            with_many += usize::from(function.closures > 3);
+        }
         let _ = writeln!(
             out,
             "functions  {shipped} shipped, {} in tests",
             self.functions.len() - shipped
         );
-        for (name, size) in [
-            ("lines", lines_of as fn(&Function) -> usize),
-            ("tokens", tokens_of),
-        ] {
-            let at = |share: f64| self.percentile(share, size);
-            let row = (at(0.5), at(0.9), at(0.99), at(1.0));
-            let _ = writeln!(
-                out,
-                "{name:<10} median {}, p90 {}, p99 {}, max {}",
-                row.0, row.1, row.2, row.3
-            );
-        }
+        self.report_sizes(out, "lines", lines_of);
+        self.report_sizes(out, "tokens", tokens_of);
         let _ = writeln!(
             out,
             "closures   {closures}; in {:.1} % of functions, more than three in {:.1} %",
-            share(with_closure, shipped),
-            share(with_many, shipped)
+            percent(with_closure, shipped),
+            percent(with_many, shipped)
         );
-        let _ = writeln!(out, "Dialect    {} methods", self.surface.dialect_methods);
+    }
+
+    fn report_sizes(&self, out: &mut String, name: &str, size: fn(&Function) -> usize) {
+        let _ = writeln!(
+            out,
+            "{name:<10} median {}, p90 {}, p99 {}, max {}",
+            self.percentile(0.5, size),
+            self.percentile(0.9, size),
+            self.percentile(0.99, size),
+            self.percentile(1.0, size)
+        );
+    }
+
+    fn report_surface(&self, out: &mut String) {
+        let surface = &self.surface;
+        let _ = writeln!(out, "Dialect    {} methods", surface.dialect_methods);
         let _ = writeln!(
             out,
             "root       {} names in boswell_store",
-            self.surface.root_names
+            surface.root_names
         );
         let _ = writeln!(
             out,
             "twice      {} public type names",
-            self.surface.twice().len()
+            surface.twice().len()
         );
-        out
     }
+}
+
+fn percent(part: usize, whole: usize) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+pub(super) fn closures_of(function: &Function) -> usize {
+    function.closures
 }
 
 pub(super) fn lines_of(function: &Function) -> usize {

@@ -13,15 +13,14 @@ pub(super) struct Function {
     pub(super) name: String,
     pub(super) file: PathBuf,
     pub(super) line: usize,
-    /// From the line of `fn` (or its visibility) to the closing brace,
-    /// attributes and docs left out.
+    /// From the line of `fn` (or its visibility) to the closing brace, without attributes and docs.
     pub(super) lines: usize,
     pub(super) tokens: usize,
     pub(super) closures: usize,
     pub(super) is_test: bool,
 }
 
-/// Finds the functions of a parsed file. `is_test` marks files that hold tests only.
+/// Finds the functions of a parsed file. `is_test` marks files that contain tests only.
 pub(super) fn of(file: &Path, syntax: &syn::File, is_test: bool) -> Vec<Function> {
     let mut finder = Finder {
         file,
@@ -85,7 +84,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 }
 
-/// Whether attributes say `#[test]` or `#[cfg(test)]` (also within `all(…)`).
+/// Whether attributes contain `#[test]` or `#[cfg(test)]` (also within `all(…)`).
 pub(super) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::Path(path) => path.is_ident("test"),
@@ -111,7 +110,7 @@ impl<'ast> Visit<'ast> for Closures {
     }
 }
 
-/// Leaves of the token tree; each pair of delimiters counts as two.
+/// Counts the leaves of the token tree; each pair of delimiters counts as two.
 fn count_tokens(stream: TokenStream) -> usize {
     let mut open = vec![stream];
     let mut count = 0;

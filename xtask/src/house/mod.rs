@@ -1,9 +1,9 @@
-//! `cargo xtask house`: how large and how dense the code is, and whether it
-//! stays within its limits.
+//! `cargo xtask house`: size and density of the code, and whether it stays within its limits.
 //!
 //! Every count is taken from the syntax tree (`syn`), not from text, so that formatting and
 //! comments do not change it. The same command counts any other tree (`cargo xtask house PATH`),
-//! which is how the anchors of docs/adr/0011 were taken from redb, ripgrep, object_store and jj.
+//! which is how the reference values of docs/adr/0011 were taken from redb, ripgrep, object_store
+//! and jj.
 
 mod count;
 mod functions;
@@ -45,14 +45,14 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     }
 }
 
-/// Counts the crates and xtask; `fuzz` has a handful of one-line targets.
+/// Counts the crates and xtask; `fuzz` has only a few one-line targets.
 fn of_this_checkout() -> Outcome<Counts> {
     let ours = |file: &PathBuf| file.starts_with("crates") || file.starts_with("xtask");
     let files: Vec<PathBuf> = sources::rust().into_iter().filter(ours).collect();
     Counts::of(&workspace::root(), &files)
 }
 
-/// Every Rust file below `folder`, relative to it.
+/// Returns every Rust file below `folder`, relative to it.
 fn rust_below(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![PathBuf::new()];

@@ -1,5 +1,5 @@
-//! What the crates show to others: public type names, methods of `Dialect`, names at
-//! the root of the store.
+//! The public surface of the crates: public type names, methods of `Dialect`, names at the root of
+//! the store.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use super::functions::is_for_tests;
 pub(super) struct Surface {
     /// Every `pub` struct, enum, union, trait and type alias, with the files that define it.
     types: BTreeMap<String, Vec<PathBuf>>,
-    /// Methods of the trait `Dialect` itself, default ones included.
+    /// Methods of the trait `Dialect` itself, including default ones.
     pub(super) dialect_methods: usize,
-    /// Names that `boswell_store` offers at its root.
+    /// Public names at the root of `boswell_store`.
     pub(super) root_names: usize,
 }
 
@@ -31,7 +31,7 @@ impl Surface {
         }
     }
 
-    /// Names that more than one file defines, with those files.
+    /// Returns names that more than one file defines, with those files.
     pub(super) fn twice(&self) -> Vec<(&str, &[PathBuf])> {
         let several = self.types.iter().filter(|(_, files)| files.len() > 1);
         several
@@ -64,7 +64,7 @@ impl<'ast> Visit<'ast> for PublicTypes<'_> {
         }
     }
 
-    // Types within functions have no path, so a second one cannot be confused with the first.
+    // Types inside functions have no path, so a second one cannot be confused with the first.
     fn visit_block(&mut self, _: &'ast syn::Block) {}
 
     fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {

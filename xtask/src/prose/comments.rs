@@ -1,6 +1,6 @@
-//! Rust comments within the limit.
+//! Wraps Rust comments to the line limit.
 //!
-//! Only a paragraph with a line that is too wide is filled again, so that a change of one comment
+//! Only a paragraph with a line that is too wide is wrapped again, so that a change of one comment
 //! does not touch others.
 
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::scanner::{self, Comment};
 use super::{Breach, lines, paragraphs, width, words};
 
-/// The file with its wide comments filled again.
+/// Returns the file with its wide comments wrapped.
 pub(super) fn format(code: &str) -> String {
     let mut text = code.to_owned();
     for paragraph in wide_paragraphs(code).iter().rev() {
@@ -17,8 +17,8 @@ pub(super) fn format(code: &str) -> String {
     text
 }
 
-/// Wide comments that `format` changes, and wide ones behind code, which a person
-/// has to shorten or move.
+/// Returns wide comments that `format` changes, and wide trailing ones, which must be shortened or
+/// moved by hand.
 pub(super) fn breaches(code: &str) -> Vec<Breach> {
     let number = |at: usize| code[..at].matches('\n').count() + 1;
     let changed = wide_paragraphs(code)
@@ -67,7 +67,7 @@ struct Line<'c> {
     at: Range<usize>,
     /// Columns from the start of the line to the end of the comment.
     width: usize,
-    /// What precedes the comment on its line.
+    /// The text before the comment on its line.
     before: &'c str,
     /// `//`, `///` or `//!`.
     marker: &'c str,
@@ -101,7 +101,7 @@ impl<'c> Line<'c> {
         self.body.trim()
     }
 
-    /// Columns between the marker's own space and the text.
+    /// Returns the columns between the marker's own space and the text.
     fn indent(&self) -> usize {
         (self.body.len() - self.body.trim_start_matches(' ').len()).saturating_sub(1)
     }
@@ -114,8 +114,8 @@ impl<'c> Line<'c> {
         self.text().starts_with("```") || self.text().starts_with("~~~")
     }
 
-    /// Whether filling would change what this line means: tables, headings, rules, aligned
-    /// columns, links' targets.
+    /// Whether wrapping would change the meaning of this line: tables, headings, rules, aligned
+    /// columns, link targets.
     fn is_verbatim(&self) -> bool {
         let text = self.text();
         let heading = text.trim_start_matches('#').starts_with(' ') && text.starts_with('#');
@@ -131,7 +131,7 @@ impl<'c> Line<'c> {
             || (lines::begins_a_block(first) && self.item_indent() == 0)
     }
 
-    /// The length of the marker of a list item with its spaces; 0 where there is none.
+    /// Returns the length of a list item's marker with its spaces; 0 if there is none.
     fn item_indent(&self) -> usize {
         let text = self.text();
         let Some((first, rest)) = text.split_once(' ') else {
@@ -147,11 +147,11 @@ impl<'c> Line<'c> {
     }
 }
 
-/// Lines of a comment that are filled together.
+/// Lines of a comment that are wrapped together.
 #[derive(Debug)]
 struct Paragraph<'c> {
     lines: Vec<Line<'c>>,
-    /// Where the lines behind the first begin.
+    /// Indentation of the lines after the first.
     indent: usize,
 }
 
@@ -210,7 +210,7 @@ impl<'c> Paragraph<'c> {
     }
 }
 
-/// The paragraphs with a line that is too wide, first to last.
+/// Returns the paragraphs with a line that is too wide, first to last.
 fn wide_paragraphs(code: &str) -> Vec<Paragraph<'_>> {
     let mut found: Vec<Paragraph<'_>> = Vec::new();
     let mut open: Option<Paragraph<'_>> = None;

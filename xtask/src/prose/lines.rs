@@ -1,16 +1,16 @@
-//! Puts words on lines: one sentence a line for Markdown, filled lines for comments.
+//! Breaks words into lines: one sentence per line for Markdown, filled lines for comments.
 
 use super::sentences::{self, Seam};
 use super::width;
 use super::words::{Gap, Word};
 
-/// No line of a broken sentence should be shorter than this.
+/// Minimum length of a line of a broken sentence.
 const SHORT: usize = 30;
 
-/// The last line of a filled paragraph should not be shorter than this.
+/// Minimum length of the last line of a filled paragraph.
 const STUB: usize = 20;
 
-/// One line for each sentence, or several where it is wider than `limit`.
+/// Returns one line per sentence, or several if it is wider than `limit`.
 pub(super) fn by_sentence(words: &[Word], limit: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut start = 0;
@@ -27,8 +27,7 @@ pub(super) fn by_sentence(words: &[Word], limit: usize) -> Vec<String> {
     lines
 }
 
-/// As many words on each line as fit, or a few less where the last line would
-/// be a mere word or two.
+/// Fills each line, or leaves a few words less if the last line would be only a word or two.
 pub(super) fn filled(words: &[Word], limit: usize) -> Vec<String> {
     let lines = filled_to(words, limit);
     let longer = |narrower: usize| {
@@ -66,8 +65,8 @@ fn filled_to(words: &[Word], limit: usize) -> Vec<String> {
     lines
 }
 
-/// The cheapest way to break a sentence, where a break in the middle of a clause costs
-/// more than another line.
+/// Finds the cheapest way to break a sentence; a break inside a clause costs more than another
+/// line.
 fn at_clauses(words: &[Word], limit: usize) -> Vec<String> {
     if width_of(words) <= limit {
         return vec![joined(words)];
@@ -80,8 +79,8 @@ fn at_clauses(words: &[Word], limit: usize) -> Vec<String> {
             depth
         })
         .collect();
-    // For each end of a line: the cost of the best way to get there, and where
-    // its last line starts.
+    // For each end of a line: the cost of the best way to get there, and the start of its last
+    // line.
     let mut best: Vec<Option<(u64, usize)>> = vec![None; words.len() + 1];
     best[0] = Some((0, 0));
     for end in 1..=words.len() {
@@ -110,7 +109,7 @@ fn at_clauses(words: &[Word], limit: usize) -> Vec<String> {
     lines
 }
 
-/// What a line break costs: a fixed part, and one for each column that the line leaves free.
+/// The cost of a line break: a fixed part, and one per column that the line leaves free.
 struct Break {
     fixed: u64,
     per_free_column: u64,
@@ -122,7 +121,7 @@ impl Break {
     }
 }
 
-/// `None` where no line may end.
+/// Returns the cost of a break; `None` if no line may end there.
 fn cost_of_break(words: &[Word], end: usize, depths: &[i32]) -> Option<Break> {
     let Some(next) = words.get(end) else {
         return Some(Break {
@@ -141,7 +140,7 @@ fn cost_of_break(words: &[Word], end: usize, depths: &[i32]) -> Option<Break> {
         Seam::Bracket => (60, 0),
         Seam::Enumeration => (60, 0),
         Seam::Starter => (110, 0),
-        // Where there is no clause, the line is filled.
+        // If there is no clause, the line is filled.
         Seam::Plain => (250, 2),
         Seam::Glued => (330, 2),
     };
@@ -164,17 +163,17 @@ fn cost_of_line(width: usize, limit: usize) -> u64 {
     100 + free * free / 100 + short + too_wide
 }
 
-/// Whether a line may end between two words without another meaning in Markdown.
+/// Whether a line may end between two words without a change of meaning in Markdown.
 fn may_break(word: &Word, next: &Word) -> bool {
-    // Chinese characters at both sides of a line break are joined when the page is read again.
+    // Chinese characters on both sides of a line break are joined when the page is parsed again.
     let last = word.text.chars().next_back().is_some_and(width::is_wide);
     let joined = next.gap == Gap::Space && last && next.text.starts_with(width::is_wide);
     // A backslash at the end of a line is a hard break.
     !joined && !word.text.ends_with('\\') && !begins_a_block(&next.text)
 }
 
-/// Whether Markdown takes a line that starts with this word for a list, heading, quotation,
-/// table, rule or HTML.
+/// Whether Markdown parses a line that starts with this word as a list, heading, quotation, table,
+/// rule or HTML.
 pub(super) fn begins_a_block(word: &str) -> bool {
     let all = |set: &[char]| word.chars().all(|char| set.contains(&char));
     let number = word.strip_suffix(['.', ')']).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Markdown with one sentence a line.
+//! Formats Markdown with one sentence per line.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use super::paragraphs::{self, Paragraph};
 use super::rendered::rendered;
 use super::{Breach, lines, width, words};
 
-/// The page in its form. What it renders to does not change.
+/// Formats a page. Its rendering does not change.
 pub(super) fn format(page: &str) -> String {
     apply(page, &changes(page))
 }
 
-/// What `format` would change, one for each paragraph.
+/// Returns what `format` would change, one item per paragraph.
 pub(super) fn breaches(page: &str) -> Vec<Breach> {
     let breach = |(range, text): Change| {
         let same = page[range.clone()]
@@ -40,9 +40,9 @@ pub(super) fn breaches(page: &str) -> Vec<Breach> {
 /// A range of the page, and the text that replaces it.
 type Change = (Range<usize>, String);
 
-/// Every paragraph that is not in its form, last to first.
+/// Returns every paragraph with the wrong format, last to first.
 fn wanted(page: &str) -> Vec<Change> {
-    // Nothing in the repository has such line ends; a page that does is not ours to change.
+    // No file of the repository has such line ends; such a page is not changed.
     if page.contains('\r') {
         return Vec::new();
     }
@@ -53,7 +53,7 @@ fn wanted(page: &str) -> Vec<Change> {
         .collect()
 }
 
-/// What is wanted, without paragraphs that would mean something else.
+/// Returns the changes, without those that would change the meaning.
 fn changes(page: &str) -> Vec<Change> {
     let changes = wanted(page);
     let before = rendered(page);
@@ -70,7 +70,7 @@ fn changes(page: &str) -> Vec<Change> {
     accepted
 }
 
-/// The page with changes that are sorted last to first.
+/// Applies changes that are sorted last to first.
 fn apply(page: &str, changes: &[Change]) -> String {
     let mut page = page.to_owned();
     for (range, text) in changes {
@@ -109,7 +109,7 @@ fn formatted(page: &str, paragraph: &Paragraph) -> String {
     text
 }
 
-/// What the lines behind the first begin with: the marker of a list item becomes spaces, that
+/// Returns the prefix of the lines after the first: the marker of a list item becomes spaces, that
 /// of a quotation stays.
 fn continuation(prefix: &str) -> String {
     prefix
@@ -124,13 +124,13 @@ fn continuation(prefix: &str) -> String {
         .collect()
 }
 
-/// A paragraph up to a hard break or its end, without what each line begins with.
+/// A paragraph up to a hard break or its end, without the prefixes of its lines.
 #[derive(Default)]
 struct Part {
     text: String,
     /// For each line: its offset in `text`, and in the page.
     lines: Vec<(usize, usize)>,
-    /// The hard break, as it was written.
+    /// The hard break, as written.
     end: &'static str,
 }
 
@@ -176,7 +176,7 @@ impl Part {
         parts
     }
 
-    /// A range of the page, as one of this part's text; empty where it lies elsewhere.
+    /// Converts a range of the page to one of this part's text; empty if it is elsewhere.
     fn inner(&self, range: &Range<usize>) -> Range<usize> {
         self.offset(range.start)..self.offset(range.end)
     }
@@ -187,7 +187,7 @@ impl Part {
     }
 }
 
-/// A line without indentation and the markers of the block quotes that it is in.
+/// Returns a line without indentation and the markers of its block quotes.
 fn without_prefix(line: &str, quotes: usize) -> &str {
     let mut rest = line.trim_start_matches([' ', '\t']);
     for _ in 0..quotes {
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_paragraph_that_would_mean_something_else_is_left_alone() {
-        // Broken in front of its last word, the first line would be the definition of a link.
+        // If it were broken before its last word, the first line would be a link definition.
         let page = format!("[a]: {} bbbbbbbbbb\n\nOne. Two.\n", "a".repeat(90));
         assert_eq!(wanted(&page).len(), 2);
         assert_eq!(format(&page), page.replace("One. Two.", "One.\nTwo."));

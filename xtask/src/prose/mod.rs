@@ -1,8 +1,8 @@
-//! `cargo xtask prose`: the form of Markdown and of Rust comments.
+//! `cargo xtask prose`: formats Markdown and Rust comments.
 //!
-//! A paragraph of Markdown has one sentence a line; a sentence wider than [`width::LIMIT`] columns
-//! is broken at a clause. A comment of Rust stays within the same limit. The form changes where
-//! lines end and nothing else: what a page renders to is compared before a change is taken.
+//! A paragraph of Markdown has one sentence per line; a sentence wider than [`width::LIMIT`]
+//! columns is broken at a clause. A Rust comment has the same limit. Formatting changes only where
+//! lines end: the rendering of a page is compared before a change is made.
 
 mod comments;
 mod lines;
@@ -33,7 +33,7 @@ const EXEMPT: [&str; 4] = [
     "crates/cli/tests/golden/home/tree",
 ];
 
-/// A line that is not in its form.
+/// A line with the wrong format.
 #[derive(Debug)]
 struct Breach {
     line: usize,
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     }
 }
 
-/// How a kind of file is looked at and brought into its form.
+/// How a kind of file is checked and formatted.
 struct Form {
     extension: &'static str,
     format: fn(&str) -> String,
@@ -85,7 +85,7 @@ const FORMS: [Form; 2] = [
     },
 ];
 
-/// Every file that has a form, relative to the root.
+/// Returns every file with a format, relative to the root.
 fn files() -> impl Iterator<Item = (PathBuf, &'static Form)> {
     let exempt = |file: &Path| EXEMPT.iter().any(|exempt| file.starts_with(exempt));
     sources::all()
@@ -105,7 +105,7 @@ fn read(file: &Path) -> Outcome<String> {
         .map_err(|error| format!("{}: {error}", file.display()).into())
 }
 
-/// `file:line: why`, for each place that is not in its form.
+/// Returns `file:line: why` for each place with the wrong format.
 pub(crate) fn breaches() -> Outcome<Vec<String>> {
     let mut found = Vec::new();
     for (file, form) in files() {
@@ -120,13 +120,13 @@ pub(crate) fn breaches() -> Outcome<Vec<String>> {
     Ok(found)
 }
 
-/// Whether a page that a program writes is in its form.
+/// Whether a generated page has the right format.
 #[cfg(test)]
 pub(crate) fn has_form(page: &str) -> bool {
     markdown::breaches(page).is_empty()
 }
 
-/// Brings every file into its form, and returns how many changed.
+/// Formats every file, and returns how many changed.
 fn write() -> Outcome<usize> {
     let mut changed = 0;
     for (file, form) in files() {

@@ -10,15 +10,15 @@ pub(super) struct Paragraph {
     pub(super) at: Range<usize>,
     /// Code spans, links, images, inline HTML.
     pub(super) kept: Vec<Range<usize>>,
-    /// Next to the delimiters of emphasis: the end of a line here would change what they mean.
+    /// Ranges next to the delimiters of emphasis: a line end there would change their meaning.
     pub(super) unbreakable: Vec<Range<usize>>,
-    /// Where a line is broken on purpose.
+    /// Hard line breaks.
     pub(super) hard_breaks: Vec<Range<usize>>,
-    /// How many block quotes it is in.
+    /// Number of block quotes around it.
     pub(super) quotes: usize,
 }
 
-/// What GitHub understands.
+/// Returns a parser with GitHub's extensions.
 pub(super) fn parser(page: &str) -> Parser<'_> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -29,7 +29,7 @@ pub(super) fn parser(page: &str) -> Parser<'_> {
     Parser::new_ext(page, options)
 }
 
-/// The paragraphs outside generated blocks, first to last.
+/// Returns the paragraphs outside generated blocks, first to last.
 pub(super) fn find(page: &str) -> Vec<Paragraph> {
     let mut finder = Finder {
         found: Vec::new(),
@@ -53,8 +53,8 @@ pub(super) fn find(page: &str) -> Vec<Paragraph> {
     found
 }
 
-/// Between `<!-- name -->` and `<!-- /name -->`, each on a line of its own: a program
-/// writes what is there.
+/// Returns the ranges between `<!-- name -->` and `<!-- /name -->`, each on a separate line: a
+/// program writes their content.
 fn generated(page: &str) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
     let mut open: Option<(&str, usize)> = None;
@@ -110,7 +110,7 @@ impl Finder {
         }
     }
 
-    /// The text of a list item without blank lines has no paragraph of its own.
+    /// The text of a list item without blank lines is not in a paragraph.
     fn inline(&mut self, event: &Event<'_>, range: Range<usize>) {
         if self.open.is_none() && self.blocks.last() == Some(&TagEnd::Item) {
             self.open = Some(Paragraph {
@@ -152,15 +152,16 @@ fn is_inline(tag: TagEnd) -> bool {
 }
 
 impl Paragraph {
-    /// No line may end inside or right behind an opening delimiter, nor right before, inside or
-    /// behind a closing one.
+    /// No line may end inside or directly after an opening delimiter, nor directly before, inside
+    /// or after a closing one.
     fn delimiters(&mut self, range: Range<usize>, length: usize) {
         self.unbreakable
             .push(range.start + 1..range.start + length + 1);
         self.unbreakable.push(range.end - length..range.end + 1);
     }
 
-    /// The parser leaves out the backslash of an escaped first character, and trailing spaces.
+    /// Corrects a range: the parser omits the backslash of an escaped first character, and trailing
+    /// spaces.
     fn fit(&mut self, page: &str) {
         if page[..self.at.start].ends_with('\\') {
             self.at.start -= 1;

@@ -4,9 +4,9 @@ use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 
 use super::{paragraphs, width};
 
-/// The events of the page. A line break within text counts as a space; a space next to
-/// full-width punctuation or between two Chinese characters counts as nothing, since the form
-/// may add or remove it.
+/// Returns the events of the page. A line break within text counts as a space; a space next to
+/// full-width punctuation or between two Chinese characters is ignored, because formatting may add
+/// or remove it.
 pub(super) fn rendered(page: &str) -> Vec<String> {
     let mut events = Vec::new();
     let mut text = String::new();
@@ -33,8 +33,8 @@ pub(super) fn rendered(page: &str) -> Vec<String> {
     events
 }
 
-/// An event as text. Whether the parser borrowed a string is part of its `Debug` form, so
-/// strings are written out.
+/// Returns an event as text. `Debug` shows whether the parser borrowed a string, so strings are
+/// written out.
 fn described(event: &Event<'_>) -> String {
     match event {
         Event::Code(text) => format!("code {text}"),
@@ -74,7 +74,7 @@ fn described(event: &Event<'_>) -> String {
     }
 }
 
-/// Runs of spaces and line breaks as one space, or as nothing next to wide characters.
+/// Collapses runs of spaces and line breaks to one space, or to nothing next to wide characters.
 pub(super) fn folded(text: &str) -> String {
     let mut folded = String::new();
     let mut characters = text.chars().peekable();

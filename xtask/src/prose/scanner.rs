@@ -1,5 +1,5 @@
-//! Finds the line comments of a Rust file: `//` within a string, a character or a
-//! block comment is none.
+//! Finds the line comments of a Rust file. `//` inside a string, a character or a block comment
+//! does not count.
 
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
-/// The end of a block comment that starts here; they nest.
+/// Returns the end of a block comment that starts here; they nest.
 fn block_comment(bytes: &[u8], start: usize) -> usize {
     let mut depth = 0_usize;
     let mut at = start;
@@ -66,7 +66,7 @@ fn block_comment(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-/// The end of a string whose opening quotation mark is here.
+/// Returns the end of a string whose opening quotation mark is here.
 fn string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(&byte) = bytes.get(at) {
@@ -79,7 +79,7 @@ fn string(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// The end of a character, or of the quote that begins a lifetime.
+/// Returns the end of a character, or of the quote that begins a lifetime.
 fn quote(code: &str, start: usize) -> usize {
     let mut characters = code[start + 1..].char_indices();
     match (characters.next(), characters.next()) {
@@ -94,7 +94,7 @@ fn quote(code: &str, start: usize) -> usize {
     }
 }
 
-/// The end of an identifier, keyword or number, or of the raw string that it is the prefix of.
+/// Returns the end of an identifier, keyword or number, or of the raw string whose prefix it is.
 fn word(bytes: &[u8], start: usize) -> usize {
     let length = bytes[start..]
         .iter()
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// Tokens without documentation, which the compiler sees as attributes.
+    /// Collects tokens without documentation, which the compiler sees as attributes.
     fn tokens(stream: TokenStream, into: &mut String) {
         let all: Vec<TokenTree> = stream.into_iter().collect();
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! Finds the ends of sentences, and rates the places for a line break.
+//! Finds the ends of sentences, and rates positions for a line break.
 
 use super::width;
 use super::words::{Gap, Word};
@@ -8,7 +8,7 @@ const ABBREVIATIONS: [&str; 12] = [
     "e.g.", "i.e.", "cf.", "vs.", "resp.", "approx.", "dr.", "mr.", "mrs.", "al.", "incl.", "esp.",
 ];
 
-/// The same, where a number follows.
+/// Words with a period that does not end a sentence if a number follows.
 const BEFORE_NUMBERS: [&str; 6] = ["no.", "nos.", "p.", "pp.", "fig.", "sec."];
 
 /// Words that begin a clause.
@@ -18,13 +18,13 @@ const CLAUSE_STARTERS: [&str; 23] = [
     "instead",
 ];
 
-/// Words that belong to the one behind them.
+/// Words that belong to the next one.
 const GLUED: [&str; 27] = [
     "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "from", "with", "and", "or", "is",
     "are", "its", "no", "not", "that", "this", "which", "each", "every", "one", "two", "as",
 ];
 
-/// What a line break behind a word separates, best first.
+/// What a line break after a word separates, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seam {
     /// `;`, `:` or a dash.
@@ -32,18 +32,18 @@ pub(super) enum Seam {
     /// A comma before a word such as `and` or `which`.
     CommaAndStarter,
     Comma,
-    /// Before or behind a bracket.
+    /// Before or after a bracket.
     Bracket,
     /// Between the items of a Chinese enumeration.
     Enumeration,
     /// Before a word that begins a clause.
     Starter,
     Plain,
-    /// Behind an article, before a unit or a dash.
+    /// After an article, before a unit or a dash.
     Glued,
 }
 
-/// Whether a sentence ends with `word`, given the one behind it.
+/// Whether a sentence ends with `word`, given the next one.
 pub(super) fn ends(word: &Word, next: &Word) -> bool {
     let opened = word.shape.trim_start_matches(is_opener);
     let core = opened.trim_end_matches(is_closer);
@@ -80,12 +80,12 @@ fn period_ends(core: &str, closed: bool, next: &Word) -> bool {
     if before.chars().all(|char| char.is_ascii_digit()) {
         return !next.shape.chars().all(char::is_lowercase);
     }
-    // Names such as `pi` begin a sentence in lower case, but not behind a quotation or a bracket.
+    // Names such as `pi` begin a sentence in lower case, but not after a quotation or a bracket.
     !(closed && starts(next, char::is_lowercase))
 }
 
-/// `J.`, `U.S.`, `a.m.`: single letters, each with its period. One small letter
-/// is a name such as `x`.
+/// Whether a word consists of initials: `J.`, `U.S.`, `a.m.`. One lower-case letter is a name such
+/// as `x`.
 fn is_initials(core: &str) -> bool {
     let single = |part: &str| part.chars().count() == 1 && part.chars().all(char::is_alphabetic);
     core.split_terminator('.').all(single)
@@ -112,7 +112,7 @@ fn is_closer(char: char) -> bool {
         || width::is_wide_closer(char)
 }
 
-/// What a line break between two words separates.
+/// Returns what a line break between two words separates.
 pub(super) fn seam(word: &Word, next: &Word) -> Seam {
     let core = word.shape.trim_end_matches(is_closer);
     let plain = |word: &Word| {
@@ -136,7 +136,7 @@ pub(super) fn seam(word: &Word, next: &Word) -> Seam {
             };
         }
         Some('、') => return Seam::Enumeration,
-        // An abbreviation: where a sentence ends there is no seam.
+        // An abbreviation: it does not end a sentence.
         Some('.') => return Seam::Glued,
         _ => {}
     }
@@ -157,7 +157,7 @@ fn is_dash(shape: &str) -> bool {
     matches!(shape, "–" | "—" | "-")
 }
 
-/// How many brackets are opened minus how many are closed by a word.
+/// Returns how many brackets a word opens minus how many it closes.
 pub(super) fn nesting(word: &Word) -> i32 {
     let one = |char| match char {
         '(' | '[' | '（' => 1,

@@ -1,4 +1,4 @@
-//! Display width: a Chinese character takes two columns, and joins its neighbour without a space.
+//! Display width: a Chinese character has two columns, and joins the next one without a space.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -18,8 +18,8 @@ pub(super) fn ends_wide_sentence(char: char) -> bool {
     matches!(char, '。' | '！' | '？')
 }
 
-/// Whether a line may end behind this character although no space follows: its glyph contains the
-/// space, so the one that a browser shows for a line break is not seen.
+/// Whether a line may end after this character although no space follows: its glyph contains the
+/// space, so the one that a browser shows for a line break is not visible.
 pub(super) fn is_wide_stop(char: char) -> bool {
     ends_wide_sentence(char) || matches!(char, '，' | '、' | '；' | '：')
 }

@@ -1,34 +1,34 @@
-//! Cuts a paragraph into words that are never broken: a code span or a link is part of one word.
+//! Splits a paragraph into words that are never broken: a code span or a link is part of one word.
 
 use std::ops::Range;
 
 use super::width;
 
-/// In place of each character of a code span or link, where only the shape of a word matters.
+/// Placeholder for each character of a code span or link, where only the shape of a word matters.
 pub(super) const HIDDEN: char = '\u{FFFC}';
 
-/// How a word is joined to the one before it while both are in one line.
+/// How a word is joined to the one before it on the same line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
     Space,
-    /// Behind full-width punctuation: a line may end here, but no space is printed.
+    /// After full-width punctuation: a line may end here, but no space is printed.
     Tight,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
-    /// The text with every character of a code span or link hidden, so that punctuation inside them
-    /// is not mistaken for the end of a sentence.
+    /// The text with every character of a code span or link replaced, so that punctuation inside
+    /// them does not look like the end of a sentence.
     pub(super) shape: String,
     pub(super) width: usize,
     pub(super) gap: Gap,
 }
 
-/// Cuts `text` at spaces and behind full-width punctuation, but not inside `kept` ranges.
+/// Splits `text` at spaces and after full-width punctuation, but not inside `kept` ranges.
 ///
-/// `unbreakable` holds offsets at which no line may end although punctuation precedes them: next to
-/// the delimiters of emphasis, whose meaning depends on the character on either side.
+/// `unbreakable` contains offsets at which no line may end although punctuation precedes them: next
+/// to the delimiters of emphasis, whose meaning depends on the character on either side.
 pub(super) fn cut(text: &str, kept: &[Range<usize>], unbreakable: &[Range<usize>]) -> Vec<Word> {
     let mut cutter = Cutter {
         words: Vec::new(),
@@ -67,7 +67,8 @@ fn is_space(char: char) -> bool {
     matches!(char, ' ' | '\t' | '\n')
 }
 
-/// A straight quotation mark may close what the stop ends, so it is never the first of a line.
+/// Whether a character stays with the stop before it. A straight quotation mark may close the
+/// quotation, so it is never the first of a line.
 fn stays_with_stop(char: char) -> bool {
     width::is_wide_stop(char)
         || width::is_wide_closer(char)
@@ -101,8 +102,8 @@ impl Cutter {
         } else if !(broken && width::is_wide(last) && width::is_wide(next)) {
             self.end(Gap::Space);
         }
-        // Otherwise the source broke a line between two Chinese characters:
-        // they are one word again.
+        // Otherwise the source broke a line between two Chinese characters: they become one word
+        // again.
     }
 
     fn end(&mut self, next: Gap) {
@@ -123,7 +124,7 @@ impl Cutter {
     }
 }
 
-/// Whether full-width punctuation ends the word, with or without closing quotation marks behind it.
+/// Whether full-width punctuation ends the word, optionally followed by closing quotation marks.
 fn ends_in_stop(shape: &str) -> bool {
     shape
         .trim_end_matches(width::is_wide_closer)

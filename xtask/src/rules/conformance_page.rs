@@ -1,5 +1,4 @@
-//! The tables of `docs/dialects/pi.md` that say which test proves what may name
-//! only tests that exist.
+//! The tables of proofs in `docs/dialects/pi.md` may name only tests that exist.
 
 use std::path::Path;
 
@@ -28,7 +27,7 @@ fn the_page_of_the_pi_family_names_only_tests_that_exist() {
         "the tables were not found: {} names",
         named.len()
     );
-    // A macro makes the tests that are named before a colon.
+    // A macro generates the tests that are named before a colon.
     let exists = |name: &str| {
         code.iter().any(|text| {
             text.contains(&format!("fn {name}(")) || text.contains(&format!("\n    {name}: "))

@@ -1,4 +1,4 @@
-//! No crate but `dialect` decides by the name of a dialect: what differs is a fact of
+//! No crate except `dialect` compares the name of a dialect: differences are facts in
 //! `DialectFacts`, so that a new agent needs no change elsewhere.
 
 use std::path::Path;
@@ -20,7 +20,8 @@ const NAMES: [&str; 9] = [
     "xcsh",
 ];
 
-/// Who may not compare. The demo plants files of certain agents.
+/// Whether the rule applies to a file. The demo is exempt, because it writes files of certain
+/// agents.
 fn is_held(file: &Path) -> bool {
     let crates = [
         "crates/store/src",
@@ -106,7 +107,7 @@ impl<'ast> Visit<'ast> for Comparisons {
         visit::visit_pat(self, pattern);
     }
 
-    // A list of nothing but names is there to be searched.
+    // A list of names only is there to be searched.
     fn visit_expr_array(&mut self, array: &'ast syn::ExprArray) {
         let texts: Vec<_> = array.elems.iter().map(literal).collect();
         if let [Some(first), ..] = texts[..]
@@ -122,7 +123,7 @@ impl<'ast> Visit<'ast> for Comparisons {
         if call.path.is_ident("matches") {
             strings(call.tokens.clone(), &mut texts);
         }
-        // A `matches!` that knows other texts too looks at names of files.
+        // A `matches!` with other strings too compares file names.
         if !texts.is_empty() && texts.iter().all(is_name) {
             let name = call.path.get_ident().map(proc_macro2::Ident::span);
             self.lines.push(name.map_or(0, |span| span.start().line));

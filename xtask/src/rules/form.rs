@@ -1,4 +1,4 @@
-//! Markdown and comments have the form that `cargo xtask prose --write` gives them.
+//! Markdown and comments have the format of `cargo xtask prose --write`.
 
 use crate::prose;
 

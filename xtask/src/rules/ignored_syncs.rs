@@ -1,12 +1,12 @@
-//! Acknowledged means durable: the error of a call that makes something durable is handed on, or
-//! the comment right above explains why it is not.
+//! Acknowledged means durable: the error of a call that makes data durable is propagated, or the
+//! comment directly above explains why it is not.
 
 use crate::sources;
 
-/// Who acknowledges: the index of `find` is derived and may be lost.
+/// Folders with code that acknowledges: the index of `find` is derived and may be lost.
 const ACKNOWLEDGING: [&str; 2] = ["crates/store/src", "crates/cli/src"];
 
-/// Calls that make something durable.
+/// Calls that make data durable.
 const DURABLE: [&str; 9] = [
     ".sync()",
     "sync_folder(",
@@ -19,7 +19,7 @@ const DURABLE: [&str; 9] = [
     "self.forget(",
 ];
 
-/// Ways to pass over an error.
+/// Ways to ignore an error.
 const PASSING_OVER: [&str; 6] = [
     "let _ =",
     ".ok()",
@@ -29,7 +29,7 @@ const PASSING_OVER: [&str; 6] = [
     "is_err()",
 ];
 
-/// Numbers of lines that pass over such an error without a reason.
+/// Returns the numbers of lines that ignore such an error without a reason.
 fn unexplained(text: &str) -> Vec<usize> {
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
     let has = |line: &str, words: &[&str]| words.iter().any(|word| line.contains(word));

@@ -1,8 +1,8 @@
-//! The table of rooms: which crate may depend on which.
+//! The layering: which crate may depend on which.
 
 use crate::workspace;
 
-/// Folder below `crates/`, and the packages of ours that it may use. A new crate needs a line here.
+/// Folder below `crates/`, and our packages that it may use. A new crate needs a line here.
 const ROOMS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("dialect", &["boswell-model"]),
@@ -39,8 +39,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What tests may use besides: those of a face look at files and stores directly, to see what it
-/// really did.
+/// Additional packages for tests: those of a face read files and stores directly, to check its real
+/// effects.
 const FOR_TESTS: &[&str] = &[
     "boswell-testkit",
     "boswell-dialect",
@@ -48,7 +48,7 @@ const FOR_TESTS: &[&str] = &[
     "boswell-find",
 ];
 
-/// Foreign packages that a room must do without.
+/// External packages that a crate must not use.
 const BANNED: &[(&str, &[&str])] = &[
     ("model", &["clap", "tokio", "rusqlite"]),
     ("dialect", &["clap", "tokio", "rusqlite"]),

@@ -1,8 +1,9 @@
-//! Tests that hold the house rules: who may depend on whom, who may touch files or print, and
-//! what the docs claim.
+//! Tests of repository rules: dependencies between crates, access to files, printing, and claims in
+//! the docs.
 //!
-//! They read the checkout as text, so they also see code that is switched off on this platform.
+//! They read the checkout as text, so they also see code that is disabled on this platform.
 
+mod advice;
 mod conformance_page;
 mod dialect_names;
 mod form;

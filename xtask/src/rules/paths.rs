@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::sources;
 use crate::workspace;
 
-/// The folder around the checkout; the checkout itself where the folder around it is one that texts
-/// name anyway: a temporary folder, a home folder, the root.
+/// Returns the folder around the checkout; the checkout itself if that folder has a common name: a
+/// temporary folder, a home folder, the root.
 fn telltale(root: &Path) -> String {
     let parent = root.parent().unwrap_or(root);
     let is_common = match parent.components().count() {

@@ -1,4 +1,4 @@
-//! Identifiers use the words of the field: `docs/GLOSSARY.md` lists those that were retired.
+//! Identifiers use the words of the field: `docs/GLOSSARY.md` lists the retired ones.
 //!
 //! A retired word is matched as a whole segment of an identifier (`ghost_rows`, `GhostRow`). String
 //! literals are exempt, because record types and messages are contracts, and so are the folders of
@@ -11,7 +11,7 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use crate::sources;
 
-/// The word, and what to say instead. `docs/GLOSSARY.md` has the same table.
+/// The word, and its replacement. `docs/GLOSSARY.md` has the same table.
 const RETIRED: [(&str, &str); 28] = [
     ("anew", "again, rebuilt"),
     ("beside", "side file, next to"),
@@ -52,7 +52,8 @@ fn is_exempt(file: &Path) -> bool {
         .any(|agent| file.starts_with(Path::new("crates/dialect/src").join(agent)))
 }
 
-/// The segments of an identifier in lower case: `HTTPServer_old` has `http`, `server`, `old`.
+/// Returns the segments of an identifier in lower case: `HTTPServer_old` has `http`, `server`,
+/// `old`.
 fn segments(identifier: &str) -> Vec<String> {
     let mut segments = vec![String::new()];
     let characters: Vec<char> = identifier.chars().collect();

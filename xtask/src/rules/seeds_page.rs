@@ -1,4 +1,4 @@
-//! `docs/SEEDS.md` may claim only what a test proves, and may not lose a row.
+//! `docs/SEEDS.md` may claim only what a test proves, and must not lose a row.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn behaviours(page: &str) -> Vec<Behaviour> {
     found
 }
 
-/// A `\|` is a bar inside a cell.
+/// Splits a row into cells. A `\|` is a bar inside a cell.
 fn cells(line: &str) -> Vec<String> {
     let hidden = line.trim().trim_matches('|').replace("\\|", "\u{0}");
     hidden
@@ -53,7 +53,7 @@ fn digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Text in backticks that looks like the name of a test; flags and paths do not.
+/// Returns texts in backticks that look like the name of a test; flags and paths do not.
 pub(super) fn test_names(proof: &str) -> Vec<&str> {
     let quoted = proof.split('`').skip(1).step_by(2);
     quoted

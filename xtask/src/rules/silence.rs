@@ -1,13 +1,13 @@
-//! Libraries neither touch files outside the one permitted place nor speak to a person.
+//! Libraries access files only in one place, and never print.
 //!
-//! The lints hold most of this; the test also sees code that an `expect` has excused or a
-//! platform has switched off.
+//! The lints enforce most of this; the test also sees code with an `expect` or for another
+//! platform.
 
 use std::path::{Path, PathBuf};
 
 use crate::sources;
 
-/// The pure rooms and the store, whose file access sits in one place.
+/// The pure crates and the store, whose file access is in one module.
 const WITHOUT_FILES: [&str; 3] = ["crates/model/src", "crates/dialect/src", "crates/store/src"];
 const FILE_ACCESS: [&str; 3] = [
     "crates/store/src/backend/fs.rs",
@@ -48,7 +48,7 @@ fn may_touch_files(file: &Path) -> bool {
     FILE_ACCESS.iter().any(|allowed| name.starts_with(allowed))
 }
 
-/// Also sees `use std::{fs, io}` over several lines.
+/// Also finds `use std::{fs, io}` over several lines.
 fn mentions_fs(code: &str) -> bool {
     let dense: String = code.split_whitespace().collect();
     let in_group = |group: &str| {

@@ -1,5 +1,5 @@
-//! A toy agent is one folder of at most 250 lines: what an agent needs that is only read, and one
-//! or two powers. A toy that outgrows it shows that the contract did.
+//! A toy agent is one folder of at most 250 lines: a read-only agent with one or two powers. A
+//! longer toy shows that the contract grew.
 
 use std::collections::BTreeMap;
 

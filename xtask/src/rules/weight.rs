@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::workspace;
 
-/// As many crates as the store may bring along, itself counted.
+/// Maximum number of crates that the store depends on, including itself.
 const MOST: usize = 40;
 /// Crates that compile or look for C.
 const BUILDS_C: [&str; 8] = [
@@ -17,10 +17,10 @@ const BUILDS_C: [&str; 8] = [
     "nasm-rs",
     "system-deps",
 ];
-/// Crates named like bindings that are written in Rust alone: numbers and layouts of the system.
+/// Crates named like bindings that are pure Rust: numbers and layouts of the system.
 const RUST_ALL_THE_SAME: [&str; 3] = ["linux-raw-sys", "windows-sys", "js-sys"];
 
-/// Names and versions of all that is built for the store on this platform.
+/// Returns names and versions of everything that is built for the store on this platform.
 fn tree(edges: &str, options: &[&str]) -> BTreeSet<(String, String)> {
     let mut cargo = workspace::cargo();
     cargo.args([

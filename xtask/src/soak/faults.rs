@@ -9,8 +9,8 @@ use boswell_testkit::faults::{Case, FaultTally, Shim, Soak, WantedFaults, cases,
 use super::options::Options;
 use crate::{Outcome, clients, workspace};
 
-/// More faults than this of one case are sampled: `man --output` alone has
-/// thousands of equal writes.
+/// Maximum number of faults per case; more are sampled: `man --output` alone has thousands of equal
+/// writes.
 const MOST: usize = 1_500;
 
 pub(crate) fn run(options: &Options) -> Outcome<ExitCode> {
@@ -22,7 +22,8 @@ pub(crate) fn run(options: &Options) -> Outcome<ExitCode> {
     if chosen.is_empty() {
         return Err("no case has that name; `cargo xtask soak faults --list` lists them".into());
     }
-    // The release build: a trial runs the program six times, and the whole soak some 150,000 times.
+    // The release build: a trial runs the program six times, and the whole soak about 150,000
+    // times.
     workspace::must_succeed(workspace::cargo().args([
         "build",
         "--release",
@@ -65,8 +66,8 @@ fn chosen(options: &Options) -> Vec<Case> {
     cases().into_iter().filter(asked).collect()
 }
 
-/// In memory where the system has such a folder: thousands of syncs would wear a real
-/// disk and take hours.
+/// Returns a folder in memory if the system has one: thousands of syncs would wear a real disk and
+/// take hours.
 fn scratch() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     let below = if memory.is_dir() {

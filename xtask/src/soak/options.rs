@@ -9,7 +9,7 @@ pub(crate) struct Options {
     pub(crate) seed: u64,
     /// Only cases whose name begins with this.
     pub(crate) command: Option<String>,
-    /// So many faults of each case instead of all.
+    /// Number of faults per case instead of all.
     pub(crate) sample: Option<usize>,
     /// Only this fault.
     pub(crate) fault: Option<InjectedFault>,
@@ -53,7 +53,7 @@ fn number<T: std::str::FromStr>(option: &str, text: &str) -> Outcome<T> {
         .map_err(|_| format!("{option} takes a number, found `{text}`").into())
 }
 
-/// `eio@17`.
+/// Parses `eio@17`.
 fn fault(text: &str) -> Outcome<InjectedFault> {
     let wrong = || format!("--fault takes KIND@CALL such as `eio@17`, found `{text}`");
     let (kind, at) = text.split_once('@').ok_or_else(wrong)?;

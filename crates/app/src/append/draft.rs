@@ -1,15 +1,15 @@
-//! Entries that are not written yet: from a line of input, or from a prompt of the user.
+//! Converts input to drafts: a line of JSON, or a prompt of the user.
 
 use std::path::Path;
 
-use boswell_dialect::{Body, Draft, Parent, Part, one_object};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_dialect::{Body, Draft, Parent, one_object};
+use boswell_model::{Error, ErrorKind, Instant, Part, Result};
 use boswell_store::disk::{RealDisk, durable};
 
 use crate::base64;
 
-/// The entry of a line of input: none if it is blank, else `{"role","text"}`, or a record in the
-/// dialect's own shape. `number` is the line, for the error.
+/// Parses a line of input: `None` if it is blank, else `{"role","text"}` or a record in the
+/// dialect's own format. `number` is the line number, for the error.
 ///
 /// # Errors
 ///
@@ -21,13 +21,19 @@ pub fn draft_of_line(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
     let wrong = |why: String| {
         Error::new(
             ErrorKind::Invalid,
-            format!("line {number} of the input is no entry"),
+            format!("line {number} of the input is not an entry"),
         )
         .because(why)
-        .hinting(r#"write one JSON object a line, such as {"role":"user","text":"…"}"#)
+        .advising(r#"write one JSON object a line, such as {"role":"user","text":"…"}"#)
     };
-    let raw = one_object(bytes)
-        .map_err(|error| wrong(error.reason().unwrap_or("it is no JSON object").to_owned()))?;
+    let raw = one_object(bytes).map_err(|error| {
+        wrong(
+            error
+                .reason()
+                .unwrap_or("it is not a JSON object")
+                .to_owned(),
+        )
+    })?;
     let text = |key: &str| {
         raw.get(key)
             .and_then(|value| value.text())
@@ -54,27 +60,26 @@ pub fn draft_of_line(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
     Ok(Some(draft))
 }
 
-/// A prompt of the user, with files.
+/// Creates a prompt of the user, with files.
 pub fn draft_of_user(text: &str, files: &[AttachedFile]) -> Draft {
     let text = Part::Text(text.to_owned());
-    let images = files.iter().map(|file| Part::Image {
-        base64: base64::encode(&file.bytes),
-        mime: file.mime.clone(),
-    });
+    let images = files
+        .iter()
+        .map(|file| Part::image(base64::encode(&file.bytes), &file.mime));
     Draft::new(Body::User(std::iter::once(text).chain(images).collect()))
 }
 
-/// A picture or file that is part of a prompt.
+/// An image or file that is part of a prompt.
 #[derive(Debug, Clone)]
 pub struct AttachedFile {
     /// Media type, such as `image/png`.
     pub mime: String,
-    /// Bytes of the content.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
 impl AttachedFile {
-    /// A file of this machine.
+    /// Reads a file.
     ///
     /// # Errors
     ///
@@ -91,7 +96,7 @@ impl AttachedFile {
     }
 }
 
-/// What a file is, by its ending.
+/// Returns the media type of a file, by its extension.
 fn mime_of(path: &Path) -> &'static str {
     let ending = path
         .extension()
@@ -109,7 +114,7 @@ fn mime_of(path: &Path) -> &'static str {
     }
 }
 
-/// The prompt text of a draft.
+/// Returns the prompt text of a draft.
 pub(super) fn prompt(draft: &Draft) -> Option<String> {
     let Body::User(parts) = &draft.body else {
         return None;

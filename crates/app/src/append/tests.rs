@@ -1,4 +1,4 @@
-//! Appending through the application, as a server or a binding does it.
+//! Appending through the application layer, as a server or a binding does it.
 
 use std::collections::BTreeMap;
 

@@ -48,7 +48,7 @@ impl World {
         file.write_all(line(number, name).as_bytes()).unwrap();
     }
 
-    /// Looks now, whether or not a look is due, and polls.
+    /// Polls, as if the next refresh were due.
     fn poll(&self, feed: &mut ChangeFeed) -> Vec<String> {
         self.app.looks().look(&self.app.request().unwrap());
         feed.poll().unwrap().iter().map(word).collect()
@@ -72,6 +72,14 @@ fn word(change: &Change) -> String {
         Change::Added(it) => format!("added {}", last(&it.session)),
         Change::Changed(it) => format!("changed {}", last(&it.session)),
         Change::Gone(session) => format!("gone {}", last(session)),
+        Change::Health(it) => {
+            let mark = |is: bool, word: &'static str| if is { word } else { "" };
+            let (damaged, lost) = (
+                mark(it.damaged, " damaged"),
+                mark(it.lost_soon, " lost soon"),
+            );
+            format!("health {}{damaged}{lost}", last(&it.session))
+        }
         Change::Entry(it) => format!("entry {}", it.entry.view.text()),
         Change::Restarted(session) => format!("restarted {}", last(session)),
         Change::Missed => "missed".to_owned(),
@@ -178,4 +186,55 @@ fn looks_keep_their_distance() {
     world.write(1, &["a"]);
     let _ = feed.follow(&uuid(1), None).unwrap();
     assert!(feed.pause() <= FOLLOWING);
+}
+
+#[test]
+fn a_poll_after_every_look_misses_nothing_however_much_changed() {
+    let world = World::new();
+    let mut feed = world.app.changes().unwrap().value;
+    for number in 0..4200 {
+        disk::write(&world.log(number), b"");
+    }
+    assert_eq!(world.poll(&mut feed).len(), 4200);
+}
+
+#[test]
+fn damage_is_announced_once_the_catalog_has_read_it() {
+    let world = World::new();
+    world.write(1, &["a", "b"]);
+    world.write(2, &["a"]);
+    let refresh = || drop(world.app.refresh(&crate::Cancel::new()).unwrap());
+    refresh();
+    let mut feed = world.app.changes().unwrap().value;
+    let torn = [line(1, "a"), "{\"torn\n".to_owned(), line(1, "b")].concat();
+    disk::write(&world.log(1), torn.as_bytes());
+    assert_eq!(world.poll(&mut feed), ["changed 1"]);
+    refresh();
+    assert_eq!(world.poll(&mut feed), ["health 1 damaged"]);
+    assert_eq!(world.poll(&mut feed), NOTHING, "it stays so");
+    let page = world.app.known_sessions(&Default::default()).unwrap().value;
+    let damaged = |row: &crate::known_sessions::ConversationRow| row.damaged;
+    assert_eq!(page.rows.iter().filter(|row| damaged(row)).count(), 1);
+    world.write(1, &["a", "b", "c"]);
+    assert_eq!(world.poll(&mut feed), ["changed 1"]);
+    refresh();
+    assert_eq!(world.poll(&mut feed), ["health 1"]);
+    disk::write(&world.log(2), torn.as_bytes());
+    refresh();
+    assert_eq!(world.poll(&mut feed), ["changed 2", "health 2 damaged"]);
+    std::fs::remove_file(world.log(2)).unwrap();
+    assert_eq!(world.poll(&mut feed), ["gone 2"]);
+}
+
+#[test]
+fn a_session_that_its_agent_deletes_soon_is_announced() {
+    let world = World::new();
+    world.write(1, &["a"]);
+    let mut feed = world.app.changes().unwrap().value;
+    let now = world.app.request().unwrap().now.millis();
+    disk::set_modified(&world.log(1), now - 26 * 86_400_000);
+    assert_eq!(world.poll(&mut feed), ["health 1 lost soon"]);
+    assert_eq!(world.poll(&mut feed), NOTHING);
+    world.add(1, "b");
+    assert_eq!(world.poll(&mut feed), ["changed 1", "health 1"]);
 }

@@ -5,17 +5,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use boswell_dialect::{SessionLocation, SideKind};
-use boswell_model::{Error, Problem, ProblemKind, Repair, Result, shell_quote};
+use boswell_model::{Advice, Error, Problem, ProblemKind, Repair, Result};
 use boswell_store::blobs::BlobId;
 use boswell_store::links::LinkTable;
 use boswell_store::repair::{LateTable, check, hurt, repair_of};
 use boswell_store::{Session, Store};
 
-use super::store::REBUILD_INDEX;
 use super::{Target, UncheckedPlace};
 use crate::RequestContext;
 
-/// A session that was examined.
+/// A checked session.
 #[derive(Debug)]
 pub struct CheckedSession {
     /// DIALECT:ID.
@@ -26,46 +25,46 @@ pub struct CheckedSession {
     pub archived: bool,
     /// Problems of the session; empty if there are none.
     pub findings: Vec<Finding>,
-    /// Readers that lose something to any of them, the oldest first.
+    /// Readers that lose something because of any finding, oldest first.
     pub hurts: Vec<&'static str>,
-    /// Conversation entries that its agent reaches.
+    /// Number of conversation entries that its agent reaches.
     pub reachable: u64,
-    /// Conversation entries in the log.
+    /// Number of conversation entries in the log.
     pub total: u64,
 }
 
-/// One thing that is wrong with a session.
+/// One problem of a session.
 #[derive(Debug)]
 pub struct Finding {
-    /// What, and where.
+    /// The problem and its position.
     pub problem: Problem,
-    /// The entry that it is about.
+    /// The affected entry.
     pub entry: Option<String>,
     /// Available repairs.
     pub repair: Repair,
-    /// Readers that lose something to it.
+    /// Readers that lose something because of it.
     pub hurts: Vec<&'static str>,
-    /// The command that helps.
-    pub next: Option<String>,
+    /// The next step.
+    pub next: Option<Advice>,
 }
 
 impl Finding {
-    /// Whether it is about an index of the agent's own, which belongs to the whole store.
+    /// Whether the problem is in an index of the agent, which belongs to the whole store.
     pub fn is_of_index(&self) -> bool {
         self.problem.kind == ProblemKind::StaleIndex
     }
 }
 
-/// What came of looking at a session.
+/// The result of checking a session.
 pub(super) struct Looked {
     pub(super) dialect: &'static str,
     pub(super) found: Found,
 }
 
-/// The session with the blobs that it names, or which one could not be read and why.
+/// The session with the blobs that it names, or the session that could not be read and the reason.
 type Found = std::result::Result<(CheckedSession, BTreeSet<BlobId>), (UncheckedPlace, Error)>;
 
-/// Looks at sessions, with what has to be known of all of them.
+/// Checks sessions, with data about all of them.
 pub(super) struct Looking<'m> {
     cx: &'m RequestContext,
     links: LinkTable,
@@ -85,7 +84,7 @@ impl<'m> Looking<'m> {
         })
     }
 
-    /// Looks at a session.
+    /// Checks a session.
     fn at(&self, store: &Store, location: &SessionLocation) -> Looked {
         let found = store
             .read_to_check(location)
@@ -103,8 +102,7 @@ impl<'m> Looking<'m> {
         }
     }
 
-    /// Looks at a session in the vault and at its subagents. What is unpacked for that
-    /// goes with the store.
+    /// Checks a session in the vault and its subagents. The unpacked data is freed with the store.
     pub(super) fn at_archived(&self, store: Store) -> Vec<Looked> {
         match store.list() {
             Ok(listing) => {
@@ -140,8 +138,7 @@ impl<'m> Looking<'m> {
             .problems
             .extend(self.late.problem(store, location, session)?);
         report.problems.extend(lost_copies(store, location)?);
-        // Links among them that lead out of the store are remembered there, and
-        // reported once, at the end.
+        // Links that lead out of the store are recorded there and reported once, at the end.
         let (_, skipped) = store.side_files_here(location)?;
         report
             .problems
@@ -184,11 +181,14 @@ fn unchecked(session: String, path: Option<String>) -> UncheckedPlace {
 
 fn finding(session: &Session, problem: Problem, reference: &str, archived: bool) -> Finding {
     let repair = repair_of(session, &problem);
-    let verb = if archived { "restore" } else { "repair" };
     let next = match (problem.kind, repair) {
-        (ProblemKind::StaleIndex, _) => Some(REBUILD_INDEX.to_owned()),
+        (ProblemKind::StaleIndex, _) => Some(Advice::RebuildAgentIndex),
         (_, Repair::None) => None,
-        _ => Some(format!("boswell {verb} {}", shell_quote(reference))),
+        _ if archived => Some(Advice::restore(reference)),
+        _ => Some(Advice::ShowRepair {
+            session: Some(reference.to_owned()),
+            likely: false,
+        }),
     };
     let slot = problem.slot;
     Finding {
@@ -200,7 +200,7 @@ fn finding(session: &Session, problem: Problem, reference: &str, archived: bool)
     }
 }
 
-/// Readers that lose something to any of these.
+/// Returns the readers that lose something because of any of these.
 fn hurts(session: &Session, findings: &[Finding]) -> Vec<&'static str> {
     let readers = session.dialect().facts().readers.iter();
     readers
@@ -209,8 +209,8 @@ fn hurts(session: &Session, findings: &[Finding]) -> Vec<&'static str> {
         .collect()
 }
 
-/// Side files of an archived log whose copies are gone or damaged. Transcripts of subagents are
-/// looked at as sessions.
+/// Returns problems for side files of an archived log whose copies are missing or damaged.
+/// Transcripts of subagents are checked as sessions.
 fn lost_copies(store: &Store, location: &SessionLocation) -> Result<Vec<Problem>> {
     if store.archived().is_none() || location.owner.is_some() {
         return Ok(Vec::new());
@@ -232,8 +232,8 @@ fn lost_copies(store: &Store, location: &SessionLocation) -> Result<Vec<Problem>
     Ok(lost)
 }
 
-/// Checks sessions on all cores and hands over what was found in the order of the list, until the
-/// sink returns false or fails.
+/// Checks sessions on all cores and passes the results to the sink in the order of the list, until
+/// the sink returns false or fails.
 pub(super) fn in_parallel(
     targets: &[Target],
     looking: &Looking<'_>,
@@ -244,7 +244,7 @@ pub(super) fn in_parallel(
         .min(targets.len())
         .min(8);
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    // Bounded, so that a slow sink holds the workers back.
+    // Bounded, so that a slow sink blocks the workers.
     let (sender, receiver) = mpsc::sync_channel::<(usize, Looked)>(workers * 4);
     std::thread::scope(|scope| {
         for _ in 0..workers {

@@ -1,10 +1,13 @@
 //! The JSON output of a check.
 
-use boswell_model::Problem;
 use boswell_model::json::Json;
+use boswell_model::{Advice, Problem};
 
 use super::{CheckedSession, CheckedStore, Finding, StoreFinding, UncheckedPlace};
 use crate::shape::{Maybe, Shape as _, shape};
+
+/// How a face phrases a next step as a command; `None` if there is no single one.
+pub type AdviceCommand = fn(&Advice) -> Option<String>;
 
 shape! {
     /// A problem of a session or a store.
@@ -62,17 +65,17 @@ shape! {
     }
 }
 
-/// The shape of something that was found about a store.
+/// The JSON shape of a finding about a store.
 #[derive(Debug, Clone)]
 pub enum FindingShape {
-    /// Something is wrong.
+    /// A problem.
     Damage(DamageShape),
-    /// Nothing is wrong yet.
+    /// Not a problem yet.
     Warning(WarningShape),
 }
 
 impl FindingShape {
-    /// The object, for a line of `--json`.
+    /// Returns the object for a line of `--json`.
     pub fn object(self) -> Json {
         match self {
             FindingShape::Damage(shape) => shape.object(),
@@ -81,7 +84,7 @@ impl FindingShape {
     }
 }
 
-/// What is known of a problem from itself alone.
+/// Returns the members that depend on the problem alone.
 fn damage(session: Option<&str>, path: Option<&str>, problem: &Problem) -> DamageShape {
     DamageShape {
         session: session.map(str::to_owned),
@@ -100,23 +103,25 @@ fn damage(session: Option<&str>, path: Option<&str>, problem: &Problem) -> Damag
 }
 
 impl UncheckedPlace {
-    /// Its JSON shape.
+    /// Returns the JSON shape.
     pub fn shape(&self) -> DamageShape {
         damage(self.session.as_deref(), Some(&self.path), &self.problem)
     }
 }
 
 impl CheckedSession {
-    /// The JSON shape of each finding.
-    pub fn shapes(&self) -> impl Iterator<Item = DamageShape> {
-        let shape = |finding: &Finding| DamageShape {
+    /// Iterates over the JSON shapes of the findings.
+    ///
+    /// `command` phrases a next step as a command.
+    pub fn shapes(&self, command: AdviceCommand) -> impl Iterator<Item = DamageShape> {
+        let shape = move |finding: &Finding| DamageShape {
             entry: finding.entry.clone(),
             reachable: Some(self.reachable),
             total: Some(self.total),
             repair: finding.repair.word(),
             hurts: Some(finding.hurts.clone()),
             archived: self.archived.then_some(true).into(),
-            next: finding.next.clone(),
+            next: finding.next.as_ref().and_then(command),
             ..damage(
                 Some(&self.reference),
                 self.path.as_deref(),
@@ -128,17 +133,20 @@ impl CheckedSession {
 }
 
 impl CheckedStore {
-    /// The JSON shape of each finding.
-    pub fn shapes(&self) -> impl Iterator<Item = FindingShape> {
-        self.findings.iter().map(StoreFinding::shape)
+    /// Iterates over the JSON shapes of the findings.
+    ///
+    /// `command` phrases a next step as a command.
+    pub fn shapes(&self, command: AdviceCommand) -> impl Iterator<Item = FindingShape> {
+        let shape = move |finding: &StoreFinding| finding.shape(command);
+        self.findings.iter().map(shape)
     }
 }
 
 impl StoreFinding {
-    fn shape(&self) -> FindingShape {
+    fn shape(&self, command: AdviceCommand) -> FindingShape {
         let shape = DamageShape {
             line: None,
-            next: self.next().map(str::to_owned),
+            next: self.advice.as_ref().and_then(command),
             ..damage(self.session.as_deref(), Some(&self.path), &self.problem)
         };
         if !self.is_warning() {

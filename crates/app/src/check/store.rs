@@ -1,10 +1,9 @@
-//! Checks stores as a whole: indexes, leftovers, locks, sessions that
-//! their agent will delete.
+//! Checks stores as a whole: indexes, orphans, locks, sessions that their agent will delete.
 
 use std::collections::BTreeSet;
 
 use boswell_dialect::SessionLocation;
-use boswell_model::{Error, Problem, ProblemKind};
+use boswell_model::{Advice, Error, Problem, ProblemKind};
 use boswell_store::Store;
 use boswell_store::blobs::BlobId;
 use boswell_store::operations::Leftovers;
@@ -13,56 +12,45 @@ use boswell_store::store::{Listing, StoreId};
 use crate::RequestContext;
 use crate::sessions::expiry::Fates;
 
-/// The command that writes an index of an agent's own again.
-pub(super) const REBUILD_INDEX: &str = "boswell index --native --apply";
-const LINK: &str =
-    "replace the link by what it leads to, or name the folder that it leads to with `--store`";
-const KEEP: &str = "keep copies of them with `boswell keep on`";
-
-/// What was found about one store.
+/// The findings about one store.
 #[derive(Debug)]
 pub struct CheckedStore {
     /// Dialect of the store.
     pub dialect: &'static str,
     /// Folder of the store.
     pub root: String,
-    /// What was found, at least one thing.
+    /// The findings; at least one.
     pub findings: Vec<StoreFinding>,
 }
 
-/// One thing that was found about a store.
+/// One finding about a store.
 #[derive(Debug)]
 pub struct StoreFinding {
-    /// The session, where it is about one.
+    /// The session, if the finding is about one.
     pub session: Option<String>,
     /// The file or folder.
     pub path: String,
-    /// Kind of the finding.
+    /// The problem.
     pub problem: Problem,
-    /// What can be done, in one clause, with a command in backticks.
-    pub advice: Option<String>,
+    /// The next step.
+    pub advice: Option<Advice>,
 }
 
 impl StoreFinding {
-    /// Whether nothing is wrong yet.
+    /// Whether the finding is not a problem yet.
     pub fn is_warning(&self) -> bool {
         self.problem.kind == ProblemKind::LostSoon
     }
-
-    /// The command that helps.
-    pub fn next(&self) -> Option<&str> {
-        self.advice.as_deref()?.split('`').nth(1)
-    }
 }
 
-/// A store while things are found about it.
+/// A store while it is checked.
 struct Finder<'s> {
     store: &'s Store,
     findings: Vec<StoreFinding>,
 }
 
 impl CheckedStore {
-    /// What listing a store shows.
+    /// Returns the findings of listing a store.
     pub(super) fn of_listing(
         cx: &RequestContext,
         fates: &Fates,
@@ -71,8 +59,10 @@ impl CheckedStore {
     ) -> CheckedStore {
         let mut found = Finder::new(store);
         for (key, problem) in &listing.problems {
-            let advice = (problem.kind == ProblemKind::StaleIndex)
-                .then(|| format!("write the index anew with `{REBUILD_INDEX}`"));
+            let advice = match problem.kind {
+                ProblemKind::StaleIndex => Some(Advice::RebuildAgentIndex),
+                _ => problem.advice.clone(),
+            };
             found.add(key, problem.clone(), advice);
         }
         match store.leftovers() {
@@ -86,7 +76,7 @@ impl CheckedStore {
         found.end()
     }
 
-    /// What is wrong with boswell's own folder: changes that were begun and neither
+    /// Returns the problems of boswell's own home: operations that were started and neither
     /// finished nor undone.
     pub(super) fn of_home(cx: &RequestContext, store: &Store) -> CheckedStore {
         let mut found = Finder::new(store);
@@ -95,7 +85,8 @@ impl CheckedStore {
                 for operation in interrupted {
                     found.pending(
                         format!("operation {operation} stopped in the middle"),
-                        "any command that writes finishes it or takes it back; see it with `boswell ops`",
+                        Advice::from("the next command that writes finishes it or rolls it back")
+                            .also(Advice::ListOperations),
                     );
                 }
             }
@@ -108,13 +99,13 @@ impl CheckedStore {
         {
             found.pending(
                 format!("the purge of {} stopped in the middle", purging.session()),
-                "any command that writes finishes it",
+                Advice::from("the next command that writes finishes it"),
             );
         }
         found.end()
     }
 
-    /// Blobs of the store's agent that no session names, if all sessions could be read.
+    /// Returns the blobs of the store's agent that no session names, if all sessions could be read.
     pub(super) fn of_blobs(store: &Store, named: &BTreeSet<BlobId>) -> CheckedStore {
         let mut found = Finder::new(store);
         match store.unnamed_blobs(named) {
@@ -133,13 +124,15 @@ impl CheckedStore {
         found.end()
     }
 
-    /// Links of a store that were met while it was checked, and not followed.
+    /// Returns the links of a store that were found and not followed during the check.
     pub(super) fn of_links(store: &Store) -> CheckedStore {
         let mut found = Finder::new(store);
         for key in store.backend().outside_links() {
             let detail = "this symbolic link leads out of the store, so it was not followed";
             let problem = Problem::of_file(ProblemKind::OutsideLink, detail);
-            found.add(&key, problem, Some(LINK.to_owned()));
+            let advice = Advice::from("replace the link by what it leads to")
+                .or(Advice::NameStore { dialect: None });
+            found.add(&key, problem, Some(advice));
         }
         found.end()
     }
@@ -168,27 +161,27 @@ impl<'s> Finder<'s> {
             .map(|(it, _)| it.key.as_str())
             .collect();
         let dialect = self.store.dialect().name();
-        let clear = format!(
-            "move them into the vault with `boswell clean --leftovers --dialect {dialect}`"
-        );
+        let clear = Advice::CleanLeftovers {
+            dialect: dialect.to_owned(),
+        };
         for (key, problem) in leftovers.problems() {
             let advice = (!left_alone.contains(key.as_str())).then(|| clear.clone());
             self.add(&key, problem, advice);
         }
     }
 
-    /// A part of the store cannot be read; the rest is reported all the same.
+    /// Reports that a part of the store cannot be read; the rest is reported all the same.
     fn unreadable(&mut self, error: &Error) {
         let problem = Problem::of_file(ProblemKind::Unreadable, error.to_string());
         self.add("", problem, None);
     }
 
-    fn pending(&mut self, detail: String, advice: &str) {
+    fn pending(&mut self, detail: String, advice: Advice) {
         let problem = Problem::of_file(ProblemKind::PendingChange, detail);
-        self.add("", problem, Some(advice.to_owned()));
+        self.add("", problem, Some(advice));
     }
 
-    fn add(&mut self, key: &str, problem: Problem, advice: Option<String>) {
+    fn add(&mut self, key: &str, problem: Problem, advice: Option<Advice>) {
         self.findings.push(StoreFinding {
             session: None,
             path: self.store.backend().describe(key),
@@ -214,7 +207,7 @@ impl<'s> Finder<'s> {
             session: Some(format!("{}:{}", dialect.name(), location.id)),
             path: path.unwrap_or_default(),
             problem: Problem::of_file(ProblemKind::LostSoon, detail),
-            advice: Some(KEEP.to_owned()),
+            advice: Some(Advice::KeepCopies),
         });
     }
 }

@@ -1,4 +1,4 @@
-//! The output of a check, and when it ends.
+//! The output of a check, and when it stops.
 
 use boswell_dialect::by_name;
 use boswell_model::Error;
@@ -9,7 +9,7 @@ use boswell_testkit::disk;
 use super::{CheckEvent, CheckRequest, CheckSummary, CheckVerdict};
 use crate::{App, Cancel};
 
-/// So many sessions of one record each, every second one cut off in the middle of a line.
+/// Creates sessions of one record each; every second one ends in the middle of a line.
 fn app(sessions: u32) -> (tempfile::TempDir, App) {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().join("claude");

@@ -1,12 +1,11 @@
-//! Leftovers of agents: files of sessions that are gone, and locks that no process holds.
+//! Orphans of agents: files of sessions that no longer exist, and locks that no process holds.
 
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Store;
 use boswell_store::operations::{Executed, Leftovers};
 
-use super::CleanOperation;
-use crate::planned_change::PlanPreview;
-use crate::shape::{Maybe, shape};
+use crate::planned_change::{OperationShape, PlanPreview};
+use crate::shape::shape;
 use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
 
@@ -31,25 +30,25 @@ pub enum LeftoverEvent {
     Lock(LockStep),
 }
 
-/// Files that were moved into the vault.
+/// Orphaned files that were moved into the vault.
 #[derive(Debug)]
 pub struct ClearedLeftovers {
     /// The dialect of their store.
     pub dialect: &'static str,
-    /// What was done, in one line.
+    /// Description of the operation, in one line.
     pub title: String,
-    /// How many files.
+    /// Number of files.
     pub files: usize,
     /// What moved them.
-    pub operation: CleanOperation,
+    pub operation: OperationShape,
 }
 
-/// What was left behind, in numbers.
+/// The totals.
 #[derive(Debug, Default)]
 pub struct LeftoverSummary {
-    /// Files and locks.
+    /// Number of files and locks.
     pub count: usize,
-    /// Ids of the operations that moved the files, the oldest first.
+    /// Ids of the operations that moved files, oldest first.
     pub operations: Vec<String>,
 }
 
@@ -57,7 +56,7 @@ pub struct LeftoverSummary {
 pub type LeftoverSink<'s> = &'s mut dyn FnMut(LeftoverEvent) -> Result<()>;
 
 impl App {
-    /// Lists what is left in the stores of a dialect. Nothing is written.
+    /// Lists orphans in the stores of a dialect. Nothing is written.
     ///
     /// # Errors
     ///
@@ -76,13 +75,12 @@ impl App {
         })
     }
 
-    /// Moves what is left in the stores of a dialect into the vault, and breaks locks that no
-    /// process holds.
+    /// Moves orphans in the stores of a dialect into the vault, and breaks locks that no process
+    /// holds.
     ///
     /// # Errors
     ///
-    /// Invalid if there is no such dialect, Denied where nothing may be written, and what `sink`
-    /// fails with.
+    /// Invalid if there is no such dialect, Denied if nothing may be written, and errors of `sink`.
     pub fn clean_leftovers(
         &self,
         dialect: &str,
@@ -106,7 +104,7 @@ fn stores<'c>(cx: &'c RequestContext, dialect: &str) -> Result<Vec<&'c Store>> {
             ErrorKind::Invalid,
             format!("there is no dialect `{}`", dialect.escape_debug()),
         )
-        .hinting("see the dialects with `boswell stores`"));
+        .advising(Advice::ListStores));
     }
     let stores = cx.stores.iter().map(|(_, store)| store);
     Ok(stores
@@ -146,14 +144,9 @@ fn cleared(store: &Store, done: Executed, files: usize) -> ClearedLeftovers {
     let dialect = store.dialect().name();
     ClearedLeftovers {
         dialect,
+        operation: OperationShape::of(&done, &SessionRef::new(dialect, "*")),
         title: done.operation.title,
         files,
-        operation: CleanOperation {
-            op: done.operation.id,
-            kind: done.operation.kind,
-            session: SessionRef::new(dialect, "*").to_string(),
-            entry: Maybe::Given(done.planned.entries.last().cloned()),
-        },
     }
 }
 

@@ -1,11 +1,11 @@
-//! Which settings there are.
+//! The list of settings.
 
-/// A setting that there is.
+/// A setting.
 #[derive(Debug)]
 pub(crate) struct Setting {
-    /// Its name, tables before it separated by dots.
+    /// Key, with the tables before it separated by dots.
     pub(crate) key: &'static str,
-    /// What holds without it.
+    /// The default value.
     pub(crate) default: &'static str,
     /// Purpose of the setting.
     pub(crate) what: &'static str,
@@ -16,7 +16,7 @@ pub(crate) struct Setting {
 pub(super) enum Kind {
     Word(&'static [&'static str]),
     Bool,
-    /// A span of time such as `30d`, or `never`.
+    /// A duration such as `30d`, or `never`.
     Span,
     Words,
     Globs,
@@ -48,7 +48,7 @@ impl Setting {
     );
 }
 
-/// Every setting.
+/// All settings.
 pub(crate) const SETTINGS: &[Setting] = &[
     setting(
         "color",
@@ -125,7 +125,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     ),
 ];
 
-/// A line of the file that sets it.
+/// Returns an example line that sets it.
 pub(super) fn example(setting: &Setting) -> String {
     match setting.kind {
         Kind::Word(words) => format!("{} = \"{}\"", setting.key, words.first().unwrap_or(&"")),

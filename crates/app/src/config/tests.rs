@@ -1,4 +1,4 @@
-//! Settings files, sound and not.
+//! Valid and invalid settings files.
 
 use super::*;
 

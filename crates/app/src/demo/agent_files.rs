@@ -1,15 +1,14 @@
-//! The files of a demo that agents would have written: their own formats, as texts with gaps for
-//! the places of this machine.
+//! The files of agents in a demo, in their own formats, as templates with placeholders for paths.
 
 use boswell_dialect::claude::project_key;
 use boswell_model::json::Json;
 
 use super::DemoLayout;
 
-/// Two projects that the sessions are about.
+/// The two projects of the sessions.
 const PROJECTS: [&str; 2] = ["shop", "blog"];
 
-/// A file, with gaps in its path and its text: `@shop@` and `@blog@` are the projects.
+/// A file with placeholders in its path and its text: `@shop@` and `@blog@` are the projects.
 #[derive(Debug)]
 pub(super) struct AgentFiles {
     path: &'static str,
@@ -22,7 +21,7 @@ macro_rules! planted {
     };
 }
 
-/// Every file.
+/// All files.
 pub(super) const FILES: &[AgentFiles] = planted![
     "home/.claude/projects/@key shop@/5ac5e505-ca12-40e3-a6c1-82bfd1662e80.jsonl" =
         "claude-coupon.jsonl",
@@ -61,12 +60,11 @@ pub(super) const FILES: &[AgentFiles] = planted![
     "projects/blog/theme.css" = "theme.css",
 ];
 
-/// What looks like a key of GitHub's and is none. It is put together here so that no scanner of
-/// keys takes this program for a leak.
+/// A fake GitHub key. It is concatenated here so that secret scanners do not report this program.
 const KEY: [&str; 2] = ["gh", "p_9fK2mXq7Lw4ZtB6nRc8VyJ3hDs5GpA1eUoTi"];
 
 impl AgentFiles {
-    /// Its path below the folder of the demo.
+    /// Returns the path below the folder of the demo.
     pub(super) fn path(&self, place: &DemoLayout) -> String {
         let mut path = self.path.to_owned();
         for name in PROJECTS {
@@ -86,7 +84,7 @@ impl AgentFiles {
         path
     }
 
-    /// Text of the file.
+    /// Returns the text of the file.
     pub(super) fn text(&self, place: &DemoLayout) -> String {
         let mut text = self.text.replace("@key@", &KEY.concat());
         for name in PROJECTS {
@@ -96,7 +94,7 @@ impl AgentFiles {
     }
 }
 
-/// A text escaped for a JSON string.
+/// Escapes a text for a JSON string.
 fn inside_json(text: &str) -> String {
     let quoted = String::from_utf8_lossy(&Json::from(text).to_bytes()).into_owned();
     quoted.trim_matches('"').to_owned()

@@ -8,7 +8,7 @@ use boswell_store::disk::{RealDisk, durable};
 use super::{agent_files, native_session};
 use crate::system::new_script;
 
-/// Dialects, and where their agents keep sessions below a home folder.
+/// Dialects, and the folders of their agents' sessions below a home folder.
 const STORES: &[(&str, &str)] = &[
     ("claude", "home/.claude"),
     ("pi", "home/.pi/agent"),
@@ -28,32 +28,32 @@ pub(super) struct DemoLayout {
 }
 
 impl DemoLayout {
-    /// A demo in this folder, which is absolute.
+    /// Creates the layout for an absolute folder.
     pub(super) fn at(root: PathBuf) -> DemoLayout {
         DemoLayout { root }
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The script that runs boswell on these stores and no others.
+    /// Returns the script that runs boswell on these stores and no others.
     pub(super) fn script(&self) -> PathBuf {
         self.root.join("try")
     }
 
-    /// A project that its sessions are about.
+    /// Returns the folder of a project.
     pub(super) fn project(&self, name: &str) -> String {
         self.root.join("projects").join(name).display().to_string()
     }
 
-    /// Boswell's own folder there.
+    /// Returns boswell's own home in the demo.
     pub(super) fn own(&self) -> PathBuf {
         self.root.join("own")
     }
 
-    /// The options that make boswell see these stores and no others.
+    /// Returns the options that select these stores and no others.
     pub(super) fn options(&self) -> Vec<String> {
         let mut options = vec!["--home".to_owned(), self.own().display().to_string()];
         for (dialect, path) in STORES {
@@ -63,7 +63,7 @@ impl DemoLayout {
         options
     }
 
-    /// Writes everything.
+    /// Writes all files.
     pub(super) fn build(&self, program: &Path) -> Result<()> {
         for file in agent_files::FILES {
             let path = self.root.join(file.path(self));
@@ -83,7 +83,7 @@ impl DemoLayout {
     }
 }
 
-/// A word as any POSIX shell takes it literally, in a generated file.
+/// Quotes a word for any POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=:@+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

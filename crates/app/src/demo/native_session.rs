@@ -1,4 +1,4 @@
-//! A session of boswell's own, written by boswell's own writer at a fixed time.
+//! A boswell session in the demo, written by the session writer at a fixed time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,12 +10,12 @@ use boswell_store::{Body, Draft, NewSession, Store};
 
 use super::DemoLayout;
 
-/// The session's id.
+/// Id of the session.
 const ID: &str = "019a2f00-0000-7000-8000-00000000de30";
-/// When it began: 2026-10-16 08:00 UTC.
+/// Start time: 2026-10-16 08:00 UTC.
 const BEGUN: i64 = 1_792_137_600_000;
 
-/// A clock that advances by a second with each reading, and ids that count.
+/// A clock that advances by a second per call, and ids that count up.
 #[derive(Debug, Default)]
 struct Counting(AtomicU64);
 
@@ -28,14 +28,14 @@ impl Clock for Counting {
 
 impl IdSource for Counting {
     fn random(&self) -> u64 {
-        // Spread out, so that ids differ at their beginning, where people look.
+        // Spread out, so that ids already differ in their first characters, which users see.
         self.0
             .fetch_add(1, Ordering::Relaxed)
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 }
 
-/// Writes it: a question in two languages, and two answers to it.
+/// Writes the session: a question in two languages, and two answers to it.
 pub(super) fn write(place: &DemoLayout) -> Result<()> {
     let own = place.own();
     let id_source = Arc::new(Counting(AtomicU64::new(1)));

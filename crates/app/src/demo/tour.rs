@@ -1,6 +1,6 @@
 //! The first commands to try in a demo.
 
-/// Commands, and what each shows.
+/// Commands, and what each of them shows.
 pub(super) const TOUR: &[(&str, &str)] = &[
     ("list", "every session of nine stores"),
     ("search 二元 分词", "find any text, Chinese too"),

@@ -1,11 +1,12 @@
 //! A session as one JSON document that contains every byte of its files.
 //!
-//! It is written while the files are read: memory follows the longest piece.
+//! It is written while the files are read: memory is bounded by the longest piece.
 
 use boswell_find::SecretCount;
 use boswell_model::json::Json;
 use boswell_model::{Result, SessionRef};
 use boswell_store::Session;
+use boswell_store::backend::ObjectReader;
 use boswell_store::store::Resolved;
 use boswell_store::vault::Hasher;
 
@@ -58,10 +59,22 @@ shape! {
     }
 }
 
-/// A piece is cut here where a file has no line ends.
+/// Length at which a file without line ends is split.
 const PIECE: usize = 1 << 20;
 
-/// Writes the document; `watch` is shown every piece.
+fn copy(object: &dyn ObjectReader, mut file: File<'_, '_>) -> Result<()> {
+    let mut at = 0;
+    loop {
+        let piece = object.read(at, PIECE as u64)?;
+        if piece.is_empty() {
+            return file.end();
+        }
+        at += piece.len() as u64;
+        file.add(&piece)?;
+    }
+}
+
+/// Writes the document; every piece is passed to `watch`.
 pub(super) fn write(
     found: &Resolved,
     (session, hidden): (&Session, &Redactor),
@@ -89,25 +102,15 @@ pub(super) fn write(
             return Ok(());
         }
         out.bytes(b",\n")?;
-        let mut file = File::begin(&side.key, side.kind.word(), out, watch)?;
-        let object = found.store.backend().open(&side.key)?;
-        let mut at = 0;
-        loop {
-            let piece = object.read(at, PIECE as u64)?;
-            if piece.is_empty() {
-                break;
-            }
-            at += piece.len() as u64;
-            file.add(&piece)?;
-        }
-        file.end()?;
+        let file = File::begin(&side.key, side.kind.word(), out, watch)?;
+        copy(found.store.backend().open(&side.key)?.as_ref(), file)?;
     }
     let last = secrets(&hidden.count(), &watch.count).object();
     out.bytes(format!("],\"secrets\":{}}}\n", json_line(&last)).as_bytes())
 }
 
-/// The beginning of an object, up to the opening bracket of a list in it that is written piece by
-/// piece.
+/// Returns the beginning of an object, up to the opening bracket of a list in it that is written
+/// piece by piece.
 fn up_to(list: &str, object: Json) -> String {
     let Json::Object(mut members) = object else {
         return String::new();
@@ -119,7 +122,7 @@ fn up_to(list: &str, object: Json) -> String {
     format!("{head},\"{list}\":[")
 }
 
-/// The remark of a document about secrets that it leaves out and that it contains.
+/// Returns the remark about secrets that are redacted, and that the document contains.
 fn secrets(removed: &SecretCount, left: &SecretCount) -> ExportedSecrets {
     let kinds = left.kinds();
     ExportedSecrets {

@@ -1,13 +1,13 @@
-//! A session as one page that needs nothing else: no network, no other file, and nothing of
-//! the session runs in it.
+//! A session as one self-contained HTML page: it loads nothing from the network or other files, and
+//! nothing of the session runs in it.
 
 use boswell_model::json::Json;
-use boswell_model::{Block, MediaSource, Result, Slot, View};
+use boswell_model::{MediaSource, Part, Result, Slot, ToolInput, View};
 use boswell_store::Session;
 
 use super::output::ExportOutput;
 use super::sanitize_markdown::push_text;
-use super::{Part, Transcript, sanitize_markdown};
+use super::{Section, Transcript, sanitize_markdown};
 use crate::base64;
 use crate::text::one_line;
 use crate::time;
@@ -15,14 +15,13 @@ use crate::time;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Pictures that browsers show and that cannot hold a program.
+/// Image types that browsers show and that cannot contain scripts.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Writes the page.
 pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     let title = text(&transcript.label(name));
-    // Only our own script runs, even if markup gets past the escapes; and nothing is
-    // fetched from anywhere.
+    // The policy allows only our own script, even if markup gets past the escapes, and no requests.
     let script = base64::encode(&sha256(SCRIPT));
     out.line(&format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\
@@ -35,8 +34,8 @@ pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<
     ))?;
     out.line(&contents(transcript))?;
     out.line("<main>")?;
-    for (number, part) in transcript.parts.iter().enumerate() {
-        write_part(transcript, number, part, out)?;
+    for (number, section) in transcript.sections.iter().enumerate() {
+        write_section(transcript, number, section, out)?;
     }
     out.line(&format!("</main><script>{SCRIPT}</script></body></html>"))
 }
@@ -70,17 +69,17 @@ fn meta(transcript: &Transcript) -> String {
     format!("<dl>{}</dl>", rows.concat())
 }
 
-/// The search box and links to every part.
+/// The search box and links to every section.
 fn contents(transcript: &Transcript) -> String {
     let links: Vec<String> = transcript
-        .parts
+        .sections
         .iter()
         .enumerate()
-        .map(|(number, part)| {
+        .map(|(number, section)| {
             format!(
                 "<a href=\"#part-{number}\">{} <small>{}</small></a>",
-                text(&transcript.label(&part.title)),
-                part.slots.len()
+                text(&transcript.label(&section.title)),
+                section.slots.len()
             )
         })
         .collect();
@@ -91,33 +90,33 @@ fn contents(transcript: &Transcript) -> String {
     )
 }
 
-fn write_part(
+fn write_section(
     transcript: &Transcript,
     number: usize,
-    part: &Part,
+    section: &Section,
     out: &mut ExportOutput<'_>,
 ) -> Result<()> {
-    let session = transcript.session_of(part);
+    let session = transcript.session_of(section);
     out.line(&format!(
         "<section id=\"part-{number}\"><h2>{}</h2>",
-        text(&transcript.label(&part.title))
+        text(&transcript.label(&section.title))
     ))?;
-    if let Some(from) = part.from {
+    if let Some(from) = section.from {
         out.line(&format!(
             "<p class=\"from\">leaves the conversation <a href=\"#{}\">here</a></p>",
             anchor(0, from)
         ))?;
     }
-    for slot in &part.slots {
+    for slot in &section.slots {
         if out.is_ended() {
             return Ok(());
         }
         if let Some(view) = transcript.visible(session, *slot)? {
             write_entry(transcript, session, (number, *slot), &view, out)?;
         }
-        if part.subagent.is_none() {
+        if section.subagent.is_none() {
             let leaving = transcript
-                .parts
+                .sections
                 .iter()
                 .enumerate()
                 .filter(|(at, it)| *at != number && it.from == Some(*slot));
@@ -132,14 +131,14 @@ fn write_part(
     out.line("</section>")
 }
 
-fn anchor(part: usize, slot: Slot) -> String {
-    format!("e-{part}-{}", slot.index())
+fn anchor(section: usize, slot: Slot) -> String {
+    format!("e-{section}-{}", slot.index())
 }
 
 fn write_entry(
     transcript: &Transcript,
     session: &Session,
-    (part, slot): (usize, Slot),
+    (section, slot): (usize, Slot),
     view: &View,
     out: &mut ExportOutput<'_>,
 ) -> Result<()> {
@@ -163,7 +162,7 @@ fn write_entry(
         .unwrap_or_default();
     out.line(&format!(
         "<article class=\"{class}\" id=\"{}\"><h3>{} <small>{model} {at}</small></h3>",
-        anchor(part, slot),
+        anchor(section, slot),
         text(&who)
     ))?;
     if let Some(remark) = &view.remark {
@@ -172,13 +171,13 @@ fn write_entry(
             text(&one_line(&transcript.text(remark)))
         ))?;
     }
-    for block in &view.blocks {
-        out.line(&block_html(transcript, block))?;
+    for part in &view.parts {
+        out.line(&part_html(transcript, part))?;
     }
     out.line("</article>")
 }
 
-fn block_html(transcript: &Transcript, block: &Block) -> String {
+fn part_html(transcript: &Transcript, part: &Part) -> String {
     let folded = |class: &str, lead: &str, body: &str| {
         let lead = text(&transcript.label(lead));
         format!(
@@ -186,18 +185,18 @@ fn block_html(transcript: &Transcript, block: &Block) -> String {
             text(&transcript.text(body))
         )
     };
-    match block {
-        Block::Text(it) => format!(
+    match part {
+        Part::Text(it) => format!(
             "<div class=\"text\">{}</div>",
             sanitize_markdown::html(&transcript.text(it))
         ),
-        Block::Thinking(it) => folded("thinking", "thinking", it),
-        Block::Call { name, input, .. } => folded(
+        Part::Thinking { text: it, .. } => folded("thinking", "thinking", it),
+        Part::Call { name, input, .. } => folded(
             "call",
-            &format!("→ {name}  {}", first_line(&transcript.text(input))),
+            &format!("→ {name}  {}", first_line(&transcript.text(input.text()))),
             &pretty(input),
         ),
-        Block::Result {
+        Part::Result {
             text: it, is_error, ..
         } => {
             let lead = if *is_error { "← failed: " } else { "← " };
@@ -207,8 +206,8 @@ fn block_html(transcript: &Transcript, block: &Block) -> String {
                 it,
             )
         }
-        Block::Media { mime, source } => picture(transcript, mime.as_deref(), source),
-        Block::Other { word, json } => folded("other", word, json),
+        Part::Media { mime, source } => picture(transcript, mime.as_deref(), source),
+        Part::Other { word, json } => folded("other", word, json),
         _ => String::new(),
     }
 }
@@ -223,12 +222,12 @@ fn first_line(text: &str) -> String {
 }
 
 /// Arguments with a line for each, where they are an object.
-fn pretty(input: &str) -> String {
-    let Ok(raw) = boswell_model::json::Raw::parse(input.as_bytes()) else {
-        return input.to_owned();
+fn pretty(input: &ToolInput) -> String {
+    let Some(raw) = input.json() else {
+        return input.to_string();
     };
     if raw.kind() != boswell_model::json::RawKind::Object {
-        return input.to_owned();
+        return input.to_string();
     }
     let line = |(key, value): (boswell_model::json::Str<'_>, boswell_model::json::Raw<'_>)| {
         let shown = value.text().map_or_else(

@@ -1,11 +1,11 @@
-//! A session as Markdown: for reading, and for pasting elsewhere.
+//! A session as Markdown, for reading and for pasting elsewhere.
 
-use boswell_model::{Block, Result, Slot};
+use boswell_model::{Part, Result, Slot};
 use boswell_store::Session;
 
 use super::output::ExportOutput;
 use super::sanitize_markdown::Tail;
-use super::{Part, Transcript, sanitize_markdown};
+use super::{Section, Transcript, sanitize_markdown};
 use crate::time;
 
 /// Writes the page.
@@ -34,15 +34,19 @@ pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<
         out.line(&format!("- begun: {}", time::minute(created)))?;
     }
     out.line("")?;
-    for part in &transcript.parts {
-        write_part(transcript, part, out)?;
+    for section in &transcript.sections {
+        write_section(transcript, section, out)?;
     }
     Ok(())
 }
 
-fn write_part(transcript: &Transcript, part: &Part, out: &mut ExportOutput<'_>) -> Result<()> {
-    let session = transcript.session_of(part);
-    let leaves = part.from.map(|slot| {
+fn write_section(
+    transcript: &Transcript,
+    section: &Section,
+    out: &mut ExportOutput<'_>,
+) -> Result<()> {
+    let session = transcript.session_of(section);
+    let leaves = section.from.map(|slot| {
         format!(
             " (leaves the conversation after {})",
             sanitize_markdown::code(&transcript.label(&session.log().label(slot)))
@@ -50,10 +54,10 @@ fn write_part(transcript: &Transcript, part: &Part, out: &mut ExportOutput<'_>) 
     });
     out.line(&format!(
         "## {}{}\n",
-        sanitize_markdown::plain(&transcript.label(&part.title)),
+        sanitize_markdown::plain(&transcript.label(&section.title)),
         leaves.unwrap_or_default()
     ))?;
-    for slot in &part.slots {
+    for slot in &section.slots {
         if out.is_ended() {
             return Ok(());
         }
@@ -85,18 +89,18 @@ fn write_entry(
         marked("*", &transcript.text(remark), out)?;
     }
     let mut tail = Tail::default();
-    for block in &view.blocks {
+    for part in &view.parts {
         // Only lists that follow each other at once could become one.
         let before = std::mem::take(&mut tail);
-        match block {
-            Block::Text(text) => {
+        match part {
+            Part::Text(text) => {
                 tail = before;
                 out.line(&format!(
                     "{}\n",
                     sanitize_markdown::markdown(&transcript.text(text), &mut tail)
                 ))?;
             }
-            Block::Thinking(text) => {
+            Part::Thinking { text, .. } => {
                 let text =
                     sanitize_markdown::markdown(&transcript.text(text), &mut Tail::default());
                 text.lines().try_for_each(|line| {
@@ -108,24 +112,24 @@ fn write_entry(
                 })?;
                 out.line("")?;
             }
-            Block::Call { name, input, .. } => fenced(
+            Part::Call { name, input, .. } => fenced(
                 &format!("calls {}", transcript.label(name)),
-                &transcript.text(input),
+                &transcript.text(input.text()),
                 out,
             )?,
-            Block::Result { text, is_error, .. } => {
+            Part::Result { text, is_error, .. } => {
                 fenced(
                     if *is_error { "failed" } else { "answer" },
                     &transcript.text(text),
                     out,
                 )?;
             }
-            Block::Media { mime, .. } => marked(
+            Part::Media { mime, .. } => marked(
                 "*",
                 &format!("[{}]", transcript.label(mime.as_deref().unwrap_or("media"))),
                 out,
             )?,
-            Block::Other { word, json } => {
+            Part::Other { word, json } => {
                 fenced(&transcript.label(word), &transcript.text(json), out)?
             }
             _ => {}
@@ -134,7 +138,7 @@ fn write_entry(
     Ok(())
 }
 
-/// A short text between marks, as a paragraph.
+/// Writes a short text between marks, as a paragraph.
 fn marked(marks: &str, text: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     match sanitize_markdown::plain(text) {
         words if words.is_empty() => Ok(()),
@@ -142,7 +146,7 @@ fn marked(marks: &str, text: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     }
 }
 
-/// A text that is shown as it is, below a lead.
+/// Writes a text unchanged in a fence, below a lead.
 fn fenced(lead: &str, text: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     marked("**", lead, out)?;
     out.line(&format!("{}\n", sanitize_markdown::fenced("", text)))

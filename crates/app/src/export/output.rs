@@ -5,7 +5,7 @@ use boswell_model::Result;
 use super::ExportSink;
 use crate::Cancel;
 
-/// The sink of a face, and whether it still takes something.
+/// The sink of a face, and whether it still accepts data.
 pub(super) struct ExportOutput<'s> {
     sink: ExportSink<'s>,
     cancel: &'s Cancel,
@@ -22,17 +22,17 @@ impl<'s> ExportOutput<'s> {
         }
     }
 
-    /// Whether nothing more is taken: what is written from now on is dropped.
+    /// Whether the sink accepts no more: further data is dropped.
     pub(super) fn is_ended(&self) -> bool {
         self.is_closed || self.is_cancelled()
     }
 
-    /// Whether the face gave up the request.
+    /// Whether the face cancelled the request.
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         if !self.is_ended() && !bytes.is_empty() {
             self.is_closed = !(self.sink)(bytes)?;
@@ -40,7 +40,7 @@ impl<'s> ExportOutput<'s> {
         Ok(())
     }
 
-    /// Writes one line of text that is harmless already.
+    /// Writes one line of text that was already escaped.
     pub(super) fn line(&mut self, text: &str) -> Result<()> {
         self.bytes(text.as_bytes())?;
         self.bytes(b"\n")

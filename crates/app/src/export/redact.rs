@@ -1,10 +1,10 @@
-//! Keys that an agent keeps in its own log, which are not exported unless requested.
+//! Redacts credentials that an agent stores in its own log, unless the request keeps them.
 
 use boswell_find::SecretCount;
 use boswell_model::{EntryKind, Result};
 use boswell_store::Session;
 
-/// A part of a log that must be hidden, and its replacement.
+/// A range of a log that must be redacted, and its replacement.
 #[derive(Debug)]
 struct Stretch {
     at: u64,
@@ -12,15 +12,14 @@ struct Stretch {
     shown: Vec<u8>,
 }
 
-/// What a dialect hides in headers, in records that may be one in disguise, and in what
-/// is left of torn ones.
+/// The ranges that a dialect redacts: in headers, in records that may be headers, and in torn ones.
 #[derive(Debug, Default)]
 pub(super) struct Redactor {
     stretches: Vec<Stretch>,
 }
 
 impl Redactor {
-    /// Looks for them.
+    /// Finds the ranges.
     pub(super) fn of(session: &Session) -> Result<Redactor> {
         let suspicious = |kind| matches!(kind, EntryKind::Header | EntryKind::Unknown);
         let heads = session
@@ -48,7 +47,7 @@ impl Redactor {
         Ok(Redactor { stretches })
     }
 
-    /// Counts them; the dialect replaces the keys of a header as one.
+    /// Counts them; the credentials of a header count as one.
     pub(super) fn count(&self) -> SecretCount {
         let mut count = SecretCount::default();
         self.stretches
@@ -57,7 +56,7 @@ impl Redactor {
         count
     }
 
-    /// Calls the sink with the log in pieces, hidden parts replaced.
+    /// Passes the log to the sink in pieces, with redacted ranges replaced.
     pub(super) fn export(
         &self,
         session: &Session,

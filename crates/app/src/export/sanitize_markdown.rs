@@ -1,11 +1,11 @@
-//! Markdown that models and people write, made harmless.
+//! Sanitises Markdown written by models and users.
 //!
 //! A reader of the page must not run, load or follow the contents of a session: markup in it
-//! becomes text, pictures from elsewhere become links, and links go only where browsers go safely.
+//! becomes text, remote images become links, and links have only safe schemes.
 //!
-//! A text is parsed (`piece.rs`) and written again from what the parser saw (`markdown.rs`,
-//! `html.rs`), never copied. So each text is closed in itself: no fence, list, definition or tag of
-//! one can reach into what comes after it.
+//! A text is parsed (`piece.rs`) and written again from the parsed pieces (`markdown.rs`,
+//! `html.rs`), never copied. So each text is self-contained: no fence, list, definition or tag of
+//! one can extend into the next.
 
 mod html;
 mod inline;
@@ -13,6 +13,7 @@ mod linkify;
 mod markdown;
 mod piece;
 mod shape;
+mod writer;
 
 pub(super) use html::{html, push_text};
 pub(super) use inline::{code, fenced, plain};

@@ -1,14 +1,14 @@
-//! Counts the keys and passwords in what is written.
+//! Counts the keys and passwords in an exact export.
 
 use boswell_find::{SecretCount, Secrets};
 use boswell_model::Result;
 
-/// Looks at every piece of an exact export.
+/// Scans every piece of an exact export.
 pub(super) struct SecretWatch {
     secrets: Secrets,
-    /// How often one was seen.
+    /// Number of occurrences.
     pub(super) times: usize,
-    /// Which ones, each once.
+    /// The different secrets.
     pub(super) count: SecretCount,
 }
 
@@ -21,7 +21,7 @@ impl SecretWatch {
         })
     }
 
-    /// Counts those of a piece.
+    /// Counts the secrets of a piece.
     pub(super) fn look(&mut self, piece: &[u8]) {
         for secret in self.secrets.find(piece) {
             self.times += 1;

@@ -1,5 +1,4 @@
-//! What a page shows of a session: the current branch, the other branches, and the
-//! subagents it started.
+//! The content of a page: the current branch, the other branches, and the subagents of a session.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,50 +12,50 @@ use boswell_store::store::Resolved;
 
 use crate::text::{escape, one_line};
 
-/// A block of text longer than this is cut on a page: no reader scrolls through
-/// it, and browsers choke.
+/// A longer block of text is truncated on a page: no reader scrolls through it, and browsers become
+/// slow.
 const LONGEST: usize = 1 << 20;
 
-/// A session made ready for a page.
+/// A session prepared for a page.
 pub(super) struct Transcript {
     /// The session itself.
     pub(super) session: Session,
-    /// Its subagents, each a session of its own.
+    /// The subagents, each a session.
     pub(super) subagents: Vec<(String, Session)>,
     /// Stretches of conversation, the current branch first.
-    pub(super) parts: Vec<Part>,
+    pub(super) sections: Vec<Section>,
     secrets: Secrets,
     redact: bool,
-    /// What was removed, or is left in if nothing is redacted.
+    /// The secrets that were redacted, or that are in the output if nothing is redacted.
     count: RefCell<SecretCount>,
 }
 
 /// A section of the page: a branch of the session or of a subagent.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct Section {
     /// Title of the section.
     pub(super) title: String,
-    /// Which of the subagents it is of; none for the session itself.
+    /// Index of the subagent; `None` for the session itself.
     pub(super) subagent: Option<usize>,
-    /// The entry of the current branch that it leaves from.
+    /// The entry of the current branch where this one diverges.
     pub(super) from: Option<Slot>,
     /// Entries of the section.
     pub(super) slots: Vec<Slot>,
 }
 
 impl Transcript {
-    /// Reads a session and its subagents. Secrets are blackened unless `redact` is false.
+    /// Reads a session and its subagents. Secrets are redacted unless `redact` is false.
     pub(super) fn read(found: &Resolved, redact: bool) -> Result<Transcript> {
         let session = found.store.read(&found.location, Depth::Facts)?;
         let branch = session.branch(session.tip()?)?;
         let on_branch: HashSet<Slot> = branch.iter().copied().collect();
-        let mut parts = vec![Part {
+        let mut sections = vec![Section {
             title: "Conversation".into(),
             subagent: None,
             from: None,
             slots: branch,
         }];
-        parts.extend(other_branches(&session, &on_branch));
+        sections.extend(other_branches(&session, &on_branch));
         let mut subagents = Vec::new();
         let listed = found.store.list()?.sessions;
         for file in found
@@ -73,7 +72,7 @@ impl Transcript {
             };
             let agent = found.store.read(location, Depth::Heads)?;
             let slots = agent.branch(agent.tip()?)?;
-            parts.push(Part {
+            sections.push(Section {
                 title: format!("Subagent {}", escape(&location.id)),
                 subagent: Some(subagents.len()),
                 from: None,
@@ -85,26 +84,28 @@ impl Transcript {
         Ok(Transcript {
             session,
             subagents,
-            parts,
+            sections,
             secrets,
             redact,
             count,
         })
     }
 
-    /// What was removed so far; what is left in, if nothing is redacted.
+    /// Returns the secrets that were redacted so far, or that are in the output if nothing is
+    /// redacted.
     pub(super) fn count(&self) -> SecretCount {
         self.count.borrow().clone()
     }
 
-    /// The session that a part is of.
-    pub(super) fn session_of(&self, part: &Part) -> &Session {
-        part.subagent
+    /// The session that a section is of.
+    pub(super) fn session_of(&self, section: &Section) -> &Session {
+        section
+            .subagent
             .and_then(|index| self.subagents.get(index))
             .map_or(&self.session, |(_, session)| session)
     }
 
-    /// What people see of an entry; none for what agents keep from them and for bare metadata.
+    /// Returns the visible view of an entry; `None` for hidden entries and plain metadata.
     pub(super) fn visible(&self, session: &Session, slot: Slot) -> Result<Option<View>> {
         let Some(head) = session.log().head(slot) else {
             return Ok(None);
@@ -115,10 +116,10 @@ impl Transcript {
         Ok(session
             .entry(slot)?
             .view
-            .filter(|view| !view.hidden && (!view.blocks.is_empty() || view.remark.is_some())))
+            .filter(|view| !view.hidden && (!view.parts.is_empty() || view.remark.is_some())))
     }
 
-    /// A text as it may be shown on a page: cut, harmless, without secrets.
+    /// Returns a text for a page: truncated, sanitised, redacted.
     pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut end = text.len().min(LONGEST);
         while !text.is_char_boundary(end) {
@@ -140,8 +141,8 @@ impl Transcript {
         ))
     }
 
-    /// A title, a path or another short text on one line. It may be the beginning of a longer one,
-    /// so that the beginning of a key at its end counts as one.
+    /// Returns a title, a path or another short text on one line. It may be truncated, so the
+    /// beginning of a key at its end counts as a key.
     pub(super) fn label(&self, text: &str) -> String {
         let kept = text.strip_suffix('…').unwrap_or(text);
         one_line(&self.without_secrets(kept, true)) + text.get(kept.len()..).unwrap_or("")
@@ -158,7 +159,7 @@ impl Transcript {
         }
     }
 
-    /// Who speaks.
+    /// Returns the author of an entry.
     pub(super) fn who(&self, session: &Session, slot: Slot) -> String {
         match session.log().kind(slot) {
             EntryKind::User => "User".to_owned(),
@@ -171,10 +172,10 @@ impl Transcript {
 
 /// For every end of the tree that is not on the current branch: the entries
 /// that lead there from it.
-fn other_branches(session: &Session, on_branch: &HashSet<Slot>) -> Vec<Part> {
+fn other_branches(session: &Session, on_branch: &HashSet<Slot>) -> Vec<Section> {
     let (log, tree) = (session.log(), session.tree());
     let mut shown: HashSet<Slot> = on_branch.clone();
-    let mut parts = Vec::new();
+    let mut sections = Vec::new();
     for tip in log
         .slots()
         .filter(|slot| tree.is_tip(*slot) && !on_branch.contains(slot))
@@ -189,12 +190,12 @@ fn other_branches(session: &Session, on_branch: &HashSet<Slot>) -> Vec<Part> {
         slots.reverse();
         shown.extend(&slots);
         let from = slots.first().and_then(|first| tree.parent(*first));
-        parts.push(Part {
-            title: format!("Branch {}", parts.len() + 2),
+        sections.push(Section {
+            title: format!("Branch {}", sections.len() + 2),
             subagent: None,
             from,
             slots,
         });
     }
-    parts
+    sections
 }

@@ -1,10 +1,10 @@
-//! `keep.json`: whether copies are kept, and what was installed for it.
+//! `keep.json`: whether automatic copies are on, and what was installed for them.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::locks::OsLock;
 use boswell_store::system_ids::{IdSource, SystemIds};
@@ -12,23 +12,23 @@ use boswell_store::{Home, Wait};
 
 const NAME: &str = "keep.json";
 
-/// That copies are kept.
+/// The state of automatic copies while they are on.
 #[derive(Debug, Clone)]
 pub(super) struct KeepConfig {
     pub(super) since: Instant,
     pub(super) triggers: Vec<Trigger>,
 }
 
-/// What makes boswell keep sessions when nobody calls it.
+/// What starts boswell to make copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trigger {
-    /// A hook in the settings of an agent: what it runs, and what was put into the file.
+    /// A hook in an agent's settings: its command, and the bytes that were inserted into the file.
     Hook {
         root: PathBuf,
         command: String,
         inserted: String,
     },
-    /// A timer of the user's system: where its files are.
+    /// A timer of the user's system: the folder of its files.
     Timer { root: PathBuf, folder: PathBuf },
 }
 
@@ -48,7 +48,7 @@ impl Trigger {
         }
     }
 
-    /// Whether it keeps the store of this root.
+    /// Whether it copies the store of this root.
     pub(super) fn serves(&self, store: &Path) -> bool {
         let (Trigger::Hook { root, .. } | Trigger::Timer { root, .. }) = self;
         root == store
@@ -93,7 +93,7 @@ impl KeepConfig {
         }
     }
 
-    /// What is installed; none while keeping is off.
+    /// Returns the state; `None` while automatic copies are off.
     pub(super) fn load(home: &Path) -> Result<Option<Self>> {
         let path = home.join(NAME);
         let Some(bytes) = durable::read(&RealDisk, &path)? else {
@@ -114,7 +114,7 @@ impl KeepConfig {
                 ErrorKind::Damaged,
                 format!("`{}` cannot be read", path.display()),
             )
-            .hinting("remove it, then say `boswell keep on` again")
+            .advising(Advice::from("remove it").then(Advice::KeepCopies))
         })
     }
 
@@ -135,13 +135,13 @@ impl KeepConfig {
         RealDisk
             .remove(&path)
             .map_err(|error| Error::io(path.display(), "remove", error))?;
-        // Else keeping is on again after a crash, and its triggers are gone.
+        // Otherwise the file could exist again after a crash, without its triggers.
         durable::sync_parent(&RealDisk, &path)
     }
 
-    /// Waits until no other process turns keeping on or off. The file is read, changed and written
-    /// as a whole: without the lock one of two processes would forget the trigger that the other
-    /// one installed, and nobody could take it out again.
+    /// Waits until no other process switches automatic copies on or off. The file is read, changed
+    /// and written as a whole: without the lock, one of two processes could lose the trigger that
+    /// the other one installed, and it could not be removed any more.
     pub(super) fn lock(home: &Path) -> Result<OsLock> {
         Home::at(home)
             .locks()

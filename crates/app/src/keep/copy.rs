@@ -1,8 +1,8 @@
-//! Makes the copies: of everything, or of a little after each command.
+//! Makes the copies: of everything, or for a limited time after each command.
 
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Problem, Result};
+use boswell_model::{Advice, Error, ErrorKind, Problem, Result};
 use boswell_store::Wait;
 use boswell_store::operations::{KeepRun, KeepWhich};
 
@@ -10,14 +10,14 @@ use super::{Kept, KeptShape, keepable};
 use crate::system::until;
 use crate::{RequestContext, exclusion_purge};
 
-/// Keeps everything that changed.
+/// Copies everything that changed.
 pub(super) fn everything(cx: &RequestContext) -> Result<Kept> {
     let wait = Wait::For(Duration::from_secs(30));
     let run = each_store(cx, KeepWhich::All, wait, &|| true)?;
     let not_kept = |(path, error): &(String, Error)| {
         Error::new(error.kind(), format!("`{path}` was not kept"))
             .because(Problem::unreadable(error).detail)
-            .hinting("make it readable, then `boswell keep run`")
+            .advising(Advice::from("make it readable").then(Advice::KeepNow))
     };
     Ok(Kept {
         counts: KeptShape {
@@ -30,7 +30,7 @@ pub(super) fn everything(cx: &RequestContext) -> Result<Kept> {
     })
 }
 
-/// Keeps some of what changed, for so long.
+/// Copies some of what changed, for a limited time.
 pub(super) fn a_little(cx: &RequestContext, limit: Duration) {
     let time = until(limit);
     let failed = match each_store(cx, KeepWhich::Changed, Wait::No, &|| time()) {
@@ -41,17 +41,21 @@ pub(super) fn a_little(cx: &RequestContext, limit: Duration) {
             .find(is_of_disk),
         Err(error) => Some(error).filter(is_of_disk),
     };
-    // What the command itself did is done: that copies are missing is a warning, and the
-    // next one tries again.
+    // The command itself is done: missing copies are only a warning, and the next command tries
+    // again.
     if let Some(error) = failed {
-        cx.warn(error.hinting(
-            "what changed is not kept yet; see `boswell keep status`, and try `boswell keep run`",
-        ));
+        cx.warn(
+            error.advising(
+                Advice::from("what changed is not kept yet")
+                    .also(Advice::ShowKept)
+                    .also(Advice::KeepNow),
+            ),
+        );
     }
 }
 
-/// Whether the disk failed. A lock that another process holds, or a folder that is closed to us, is
-/// no news to every command.
+/// Whether the disk failed. A lock that another process holds, or an inaccessible folder, is not
+/// reported by every command.
 fn is_of_disk(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::NoSpace | ErrorKind::Unavailable)
 }
@@ -71,7 +75,7 @@ fn each_store(
         let mut run = match vault.keep_sessions(store, &mut kept, which, wait, go_on) {
             Ok(run) => run,
             Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
-            // One store that cannot be listed keeps no other from being kept.
+            // A store that cannot be listed does not prevent copies of the others.
             Err(error) => {
                 all.failed.push((store.root().display().to_string(), error));
                 continue;

@@ -1,4 +1,4 @@
-//! A hook in the settings of an agent that keeps its sessions when one ends.
+//! A hook in the settings of an agent that copies its sessions when one ends.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use super::config::Trigger;
 use super::{StepSink, step};
 use crate::RequestContext;
 
-/// The largest settings file that is read.
+/// Maximum size of a settings file.
 const LARGEST: u64 = 16 << 20;
 
-/// Puts a hook into the agent's settings; none where they take none, and a timer must do.
+/// Adds a hook to the agent's settings; `None` if that is not possible and a timer is needed.
 pub(super) fn install(
     cx: &RequestContext,
     store: &Store,
@@ -46,8 +46,8 @@ pub(super) fn install(
     };
     match change.write(cx, store) {
         Ok(()) => Ok(Some(trigger)),
-        // Settings that are not ours to change, or lie behind a link, need a timer; a disk
-        // that failed is an error.
+        // Settings that boswell must not change, or that are behind a link, need a timer; a failed
+        // disk is an error.
         Err(error) if is_refusal(&error) || is_link(store) => {
             cx.fail(error);
             Ok(None)
@@ -56,7 +56,7 @@ pub(super) fn install(
     }
 }
 
-/// Takes exactly what was put into the settings out of them again.
+/// Removes exactly the inserted bytes from the settings.
 pub(super) fn remove(
     cx: &RequestContext,
     root: &Path,
@@ -103,7 +103,7 @@ fn is_link(store: &Store) -> bool {
     RealDisk.is_link(&path).unwrap_or(false)
 }
 
-/// Settings as they were read, and as they are to be.
+/// Settings before and after the change.
 struct SettingsChange<'a> {
     before: Option<&'a [u8]>,
     after: &'a [u8],
@@ -111,7 +111,7 @@ struct SettingsChange<'a> {
 }
 
 impl SettingsChange<'_> {
-    /// Replaces the agent's settings, through the runner; an empty file goes.
+    /// Replaces the agent's settings through the runner; an empty file is removed.
     fn write(&self, cx: &RequestContext, store: &Store) -> Result<()> {
         let key = settings::SETTINGS.to_owned();
         let mut plan = Plan::new("keep", self.title);

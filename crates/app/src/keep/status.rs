@@ -1,6 +1,7 @@
-//! What is kept of each store, and what will be lost.
+//! The state of the copies of each store, and which sessions will be lost.
 
-use boswell_dialect::SessionLocation;
+use std::collections::{BTreeSet, HashSet};
+
 use boswell_model::{Error, Result};
 use boswell_store::Store;
 use boswell_store::store::{StoreId, unlisted};
@@ -11,14 +12,14 @@ use super::{KeepShape, KeepStatus, hook, keepable, timer};
 use crate::RequestContext;
 use crate::sessions::expiry::Fates;
 
-/// What is known before stores are looked at.
+/// Data that is read before the stores.
 struct Known {
     state: Option<KeepConfig>,
     fates: Fates,
     kept: ChunkedCopies,
 }
 
-/// Looks at every store whose agent deletes sessions.
+/// Examines every store whose agent deletes sessions.
 pub(super) fn status(cx: &RequestContext) -> Result<KeepStatus> {
     let home = cx.home.as_deref();
     let known = Known {
@@ -46,7 +47,7 @@ pub(super) fn status(cx: &RequestContext) -> Result<KeepStatus> {
     })
 }
 
-/// One store; none if its agent deletes nothing, or it cannot be listed.
+/// Examines one store; `None` if its agent deletes nothing, or it cannot be listed.
 fn of_store(
     cx: &RequestContext,
     (id, store): (StoreId, &Store),
@@ -69,61 +70,59 @@ fn of_store(
         }
     };
     left_out.extend(unlisted(&listing.unlisted, store));
-    let unreadable: Vec<String> = listing.unlisted.into_iter().map(|(key, _)| key).collect();
     let mut sessions = listing.sessions;
     sessions.retain(|it| it.owner.is_none() && it.size > 0);
-    let is_kept = |location: &&SessionLocation| known.kept.has(store, location);
-    let state = known.state.as_ref();
-    let trigger = state.and_then(|it| it.triggers.iter().find(|it| it.serves(store.root())));
+    let kept = sessions.iter().filter(|it| known.kept.has(store, it));
     let soon = known.fates.lost_soon(id, store, &sessions, cx.now);
+    let unreadable: Vec<String> = listing.unlisted.into_iter().map(|(key, _)| key).collect();
+    let described = unreadable.iter().map(|key| store.backend().describe(key));
+    let trigger = known.trigger_of(store);
     Ok(Some(KeepShape {
         dialect: store.dialect().name(),
         root: store.root().display().to_string(),
-        on: state.is_some(),
-        since: state.map(|state| state.since),
+        on: known.state.is_some(),
+        since: known.state.as_ref().map(|state| state.since),
         trigger: trigger.map(Trigger::word),
         installed: trigger.map(|trigger| is_installed(trigger, store)),
         deletes_after_days: days,
         sessions: sessions.len(),
-        kept: sessions.iter().filter(is_kept).count(),
-        // A session of an excluded project is not gone.
-        gone: gone(
-            &known.kept,
-            store,
-            &store.whole().list()?.sessions,
-            &unreadable,
-        ),
-        unreadable: unreadable
-            .iter()
-            .map(|key| store.backend().describe(key))
-            .collect(),
+        kept: kept.count(),
+        gone: gone(&known.kept, store, &unreadable)?,
+        unreadable: described.collect(),
         lost_soon: soon.iter().map(|it| it.id.to_string()).collect(),
     }))
 }
 
-/// Sessions that are kept and whose log is not there any more. Of those in a folder that cannot be
-/// read that is not known.
-fn gone(
-    kept: &ChunkedCopies,
-    store: &Store,
-    here: &[SessionLocation],
-    unreadable: &[String],
-) -> Vec<String> {
-    let is_here = |id: &str| here.iter().any(|location| location.id == id);
-    let is_below = |key: &str, folder: &String| {
-        key.strip_prefix(folder.as_str())
-            .is_some_and(|it| it.starts_with('/'))
-    };
-    let mut gone: Vec<String> = kept
-        .files()
-        .filter(|file| file.root == store.root() && file.session.dialect == store.dialect().name())
-        .filter(|file| !is_here(&file.session.id))
-        .filter(|file| !unreadable.iter().any(|folder| is_below(&file.key, folder)))
-        .map(|file| file.session.to_string())
-        .collect();
-    gone.sort();
-    gone.dedup();
-    gone
+impl Known {
+    fn trigger_of(&self, store: &Store) -> Option<&Trigger> {
+        let mut triggers = self.state.as_ref()?.triggers.iter();
+        triggers.find(|trigger| trigger.serves(store.root()))
+    }
+}
+
+/// Counts sessions with copies whose log no longer exists. For those in an unreadable folder this
+/// is unknown.
+fn gone(kept: &ChunkedCopies, store: &Store, unreadable: &[String]) -> Result<Vec<String>> {
+    let dialect = store.dialect().name();
+    // A session of an excluded project is not deleted.
+    let here = store.whole().list()?.sessions;
+    let here: HashSet<&str> = here.iter().map(|location| location.id.as_str()).collect();
+    let mut gone = BTreeSet::new();
+    for file in kept.files() {
+        let session = &file.session;
+        let of_store = file.root == store.root() && session.dialect == dialect;
+        let is_known = here.contains(session.id.as_str())
+            || unreadable.iter().any(|folder| is_below(&file.key, folder));
+        if of_store && !is_known {
+            gone.insert(session.to_string());
+        }
+    }
+    Ok(gone.into_iter().collect())
+}
+
+fn is_below(key: &str, folder: &str) -> bool {
+    key.strip_prefix(folder)
+        .is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn is_installed(trigger: &Trigger, store: &Store) -> bool {

@@ -1,9 +1,9 @@
-//! A timer of the user's own systemd that keeps sessions every hour, for agents that take no hook.
+//! A systemd user timer that copies sessions every hour, for agents without hooks.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::Store;
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::system_ids::{IdSource, SystemIds};
@@ -25,7 +25,7 @@ pub(super) fn install(
     sink: StepSink<'_>,
 ) -> Result<Trigger> {
     let folder = folder(cx)?;
-    // systemd takes `%` and `$` for its own unless they are doubled.
+    // systemd interprets `%` and `$` unless they are doubled.
     let command = command.replace('%', "%%").replace('$', "$$");
     let service = format!(
         "[Unit]\nDescription=Keep copies of agents' sessions\n\n[Service]\nType=oneshot\nExecStart={command}\n"
@@ -56,7 +56,7 @@ pub(super) fn remove(cx: &RequestContext, folder: &Path, sink: StepSink<'_>) -> 
         let path = folder.join(name);
         match RealDisk.remove(&path) {
             Ok(()) => {
-                // Else the timer is back after a crash, and `keep.json` does not know of it.
+                // Otherwise the timer could exist again after a crash, unknown to `keep.json`.
                 durable::sync_parent(&RealDisk, &path)?;
                 step(sink, format!("removed {}", path.display()))?;
             }
@@ -70,8 +70,9 @@ pub(super) fn remove(cx: &RequestContext, folder: &Path, sink: StepSink<'_>) -> 
 fn folder(cx: &RequestContext) -> Result<PathBuf> {
     if !cfg!(target_os = "linux") {
         return Err(
-            Error::new(ErrorKind::Unsupported, "timers are known on Linux only")
-                .hinting("run `boswell keep run` from a timer of your own"),
+            Error::new(ErrorKind::Unsupported, "timers are known on Linux only").advising(
+                Advice::from("start that from a timer of your own").also(Advice::KeepNow),
+            ),
         );
     }
     let config = cx
@@ -97,7 +98,7 @@ fn systemctl(cx: &RequestContext, words: &[&str]) {
     };
     if !quiet(Command::new("systemctl").arg("--user").args(words)) {
         cx.remark(format!(
-            "systemd did not answer; say `systemctl --user {}` yourself",
+            "systemd did not answer; run `systemctl --user {}` yourself",
             words.join(" ")
         ));
     }

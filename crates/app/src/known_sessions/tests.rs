@@ -1,5 +1,5 @@
-//! What the catalog knows is what a list shows, whatever happens to sessions, and without a look
-//! at any of their files.
+//! The catalog's rows equal what a list computes, after any change of sessions, and without reading
+//! any of their files.
 
 mod changes;
 
@@ -30,7 +30,7 @@ const SORTS: [Sort; 5] = [
     Sort::Name,
 ];
 
-/// Counts calls of the disk below the stores' roots.
+/// Counts disk calls below the roots of the stores.
 #[derive(Debug, Default)]
 struct Calls(AtomicU64);
 
@@ -112,7 +112,8 @@ impl World {
         refreshed
     }
 
-    /// For every order and some filters, other ones in each step, the two give the same.
+    /// Checks for every order and some filters, which differ in each step, that both ways give the
+    /// same.
     fn compare(&self, step: usize) {
         for (at, sort) in SORTS.into_iter().enumerate() {
             let requests = requests();
@@ -205,7 +206,7 @@ fn requests() -> Vec<ListRequest> {
     ]
 }
 
-/// What differs between two states, as a refresh reports it.
+/// Returns the differences between two states, as a refresh reports them.
 fn difference(
     before: &BTreeMap<SessionRef, ConversationRow>,
     after: &BTreeMap<SessionRef, ConversationRow>,
@@ -232,14 +233,14 @@ fn what_is_known_is_what_a_list_shows_whatever_happened() {
             let before = world.by_ref();
             let changes = 1 + world.rng.below(3);
             (0..changes).for_each(|_| world.change());
-            // A list brings the rows up to date as well.
+            // A list updates the rows as well.
             if step % 5 == 4 {
                 let _ = world.app.list(&ListRequest::default()).unwrap();
             }
             let mut refreshed = world.refresh();
             let after = world.by_ref();
             if step % 5 != 4 {
-                // Only what differs was written, and rows of logs that are elsewhere now.
+                // Only changed rows were written, and rows of logs that moved.
                 let [added, changed, gone] = difference(&before, &after);
                 refreshed
                     .changed
@@ -269,7 +270,7 @@ fn nothing_is_known_without_a_catalog_and_the_folders_need_not_be_there() {
     assert_eq!(refreshed.added.len(), world.known(&all()).rows.len());
     assert!(known.as_of.is_some() && !known.rows.is_empty());
     assert_eq!(known.total, Some(known.rows.len() as u64));
-    // Whatever would be looked at is not there any more.
+    // All files are gone, so any read would fail.
     for dialect in ["claude", "clinvoker", "myagents", "pi"] {
         std::fs::remove_dir_all(world.path(dialect)).unwrap();
     }

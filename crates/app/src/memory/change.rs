@@ -1,10 +1,10 @@
-//! `add`, `edit` and `rm` of a page: through the runner, so that they can be undone.
+//! Adds, edits and removes memory pages through the runner, so that this can be undone.
 
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::claude::project_key;
 use boswell_dialect::{ExpectedState, LockSpec, MemoryPolicy, Plan, Precondition, Step, facts_of};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::memory;
 use boswell_store::vault::{Digest, Reason};
@@ -13,27 +13,27 @@ use super::{MemoryChanged, MemoryScope};
 use crate::text::{cut, one_line};
 use crate::{RequestContext, git_repository};
 
-/// What happens to which page.
+/// A request to change a memory page.
 #[derive(Debug, Clone)]
 pub struct MemoryChangeRequest {
-    /// Of which project; every one is not valid.
+    /// The project; every project is not valid.
     pub scope: MemoryScope,
-    /// Whose memory: `boswell` for its own, or the dialect of an agent.
+    /// The owner of the memory: `boswell`, or the dialect of an agent.
     pub dialect: String,
     /// Name of the page, with or without `.md`.
     pub page: String,
-    /// What happens to it.
+    /// The change.
     pub change: MemoryChange,
 }
 
 /// A change of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemoryChange {
-    /// The text is added at its end; a page that is missing is made.
+    /// Appends the text; a missing page is created.
     Add(String),
-    /// The text takes the place of what is there; a page that is missing is made.
+    /// Replaces the page by the text; a missing page is created.
     Edit(String),
-    /// The page is removed.
+    /// Removes the page.
     Remove,
 }
 
@@ -47,17 +47,17 @@ impl MemoryChange {
     }
 }
 
-/// A memory that is changed.
+/// The memory folder that is changed.
 struct MemoryTarget {
     dialect: &'static str,
     root: PathBuf,
-    /// Key of its folder below the root.
+    /// Key of the folder below the root.
     folder: String,
     project: String,
     lock: Option<LockSpec>,
 }
 
-/// Carries out a change of one page.
+/// Executes a change of one page.
 pub(super) fn change(cx: &RequestContext, request: &MemoryChangeRequest) -> Result<MemoryChanged> {
     cx.may_write()?;
     let Some(folder) = request.scope.folder(cx) else {
@@ -65,14 +65,14 @@ pub(super) fn change(cx: &RequestContext, request: &MemoryChangeRequest) -> Resu
             ErrorKind::Invalid,
             "memory is changed for one project at a time",
         )
-        .hinting("name it with `--project DIR`"));
+        .advising(Advice::Give(RequestInput::Project)));
     };
     let place = MemoryTarget::find(cx, &folder, &request.dialect)?;
     let name = file_name(&request.page)?;
     let path = place.root.join(&place.folder).join(&name);
     let (session, locks) = (SessionRef::new(place.dialect, "*"), place.lock.as_slice());
-    // Planned under the locks: of two processes that add to a page at once, the second one sees
-    // what the first one wrote.
+    // Planned under the locks: of two processes that append to a page concurrently, the second one
+    // sees the text of the first.
     let plan = || place.plan(&name, &request.change);
     let operation = cx
         .runner()?
@@ -87,7 +87,7 @@ pub(super) fn change(cx: &RequestContext, request: &MemoryChangeRequest) -> Resu
     })
 }
 
-/// File name of the page that is meant.
+/// Returns the file name of a page.
 fn file_name(page: &str) -> Result<String> {
     let name = if page.ends_with(".md") {
         page.to_owned()
@@ -126,8 +126,8 @@ impl MemoryTarget {
                 ErrorKind::Unsupported,
                 format!("no memory of `{}` can be changed", dialect.escape_debug()),
             )
-            .because("it keeps none that boswell knows, or its folder is not there")
-            .hinting("known are `boswell` and `claude`; see the stores with `boswell stores`"));
+            .because("it has no memory that boswell knows, or its folder does not exist")
+            .advising(Advice::from("known are `boswell` and `claude`").also(Advice::ListStores)));
         };
         // All checkouts of a repository share the memory of the main one.
         let main = git_repository::main_checkout(folder).unwrap_or_else(|| folder.to_owned());
@@ -153,14 +153,14 @@ impl MemoryTarget {
             path.push(part);
             if RealDisk.is_link(&path).unwrap_or(false) {
                 return Err(Error::new(ErrorKind::Denied, format!("`{}` is a link", path.display()))
-                    .because("what lies behind it may belong to something else, and is never written through it")
-                    .hinting("change the pages where they really are"));
+                    .because("what it leads to may belong to something else, and links are never written through")
+                    .advising("change the pages where they really are"));
             }
         }
         Ok(())
     }
 
-    /// What has to happen to a page.
+    /// Returns the plan for a page.
     fn plan(&self, name: &str, change: &MemoryChange) -> Result<Plan> {
         let word = change.word();
         let key = format!("{}/{name}", self.folder);
@@ -169,19 +169,8 @@ impl MemoryTarget {
             "memory",
             format!("{word} memory page {name} of {}", self.project),
         );
-        plan.preconditions.push(match &before {
-            Some(bytes) => {
-                let was = ExpectedState {
-                    sha256: Some(Digest::of(bytes).to_string()),
-                    ..ExpectedState::default()
-                };
-                Precondition::Unchanged {
-                    key: key.clone(),
-                    was,
-                }
-            }
-            None => Precondition::Absent { key: key.clone() },
-        });
+        plan.preconditions
+            .push(unchanged(key.clone(), before.as_deref()));
         let line = |text: &str| format!("{}\n", text.trim_end());
         match (change, &before) {
             (MemoryChange::Add(text), Some(_)) => plan.steps.push(Step::append(&key, line(text))),
@@ -196,13 +185,13 @@ impl MemoryTarget {
                     ErrorKind::NotFound,
                     format!("memory of `{}` has no page `{name}`", self.project),
                 )
-                .hinting("see its pages with `boswell memory`"));
+                .advising(Advice::ShowMemory));
             }
         }
         Ok(plan)
     }
 
-    /// A page as its agent would write it: Claude Code's begin with a few words about themselves.
+    /// Returns a new page in the agent's format: those of Claude Code begin with front matter.
     fn new_page(&self, name: &str, text: &str) -> String {
         let body = format!("{}\n", text.trim_end());
         if self.policy() != Some(MemoryPolicy::FrontMatter)
@@ -218,8 +207,7 @@ impl MemoryTarget {
         )
     }
 
-    /// Sees to it that the index leads to a new page, and that boswell's own
-    /// folder says whose it is.
+    /// Adds the new page to the index, and states the project in boswell's own folder.
     fn introduce(&self, name: &str, text: &str, plan: &mut Plan) -> Result<()> {
         if self.policy() == Some(MemoryPolicy::Own) {
             let note = format!("{}/.project", self.folder);
@@ -239,11 +227,23 @@ impl MemoryTarget {
     }
 }
 
+/// The page must still be as it was read, or still not be there.
+fn unchanged(key: String, before: Option<&[u8]>) -> Precondition {
+    let Some(bytes) = before else {
+        return Precondition::Absent { key };
+    };
+    let was = ExpectedState {
+        sha256: Some(Digest::of(bytes).to_string()),
+        ..ExpectedState::default()
+    };
+    Precondition::Unchanged { key, was }
+}
+
 fn first_line(text: &str) -> String {
     cut(&one_line(text.lines().next().unwrap_or("").trim()), 120)
 }
 
-/// A value that YAML takes for text, whatever stands in it.
+/// Quotes a value for YAML.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

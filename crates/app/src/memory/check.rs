@@ -1,11 +1,11 @@
-//! What is wrong with what agents remember.
+//! Finds problems in the memory of agents, such as orphans: pages that no session loads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::claude::project_key;
 use boswell_dialect::facts_of;
-use boswell_model::{Error, Result};
+use boswell_model::{Advice, Error, Remark, Result};
 use boswell_store::memory::{self, Memory, Page};
 use boswell_store::{Home, Store};
 
@@ -42,7 +42,7 @@ pub(super) fn check(
     Ok(found)
 }
 
-/// Checks the memory of agents. Whether to go on.
+/// Checks the memory of agents; returns whether to continue.
 fn agents_memory(
     cx: &RequestContext,
     found: &mut MemoryFound,
@@ -78,7 +78,7 @@ fn agents_memory(
     Ok(true)
 }
 
-/// Whether to go on.
+/// Passes on problems; returns whether to continue.
 fn hand_out(
     problems: Vec<MemoryProblemShape>,
     sink: MemorySink<'_, MemoryProblemShape>,
@@ -91,13 +91,13 @@ fn hand_out(
     Ok(true)
 }
 
-/// The folder that is there and is filed under that key.
+/// Returns the existing folder that is stored under that key.
 fn folder_of(key: &str, projects: &BTreeSet<String>) -> Option<PathBuf> {
     let folders = projects.iter().filter(|path| project_key(path) == key);
     folders.map(PathBuf::from).find(|path| path.is_dir())
 }
 
-/// Folders that sessions were held in.
+/// Returns the project folders of all sessions.
 fn known_projects(cx: &RequestContext) -> Result<BTreeSet<String>> {
     let (conversations, _) = cx.conversations()?;
     let mut projects: BTreeSet<String> = conversations
@@ -113,7 +113,7 @@ fn known_projects(cx: &RequestContext) -> Result<BTreeSet<String>> {
     Ok(projects)
 }
 
-/// What a store remembers of each project, by key.
+/// Returns the memory of a store per project, by key.
 fn memories(store: &Store, left_out: &mut Vec<Error>) -> BTreeMap<String, Memory> {
     let mut by_project: BTreeMap<String, Vec<Page>> = BTreeMap::new();
     for file in pages(store, left_out) {
@@ -139,13 +139,13 @@ fn memories(store: &Store, left_out: &mut Vec<Error>) -> BTreeMap<String, Memory
         .collect()
 }
 
-/// The memory of a project, and where that is.
+/// The memory of a project, and its place.
 struct CheckedMemory<'a> {
     dialect: &'static str,
     key: &'a str,
     memory: &'a Memory,
     place: Option<&'a Path>,
-    /// Whether memory of a folder that is not known is a problem.
+    /// Whether memory of an unknown folder is a problem.
     finds_orphans: bool,
 }
 
@@ -156,9 +156,9 @@ impl CheckedMemory<'_> {
             let exists = |path: &str| place.join(path).exists();
             found.extend(memory::missing_files(self.memory, &exists));
         }
-        let mut problems: Vec<(&'static str, String)> = found
+        let mut problems: Vec<(&'static str, Remark)> = found
             .iter()
-            .map(|problem| (problem.word(), problem.to_string()))
+            .map(|problem| (problem.word(), Remark::new(problem.to_string())))
             .collect();
         let is_own = facts_of(self.dialect).is_some_and(|facts| facts.is_own);
         if !self.memory.pages.is_empty() && !is_own {
@@ -173,19 +173,22 @@ impl CheckedMemory<'_> {
         problems.into_iter().map(shape).collect()
     }
 
-    /// Memory that no session will load any more.
-    fn orphan(&self) -> Option<String> {
+    /// Reports memory that no session loads any more.
+    fn orphan(&self) -> Option<Remark> {
         match self.place {
             Some(place) => {
                 let main = git_repository::main_checkout(place)?;
                 let loaded = project_key(&main.display().to_string());
                 (loaded != self.key).then(|| {
-                    format!("is not loaded: for this folder the agent loads the memory of `{}`", main.display())
+                    Remark::new(format!(
+                        "is not loaded: for this folder the agent loads the memory of `{}`",
+                        main.display()
+                    ))
                 })
             }
             None if self.finds_orphans => Some(
-                "no folder of that name is known and there: if the project was moved, `boswell move OLD NEW` brings its memory along"
-                    .to_owned(),
+                Remark::new("no folder of that name is known and exists")
+                    .advising(Advice::MoveProject { from: None }),
             ),
             None => None,
         }

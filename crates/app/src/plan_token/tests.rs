@@ -1,4 +1,4 @@
-//! Plans that cannot be undone are carried out as they were shown, or not at all.
+//! Plans that cannot be undone are executed exactly as shown, or not at all.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ struct World {
 }
 
 impl World {
-    /// Two sessions of Claude that hold different secrets, and a prompt history that holds both.
+    /// Creates two Claude sessions with different secrets, and a prompt history with both.
     fn new() -> World {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("claude");
@@ -159,6 +159,6 @@ fn sessions_that_share_a_history_are_all_done_as_they_were_shown() {
     }
     let history = text_at(&world.temp.path().join("claude/history.jsonl"));
     assert!(!history.contains("ghp_"), "{history}");
-    // It was begun after the plan was shown.
+    // It was created after the plan was shown.
     assert_eq!(world.text(begun), new);
 }

@@ -6,7 +6,7 @@ use boswell_dialect::{
     EditRequest, ExpectedState, Modified, Patch, Plan, Precondition, Splice, Step,
 };
 use boswell_find::Secrets;
-use boswell_model::{Error, Result, SessionRef};
+use boswell_model::{Advice, Error, Result, SessionRef};
 use boswell_store::blobs::BlobId;
 use boswell_store::operations::Runner;
 use boswell_store::vault::Digest;
@@ -15,10 +15,10 @@ use super::target::{FileScrub, Target, blobs_of, with_scrubbing};
 use super::{ScrubbedSession, ScrubbedStep};
 use crate::{RequestContext, purge_copies};
 
-/// The replacements in the lines of a file that names blobs.
+/// The prefix of blob references in lines of a file.
 const SCHEME: &str = "blob:sha256:";
 
-/// Replaces everything that was found.
+/// Replaces all secrets that were found.
 pub(super) fn replace(
     cx: &RequestContext,
     secrets: &Secrets,
@@ -30,8 +30,8 @@ pub(super) fn replace(
     let operation = match change_files(cx, runner, target) {
         Ok(operation) => operation,
         Err(error) => {
-            // Each file is what it was or what it becomes; where none was begun there is
-            // nothing to go on with.
+            // Each file has its old or its new contents; if none was changed, there is nothing to
+            // finish.
             if runner.unfinished()?.is_empty() && !target.interrupted {
                 runner.end_scrub(&session)?;
             }
@@ -43,9 +43,9 @@ pub(super) fn replace(
             .because(format!(
                 "its files are changed, copies or notes of {session} may still hold secrets"
             ))
-            .hinting(format!(
-                "go on with `boswell secrets --scrub {session} --apply`"
-            ))
+            .advising(Advice::ReplaceSecrets {
+                session: Some(session.to_string()),
+            })
     };
     let staying_blobs = replace_elsewhere(cx, secrets, runner, target).map_err(unfinished)?;
     Ok(ScrubbedSession {
@@ -60,8 +60,8 @@ pub(super) fn replace(
     })
 }
 
-/// Blobs, copies, notes, catalog and index, once the files are changed. Every step can be made
-/// again. Returns the blobs that stay.
+/// Replaces secrets in blobs, copies, notes, catalog and index, after the files. Every step is
+/// idempotent. Returns the blobs that stay.
 fn replace_elsewhere(
     cx: &RequestContext,
     secrets: &Secrets,
@@ -83,7 +83,7 @@ fn replace_elsewhere(
     Ok(staying)
 }
 
-/// Writes blobs, then the files that name them: one operation that keeps no copy.
+/// Writes blobs, then the files that name them, as one operation without copies.
 fn change_files(cx: &RequestContext, runner: &Runner, target: &Target) -> Result<Option<String>> {
     let kept = blobs_of(target.found.store.root());
     for bytes in &target.fresh {
@@ -111,26 +111,27 @@ fn change_files(cx: &RequestContext, runner: &Runner, target: &Target) -> Result
             .map(|key| Precondition::NotLive { key }),
     );
     for file in &target.files {
-        let was = ExpectedState {
-            sha256: Some(Digest::of(&file.bytes).to_string()),
-            ..ExpectedState::default()
-        };
-        plan.preconditions.push(Precondition::Unchanged {
-            key: file.key.clone(),
-            was,
-        });
-        let patch = Patch::whole(file.bytes.len() as u64).spliced(&splices(file));
-        let (key, from) = (file.key.clone(), file.key.clone());
+        plan.preconditions.push(unchanged(file));
         plan.steps.push(Step::Assemble {
-            key,
-            from,
-            patch,
+            key: file.key.clone(),
+            from: file.key.clone(),
+            patch: Patch::whole(file.bytes.len() as u64).spliced(&splices(file)),
             modified: Modified::Kept,
         });
     }
     runner
         .erase(store.root(), &plan, &session)
         .map(|operation| Some(operation.id))
+}
+
+fn unchanged(file: &FileScrub) -> Precondition {
+    Precondition::Unchanged {
+        key: file.key.clone(),
+        was: ExpectedState {
+            sha256: Some(Digest::of(&file.bytes).to_string()),
+            ..ExpectedState::default()
+        },
+    }
 }
 
 fn splices(file: &FileScrub) -> Vec<Splice> {
@@ -166,7 +167,7 @@ fn splices(file: &FileScrub) -> Vec<Splice> {
     all
 }
 
-/// Removes blobs that were replaced, unless another session names them. Returns those that stay.
+/// Removes replaced blobs, unless another session names them. Returns those that stay.
 fn remove_blobs(cx: &RequestContext, target: &Target) -> Result<Vec<String>> {
     if target.stale.is_empty() && target.wholes.is_empty() {
         return Ok(Vec::new());

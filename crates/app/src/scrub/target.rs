@@ -1,12 +1,11 @@
-//! The plan to replace secrets in one session: every place that is examined, and
-//! what is found there.
+//! The plan to scrub one session: every place that is examined, and the secrets found there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use boswell_dialect::{BlobPolicy, Capability, EditRequest, SharedFiles, Step};
 use boswell_find::{Removal, Secrets, is_text, removals, replaced};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::backend::is_packed;
 use boswell_store::blobs::{BlobId, Blobs};
 use boswell_store::operations::{Scrubbed, Scrubbing};
@@ -18,7 +17,7 @@ use crate::delete::{files_of, reference};
 use crate::plan_token::PlanToken;
 use crate::{RequestContext, purge_copies};
 
-/// A file that is larger is not held in memory, and left alone.
+/// A larger file is not changed, because it would be held in memory.
 const LARGEST: u64 = 4 << 30;
 
 /// The planned change of a file.
@@ -27,9 +26,9 @@ pub(super) struct FileScrub {
     pub(super) key: String,
     pub(super) bytes: Vec<u8>,
     pub(super) found: Vec<Removal>,
-    /// Blobs that are replaced, and by which.
+    /// The replaced blobs and their replacements.
     pub(super) blobs: BTreeMap<BlobId, BlobId>,
-    /// Lines that are replaced as a whole, with what was found in them.
+    /// Lines that are replaced completely, with the secrets found in them.
     pub(super) lines: Vec<(std::ops::Range<usize>, Vec<u8>, Vec<Removal>)>,
 }
 
@@ -44,7 +43,7 @@ impl FileScrub {
         }
     }
 
-    /// All that was found.
+    /// Iterates over all secrets that were found.
     pub(super) fn all(&self) -> impl Iterator<Item = &Removal> {
         self.found
             .iter()
@@ -52,30 +51,30 @@ impl FileScrub {
     }
 }
 
-/// A record that boswell keeps whole because its agent's way of writing cuts it.
+/// A full copy of a record that its agent writes truncated.
 #[derive(Debug)]
 pub(super) struct WholeScrub {
-    /// Name of the small file that leads to it, and the blob.
+    /// Name of the small file that refers to it, and the blob.
     pub(super) name: String,
     pub(super) blob: BlobId,
-    /// The record as it will be written, and as it will be kept.
+    /// The new record as written to the log, and as stored in full.
     pub(super) written: Vec<u8>,
     pub(super) whole: Vec<u8>,
 }
 
-/// The planned change of a session.
+/// The planned changes of a session.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) found: Resolved,
-    /// The session, and those of its subagents.
+    /// The session and its subagents.
     pub(super) sessions: Vec<SessionRef>,
     pub(super) files: Vec<FileScrub>,
-    /// Bytes of new blobs, and the blobs whose place they take.
+    /// Bytes of new blobs, and the blobs that they replace.
     pub(super) fresh: Vec<Vec<u8>>,
     pub(super) stale: BTreeSet<BlobId>,
     pub(super) wholes: Vec<WholeScrub>,
     pub(super) elsewhere: Scrubbed,
-    /// What holds secrets and is not changed, with the reason.
+    /// Places that contain secrets and are not changed, with the reason.
     pub(super) unreached: Vec<String>,
     /// Whether an earlier run was interrupted.
     pub(super) interrupted: bool,
@@ -86,9 +85,9 @@ impl Target {
         reference(&self.found)
     }
 
-    /// What ties replacing to the plan that was shown: the session's own files as they are now.
-    /// Files that speak of several sessions are left out, because replacing secrets of one session
-    /// changes them for the next one.
+    /// Returns the token that binds the execution to the shown plan: the current state of the
+    /// session's own files. Shared files are not included, because scrubbing one session changes
+    /// them for the next one.
     pub(super) fn token(&self) -> PlanToken {
         let store = &self.found.store;
         let own = self
@@ -108,7 +107,7 @@ impl Target {
     }
 }
 
-/// Looks at everything that belongs to a session.
+/// Examines everything that belongs to a session.
 pub(super) fn target(cx: &RequestContext, secrets: &Secrets, found: Resolved) -> Result<Target> {
     let session = reference(&found);
     refuse_live(&found)?;
@@ -145,15 +144,14 @@ pub(super) fn target(cx: &RequestContext, secrets: &Secrets, found: Resolved) ->
     Ok(target)
 }
 
-/// An agent at work would write from memory what was replaced, or lose what it wrote meanwhile.
+/// Refuses if its agent has the session open: it would write replaced secrets again from memory, or
+/// lose what it wrote in the meantime.
 pub(super) fn refuse_live(found: &Resolved) -> Result<()> {
     if let Some(archived) = found.store.archived() {
         return Err(
             Error::new(ErrorKind::Conflict, format!("{archived} is archived"))
                 .because("secrets are replaced in sessions that are in their place")
-                .hinting(format!(
-                    "put it back first with `boswell restore {archived}`"
-                )),
+                .advising(Advice::restore(archived)),
         );
     }
     match found.store.live(&found.location)?.first() {
@@ -163,11 +161,11 @@ pub(super) fn refuse_live(found: &Resolved) -> Result<()> {
             format!("{} is open in its agent (pid {pid})", reference(found)),
         )
         .because("an agent that is at work would write again what was replaced")
-        .hinting("end the agent first")),
+        .advising(Advice::CloseAgent)),
     }
 }
 
-/// Every file of the session: what deleting it would remove.
+/// Returns every file of the session, as for a deletion.
 fn own_files(cx: &RequestContext, found: &Resolved) -> Result<Vec<String>> {
     if !found.store.dialect().powers().plans(Capability::Delete) {
         return files_of(found);
@@ -210,7 +208,7 @@ fn look_at(secrets: &Secrets, target: &mut Target, key: String) -> Result<()> {
     Ok(())
 }
 
-/// Records of a log that boswell keeps whole in its own home.
+/// Examines the full copies of records in boswell's home.
 fn look_at_wholes(
     cx: &RequestContext,
     secrets: &Secrets,
@@ -249,7 +247,7 @@ fn look_at_wholes(
     Ok(())
 }
 
-/// Files that speak of several sessions: only what is said of this one is replaced.
+/// Examines shared files: only data of this session is replaced.
 fn look_at_shared(secrets: &Secrets, target: &mut Target) -> Result<()> {
     let store = &target.found.store;
     let Some(shared) = store.dialect().powers().shared_files else {
@@ -267,13 +265,13 @@ fn look_at_shared(secrets: &Secrets, target: &mut Target) -> Result<()> {
     Ok(())
 }
 
-/// What knows how to read a file that speaks of several sessions; none if this one does not.
+/// Returns the power that parses a shared file; `None` if the file is not shared.
 fn shared_file<'s>(store: &'s Store, key: &str) -> Option<&'s dyn SharedFiles> {
     let shared = store.dialect().powers().shared_files;
     shared.filter(|shared| shared.is_shared(key))
 }
 
-/// Secrets that a shared file would not hold without the session.
+/// Returns the secrets that a shared file would not contain without the session.
 fn of_session(
     shared: &dyn SharedFiles,
     secrets: &Secrets,
@@ -307,7 +305,7 @@ fn of_session(
     found
 }
 
-/// Blobs that the session's files name.
+/// Examines the blobs that the session's files name.
 fn look_at_blobs(secrets: &Secrets, target: &mut Target) -> Result<()> {
     let kept = blobs_of(target.found.store.root());
     let cuts_text = target.found.store.dialect().facts().is_own;
@@ -335,8 +333,8 @@ fn look_at_blobs(secrets: &Secrets, target: &mut Target) -> Result<()> {
     Ok(())
 }
 
-/// Records of boswell's own whose long texts continue in blobs: the notice in them counts what
-/// follows, so that they are put together, changed and cut again.
+/// Returns boswell's records whose long texts continue in blobs. The notice in them counts the
+/// rest, so they are assembled, changed and split again.
 fn whole_lines(
     secrets: &Secrets,
     kept: &Blobs,
@@ -377,7 +375,7 @@ pub(super) fn blobs_of(root: &Path) -> Blobs {
     Home::at(root).blobs()
 }
 
-/// Says what is replaced in copies and lines, and hands that over.
+/// Computes the replacements in copies and lines, and passes them to `work`.
 pub(super) fn with_scrubbing<T>(
     secrets: &Secrets,
     target: &Target,
@@ -388,9 +386,7 @@ pub(super) fn with_scrubbing<T>(
     let side_files = log.strip_suffix(".jsonl").map(|stem| format!("{stem}/"));
     let is_meant = |of: &SessionRef, root: &Path, key: &str| {
         let own = key == log
-            || side_files
-                .as_ref()
-                .is_some_and(|side_files| key.starts_with(side_files.as_str()));
+            || (side_files.as_deref()).is_some_and(|side_files| key.starts_with(side_files));
         let here = of.dialect == session.dialect && root == store.root();
         target.sessions.contains(of) || (here && (own || shared_file(store, key).is_some()))
     };
@@ -402,12 +398,8 @@ pub(super) fn with_scrubbing<T>(
         (!found.is_empty()).then(|| replaced(bytes, &found))
     };
     let line = |of: Option<&SessionRef>, bytes: &[u8]| {
-        let own = of.is_some_and(|of| target.sessions.contains(of));
-        let found = if own {
-            removals(secrets, bytes)
-        } else {
-            Vec::new()
-        };
+        of.filter(|of| target.sessions.contains(*of))?;
+        let found = removals(secrets, bytes);
         (!found.is_empty()).then(|| replaced(bytes, &found))
     };
     act(&Scrubbing {

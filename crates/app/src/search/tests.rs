@@ -10,7 +10,7 @@ struct World {
 }
 
 impl World {
-    /// A session in which a heron occurs, and a home without an index.
+    /// Creates a session that contains the word heron, and a home without an index.
     fn new() -> World {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("sessions");

@@ -1,4 +1,4 @@
-//! Sessions that are gone, with what is still known of them.
+//! Deleted sessions, with what is still known about them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,42 +8,44 @@ use boswell_store::links::Conversation;
 use boswell_store::store::{StoreId, Summary};
 
 use crate::RequestContext;
-use crate::agent_history;
+use crate::agent_history::{self, Asked};
 use crate::sessions::index::{Create, SessionIndex};
 
-/// Every ghost: sessions that the catalog saw once, and those of which only an agent's
-/// prompt history speaks.
-pub(crate) fn all(cx: &RequestContext, here: &[Conversation]) -> Result<Vec<Conversation>> {
-    let mut known: HashSet<SessionRef> = HashSet::new();
+/// The sessions that are there, by the ids of their files and of their logs.
+fn known(cx: &RequestContext, here: &[Conversation]) -> HashSet<SessionRef> {
+    let mut known = HashSet::new();
     for conversation in here {
         for side in crate::sessions::list::sides(conversation) {
             known.insert(side.reference.clone());
-            known.extend(
-                side.meta
-                    .id
-                    .as_ref()
-                    .map(|id| SessionRef::new(&side.reference.dialect, id)),
-            );
+            if let Some(id) = &side.meta.id {
+                known.insert(SessionRef::new(&side.reference.dialect, id));
+            }
         }
     }
-    // A session of an excluded project is not gone, and nothing is told of it.
+    // A session of an excluded project is not deleted, and must not be shown.
     for held in cx.stores.excluded() {
-        let dialect = cx
-            .stores
-            .get(held.store)
-            .map(|store| store.dialect().name());
-        known.extend(dialect.map(|dialect| SessionRef::new(dialect, &held.location.id)));
+        if let Some(store) = cx.stores.get(held.store) {
+            known.insert(SessionRef::new(store.dialect().name(), &held.location.id));
+        }
     }
+    known
+}
+
+/// Returns all deleted sessions: those that the catalog once saw, and those that only an agent's
+/// prompt history names.
+pub(crate) fn all(cx: &RequestContext, here: &[Conversation]) -> Result<Vec<Conversation>> {
+    let known = known(cx, here);
     let mut deleted_sessions: BTreeMap<SessionRef, (StoreId, SessionMeta)> = BTreeMap::new();
     if let Some(session_index) = SessionIndex::open(cx, Create::No)? {
-        for deleted_session in session_index.catalog().deleted_sessions()? {
-            let store = cx.stores.iter().find(|(_, store)| {
-                store.root() == deleted_session.root
-                    && store.dialect().name() == deleted_session.reference.dialect
+        for session in session_index.catalog().deleted_sessions()? {
+            let mut stores = cx.stores.iter();
+            let store = stores.find(|(_, store)| {
+                store.root() == session.root && store.dialect().name() == session.reference.dialect
             });
-            if let Some((store, _)) = store.filter(|_| !known.contains(&deleted_session.reference))
+            if let Some((store, _)) = store
+                && !known.contains(&session.reference)
             {
-                deleted_sessions.insert(deleted_session.reference, (store, deleted_session.meta));
+                deleted_sessions.insert(session.reference, (store, session.meta));
             }
         }
     }
@@ -56,19 +58,26 @@ pub(crate) fn all(cx: &RequestContext, here: &[Conversation]) -> Result<Vec<Conv
             if known.contains(&reference) {
                 continue;
             }
-            let (_, meta) = deleted_sessions
-                .entry(reference)
-                .or_insert_with(|| (id, SessionMeta::default()));
-            meta.saw_prompt(&asked.text);
-            asked.at.into_iter().for_each(|at| meta.saw_time(at));
-            meta.project = meta.project.take().or(asked.project);
+            let found = deleted_sessions.entry(reference);
+            let (_, meta) = found.or_insert_with(|| (id, SessionMeta::default()));
+            add_prompt(meta, asked);
         }
     }
     deleted_sessions.retain(|_, (_, meta)| cx.shows(meta.project.as_deref()));
-    Ok(deleted_sessions
-        .into_iter()
+    let sessions = deleted_sessions.into_iter();
+    Ok(sessions
         .map(|(reference, (store, meta))| deleted_session(reference, store, meta))
         .collect())
+}
+
+fn add_prompt(meta: &mut SessionMeta, asked: Asked) {
+    meta.saw_prompt(&asked.text);
+    if let Some(at) = asked.at {
+        meta.saw_time(at);
+    }
+    if meta.project.is_none() {
+        meta.project = asked.project;
+    }
 }
 
 fn deleted_session(reference: SessionRef, store: StoreId, meta: SessionMeta) -> Conversation {

@@ -1,4 +1,4 @@
-//! What becomes of sessions: whether a copy is kept, and when their agent deletes them.
+//! Expiry of sessions: when their agent deletes them, and whether there is a copy.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use boswell_store::vault::ChunkedCopies;
 use crate::RequestContext;
 
 const DAY: i64 = 86_400_000;
-/// How many days ahead people are warned.
+/// How many days ahead users are warned.
 pub const AHEAD: i64 = 7;
 
-/// What is known about the future of every session.
+/// The expiry of every session.
 #[derive(Debug, Default)]
 pub(crate) struct Fates {
     kept: ChunkedCopies,
@@ -22,7 +22,7 @@ pub(crate) struct Fates {
 }
 
 impl Fates {
-    /// Reads what is kept, and how long each agent keeps sessions.
+    /// Reads the list of copies, and the retention period of each agent.
     pub(crate) fn read(cx: &RequestContext) -> Result<Fates> {
         let kept = match &cx.home {
             Some(home) if home.join("vault/kept.jsonl").is_file() => {
@@ -30,16 +30,23 @@ impl Fates {
             }
             _ => ChunkedCopies::default(),
         };
-        // Settings that cannot be read say nothing about when sessions go.
+        let days = HashMap::new();
+        Ok(Fates { kept, days }.of_stores(cx))
+    }
+
+    /// The same for the stores and their settings as they are now.
+    pub(crate) fn of_stores(self, cx: &RequestContext) -> Fates {
+        // If an agent's settings cannot be read, the expiry is unknown.
         let days = cx
             .stores
             .iter()
             .filter_map(|(id, store)| Some((id, store.deletes_after().ok()??)))
             .collect();
-        Ok(Fates { kept, days })
+        Fates { days, ..self }
     }
 
-    /// Whether a copy of the session as it stands is kept; none where sessions are not kept at all.
+    /// Whether there is a copy of the session's current state; `None` if sessions of the store are
+    /// never copied.
     pub(crate) fn is_kept(
         &self,
         id: StoreId,
@@ -51,7 +58,7 @@ impl Fates {
             .then(|| self.kept.has(store, location))
     }
 
-    /// When its agent deletes the session, if it is not used before.
+    /// Returns when its agent deletes the session, if it is not used before.
     pub(crate) fn expires(&self, id: StoreId, location: &SessionLocation) -> Option<Instant> {
         let days = i64::try_from(*self.days.get(&id)?).ok()?;
         let at = location
@@ -61,7 +68,7 @@ impl Fates {
         location.key.is_some().then(|| Instant::from_millis(at))
     }
 
-    /// In how many days that is; none left if it is due.
+    /// Returns the number of days until then; 0 if it is due.
     pub(crate) fn days_left(
         &self,
         id: StoreId,
@@ -72,7 +79,7 @@ impl Fates {
         Some((left + DAY - 1) / DAY)
     }
 
-    /// Sessions that their agent deletes soon and of which no copy is kept.
+    /// Returns sessions that their agent deletes soon and that have no copy.
     pub(crate) fn lost_soon<'l>(
         &self,
         id: StoreId,
@@ -80,16 +87,24 @@ impl Fates {
         sessions: &'l [SessionLocation],
         now: Instant,
     ) -> Vec<&'l SessionLocation> {
-        let soon = |location: &&SessionLocation| {
-            let by = Instant::from_millis(now.millis().saturating_add(AHEAD * DAY));
-            self.expires(id, location).is_some_and(|at| at <= by)
-        };
-        let sessions = sessions
-            .iter()
-            .filter(|location| location.owner.is_none() && location.size > 0);
         sessions
-            .filter(soon)
-            .filter(|location| !self.kept.has(store, location))
+            .iter()
+            .filter(|location| self.is_lost_soon(id, store, location, now))
             .collect()
+    }
+
+    /// Whether its agent deletes a session soon, and no copy of it is kept.
+    pub(crate) fn is_lost_soon(
+        &self,
+        id: StoreId,
+        store: &Store,
+        location: &SessionLocation,
+        now: Instant,
+    ) -> bool {
+        let by = Instant::from_millis(now.millis().saturating_add(AHEAD * DAY));
+        location.owner.is_none()
+            && location.size > 0
+            && self.expires(id, location).is_some_and(|at| at <= by)
+            && !self.kept.has(store, location)
     }
 }

@@ -1,4 +1,4 @@
-//! Which sessions are meant: options that `list`, `search` and `stats` share.
+//! Session filters: the options that `list`, `search` and `stats` share.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,14 +12,14 @@ use boswell_store::store::Summary;
 use crate::RequestContext;
 use crate::time;
 
-/// Which sessions are meant. What is not set leaves none out.
+/// Selects sessions. A member that is not set selects all.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter {
     /// Only this agent or dialect.
     pub agent: Option<String>,
-    /// Only sessions held in this folder, below it or in a worktree of it.
+    /// Only sessions in this folder, below it or in a worktree of it.
     pub project: Option<String>,
-    /// Only sessions held in the current folder.
+    /// Only sessions in the current folder.
     pub here: bool,
     /// Only sessions with this status.
     pub status: Option<String>,
@@ -29,13 +29,13 @@ pub struct SessionFilter {
     pub branch: Option<String>,
     /// Only sessions that used a model whose name contains this.
     pub model: Option<String>,
-    /// Only sessions active since then: `2026-01-31`, `12h`, `7d`.
+    /// Only sessions active since this time: `2026-01-31`, `12h`, `7d`.
     pub since: Option<String>,
-    /// Only sessions active before then.
+    /// Only sessions active before this time.
     pub until: Option<String>,
 }
 
-/// What a session is chosen by, time aside.
+/// The columns that filters compare, except the time.
 pub(crate) struct Side<'s> {
     dialect: &'s str,
     agent: Option<&'s str>,
@@ -60,7 +60,7 @@ impl<'s> Side<'s> {
         }
     }
 
-    /// Of a conversation of the catalog, with how it stands now.
+    /// Returns the columns of a conversation row, with its current status.
     pub(crate) fn known(side: &'s ConversationSide, status: Option<&'s str>) -> Side<'s> {
         Side {
             dialect: &side.reference.dialect,
@@ -73,7 +73,7 @@ impl<'s> Side<'s> {
         }
     }
 
-    /// Of a session of which nothing but its log says anything.
+    /// Returns the columns of a session about which only its log has data.
     pub(crate) fn alone(dialect: &'s str, filter_keys: &'s FilterKeys) -> Side<'s> {
         Side {
             dialect,
@@ -87,11 +87,11 @@ impl<'s> Side<'s> {
     }
 }
 
-/// A filter with its folder and times worked out.
+/// A filter with its folder and times resolved.
 pub(crate) struct Filter<'a> {
     args: &'a SessionFilter,
     project: Option<String>,
-    /// Whether a folder is part of the project, as far as it was asked: many sessions share one.
+    /// Cache of whether a folder is part of the project: many sessions share one.
     folders: RefCell<HashMap<String, bool>>,
     pub(crate) since: Option<Instant>,
     pub(crate) until: Option<Instant>,
@@ -116,7 +116,7 @@ impl<'a> Filter<'a> {
         })
     }
 
-    /// Whether no session is left out for what it is, time aside.
+    /// Whether every session is selected, regardless of its time.
     pub(crate) fn takes_all(&self) -> bool {
         let SessionFilter {
             agent,
@@ -132,12 +132,12 @@ impl<'a> Filter<'a> {
                 .all(|it| it.is_none())
     }
 
-    /// Whether no session is left out.
+    /// Whether every session is selected.
     pub(crate) fn takes_everything(&self) -> bool {
         self.takes_all() && self.since.is_none() && self.until.is_none()
     }
 
-    /// Whether the time at which something happened is one that is asked for.
+    /// Whether a time is selected.
     pub(crate) fn takes_time(&self, at: Option<Instant>) -> bool {
         self.since
             .is_none_or(|since| at.is_some_and(|at| at >= since))
@@ -146,12 +146,12 @@ impl<'a> Filter<'a> {
                 .is_none_or(|until| at.is_some_and(|at| at < until))
     }
 
-    /// Whether how a session stands counts, which its log alone does not tell.
+    /// Whether the filter needs the status, which the log alone does not contain.
     pub(crate) fn asks_status(&self) -> bool {
         self.args.status.is_some()
     }
 
-    /// Whether a session is one of those asked for, time aside.
+    /// Whether a session is selected, regardless of its time.
     pub(crate) fn takes_side(&self, side: &Side<'_>) -> bool {
         let args = self.args;
         let is = |want: &Option<String>, have: Option<&str>| {
@@ -173,8 +173,8 @@ impl<'a> Filter<'a> {
                 .is_none_or(|model| side.models.iter().any(|m| m.contains(model)))
     }
 
-    /// Whether a folder is the project, lies below it or is a worktree of it, which
-    /// only the disk can tell.
+    /// Whether a folder is the project, is below it or is a worktree of it, for which the disk is
+    /// read.
     fn is_part(&self, folder: &str, project: &str) -> bool {
         if let Some(known) = self.folders.borrow().get(folder) {
             return *known;
@@ -184,14 +184,14 @@ impl<'a> Filter<'a> {
         is
     }
 
-    /// Whether a conversation is one of those asked for.
+    /// Whether a conversation is selected.
     pub(crate) fn takes(&self, conversation: &Conversation) -> bool {
         self.takes_time(crate::sessions::list::last_active(conversation))
             && crate::sessions::list::sides(conversation)
                 .any(|side| self.takes_side(&Side::of(side)))
     }
 
-    /// Whether a prompt that stands in no session that is still there is asked for.
+    /// Whether a prompt without an existing session is selected.
     pub(crate) fn takes_prompt(&self, agent: &str, project: Option<&str>) -> bool {
         let args = self.args;
         let of_sessions = args.status.is_some()
@@ -206,7 +206,7 @@ impl<'a> Filter<'a> {
                 .is_none_or(|folder| project.is_some_and(|p| is_below(p, folder)))
     }
 
-    /// Whether memory of a project, filed under that key by an agent, is asked for.
+    /// Whether memory of a project, stored by an agent under that key, is selected.
     pub(crate) fn takes_memory(&self, dialect: &str, project_key: &str) -> bool {
         let args = self.args;
         let of_sessions = args.status.is_some()
@@ -236,7 +236,7 @@ fn is_below(path: &str, folder: &str) -> bool {
             .is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether a folder is a worktree of the repository whose main checkout is asked for.
+/// Whether a folder is a worktree of the repository whose main checkout is `project`.
 fn is_worktree(folder: &str, project: &str) -> bool {
     crate::git_repository::main_checkout(std::path::Path::new(folder))
         .is_some_and(|main| main == std::path::Path::new(project))

@@ -1,4 +1,4 @@
-//! Catalog and index in boswell's own folder, and what to do where they cannot be kept.
+//! Catalog and search index in boswell's home, with a fallback in memory.
 
 mod conversations;
 mod sources;
@@ -21,22 +21,22 @@ pub(crate) use conversations::join;
 #[cfg(test)]
 pub(crate) use conversations::row;
 
-/// How long a list may read logs for counts before it answers without.
+/// How long a list may read logs for counts before it returns without them.
 const LISTING: Duration = Duration::from_millis(300);
 
-/// Whether boswell's folder is made where it is not there.
+/// Whether boswell's home is created if it is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Create {
     Yes,
     No,
 }
 
-/// Says whether a conversation is meant, by the places of its sides.
+/// Whether a conversation is selected, by the indexes of its sides.
 pub(crate) type IsMeant<'c> = Box<dyn Fn(&[usize]) -> bool + 'c>;
-/// Finds out which conversations are meant.
+/// Returns the function that selects conversations.
 type Choose<'c> = &'c dyn Fn(&mut SessionIndex) -> Result<IsMeant<'c>>;
 
-/// Every session, as the catalog has it.
+/// All sessions from the catalog.
 #[derive(Debug)]
 pub(crate) struct SessionIndex {
     catalog: Catalog,
@@ -45,7 +45,7 @@ pub(crate) struct SessionIndex {
     listed: Vec<StoreId>,
     store_errors: Vec<(StoreId, Error)>,
     session_errors: Vec<(usize, Error)>,
-    /// Why nothing is kept for the next time.
+    /// Why nothing is stored for the next request.
     pub(crate) unkept: Option<Error>,
     index: PathBuf,
     /// Whether sessions of stores that were not named may be missing.
@@ -54,7 +54,7 @@ pub(crate) struct SessionIndex {
 }
 
 impl SessionIndex {
-    /// Opens the catalog, in memory where none can be kept, and looks at every log.
+    /// Opens the catalog, in memory if none can be stored, and compares it with every log.
     pub(crate) fn create(cx: &RequestContext) -> Result<SessionIndex> {
         let opened = SessionIndex::open(cx, Create::Yes)?;
         opened.ok_or_else(|| {
@@ -63,8 +63,8 @@ impl SessionIndex {
         })
     }
 
-    /// Opens the catalog and looks at every log. Without [`Create::Yes`] none where there is no
-    /// place for a catalog.
+    /// Opens the catalog and compares it with every log. Without [`Create::Yes`], returns `None` if
+    /// there is no place for a catalog.
     pub(crate) fn open(cx: &RequestContext, create: Create) -> Result<Option<SessionIndex>> {
         let (catalog, mut unkept) = match kept_catalog(cx, create) {
             Ok(Some(catalog)) => (catalog, None),
@@ -80,7 +80,7 @@ impl SessionIndex {
         unkept = unkept.or(refreshed.unwritten);
         let index = match &cx.home {
             Some(home) if unkept.is_none() => home.join("index"),
-            // A folder that cannot be: an index that is empty and stays so.
+            // A path that cannot exist: an index that is empty and stays empty.
             _ => PathBuf::from("/dev/null/index"),
         };
         Ok(Some(SessionIndex {
@@ -96,7 +96,7 @@ impl SessionIndex {
         }))
     }
 
-    /// Reads what is not known well enough, until time is up, and loads what is known.
+    /// Reads incomplete sessions until the time is up, and loads the rows.
     pub(crate) fn fill(
         &mut self,
         cx: &RequestContext,
@@ -113,7 +113,7 @@ impl SessionIndex {
         }
     }
 
-    /// The same without loading.
+    /// As above, without loading.
     pub(crate) fn read(
         &mut self,
         cx: &RequestContext,
@@ -144,8 +144,8 @@ impl SessionIndex {
         Ok(filled)
     }
 
-    /// The sums over the conversations that are meant. `choose` says which, by the places of their
-    /// sides among the entries; it is asked again if the catalog has to be rebuilt.
+    /// Returns the sums over the selected conversations. `choose` selects them by the indexes of
+    /// their sides; it is called again if the catalog has to be rebuilt.
     pub(crate) fn tally(
         &mut self,
         cx: &RequestContext,
@@ -164,7 +164,8 @@ impl SessionIndex {
         }
     }
 
-    /// Damage may show only where a page is read: then nothing of the file is relied on any more.
+    /// Recreates the catalog. Damage may be found only when a page is read; then nothing of the
+    /// file is trusted.
     fn recreate(&mut self, cx: &RequestContext) -> Result<()> {
         let refreshed = self.catalog.rebuild(&cx.stores, cx.now)?;
         (self.entries, self.listed) = (refreshed.entries, refreshed.listed);
@@ -172,15 +173,15 @@ impl SessionIndex {
         Ok(())
     }
 
-    /// Reads what a list needs of every session; counts of large logs that there is no time
-    /// to read are left out.
+    /// Reads what a list needs about every session; counts of large logs are omitted if there is no
+    /// time.
     pub(crate) fn read_for_list(&mut self, cx: &RequestContext) -> Result<()> {
         self.read(cx, WantedRows::Whole, &until(LISTING))?;
         self.read(cx, WantedRows::Ends, &|| true)?;
         Ok(())
     }
 
-    /// How many sessions could be read.
+    /// Returns how many sessions could be read.
     pub(crate) fn readable(&self) -> usize {
         let failed: HashSet<usize> = self
             .session_errors
@@ -190,12 +191,12 @@ impl SessionIndex {
         self.entries.len() - failed.len()
     }
 
-    /// Loads what is known of all sessions, where many of them are going to be shown.
+    /// Loads the rows of all sessions, if many of them will be shown.
     pub(crate) fn load_many(&mut self, wanted: usize) -> Result<()> {
-        // A look for one row costs as much as passing by some thirty.
+        // A lookup of one row costs about as much as scanning thirty.
         if wanted > self.entries.len() / 32 {
             match self.catalog.load_all(&mut self.entries) {
-                // Each is asked for again when it is shown, and its log read if need be.
+                // Each row is requested again when it is shown, and its log is read if necessary.
                 Err(error) if error.kind() == ErrorKind::Damaged => {}
                 done => done?,
             }
@@ -203,7 +204,7 @@ impl SessionIndex {
         Ok(())
     }
 
-    /// What is known of one session; none of one that could not be read.
+    /// Returns the summary of one session; `None` if it could not be read.
     pub(crate) fn summary(
         &mut self,
         cx: &RequestContext,
@@ -223,7 +224,7 @@ impl SessionIndex {
             if error.kind() != ErrorKind::Damaged {
                 return Err(error);
             }
-            // What is kept of it is of no use, so the log itself has to tell.
+            // The stored row is unusable, so the log is read.
             entry.forget();
             let entry = std::slice::from_mut(entry);
             let read =
@@ -243,8 +244,8 @@ impl SessionIndex {
         }
     }
 
-    /// Conversations as a list shows them; counts of large logs that there was no time
-    /// to read are left out.
+    /// Returns conversations as a list shows them; counts of large logs are omitted if there was no
+    /// time.
     pub(crate) fn conversations(
         &mut self,
         cx: &RequestContext,
@@ -259,8 +260,8 @@ impl SessionIndex {
         Ok((cx.stores.joined(sessions), self.rest()))
     }
 
-    /// What is known of each session, with its place among the entries. Those that could not
-    /// be read are left out.
+    /// Returns the summary of each session, with its index among the rows. Unreadable ones are
+    /// omitted.
     pub(crate) fn summaries(&mut self, cx: &RequestContext) -> Vec<(usize, StoreId, Summary)> {
         let mut out = Vec::with_capacity(self.entries.len());
         self.each_summary(cx, &mut |index, store, summary| {
@@ -269,7 +270,7 @@ impl SessionIndex {
         out
     }
 
-    /// The same one by one.
+    /// As [`SessionIndex::summaries`], one by one.
     pub(crate) fn each_summary(
         &mut self,
         cx: &RequestContext,
@@ -293,13 +294,13 @@ impl SessionIndex {
         }
     }
 
-    /// Notes why nothing was kept, and what could not be looked at.
+    /// Adds notices about why nothing was stored, and what could not be read.
     pub(crate) fn note_rest(&mut self, cx: &RequestContext) {
         say_unkept(cx, self.unkept.as_ref());
         crate::list::warn_about(cx, self.rest());
     }
 
-    /// What could not be looked at.
+    /// Returns what could not be read.
     pub(crate) fn rest(&mut self) -> Summaries {
         let mut rest = Summaries {
             store_errors: std::mem::take(&mut self.store_errors),
@@ -317,13 +318,13 @@ impl SessionIndex {
         rest
     }
 
-    /// The catalog, for questions about usage.
+    /// Returns the catalog, for queries about usage.
     pub(crate) fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
-    /// Drops the rows. Freeing each on its own takes longer than many a list, so a process that
-    /// ends soon leaves them to the operating system.
+    /// Drops the rows. Freeing each takes longer than many lists, so a process that exits soon
+    /// leaves them to the operating system.
     pub(crate) fn leave(mut self) {
         if self.exits_soon {
             std::mem::forget(std::mem::take(&mut self.entries));
@@ -341,7 +342,7 @@ fn kept_catalog(cx: &RequestContext, create: Create) -> Result<Option<Catalog>> 
                     ErrorKind::Denied,
                     format!("nothing is kept in `{}`", home.display()),
                 )
-                .because("boswell was told to write nothing"))
+                .because("boswell may only read"))
             };
         }
         (Some(home), _) => home,
@@ -357,13 +358,12 @@ fn kept_catalog(cx: &RequestContext, create: Create) -> Result<Option<Catalog>> 
     Catalog::open(&home.join("catalog.db")).map(Some)
 }
 
-/// How often a catalog or index that another process uses is tried again, and how long
-/// is waited in between.
+/// How often a catalog or index that another process uses is tried again, and the pause in between.
 const ATTEMPTS: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Forgets sessions in catalog and index, where there are any. `is_gone` is asked with the session
-/// and the key of its log, `is_own_path` with the path of a file.
+/// Removes sessions from catalog and index, if they exist. `is_gone` gets the session and the key
+/// of its log, `is_own_path` the path of a file.
 pub(crate) fn forget(
     home: &Path,
     is_gone: &dyn Fn(&SessionRef, &str) -> bool,
@@ -382,7 +382,7 @@ pub(crate) fn forget(
     Ok(())
 }
 
-/// Tries again while another process is at it.
+/// Retries while another process uses the file.
 fn patiently(act: &dyn Fn() -> Result<()>) -> Result<()> {
     for _ in 0..ATTEMPTS {
         match act() {
@@ -393,7 +393,7 @@ fn patiently(act: &dyn Fn() -> Result<()>) -> Result<()> {
     act()
 }
 
-/// Says once why the next answer will take as long as this one.
+/// Reports once why the next request will take as long as this one.
 pub(crate) fn say_unkept(cx: &RequestContext, unkept: Option<&Error>) {
     if let Some(error) = unkept {
         cx.remark(format!(

@@ -1,4 +1,4 @@
-//! Follows a session that holds no messages to the one that does.
+//! Follows the link from a session without messages to its transcript.
 
 use boswell_dialect::{Capability, Depth, Support};
 use boswell_model::{Result, SessionRef};
@@ -6,17 +6,17 @@ use boswell_store::store::{Resolved, Selector, Side};
 
 use crate::RequestContext;
 
-/// What following a link came to.
+/// The result of following a link.
 pub(crate) enum LinkedTranscript {
-    /// The session speaks for itself, or `--side` chose it.
+    /// The session contains the messages itself, or `--side` selected it.
     Own,
-    /// It is kept here.
+    /// The transcript was found.
     There(Box<Resolved>),
-    /// It should be there, and is not.
+    /// The transcript is missing.
     Gone(SessionRef),
 }
 
-/// Where the conversation of a session is kept, if the session itself is only about it.
+/// Returns the transcript of a session, if the session itself contains no messages.
 pub(crate) fn of(cx: &RequestContext, found: &Resolved) -> Result<LinkedTranscript> {
     let dialect = found.store.dialect();
     if cx.side.is_some() || dialect.facts().capabilities.support(Capability::Context) != Support::No
@@ -39,8 +39,8 @@ pub(crate) fn of(cx: &RequestContext, found: &Resolved) -> Result<LinkedTranscri
     }
 }
 
-/// The session to read: its transcript where it is only about one. Says which one it went to,
-/// or that there is none.
+/// Returns the session to read: its transcript, if it contains no messages. Adds a notice about
+/// which one was used, or that it is missing.
 pub(crate) fn followed(cx: &RequestContext, found: Resolved) -> Result<Resolved> {
     let (title, id) = (
         found.store.dialect().facts().title,
@@ -62,7 +62,7 @@ pub(crate) fn followed(cx: &RequestContext, found: Resolved) -> Result<Resolved>
     }
 }
 
-/// The sentence about a transcript that is not there.
+/// Returns the sentence about a missing transcript.
 pub(crate) fn gone(id: &str, other: &SessionRef) -> String {
     let other = other.to_string();
     format!(

@@ -1,7 +1,7 @@
-//! The sessions of a list, in order; only those that are shown are read in full.
+//! The sessions of a list, in order; only the shown ones are read completely.
 //!
-//! Sort keys give order and count for most sessions. Notes, side files and linked conversations are
-//! looked up when a session is shown, unless the list is filtered by them.
+//! Sort keys are enough to sort and count most sessions. Notes, side files and linked conversations
+//! are read when a session is shown, unless the list is filtered by them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -18,14 +18,14 @@ use crate::sessions::filter::Side;
 use crate::sessions::index::{Create, LogsRead, SessionIndex};
 use crate::sessions::notes_overlay::NotesOverlay;
 
-/// How much has to be known of every session.
+/// How much must be known about every session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// What orders them, and whether they are hidden.
+    /// Sort keys, and whether they are hidden.
     Keys,
-    /// Everything that they can be chosen by.
+    /// All columns that filters compare.
     Close,
-    /// The same, also of those that are gone.
+    /// As [`Look::Close`], including deleted sessions.
     DeletedSessions,
 }
 
@@ -45,7 +45,7 @@ pub enum Sort {
     Name,
 }
 
-/// A session, looked at more or less closely.
+/// A session, with its sort keys or its summary.
 enum Row {
     Whole(Box<Conversation>),
     SortKeyed(usize),
@@ -60,7 +60,7 @@ pub(crate) struct SessionList<'m> {
 }
 
 impl<'m> SessionList<'m> {
-    /// Every session.
+    /// Returns every session.
     pub(crate) fn open(cx: &'m RequestContext, look: Look) -> Result<SessionList<'m>> {
         let mut session_index = SessionIndex::open(cx, Create::No)?;
         if let Some(here) = session_index.as_mut().filter(|_| look == Look::Keys) {
@@ -94,37 +94,37 @@ impl<'m> SessionList<'m> {
         })
     }
 
-    /// What could not be looked at.
+    /// Returns what could not be read.
     pub(crate) fn take_rest(&mut self) -> Summaries {
         std::mem::take(&mut self.rest)
     }
 
-    /// How many sessions there are.
+    /// Returns the number of sessions.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no sessions.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Leaves out those that lists do not show unless asked.
+    /// Removes hidden sessions.
     pub(crate) fn without_hidden(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.retain(|row| !self.is_hidden(row));
         self.rows = rows;
     }
 
-    /// Leaves out what was last active at another time than asked for.
+    /// Removes sessions whose last activity is not selected.
     pub(crate) fn active(&mut self, takes: impl Fn(Option<Instant>) -> bool) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.retain(|row| takes(self.last_active(row)));
         self.rows = rows;
     }
 
-    /// Leaves out conversations that are not asked for. Of sessions that are known by their sort
-    /// keys only, `takes_side` decides by what their log says.
+    /// Removes conversations that are not selected. For sessions with sort keys only, `takes_side`
+    /// decides by the columns from their log.
     pub(crate) fn retain(
         &mut self,
         takes: impl Fn(&Conversation) -> bool,
@@ -143,22 +143,22 @@ impl<'m> SessionList<'m> {
         self.rows = rows;
     }
 
-    /// Writes down what changed of what lists show.
+    /// Stores the rows of changed conversations.
     pub(crate) fn keep_conversations(&mut self) {
         if let Some(session_index) = &mut self.session_index {
             session_index.keep_conversations(self.cx, LogsRead::AsTheyAre);
         }
     }
 
-    /// Ends with the process.
+    /// Drops the list; if the process exits soon, its memory is not freed.
     pub(crate) fn leave(self) {
         if let Some(index) = self.session_index {
             index.leave();
         }
     }
 
-    /// Puts them in order. Ids break ties, so that the order never depends on how a
-    /// folder happens to be read.
+    /// Sorts the sessions. Ids break ties, so that the order does not depend on how a folder is
+    /// read.
     pub(crate) fn sort(&mut self, by: Sort) {
         let mut keyed: Vec<(Key, Row)> = std::mem::take(&mut self.rows)
             .into_iter()
@@ -171,9 +171,9 @@ impl<'m> SessionList<'m> {
         self.rows = keyed.into_iter().map(|(_, row)| row).collect();
     }
 
-    /// Leaves out what an earlier page showed. A cursor holds what the order goes by beside the
-    /// ref: a session that was appended to meanwhile has moved up, and what comes behind its old
-    /// place must not begin there.
+    /// Removes rows that an earlier page showed. A cursor contains the sort key and the ref: a
+    /// session that was appended to has moved up, and the next page must start after its old
+    /// position.
     pub(crate) fn skip_to(&mut self, by: Sort, cursor: &str) -> Result<()> {
         let place = match parse_cursor(by, cursor) {
             Some((session, key)) => {
@@ -201,7 +201,7 @@ impl<'m> SessionList<'m> {
         Ok(())
     }
 
-    /// The conversations of a page.
+    /// Returns the conversations of a page.
     pub(crate) fn page(&mut self, offset: usize, limit: usize) -> Result<Vec<Conversation>> {
         let mut page = Vec::new();
         if let Some(session_index) = &mut self.session_index {
@@ -300,14 +300,14 @@ impl<'m> SessionList<'m> {
                 Sort::Size => {
                     Key::Number(Reverse(self.entry(*index).map(|entry| entry.location.size)))
                 }
-                // Sort keys hold no name, so a list by name is opened with `Look::Close`.
+                // Sort keys contain no name, so a list by name is opened with `Look::Close`.
                 Sort::Name => Key::Name(String::new()),
             },
         }
     }
 }
 
-/// Every session, by its sort keys where they suffice.
+/// Returns every session, by its sort keys if they are sufficient.
 fn from_sort_keys(cx: &RequestContext, session_index: &mut SessionIndex) -> Result<Vec<Row>> {
     session_index.read_for_list(cx)?;
     let Sorted { far, near } = Sorted::of(cx, session_index, &NotesOverlay::read(cx)?)?;
@@ -317,12 +317,12 @@ fn from_sort_keys(cx: &RequestContext, session_index: &mut SessionIndex) -> Resu
     Ok(far.into_iter().map(Row::SortKeyed).chain(whole).collect())
 }
 
-/// Sessions by how closely they must be looked at, by their places among the entries.
+/// Sessions by how much must be read of them, as indexes among the rows.
 pub(crate) struct Sorted {
-    /// Of these the sort keys suffice.
+    /// The sort keys are sufficient.
     pub(crate) far: Vec<usize>,
-    /// Sides of conversations that are kept in several places, because only a summary can join
-    /// them, and what notes or side files speak of. Those that cannot be read are left out.
+    /// Sides of linked conversations, which only a summary can join, and sessions with notes or
+    /// side files. Unreadable ones are omitted.
     pub(crate) near: BTreeMap<usize, (StoreId, Summary)>,
 }
 
@@ -332,37 +332,20 @@ impl Sorted {
         session_index: &mut SessionIndex,
         noted: &NotesOverlay,
     ) -> Result<Sorted> {
-        let dialect = |entry: &CatalogRow| {
-            cx.stores
-                .get(entry.store)
-                .map_or("", |store| store.dialect().name())
-        };
-        let (mut far, mut close): (Vec<usize>, Vec<usize>) = (0..session_index.entries.len())
-            .partition(|index| {
-                let is_far = |entry: &CatalogRow| {
-                    entry
-                        .sort_keys()
-                        .is_some_and(|sort_keys| !sort_keys.is_linked())
-                        && !noted.speaks_of(dialect(entry), &entry.location.id)
-                };
-                session_index.entries.get(*index).is_some_and(is_far)
-            });
+        let (mut far, mut close) = (Vec::new(), Vec::new());
+        for (index, entry) in session_index.entries.iter().enumerate() {
+            let keys = entry.sort_keys();
+            let is_alone = keys.is_some_and(|keys| !keys.is_linked())
+                && !noted.speaks_of(dialect_of(cx, entry), &entry.location.id);
+            if is_alone { &mut far } else { &mut close }.push(index);
+        }
         let mut near = read_rows(cx, session_index, &close)?;
-        let links: HashSet<(&str, String)> = (near.values())
-            .filter_map(|(store, summary)| Some((cx.stores.get(*store)?, summary)))
-            .flat_map(|(store, summary)| {
-                store
-                    .dialect()
-                    .linked_sessions(&summary.meta, &summary.location.id)
-            })
-            .map(|link| (link.dialect, link.id))
-            .collect();
+        let links = links_of(cx, near.values());
         if !links.is_empty() {
             let is_side = |entry: &CatalogRow| {
-                entry
-                    .sort_keys()
-                    .is_some_and(|sort_keys| sort_keys.is_renamed())
-                    || links.contains(&(dialect(entry), entry.location.id.clone()))
+                let keys = entry.sort_keys();
+                keys.is_some_and(|keys| keys.is_renamed())
+                    || links.contains(&(dialect_of(cx, entry), entry.location.id.clone()))
             };
             (close, far) = far
                 .into_iter()
@@ -373,7 +356,29 @@ impl Sorted {
     }
 }
 
-/// Whether lists leave out a session of which only the sort keys are known.
+fn dialect_of(cx: &RequestContext, entry: &CatalogRow) -> &'static str {
+    let store = cx.stores.get(entry.store);
+    store.map_or("", |store| store.dialect().name())
+}
+
+/// The sessions of other stores that these ones name as the same conversation.
+fn links_of<'s>(
+    cx: &RequestContext,
+    sessions: impl Iterator<Item = &'s (StoreId, Summary)>,
+) -> HashSet<(&'static str, String)> {
+    let mut links = HashSet::new();
+    for (store, summary) in sessions {
+        if let Some(store) = cx.stores.get(*store) {
+            let id = &summary.location.id;
+            for link in store.dialect().linked_sessions(&summary.meta, id) {
+                links.insert((link.dialect, link.id));
+            }
+        }
+    }
+    links
+}
+
+/// Whether lists hide a session of which only the sort keys are known.
 pub(crate) fn is_hidden(dialect: &str, entry: &CatalogRow, sort_keys: &SortKeys) -> bool {
     let location = &entry.location;
     let is_empty = || {
@@ -386,8 +391,7 @@ pub(crate) fn is_hidden(dialect: &str, entry: &CatalogRow, sort_keys: &SortKeys)
     location.hidden.is_some() || sort_keys.is_hidden() || (entry.is_current() && is_empty())
 }
 
-/// Everything that is known of some sessions, in their order; those that cannot
-/// be read are left out.
+/// Returns the summaries of some sessions, in order; unreadable ones are omitted.
 fn read_rows(
     cx: &RequestContext,
     session_index: &mut SessionIndex,
@@ -403,7 +407,7 @@ fn read_rows(
     Ok(seen)
 }
 
-/// When something last happened in any place of the conversation.
+/// Returns the last activity of any side of the conversation.
 pub(crate) fn last_active(conversation: &Conversation) -> Option<Instant> {
     conversation.last_active()
 }
@@ -412,10 +416,10 @@ pub(crate) fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summar
     conversation.sides()
 }
 
-/// The messages of a session, where they were counted.
+/// Returns the number of messages of a session, if they were counted.
 pub(crate) fn messages(summary: &Summary) -> Option<u64> {
-    // A document speaks of a conversation that is kept elsewhere; that it holds no
-    // message says nothing.
+    // A document describes a conversation that is stored elsewhere, so its own count of zero means
+    // nothing.
     let counted = summary.complete
         && summary.location.key.is_some()
         && summary.location.framing != Framing::Document;
@@ -424,7 +428,7 @@ pub(crate) fn messages(summary: &Summary) -> Option<u64> {
         .or(summary.meta.stated.messages)
 }
 
-/// Whether a text occurs in what a side is called and asked.
+/// Whether a text occurs in the name or the prompts of a side.
 pub(crate) fn matches(side: &Summary, text: &str) -> bool {
     let meta = &side.meta;
     let texts = [
@@ -442,7 +446,7 @@ pub(crate) fn matches(side: &Summary, text: &str) -> bool {
     )
 }
 
-/// Whether a text in lower case occurs in one of several, in a tag or in a ref.
+/// Whether a lower-case text occurs in one of several texts, in a tag or in a ref.
 pub(crate) fn has_text<'t>(
     texts: impl Iterator<Item = &'t String>,
     tags: &'t [String],

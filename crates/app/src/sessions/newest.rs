@@ -1,10 +1,9 @@
-//! `@last` and `@here` by the catalog: only logs that changed since the last command are
-//! opened, as for `list`.
+//! Resolves `@last` and `@here` by the catalog: only logs that changed since the last command are
+//! read, as for `list`.
 //!
-//! Where there is no catalog (no home yet, `--read-only`, a catalog that cannot be used) the
-//! answer is the same, and costs a look into every log:
-//! [`Stores::resolve`](boswell_store::store::Stores::resolve). Notes are not asked: they rename
-//! sessions, and move none.
+//! Without a catalog (no home yet, `--read-only`, an unusable catalog) the result is the same, but
+//! every log is read: [`Stores::resolve`](boswell_store::store::Stores::resolve). Notes are not
+//! read: they change titles, not the order.
 
 use std::collections::BTreeMap;
 
@@ -18,18 +17,18 @@ use crate::sessions::index::{Create, SessionIndex};
 use crate::sessions::list::{Sorted, is_hidden};
 use crate::sessions::notes_overlay::NotesOverlay;
 
-/// The conversation that was meant, and the catalog that knows the others.
+/// The selected conversation, and the catalog with the others.
 pub(crate) struct Newest {
     session_index: SessionIndex,
     conversation: Conversation,
 }
 
-/// What `@last` or `@here` means. None for other selectors, and where the catalog is of no use.
+/// Resolves `@last` or `@here`. `None` for other selectors, and if the catalog is unusable.
 pub(crate) fn in_catalog(cx: &RequestContext, selector: &Selector) -> Option<Result<Newest>> {
     if !matches!(selector, Selector::Last | Selector::Here) {
         return None;
     }
-    // Whatever is wrong with the catalog: it is derived, and the logs themselves can answer.
+    // Any error of the catalog is ignored: it is derived, and the logs give the same result.
     let mut session_index = SessionIndex::open(cx, Create::No).ok().flatten()?;
     session_index.read(cx, WantedRows::Ends, &|| true).ok()?;
     let sorted = Sorted::of(cx, &mut session_index, &NotesOverlay::default()).ok()?;
@@ -56,7 +55,7 @@ pub(crate) fn in_catalog(cx: &RequestContext, selector: &Selector) -> Option<Res
 
 enum Chosen {
     Joined(Box<Conversation>),
-    /// By its place among the entries.
+    /// A session without links, by its index among the rows.
     Alone(usize),
 }
 
@@ -84,7 +83,7 @@ fn choose(
         far.into_iter()
             .filter_map(|at| Some((at, alone(cx, session_index.entries.get(at)?)?))),
     );
-    // Of several that were active at the same time the last one of the listing counts.
+    // Of several that were active at the same time, the last one of the listing counts.
     candidates.sort_unstable_by_key(|(at, _)| *at);
     let candidates = candidates
         .into_iter()
@@ -95,7 +94,7 @@ fn choose(
         .map_or(Chosen::Alone(newest), |it| Chosen::Joined(Box::new(it))))
 }
 
-/// The folders of the conversation at a place among the entries.
+/// Returns the folders of the conversation of a row.
 fn folders<'e>(
     session_index: &'e SessionIndex,
     joined: &'e BTreeMap<usize, Conversation>,
@@ -113,7 +112,7 @@ fn folders<'e>(
         .chain(filter_keys.and_then(|it| it.project.as_deref()))
 }
 
-/// When a session was last active that is a conversation of its own; none if it is hidden.
+/// Returns the last activity of a session without links; `None` if it is hidden.
 fn alone(cx: &RequestContext, entry: &CatalogRow) -> Option<Option<Instant>> {
     let (sort_keys, store) = (entry.sort_keys()?, cx.stores.get(entry.store)?);
     let is_shown = !is_hidden(store.dialect().name(), entry, &sort_keys);
@@ -121,15 +120,15 @@ fn alone(cx: &RequestContext, entry: &CatalogRow) -> Option<Option<Instant>> {
 }
 
 impl Newest {
-    /// The side of it that is meant.
+    /// Returns the selected side.
     pub(crate) fn side(self, cx: &RequestContext, side: Side<'_>) -> Result<Resolved> {
         let Newest {
             session_index,
             mut conversation,
         } = self;
         if !conversation.linked.is_empty() {
-            // The catalog may have counted the records of one side and not those of the other. The
-            // fuller one is found by looking at both in the same way.
+            // The catalog may have counted the records of one side only. Both are read in the same
+            // way to find the more complete one.
             for (store, summary) in
                 std::iter::once(&mut conversation.front).chain(&mut conversation.linked)
             {

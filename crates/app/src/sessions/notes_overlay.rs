@@ -1,4 +1,4 @@
-//! What notes say of sessions, laid over what their logs say.
+//! Notes about sessions, which have priority over the data in their logs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,12 +9,12 @@ use boswell_store::vault::Digest;
 
 use crate::RequestContext;
 
-/// Notes by the session that they speak of.
+/// Notes by session.
 #[derive(Debug, Default)]
 pub(crate) struct NotesOverlay(BTreeMap<SessionRef, SessionNotes>);
 
 impl NotesOverlay {
-    /// All notes there are.
+    /// Reads all notes.
     pub(crate) fn read(cx: &RequestContext) -> Result<NotesOverlay> {
         let is_there = cx
             .home
@@ -27,19 +27,19 @@ impl NotesOverlay {
         }
     }
 
-    /// Whether any note speaks of a session.
+    /// Whether there is a note about a session.
     pub(crate) fn speaks_of(&self, dialect: &str, id: &str) -> bool {
         !self.0.is_empty() && self.0.contains_key(&SessionRef::new(dialect, id))
     }
 
-    /// Whether a note says how a session stands.
+    /// Whether a note sets the status of a session.
     pub(crate) fn has_status(&self, session: &SessionRef) -> bool {
         self.0
             .get(session)
             .is_some_and(|notes| notes.status.is_some())
     }
 
-    /// By session a number that changes with what is noted of it.
+    /// Returns by session a number that changes with its notes.
     pub(crate) fn sums(&self) -> HashMap<SessionRef, i64> {
         let sum = |notes: &SessionNotes| sum_of(&format!("{notes:?}"));
         (self.0.iter())
@@ -47,7 +47,7 @@ impl NotesOverlay {
             .collect()
     }
 
-    /// Adds what they say.
+    /// Applies the notes.
     pub(crate) fn add_to<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) {
         for summary in summaries.take_while(|_| !self.0.is_empty()) {
             if let Some(notes) = self.0.get(&summary.reference) {
@@ -57,14 +57,14 @@ impl NotesOverlay {
     }
 }
 
-/// A number that stands for a text; never 0.
+/// Returns a hash of a text; never 0.
 pub(crate) fn sum_of(text: &str) -> i64 {
     let digest = Digest::of(text.as_bytes());
     let first = digest.as_bytes().first_chunk::<8>();
     first.map_or(1, |bytes| i64::from_le_bytes(*bytes) | 1)
 }
 
-/// What the user said of a session comes before what its log says.
+/// Applies the notes of a session: the user's data has priority over the log's.
 fn overlay(meta: &mut SessionMeta, notes: &SessionNotes) {
     for tag in &notes.tags {
         if !meta.tags.contains(tag) {

@@ -1,13 +1,13 @@
-//! All shapes that are written as a line of their own.
+//! The list of all shapes that are written as lines.
 
 use super::{EntryShape, ErrorShape, Page, SessionShape, Shape as _, ShapeDefinition};
 use crate::acknowledgement::{NoteShape, ReceiptShape};
 use crate::archive::ArchiveStep;
 use crate::attachments::AttachmentShape;
 use crate::check::{DamageShape, WarningShape};
-use crate::clean::{CleanOperation, CleanStep, LockStep, VaultStep};
+use crate::clean::{CleanStep, LockStep, VaultStep};
 use crate::context::{ContextShape, MessageShape};
-use crate::delete::{DeleteStep, SessionOp};
+use crate::delete::DeleteStep;
 use crate::demo::DemoShape;
 use crate::doctor::ReportShape;
 use crate::export::ExportShape;
@@ -21,7 +21,7 @@ use crate::planned_change::{OperationShape, PlanStep};
 use crate::projects::ProjectShape;
 use crate::prompts::PromptShape;
 use crate::purge::PurgeOp;
-use crate::repair::{LossShape, RepairOperation, RepairStepShape};
+use crate::repair::{LossShape, RepairStepShape};
 use crate::resume::ResumeLine;
 use crate::rewind::RewoundShape;
 use crate::scrub::{ScrubCopiesStep, ScrubFileStep, ScrubbedStep};
@@ -29,7 +29,7 @@ use crate::search::HitShape;
 use crate::secrets::SecretShape;
 use crate::settings::SettingShape;
 use crate::stats::StatShape;
-use crate::store_change::{ChangeStep, StoreChangeOp};
+use crate::store_change::ChangeStep;
 use crate::stores::{PairsShape, StoreShape};
 use crate::summarize::SummaryShape;
 use crate::tree::NodeShape;
@@ -40,8 +40,8 @@ macro_rules! definitions {
     };
 }
 
-/// Every shape that is written as a line of its own, in the order of the documentation. A shape
-/// that is not listed here is not documented: a test compares the list with the source.
+/// Returns every shape that is written as a line, in the order of the documentation. A shape that
+/// is not listed here is not documented: a test compares the list with the source.
 pub fn all() -> Vec<ShapeDefinition> {
     let mut all = found();
     all.extend(read());
@@ -50,7 +50,7 @@ pub fn all() -> Vec<ShapeDefinition> {
     all
 }
 
-/// What is where.
+/// Shapes about sessions and stores.
 fn found() -> Vec<ShapeDefinition> {
     definitions![
         SessionShape Page HitShape PromptShape StatShape IndexShape StoreShape PairsShape
@@ -58,7 +58,7 @@ fn found() -> Vec<ShapeDefinition> {
     ]
 }
 
-/// What a session says.
+/// Shapes about the content of a session.
 fn read() -> Vec<ShapeDefinition> {
     definitions![
         EntryShape NodeShape ContextShape MessageShape AttachmentShape CheckpointFile TouchedFile
@@ -66,17 +66,17 @@ fn read() -> Vec<ShapeDefinition> {
     ]
 }
 
-/// What was or would be changed.
+/// Shapes about changes and plans.
 fn changed() -> Vec<ShapeDefinition> {
     definitions![
         DamageShape WarningShape LossShape ReceiptShape RewoundShape NoteShape PlanStep
         RepairStepShape RestoreStep DeleteStep ArchiveStep ImportStep ChangeStep CleanStep VaultStep
         LockStep ScrubFileStep ScrubCopiesStep ScrubbedStep KeepStep OperationShape LoggedOperation
-        RepairOperation SessionOp StoreChangeOp PurgeOp CleanOperation
+        PurgeOp
     ]
 }
 
-/// What boswell keeps, and what it is.
+/// Shapes about boswell's own data and environment.
 fn kept() -> Vec<ShapeDefinition> {
     definitions![
         KeepShape KeptShape MemoryShape MemoryChanged MemoryHit MemoryProblemShape ReportShape

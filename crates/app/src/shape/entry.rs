@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_model::json::Json;
-use boswell_model::{Block, EntryKind, Flags, Instant, MediaSource, SessionRef, Slot, View};
+use boswell_model::{EntryKind, Flags, Instant, MediaSource, Part, SessionRef, Slot, View};
 use boswell_store::Session;
 use boswell_store::session::NewEntry;
 
@@ -61,24 +61,24 @@ shape! {
     }
 }
 
-/// The parts of a message, in words that all dialects share.
+/// Returns the parts of a message in a form that all dialects share.
 pub fn content(view: &View) -> Vec<Json> {
-    view.blocks.iter().map(block).collect()
+    view.parts.iter().map(part).collect()
 }
 
-fn block(block: &Block) -> Json {
+fn part(part: &Part) -> Json {
     let typed = |word: &str| Json::object().with("type", word);
-    match block {
-        Block::Text(text) => typed("text").with("text", text),
-        Block::Thinking(text) => typed("thinking").with("text", text),
-        Block::Call { id, name, input } => {
-            let parsed = boswell_model::json::Raw::parse(input.as_bytes()).map(Json::from);
+    match part {
+        Part::Text(text) => typed("text").with("text", text),
+        Part::Thinking { text, .. } => typed("thinking").with("text", text),
+        Part::Call { id, name, input } => {
+            let parsed = input.json().map(Json::from);
             typed("tool_call")
                 .with("call", id)
                 .with("name", name)
-                .with("input", parsed.unwrap_or_else(|_| Json::from(input)))
+                .with("input", parsed.unwrap_or_else(|| Json::from(input.text())))
         }
-        Block::Result {
+        Part::Result {
             call,
             text,
             is_error,
@@ -86,7 +86,7 @@ fn block(block: &Block) -> Json {
             .with("call", call)
             .with("text", text)
             .with("is_error", *is_error),
-        Block::Media { mime, source } => {
+        Part::Media { mime, source } => {
             let (bytes, reference) = match source {
                 MediaSource::Inline(base64) => (Some(base64.len() / 4 * 3), None),
                 MediaSource::Reference(name) => (None, Some(name.as_str())),
@@ -96,7 +96,7 @@ fn block(block: &Block) -> Json {
                 .with("bytes", bytes)
                 .with("reference", reference)
         }
-        Block::Other { word, json } => {
+        Part::Other { word, json } => {
             let parsed = boswell_model::json::Raw::parse(json.as_bytes()).map(Json::from);
             typed("other")
                 .with("word", word)
@@ -106,29 +106,28 @@ fn block(block: &Block) -> Json {
     }
 }
 
-/// What the `entry` shape needs besides the record itself.
+/// Data of the `entry` shape that is not in the record.
 #[derive(Debug)]
 pub struct EntryPlace {
     /// Whether it is on the current branch.
     pub on_branch: bool,
-    /// Whether the conversation goes on from it.
+    /// Whether it is the current leaf.
     pub leaf: bool,
 }
 
-/// What is said of an entry, whether it is one of a session that was read or one that a
-/// follower handed out.
+/// An entry, from a session that was read or from a follower.
 #[derive(Debug)]
 pub struct EntryParts<'e> {
-    /// The session that it belongs to.
+    /// The session of the entry.
     pub session: &'e SessionRef,
-    /// How people name it.
+    /// The label that users refer to.
     pub label: Option<Cow<'e, str>>,
     parent: Option<Cow<'e, str>>,
-    /// What it is, in words that all dialects share.
+    /// The kind, shared by all dialects.
     pub kind: EntryKind,
-    /// The type word that its agent gave it.
+    /// The type that its agent wrote.
     pub word: &'e str,
-    /// When it was written.
+    /// Time of the entry.
     pub time: Option<Instant>,
     line: Option<u64>,
     hidden: bool,
@@ -136,12 +135,12 @@ pub struct EntryParts<'e> {
     leaf: bool,
     /// The record.
     pub bytes: &'e [u8],
-    /// What it says; none if it changed while it was read.
+    /// The readable view; `None` if the record changed while it was read.
     pub view: Option<&'e View>,
 }
 
 impl<'e> EntryParts<'e> {
-    /// An entry of a session that was read; none if there is no such entry.
+    /// Returns an entry of a session that was read; `None` if there is no such entry.
     pub fn of_slot(
         session: &'e Session,
         reference: &'e SessionRef,
@@ -168,7 +167,7 @@ impl<'e> EntryParts<'e> {
         })
     }
 
-    /// An entry that was written just now, and so to the branch that is current.
+    /// Returns a new entry, which is on the current branch.
     pub fn of_new(session: &'e SessionRef, entry: &'e NewEntry) -> EntryParts<'e> {
         EntryParts {
             session,
@@ -186,12 +185,12 @@ impl<'e> EntryParts<'e> {
         }
     }
 
-    /// Whether agents keep it from their users.
+    /// Whether agents hide it from their users.
     pub fn is_hidden(&self) -> bool {
         self.hidden || self.view.is_some_and(|view| view.hidden)
     }
 
-    /// The shape, with the record itself if that is asked for.
+    /// Returns the JSON shape, with the record itself if `raw` is set.
     pub fn shape(&self, raw: bool) -> EntryShape {
         let view = self.view;
         let text = view.map(View::text).filter(|text| !text.is_empty());
@@ -228,7 +227,7 @@ impl<'e> EntryParts<'e> {
     }
 }
 
-/// The first call or result of an entry.
+/// Returns the first call or result of an entry.
 fn tool(view: &View) -> Option<ToolShape> {
     if let Some((id, name, _)) = view.calls().next() {
         return Some(ToolShape {
@@ -237,8 +236,8 @@ fn tool(view: &View) -> Option<ToolShape> {
             is_error: None,
         });
     }
-    let result = view.blocks.iter().find_map(|block| match block {
-        Block::Result { call, is_error, .. } => Some((call, *is_error)),
+    let result = view.parts.iter().find_map(|part| match part {
+        Part::Result { call, is_error, .. } => Some((call, *is_error)),
         _ => None,
     });
     result.map(|(call, is_error)| ToolShape {

@@ -1,4 +1,4 @@
-//! Why there is no answer.
+//! The JSON shape of an error.
 
 use std::error::Error as _;
 
@@ -19,19 +19,20 @@ shape! {
     }
 }
 
-impl From<&Error> for ErrorShape {
-    fn from(error: &Error) -> ErrorShape {
+impl ErrorShape {
+    /// The shape of an error, with its next step as the face phrases it.
+    pub fn new(error: &Error, hint: Option<String>) -> ErrorShape {
         let what = std::iter::once(error.to_string());
         let parts: Vec<String> = what.chain(reasons(error)).collect();
         ErrorShape {
             kind: error.kind().word(),
             message: parts.join(": "),
-            hint: error.hint().map(str::to_owned),
+            hint,
         }
     }
 }
 
-/// Why something failed: what is known of it, then its causes.
+/// Returns the reasons of an error: its context, then its causes.
 pub fn reasons(error: &Error) -> Vec<String> {
     let mut reasons: Vec<String> = error.reason().map(str::to_owned).into_iter().collect();
     let mut source = error.source();

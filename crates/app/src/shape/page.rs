@@ -1,4 +1,4 @@
-//! The last line of a list: how much was shown, and how to go on.
+//! The last line of a list: how much was shown, and the cursor of the next page.
 
 use boswell_model::Instant;
 

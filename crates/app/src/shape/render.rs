@@ -7,13 +7,14 @@ use boswell_model::json::Json;
 
 use super::{Schema, ShapeDefinition, ShapeField};
 
-/// A heading for each type and a table for each shape of it, for `docs/cli.md`.
+/// Returns a heading per type and a table per shape, for `docs/cli.md`.
 pub fn markdown(shapes: &[ShapeDefinition]) -> String {
     let mut out = String::new();
     let mut written: Vec<&str> = Vec::new();
     for shape in shapes {
         let word = type_of(shape);
-        // Shapes that share a type follow each other under one heading, at the place of the first.
+        // Shapes with the same type follow each other under one heading, at the position of the
+        // first.
         if written.contains(&word) {
             continue;
         }
@@ -26,7 +27,7 @@ pub fn markdown(shapes: &[ShapeDefinition]) -> String {
     out
 }
 
-/// The value of `type`; of a part its name.
+/// Returns the value of `type`; for a part its name.
 fn type_of(shape: &ShapeDefinition) -> &'static str {
     shape.word.unwrap_or(shape.name)
 }
@@ -40,7 +41,7 @@ fn table(shape: &ShapeDefinition, out: &mut String) {
     out.push('\n');
 }
 
-/// A row for a member, and below it one for each member of an object inside it.
+/// Writes a row for a member, and one for each member of an object inside it.
 fn row(field: &ShapeField, path: &str, out: &mut String) {
     let name = format!("{path}{}", field.name);
     let _ = writeln!(
@@ -56,7 +57,7 @@ fn row(field: &ShapeField, path: &str, out: &mut String) {
     }
 }
 
-/// The object that a schema leads to, and whether a list is around it.
+/// Returns the object inside a schema, and whether it is in a list.
 fn object_in(schema: &Schema) -> (Option<&ShapeDefinition>, bool) {
     match schema {
         Schema::Object(shape) => (Some(shape), false),
@@ -82,7 +83,7 @@ fn type_words(schema: &Schema) -> String {
     }
 }
 
-/// In brackets where it could be read as a part of what is around it.
+/// Adds brackets where the type would be ambiguous.
 fn element_words(schema: &Schema) -> String {
     match schema {
         Schema::Nullable(_) => format!("({})", type_words(schema)),
@@ -90,17 +91,17 @@ fn element_words(schema: &Schema) -> String {
     }
 }
 
-/// Lines of a doc comment as one.
+/// Joins the lines of a doc comment.
 fn sentence(doc: &[&str]) -> String {
     let lines: Vec<&str> = doc.iter().map(|line| line.trim()).collect();
     lines.join(" ").replace('|', "\\|")
 }
 
-/// Width of a line of [`pretty`] that holds a whole value.
+/// Maximum width of a line of [`pretty`] with a complete value.
 const WIDTH: usize = 100;
 
-/// JSON for people and for comparing versions: a value on one line if it fits, else its members or
-/// elements on lines of their own.
+/// Formats JSON for reading and for diffs: a value on one line if it fits, else one line per member
+/// or element.
 pub fn pretty(value: &Json) -> String {
     let mut out = String::new();
     write_pretty(value, 0, &mut out);
@@ -137,7 +138,7 @@ fn write_pretty(value: &Json, depth: usize, out: &mut String) {
     let _ = write!(out, "\n{}{}", "  ".repeat(depth), &flat[flat.len() - 1..]);
 }
 
-/// The JSON Schema (2020-12) of a line of `--json`.
+/// Returns the JSON Schema (2020-12) of a line of `--json`.
 pub fn json_schema(shapes: &[ShapeDefinition]) -> Json {
     let mut definitions: BTreeMap<&'static str, Json> = BTreeMap::new();
     for shape in shapes {
@@ -159,7 +160,7 @@ fn reference(shape: &ShapeDefinition) -> Json {
     Json::object().with("$ref", format!("#/$defs/{}", shape.name))
 }
 
-/// Adds a shape and those inside it.
+/// Adds a shape and the shapes inside it.
 fn define(shape: &ShapeDefinition, definitions: &mut BTreeMap<&'static str, Json>) {
     let mut members: Vec<(String, Json)> = Vec::new();
     let mut required: Vec<Json> = Vec::new();
@@ -178,7 +179,7 @@ fn define(shape: &ShapeDefinition, definitions: &mut BTreeMap<&'static str, Json
         }
         members.push((field.name.to_owned(), schema));
     }
-    // Members may be added later, so others are allowed.
+    // Members may be added later, so unknown ones are allowed.
     let schema = Json::object()
         .with("description", sentence(shape.doc))
         .with("type", "object")
@@ -207,7 +208,7 @@ fn of(schema: &Schema, definitions: &mut BTreeMap<&'static str, Json>) -> Json {
     }
 }
 
-/// Also accepts `null`: by a second type where there is one already, which readers find easier.
+/// Also accepts `null`: as a second type if there is one already, which is easier to read.
 fn or_null(schema: Json) -> Json {
     let Json::Object(mut members) = schema else {
         return schema;
@@ -218,7 +219,7 @@ fn or_null(schema: Json) -> Json {
             *word = Json::Array(either);
             Json::Object(members)
         }
-        // Any value: `null` too.
+        // Any value includes `null`.
         None => Json::Object(members),
         Some(_) => {
             let null = Json::object().with("type", "null");

@@ -13,9 +13,9 @@ pub enum Schema {
     Number,
     /// `true` or `false`.
     Bool,
-    /// Any value, as a session has it.
+    /// Any JSON value, copied from a session.
     Any,
-    /// The value, or `null` where it is not known.
+    /// The value, or `null` if it is unknown.
     Nullable(Box<Schema>),
     /// The value; the member may be absent.
     Optional(Box<Schema>),
@@ -30,23 +30,23 @@ pub enum Schema {
 /// One shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShapeDefinition {
-    /// Its name in generated types.
+    /// Name in generated types.
     pub name: &'static str,
-    /// The value of `type`; none for a part of another shape.
+    /// The value of `type`; `None` for a part of another shape.
     pub word: Option<&'static str>,
-    /// What it is, a line each.
+    /// Description, one item per line.
     pub doc: &'static [&'static str],
-    /// Its members, after `v` and `type`.
+    /// The members, after `v` and `type`.
     pub fields: Vec<ShapeField>,
 }
 
 /// One member of a shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShapeField {
-    /// Its name in the JSON object.
+    /// Name in the JSON object.
     pub name: &'static str,
-    /// What it means, a line each; nothing where its name says it.
+    /// Description, one item per line; empty if the name is sufficient.
     pub doc: &'static [&'static str],
-    /// Its type.
+    /// Type of the value.
     pub schema: Schema,
 }

@@ -1,4 +1,4 @@
-//! A session as lists show it.
+//! The JSON shape of a session in lists.
 
 use boswell_model::{Framing, Instant, Usage};
 use boswell_store::Store;
@@ -196,14 +196,14 @@ impl From<resume::Starting> for ResumeShape {
     }
 }
 
-/// A session of which only its summary is known.
+/// Returns the shape of a session from its summary alone.
 pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
     let meta = &summary.meta;
-    let known = |count: u64| summary.complete.then_some(count);
     let usage = usage_of(summary);
     let has_log = summary.location.key.is_some();
+    let is_counted = summary.complete && has_log;
     let has_messages = summary.location.framing != Framing::Document;
-    let counted_turns = known(meta.turns).filter(|_| has_log && meta.stated.turns.is_none());
+    let counted_turns = is_counted.then_some(meta.turns);
     let live = store.map(|store| store.was_live(&summary.reference.id));
     let agent = meta.agent.as_deref();
     SessionShape {
@@ -229,9 +229,9 @@ pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
         revision: has_log.then(|| summary.location.revision().to_string()),
         leaf: summary.leaf.clone(),
         messages: messages(summary),
-        turns: counted_turns.or(meta.stated.turns),
-        entries: known(summary.records).filter(|_| has_log),
-        tool_calls: known(meta.tool_calls).filter(|_| has_log && has_messages),
+        turns: meta.stated.turns.or(counted_turns),
+        entries: is_counted.then_some(summary.records),
+        tool_calls: (is_counted && has_messages).then_some(meta.tool_calls),
         duration_ms: meta.duration_ms.filter(|_| summary.complete),
         kinds: summary
             .complete
@@ -266,7 +266,7 @@ pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
     }
 }
 
-/// What was counted, else what the agent states.
+/// Returns the counted usage, else what the agent states.
 pub(crate) fn usage_of(summary: &Summary) -> Usage {
     let total = summary.meta.usage.total();
     if total.is_unknown() || !summary.complete {
@@ -276,7 +276,7 @@ pub(crate) fn usage_of(summary: &Summary) -> Usage {
     }
 }
 
-/// A conversation, with its other places, how it is taken up again and when it goes.
+/// Returns the shape of a conversation, with its other sides, its resume command and its expiry.
 pub(crate) fn conversation(
     cx: &RequestContext,
     conversation: &Conversation,
@@ -295,7 +295,7 @@ pub(crate) fn conversation(
 }
 
 fn link(front: &Summary, other: &Summary) -> LinkShape {
-    // Of a long log only the ends are read here; then nothing is said of what was not counted.
+    // Only the ends of a long log are read here; then the sides are not compared.
     let compared = front.complete && other.complete;
     let words = || drift(front, other).into_iter().map(|it| it.word());
     LinkShape {

@@ -1,28 +1,28 @@
-//! A program of the user's that sums up: text on its standard input, a title and sentences on
-//! its standard output.
+//! An external program that summarises: text on its standard input, title and sentences on its
+//! standard output.
 //!
-//! It is started as it is named, without a shell: the text of a session is never a command.
+//! It is started directly, without a shell: the text of a session is never a command.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::extract::limited;
 use super::{SummaryInput, Summed};
 use crate::config::Config;
 use crate::system::until;
 
-/// What a program is handed at most.
+/// Maximum length of its input.
 const INPUT: usize = 64 << 10;
-/// Maximum length of its answer.
+/// Maximum length of its output.
 const OUTPUT: usize = 16 << 10;
-/// How often it is looked whether it has ended.
+/// How often its exit is checked.
 const TICK: Duration = Duration::from_millis(20);
 
-/// The program that the settings name.
+/// The program from the settings.
 #[derive(Debug)]
 pub(crate) struct ExternalProgram {
     words: Vec<String>,
@@ -30,7 +30,7 @@ pub(crate) struct ExternalProgram {
 }
 
 impl ExternalProgram {
-    /// The program of the settings, if they name one.
+    /// Returns the program from the settings, if they name one.
     pub(crate) fn of(config: &Config) -> Option<ExternalProgram> {
         let words = config.words("summary.command");
         let limit = config
@@ -39,7 +39,7 @@ impl ExternalProgram {
         (!words.is_empty()).then_some(ExternalProgram { words, limit })
     }
 
-    /// Has it sum up. The first line of its answer is the title.
+    /// Runs the program. The first line of its output is the title.
     pub(crate) fn sum_up(&self, summary_input: &SummaryInput) -> Result<Summed> {
         let mut child = self.start()?;
         let answer = self.converse(&mut child, summary_input.text(INPUT));
@@ -80,8 +80,8 @@ impl ExternalProgram {
         let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(self.fault("has no streams"));
         };
-        // A program that does not read its input must not hold us up, and one that
-        // ends early is not an error.
+        // A program that does not read its input must not block us, and one that ends early is not
+        // an error.
         std::thread::spawn(move || stdin.write_all(text.as_bytes()));
         let (send, receive) = channel();
         std::thread::spawn(move || {
@@ -103,7 +103,7 @@ impl ExternalProgram {
             }
         };
         if answer.len() > OUTPUT {
-            return Err(self.fault(&format!("said more than {OUTPUT} bytes")));
+            return Err(self.fault(&format!("printed more than {OUTPUT} bytes")));
         }
         let status = loop {
             match child.try_wait() {
@@ -125,6 +125,6 @@ impl ExternalProgram {
             format!("the program `{}` {what}", name.escape_debug()),
         )
         .because("it is the `summary.command` of the settings")
-        .hinting("try it by hand, or take it out of the file that `boswell config --path` names")
+        .advising(Advice::from("try it by hand").or(Advice::EditConfig))
     }
 }

@@ -1,14 +1,14 @@
-//! A summary that takes its words from the session.
+//! A summary extracted from the text of the session.
 
 use super::sentence::{at_most, first_words, is_chinese, sentences};
 use super::{SENTENCES, SummaryInput, Summed, TITLE_WORDS};
 
-/// Longest sentence that is taken over whole.
+/// Longest sentence that is used completely.
 const LONGEST: usize = 200;
-/// Files and commands that are named; the others are counted.
+/// Maximum number of files and commands that are named; the others are counted.
 const NAMED: usize = 3;
 
-/// Sums up: the first prompt, what was done, what came of it.
+/// Summarises: the first prompt, the operations, the result.
 pub(crate) fn extract(summary_input: &SummaryInput) -> Summed {
     let asked = summary_input
         .prompts
@@ -37,7 +37,7 @@ pub(crate) fn extract(summary_input: &SummaryInput) -> Summed {
     }
 }
 
-/// Keeps the answer of a program within the same limits.
+/// Limits the output of an external program in the same way.
 pub(super) fn limited(title: &str, summary: &str) -> Summed {
     let mut said: Vec<String> = sentences(summary)
         .iter()
@@ -73,7 +73,7 @@ fn joined(said: &[String], chinese: bool) -> String {
         .join(if chinese { "" } else { " " })
 }
 
-/// The key operations as one sentence, in the language of the prompt.
+/// Returns the main operations as one sentence, in the language of the prompt.
 fn done(summary_input: &SummaryInput, chinese: bool) -> Option<String> {
     let quoted: Vec<String> = summary_input
         .ran

@@ -1,30 +1,29 @@
-//! What a summary is made of: the first prompt, the key operations, the last answer. Secrets are
-//! blackened here, before anybody sees them.
+//! The input of a summary: the first prompt, the main operations, the last assistant message.
+//! Secrets are redacted here, before any program reads the text.
 
 use std::fmt::Write as _;
 
 use boswell_dialect::Depth;
 use boswell_find::{SecretCount, Secrets};
-use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Flags, Result, View};
 use boswell_store::Session;
 use boswell_store::store::Resolved;
 
-/// No more of a text than this is examined: summaries are short, and logs may hold anything.
+/// Maximum length of a text that is examined: summaries are short, and logs may contain any amount.
 const LONGEST: usize = 4_000;
-/// So many prompts, answers, files and commands are kept.
+/// Maximum number of prompts, messages, files and commands.
 const MOST: usize = 200;
 
-/// The gist of a session.
+/// The input of a summary.
 #[derive(Debug, Default)]
 pub(crate) struct SummaryInput {
-    /// What was asked, in order.
+    /// The prompts in order.
     pub(crate) prompts: Vec<String>,
     /// Files that tools changed, each once.
     pub(crate) edited: Vec<String>,
     /// Commands that were run, each once.
     pub(crate) ran: Vec<String>,
-    /// What was answered last.
+    /// The last assistant message.
     pub(crate) answer: Option<String>,
 }
 
@@ -35,7 +34,7 @@ impl SummaryInput {
         let mut summary_input = SummaryInput::default();
         let shown = |text: &str| {
             let kept = short(text);
-            // What was cut may end in the beginning of a key.
+            // A truncated text may end with the beginning of a key.
             secrets
                 .redact_into(kept, kept.len() < text.len(), &mut SecretCount::default())
                 .into_owned()
@@ -66,8 +65,8 @@ impl SummaryInput {
                 _ => {}
             }
         }
-        // Behind a compaction the branch begins with a summary; the catalog's facts still know
-        // what was asked first.
+        // After a compaction the branch begins with a summary; the metadata still contains the
+        // first prompt.
         if let Some(first) = session.meta().first_prompt.as_deref().map(first)
             && !summary_input
                 .prompts
@@ -87,7 +86,7 @@ impl SummaryInput {
             }
         }
         for (_, _, input) in view.calls() {
-            let command = Raw::parse(input.as_bytes()).ok().and_then(|raw| {
+            let command = input.json().and_then(|raw| {
                 ["command", "cmd"]
                     .iter()
                     .find_map(|key| raw.get(key)?.text().map(|text| text.into_owned()))
@@ -101,16 +100,16 @@ impl SummaryInput {
         }
     }
 
-    /// Whether there is nothing to sum up.
+    /// Whether there is nothing to summarise.
     pub(crate) fn is_empty(&self) -> bool {
         self.prompts.is_empty() && self.answer.is_none()
     }
 
-    /// All of it as text, at most so many bytes: what a program is handed.
+    /// Returns everything as text of at most `limit` bytes, for an external program.
     pub(crate) fn text(&self, limit: usize) -> String {
         let mut text = String::new();
         let answer = self.answer.iter().map(|answer| ("last answer", answer));
-        // The answer comes before what may be long, so that it is not what is cut off.
+        // The message comes before parts that may be long, so that it is not truncated.
         let first = self.prompts.first().map(|prompt| ("first prompt", prompt));
         let rest = self
             .prompts
@@ -137,7 +136,7 @@ impl SummaryInput {
     }
 }
 
-/// Tools that change what they name. Names differ by agent; all of them contain these words.
+/// Whether a tool changes files. Names differ by agent; all of them contain these words.
 fn changes_files(tool: &str) -> bool {
     let tool = tool.to_lowercase();
     ["edit", "write", "patch", "create", "replace"]
@@ -159,7 +158,8 @@ fn short(text: &str) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-/// Facts keep only the beginning of a prompt, on one line.
+/// Whether a prompt begins like `first`. Metadata contains only the beginning of a prompt, on one
+/// line.
 fn begins_alike(prompt: &str, first: &str) -> bool {
     let letters = |text: &str| {
         text.chars()

@@ -1,6 +1,6 @@
-//! Sentences and words, of languages with and without spaces.
+//! Splits text into sentences and words, for languages with and without spaces.
 
-/// The sentences of a text, without what is not prose: fences of code, headings' marks, bullets.
+/// Returns the sentences of a text, without code fences, heading markers and bullets.
 pub(super) fn sentences(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut in_code = false;
@@ -26,7 +26,7 @@ fn split(line: &str, out: &mut Vec<String>) {
         current.push(if c.is_control() { ' ' } else { c });
         let ends = match c {
             '。' | '！' | '？' => true,
-            // A point inside a number or a name ends nothing.
+            // A point inside a number or a name does not end a sentence.
             '.' | '!' | '?' => chars.peek().is_none_or(|next| next.is_whitespace()),
             _ => false,
         };
@@ -45,12 +45,12 @@ fn finish(current: &mut String, out: &mut Vec<String>) {
     current.clear();
 }
 
-/// Whether a character belongs to a script that is written without spaces.
+/// Whether a character belongs to a script without spaces.
 pub(super) fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// Whether a text is mostly written without spaces.
+/// Whether a text is mostly in a script without spaces.
 pub(super) fn is_chinese(text: &str) -> bool {
     let (cjk, letters) =
         text.chars()
@@ -65,8 +65,8 @@ pub(super) fn is_chinese(text: &str) -> bool {
     cjk * 3 > letters
 }
 
-/// The beginning of a text: so many words, where two characters of a script
-/// without spaces are a word.
+/// Returns the first `most` words of a text; two characters of a script without spaces count as a
+/// word.
 pub(super) fn first_words(text: &str, most: usize) -> String {
     let mut halves = 0;
     let mut in_word = false;
@@ -85,7 +85,7 @@ pub(super) fn first_words(text: &str, most: usize) -> String {
     text.trim_end().to_owned()
 }
 
-/// At most so many characters, with an ellipsis where it was cut.
+/// Returns at most `most` characters, with an ellipsis if it was truncated.
 pub(super) fn at_most(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! The events of a watch, poll by poll, without a clock and without a process.
+//! The events of a watch, poll by poll, without a clock and without processes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::text::json_line;
 use crate::watch::LineNumbers;
 use crate::{App, RequestContext};
 
-/// Counts bytes that are read, and fails listings while the switch is set.
+/// Counts the bytes that are read, and fails listings while the switch is set.
 #[derive(Debug, Default)]
 struct Eyes {
     read: AtomicU64,
@@ -47,7 +47,8 @@ impl Hook for Eyes {
 struct World {
     temp: tempfile::TempDir,
     eyes: Arc<Eyes>,
-    cx: Arc<RequestContext>,
+    app: App,
+    cx: RequestContext,
     lines: LineNumbers,
 }
 
@@ -68,14 +69,24 @@ impl World {
         let home = Some(temp.path().join("boswell"));
         let app = App::of_test(stores, home, temp.path().to_path_buf());
         let mut cx = app.request().unwrap();
-        // Everything here is written after the start.
+        // Everything in this test is written after the start.
         cx.now = Instant::from_millis(0);
         World {
             temp,
             eyes,
-            cx: Arc::new(cx),
+            app,
+            cx,
             lines: LineNumbers::Unknown,
         }
+    }
+
+    fn watch(&self) -> Watch {
+        Watch::of_all(&self.app, &self.cx, self.lines)
+    }
+
+    /// Looks at all stores, whether or not that is due.
+    fn look(&self) {
+        self.app.looks().look(&self.app.request().unwrap());
     }
 
     fn log(&self, number: u32) -> PathBuf {
@@ -84,7 +95,7 @@ impl World {
             .join(format!("claude/projects/-p/{}.jsonl", uuid(number)))
     }
 
-    /// Adds to a file in place, as an agent does.
+    /// Appends to a file in place, like an agent.
     fn add(&self, path: &Path, bytes: &str) {
         disk::make_dir(path.parent().unwrap());
         let mut file = std::fs::OpenOptions::new()
@@ -107,7 +118,8 @@ fn line(session: u32, name: &str) -> String {
     )
 }
 
-fn look(watch: &mut Watch) -> Vec<String> {
+fn look(world: &World, watch: &mut Watch) -> Vec<String> {
+    world.look();
     let mut seen = Vec::new();
     watch
         .look(&mut |entry| {
@@ -123,24 +135,32 @@ fn every_entry_is_handed_over_once_and_a_torn_one_when_it_ends() {
     let world = World::new();
     world.add(&world.log(1), &line(1, "old"));
     world.add(&world.log(2), &line(2, "old"));
-    let mut watch = Watch::start(&world.cx, None, world.lines);
-    assert_eq!(look(&mut watch), [""; 0], "what was there is not new");
+    let mut watch = world.watch();
+    assert_eq!(
+        look(&world, &mut watch),
+        [""; 0],
+        "what was there is not new"
+    );
     world.add(&world.log(1), &(line(1, "a") + &line(1, "b")));
     world.add(&world.log(2), &line(2, "c"));
-    assert_eq!(look(&mut watch), ["a", "b", "c"]);
-    assert_eq!(look(&mut watch), [""; 0]);
+    assert_eq!(look(&world, &mut watch), ["a", "b", "c"]);
+    assert_eq!(look(&world, &mut watch), [""; 0]);
     world.add(
         &world.log(1),
         &(line(1, "d").trim_end().to_owned() + &line(1, "e")),
     );
-    assert_eq!(look(&mut watch), ["d", "e"], "two records on one line");
+    assert_eq!(
+        look(&world, &mut watch),
+        ["d", "e"],
+        "two records on one line"
+    );
     let torn = line(1, "torn");
     for piece in [&torn[..10], &torn[10..torn.len() - 1]] {
         world.add(&world.log(1), piece);
-        assert_eq!(look(&mut watch), [""; 0]);
+        assert_eq!(look(&world, &mut watch), [""; 0]);
     }
     world.add(&world.log(1), "\n");
-    assert_eq!(look(&mut watch), ["torn"]);
+    assert_eq!(look(&world, &mut watch), ["torn"]);
 }
 
 #[test]
@@ -150,10 +170,10 @@ fn of_a_log_that_was_cut_or_replaced_only_what_comes_later_is_handed_over() {
     for number in [1, 2] {
         world.add(&world.log(number), &old);
     }
-    let mut watch = Watch::start(&world.cx, None, world.lines);
+    let mut watch = world.watch();
     // The second is followed already when it is cut.
     world.add(&world.log(2), &line(2, "a"));
-    assert_eq!(look(&mut watch), ["a"]);
+    assert_eq!(look(&world, &mut watch), ["a"]);
     for number in [1, 2] {
         let file = std::fs::OpenOptions::new()
             .write(true)
@@ -161,34 +181,38 @@ fn of_a_log_that_was_cut_or_replaced_only_what_comes_later_is_handed_over() {
             .unwrap();
         file.set_len(line(1, "old0").len() as u64).unwrap();
     }
-    assert_eq!(look(&mut watch), [""; 0], "cut");
+    assert_eq!(look(&world, &mut watch), [""; 0], "cut");
     for number in [1, 2] {
         world.add(&world.log(number), &line(number, &format!("b{number}")));
     }
-    assert_eq!(look(&mut watch), ["b1", "b2"]);
+    assert_eq!(look(&world, &mut watch), ["b1", "b2"]);
     for number in [1, 2] {
         let other = world.temp.path().join("other");
         disk::write(&other, old.repeat(3).as_bytes());
         std::fs::rename(&other, world.log(number)).unwrap();
     }
-    assert_eq!(look(&mut watch), [""; 0], "replaced by a longer one");
+    assert_eq!(
+        look(&world, &mut watch),
+        [""; 0],
+        "replaced by a longer one"
+    );
     for number in [1, 2] {
         world.add(&world.log(number), &line(number, &format!("c{number}")));
     }
-    assert_eq!(look(&mut watch), ["c1", "c2"]);
+    assert_eq!(look(&world, &mut watch), ["c1", "c2"]);
 }
 
 #[test]
 fn a_session_that_appears_is_handed_over_from_its_first_entry_but_not_one_of_long_ago() {
     let mut world = World::new();
-    Arc::get_mut(&mut world.cx).unwrap().now = Instant::from_millis(1_700_000_000_000);
-    let mut watch = Watch::start(&world.cx, None, world.lines);
+    world.cx.now = Instant::from_millis(1_700_000_000_000);
+    let mut watch = world.watch();
     world.add(&world.log(1), &(line(1, "a") + &line(1, "b")));
     world.add(&world.log(2), &line(2, "restored"));
     disk::set_modified(&world.log(2), 1_600_000_000_000);
-    assert_eq!(look(&mut watch), ["a", "b"]);
+    assert_eq!(look(&world, &mut watch), ["a", "b"]);
     world.add(&world.log(2), &line(2, "goes on"));
-    assert_eq!(look(&mut watch), ["goes on"]);
+    assert_eq!(look(&world, &mut watch), ["goes on"]);
 }
 
 #[test]
@@ -196,21 +220,21 @@ fn a_store_that_cannot_be_listed_is_tried_again_and_its_past_is_not_news() {
     let world = World::new();
     world.add(&world.log(1), &line(1, "old"));
     world.eyes.blind.store(true, Ordering::Relaxed);
-    let mut watch = Watch::start(&world.cx, None, world.lines);
-    assert_eq!(look(&mut watch), [""; 0]);
+    let mut watch = world.watch();
+    assert_eq!(look(&world, &mut watch), [""; 0]);
     world.eyes.blind.store(false, Ordering::Relaxed);
     assert_eq!(
-        look(&mut watch),
+        look(&world, &mut watch),
         [""; 0],
         "it was there before anybody could look"
     );
     world.add(&world.log(1), &line(1, "a"));
     world.eyes.blind.store(true, Ordering::Relaxed);
-    assert_eq!(look(&mut watch), [""; 0]);
+    assert_eq!(look(&world, &mut watch), [""; 0]);
     world.add(&world.log(2), &line(2, "b"));
     world.eyes.blind.store(false, Ordering::Relaxed);
     assert_eq!(
-        look(&mut watch),
+        look(&world, &mut watch),
         ["a", "b"],
         "nothing of what was written meanwhile is lost"
     );
@@ -222,21 +246,22 @@ fn one_line_more_in_a_long_log_costs_less_than_a_megabyte_of_reading() {
     world.lines = LineNumbers::Counted;
     let long = line(1, &"x".repeat(1 << 20));
     (0..60).for_each(|_| world.add(&world.log(1), &long));
-    let mut watch = Watch::start(&world.cx, None, world.lines);
+    let mut watch = world.watch();
     world.eyes.read.store(0, Ordering::Relaxed);
     world.add(&world.log(1), &line(1, "a"));
-    assert_eq!(look(&mut watch), ["a"]);
+    assert_eq!(look(&world, &mut watch), ["a"]);
     let read = world.eyes.read.load(Ordering::Relaxed);
     assert!(read < 1 << 20, "{read} bytes");
     world.eyes.read.store(0, Ordering::Relaxed);
     world.add(&world.log(1), &line(1, "b"));
-    assert_eq!(look(&mut watch), ["b"]);
+    assert_eq!(look(&world, &mut watch), ["b"]);
     let read = world.eyes.read.load(Ordering::Relaxed);
     assert!(read < 1000, "{read} bytes for the second");
 }
 
 /// The objects of a look, by session and id.
-fn objects(watch: &mut Watch) -> BTreeMap<String, String> {
+fn objects(world: &World, watch: &mut Watch) -> BTreeMap<String, String> {
+    world.look();
     let mut seen = BTreeMap::new();
     let mut sink = |it: &EntryParts<'_>| {
         let object = it.shape(false).object();
@@ -274,14 +299,14 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
     let meta = "{\"timestamp\":\"2026-10-05T00:00:00.000Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"00000000-0000-4000-8000-000000000009\",\"cwd\":\"/p\"}}\n";
     world.add(&codex, &(meta.to_owned() + &said("old")));
     world.add(&world.log(1), &line(1, "old"));
-    let mut watch = Watch::start(&world.cx, None, world.lines);
+    let mut watch = world.watch();
     world.add(&codex, &(said("one") + &said("two")));
     world.add(
         &world.log(1),
         &(line(1, "a") + &line(1, "b").replace("null", "\"a\"")),
     );
     world.add(&world.log(2), &line(2, "first"));
-    let seen = objects(&mut watch);
+    let seen = objects(&world, &mut watch);
     let mut whole = BTreeMap::new();
     for held in world.cx.stores.held().0 {
         let session = world
@@ -309,7 +334,7 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
         ["#3", "#4", "a", "b", "first"]
     );
     for (id, object) in seen {
-        // Claude's entries have ids, so the lines of a log were not counted that was there before.
+        // Entries of Claude have ids, so the lines of an existing log were not counted.
         let expected = whole[&id].replace("\"line\":2,", "\"line\":null,").replace(
             "\"line\":3,",
             if id == "#3" {
@@ -325,7 +350,7 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
 #[test]
 fn a_session_that_is_one_document_is_handed_over_when_it_appears_and_not_when_it_is_rewritten() {
     let world = World::new();
-    let mut watch = Watch::start(&world.cx, None, world.lines);
+    let mut watch = world.watch();
     let path = world
         .temp
         .path()
@@ -338,6 +363,7 @@ fn a_session_that_is_one_document_is_handed_over_when_it_appears_and_not_when_it
     };
     disk::write(&path, document("go").as_bytes());
     let count = |watch: &mut Watch| {
+        world.look();
         let mut count = 0;
         watch
             .look(&mut |_| {
@@ -350,4 +376,30 @@ fn a_session_that_is_one_document_is_handed_over_when_it_appears_and_not_when_it
     assert_eq!(count(&mut watch), 1);
     disk::write(&path, document("go on and on").as_bytes());
     assert_eq!((count(&mut watch), count(&mut watch)), (0, 0));
+}
+
+#[test]
+fn one_session_is_watched_without_a_look_at_the_others() {
+    let world = World::new();
+    world.add(&world.log(1), &line(1, "old"));
+    world.add(&world.log(2), &line(2, "old"));
+    let document = world
+        .temp
+        .path()
+        .join(format!("clinvoker/sessions/{}.json", "ab".repeat(16)));
+    disk::write(&document, b"{}");
+    let names = [uuid(1), "ab".repeat(16)];
+    let [mut log, mut other] =
+        names.map(|name| Watch::of_one(&world.app, &world.cx, &name, world.lines).unwrap());
+    world.add(&world.log(1), &line(1, "a"));
+    world.add(&world.log(2), &line(2, "b"));
+    let mut seen = Vec::new();
+    let mut sink = |entry: &EntryParts<'_>| {
+        seen.push(entry.view.unwrap().text());
+        Ok(())
+    };
+    log.look(&mut sink).unwrap();
+    other.look(&mut sink).unwrap();
+    assert_eq!(seen, ["text of a"]);
+    assert_eq!(world.app.looks().number(), 0);
 }

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::terminal::{Style, escape, one_line};
-use crate::words::count;
+use crate::words::{command, count, phrase};
 
 /// How many sessions that will be deleted soon are listed.
 const NAMED: usize = 5;
@@ -90,7 +90,7 @@ fn verdict(summary: &CheckSummary) -> String {
 fn print_session(session: &CheckedSession, out: &mut Output) -> Result<()> {
     if out.json {
         return session
-            .shapes()
+            .shapes(command)
             .try_for_each(|shape| out.object(&shape.object()));
     }
     if session.findings.is_empty() {
@@ -120,8 +120,8 @@ fn ways_out(session: &CheckedSession, out: &mut Output) -> Result<()> {
     let (indexes, others): (Vec<&Finding>, Vec<&Finding>) =
         session.findings.iter().partition(|it| it.is_of_index());
     // An index is of the whole store, and is written again from all of its sessions.
-    if let Some(rebuild) = indexes.first().and_then(|it| it.next.as_deref()) {
-        out.line(&format!("  rebuild the index with `{rebuild}`"))?;
+    if let Some(rebuild) = indexes.first().and_then(|it| it.next.as_ref()) {
+        out.line(&format!("  {}", phrase(rebuild)))?;
     }
     if !others.iter().any(|finding| finding.repair != Repair::None) {
         return Ok(());
@@ -142,7 +142,7 @@ fn ways_out(session: &CheckedSession, out: &mut Output) -> Result<()> {
 fn print_store(store: &CheckedStore, out: &mut Output) -> Result<()> {
     if out.json {
         return store
-            .shapes()
+            .shapes(command)
             .try_for_each(|shape| out.object(&shape.object()));
     }
     heading(store.dialect, &store.root, out)?;
@@ -161,8 +161,8 @@ fn print_store(store: &CheckedStore, out: &mut Output) -> Result<()> {
         out.line(&format!("  and {more} more that will be deleted soon"))?;
     }
     // Each way out once, however often it helps.
-    let advice = store.findings.iter().filter_map(|it| it.advice.as_deref());
-    let ways: BTreeSet<&str> = advice.collect();
+    let advice = store.findings.iter().filter_map(|it| it.advice.as_ref());
+    let ways: BTreeSet<String> = advice.map(phrase).collect();
     ways.iter()
         .try_for_each(|way| out.line(&format!("  {way}")))?;
     out.line("")

@@ -105,28 +105,14 @@ pub(crate) fn run(app: &App, args: &ListArgs) -> Result<ExitCode> {
 }
 
 fn table(app: &App, page: &SessionPage, out: &mut Output) -> Result<()> {
-    let id_width = unique_width(&page.rows);
-    let agent_width = page
-        .rows
-        .iter()
-        .map(|row| one_line(&row.agents).len())
-        .max()
-        .unwrap_or(6)
-        .clamp(5, 18);
-    // What is left is shared by folder and name, and each keeps enough to be distinguished.
-    let rest = app
-        .width
-        .saturating_sub(id_width + 2 + agent_width + 2 + 10 + 2 + 5 + 2 + 2)
-        .max(16);
-    let project_width = (rest * 2 / 5).clamp(8, 40);
-    let name_width = rest - project_width;
+    let widths = Widths::of(app, &page.rows);
     let heading = format!(
         "{}  {}  {}  {}  {}  {}",
-        fit("ID", id_width),
-        fit("AGENT", agent_width),
+        fit("ID", widths.id),
+        fit("AGENT", widths.agent),
         fit("ACTIVE", 10),
         " MSGS",
-        fit("PROJECT", project_width),
+        fit("PROJECT", widths.project),
         "NAME"
     );
     out.line(&out.paint(Style::Faint, heading.trim_end()))?;
@@ -136,34 +122,60 @@ fn table(app: &App, page: &SessionPage, out: &mut Output) -> Result<()> {
         let active = conversation
             .last_active()
             .map_or_else(|| "-".to_owned(), |at| time::ago(at, page.page.as_of));
-        let count = conversation
-            .sides()
-            .filter(|s| s.complete && s.location.key.is_some())
-            .map(|s| s.meta.messages)
-            .max();
-        let messages = count
-            .filter(|n| *n > 0)
-            .or(summary.meta.stated.messages)
-            .map_or_else(|| "-".to_owned(), |n| n.to_string());
-        let project = one_line(&short_path(
-            app,
-            summary.meta.project.as_deref().unwrap_or("-"),
-        ));
-        let short: String = one_line(&summary.reference.id)
-            .chars()
-            .take(id_width)
-            .collect();
+        let messages = messages(row).map_or_else(|| "-".to_owned(), |n| n.to_string());
+        let project = summary.meta.project.as_deref().unwrap_or("-");
+        let project = one_line(&short_path(app, project));
+        let id = one_line(&summary.reference.id);
+        let short: String = id.chars().take(widths.id).collect();
         let line = format!(
             "{}  {}  {}  {messages:>5}  {}  {}",
-            out.paint(Style::Strong, &fit(&short, id_width)),
-            fit(&one_line(&row.agents), agent_width),
+            out.paint(Style::Strong, &fit(&short, widths.id)),
+            fit(&one_line(&row.agents), widths.agent),
             fit(&active, 10),
-            fit(&cut_left(&project, project_width), project_width),
-            cut(&one_line(&summary.name()), name_width),
+            fit(&cut_left(&project, widths.project), widths.project),
+            cut(&one_line(&summary.name()), widths.name),
         );
         out.line(line.trim_end())?;
     }
     Ok(())
+}
+
+/// The messages of the side that has most, or as many as an index states.
+fn messages(row: &SessionRow) -> Option<u64> {
+    let conversation = &row.conversation;
+    let counted = conversation
+        .sides()
+        .filter(|side| side.complete && side.location.key.is_some())
+        .map(|side| side.meta.messages)
+        .max();
+    let stated = conversation.front.1.meta.stated.messages;
+    counted.filter(|count| *count > 0).or(stated)
+}
+
+/// Columns whose width depends on the rows and on the terminal.
+struct Widths {
+    id: usize,
+    agent: usize,
+    project: usize,
+    name: usize,
+}
+
+impl Widths {
+    fn of(app: &App, rows: &[SessionRow]) -> Widths {
+        let id = unique_width(rows);
+        let agents = rows.iter().map(|row| one_line(&row.agents).len());
+        let agent = agents.max().unwrap_or(6).clamp(5, 18);
+        // What is left is shared by folder and name, and each keeps enough to be distinguished.
+        let taken = id + 2 + agent + 2 + 10 + 2 + 5 + 2 + 2;
+        let rest = app.width.saturating_sub(taken).max(16);
+        let project = (rest * 2 / 5).clamp(8, 40);
+        Widths {
+            id,
+            agent,
+            project,
+            name: rest - project,
+        }
+    }
 }
 
 /// How much of the ids must be shown so that each can be typed again: eight characters, or more

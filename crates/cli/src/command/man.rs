@@ -49,7 +49,7 @@ pub(crate) fn run(app: &App, args: &ManArgs) -> Result<ExitCode> {
                 ErrorKind::NotFound,
                 format!("there is no command `{}`", name.escape_debug()),
             )
-            .hinting("see them with `boswell --help`")
+            .advising("see them with `boswell --help`")
         })?,
         None => &program,
     };

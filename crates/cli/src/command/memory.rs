@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::error_report;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
-use crate::words::count;
+use crate::words::{count, phrase};
 
 /// Show, search, check and edit the memory files of agents
 #[derive(Debug, Args)]
@@ -114,7 +114,7 @@ fn warn_of_nothing(found: &MemoryFound, is_check: bool) {
     };
     error_report::warn(
         &Error::new(ErrorKind::NotFound, format!("{what} {place}"))
-            .hinting("see all of it with `boswell memory all`"),
+            .advising("see all of it with `boswell memory all`"),
     );
 }
 
@@ -139,7 +139,7 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
         [project, "search", text] => (Some(project), Action::Read(Question::Search(text))),
         _ => {
             return Err(Error::new(ErrorKind::Invalid, format!("`memory {}` is not a command", words.join(" ").escape_debug()))
-                .hinting("write `boswell memory [PROJECT] [show|search TEXT|check]`, or `boswell memory add|edit PAGE TEXT`, `rm PAGE`"));
+                .advising("write `boswell memory [PROJECT] [show|search TEXT|check]`, or `boswell memory add|edit PAGE TEXT`, `rm PAGE`"));
         }
     })
 }
@@ -206,7 +206,8 @@ fn show_hit(hit: MemoryHit, out: &mut Output) -> Result<bool> {
     Ok(!out.gone())
 }
 
-fn show_problem(problem: MemoryProblemShape, out: &mut Output) -> Result<bool> {
+fn show_problem(mut problem: MemoryProblemShape, out: &mut Output) -> Result<bool> {
+    problem.detail = problem.detail.phrased(phrase).into();
     if out.json {
         out.object(&problem.object())?;
     } else {
@@ -214,7 +215,7 @@ fn show_problem(problem: MemoryProblemShape, out: &mut Output) -> Result<bool> {
             "{} {}: {}",
             problem.dialect,
             one_line(&problem.project_key),
-            one_line(&problem.detail)
+            one_line(&problem.detail.text)
         ))?;
     }
     Ok(!out.gone())

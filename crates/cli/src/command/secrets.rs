@@ -68,9 +68,7 @@ pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
             SecretsStep::Secret(secret) if app.json => out.object(&secret.object())?,
             SecretsStep::Secret(secret) => {
                 if !std::mem::replace(&mut headed, true) {
-                    let name = secret.path.as_deref().map(one_line);
-                    let name = name.unwrap_or_else(|| secret.session.clone());
-                    out.line(&out.paint(Style::Strong, &name))?;
+                    out.line(&out.paint(Style::Strong, &heading(&secret)))?;
                 }
                 out.line(&line(&secret))?;
             }
@@ -90,6 +88,13 @@ pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+fn heading(secret: &SecretShape) -> String {
+    match &secret.path {
+        Some(path) => one_line(path),
+        None => secret.session.clone(),
+    }
 }
 
 fn line(secret: &SecretShape) -> String {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use boswell_app::shape::{EntryParts, Shape as _};
 use boswell_app::show::{ShowRequest, ShownItem};
-use boswell_model::{Block, EntryKind, Result, View};
+use boswell_model::{EntryKind, Part, Result, View};
 use clap::{Args, ValueEnum};
 
 use crate::app::App;
@@ -187,21 +187,21 @@ impl Shown<'_> {
                 ),
             ));
         }
-        for block in &view.blocks {
-            match block {
-                Block::Text(text) => lines.extend(escape(text).lines().map(str::to_owned)),
-                Block::Thinking(text) if self.args.thinking => {
+        for part in &view.parts {
+            match part {
+                Part::Text(text) => lines.extend(escape(text).lines().map(str::to_owned)),
+                Part::Thinking { text, .. } if self.args.thinking => {
                     lines.extend(
                         escape(text)
                             .lines()
                             .map(|line| out.paint(Style::Faint, &format!("  ┊ {line}"))),
                     );
                 }
-                Block::Thinking(_) => {}
-                Block::Call { name, input, .. } => {
-                    self.tool(&format!("→ {name} "), input, out, &mut lines)
+                Part::Thinking { .. } => {}
+                Part::Call { name, input, .. } => {
+                    self.tool(&format!("→ {name} "), input.text(), out, &mut lines)
                 }
-                Block::Result { text, is_error, .. } => {
+                Part::Result { text, is_error, .. } => {
                     self.tool(
                         if *is_error { "← failed: " } else { "← " },
                         text,
@@ -209,11 +209,11 @@ impl Shown<'_> {
                         &mut lines,
                     );
                 }
-                Block::Media { mime, .. } => lines.push(out.paint(
+                Part::Media { mime, .. } => lines.push(out.paint(
                     Style::Tool,
                     &format!("  [{}]", one_line(mime.as_deref().unwrap_or("media"))),
                 )),
-                Block::Other { word, json } => lines.push(out.paint(
+                Part::Other { word, json } => lines.push(out.paint(
                     Style::Faint,
                     &cut(&format!("  [{}] {}", one_line(word), one_line(json)), width),
                 )),

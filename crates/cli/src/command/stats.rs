@@ -110,28 +110,28 @@ fn whole(sum: &StatShape, out: &mut Output) -> Result<()> {
         ("1-hour cache", usage.cache_write_1h),
         ("reasoning", usage.reasoning),
     ];
-    // Few agents record for how long they wrote.
-    for (name, count) in tokens
-        .into_iter()
-        .filter(|(name, count)| *name != "1-hour cache" || count.is_some())
-    {
-        row(
-            name,
-            count.map_or_else(unknown, |count| format!("{} tokens", grouped(count))),
-        )?;
+    for (name, count) in tokens {
+        // Few agents record for how long they wrote.
+        if name == "1-hour cache" && count.is_none() {
+            continue;
+        }
+        let text = count.map_or_else(unknown, |count| format!("{} tokens", grouped(count)));
+        row(name, text)?;
     }
     row("cost", cost(sum.cost_usd))?;
     if let Some(requests) = sum.premium_requests {
-        row(
-            "premium",
-            format!(
-                "{} requests",
-                number_text((requests * 100.0).round() / 100.0)
-            ),
-        )?;
+        let requests = number_text((requests * 100.0).round() / 100.0);
+        row("premium", format!("{requests} requests"))?;
     }
     row("records", count(sum.entries))?;
-    for (word, count) in sum.kinds.iter().flat_map(|kinds| &kinds.0) {
+    match &sum.kinds {
+        Some(kinds) => records_by_kind(&kinds.0, out),
+        None => Ok(()),
+    }
+}
+
+fn records_by_kind(kinds: &[(String, u64)], out: &mut Output) -> Result<()> {
+    for (word, count) in kinds {
         let word = if word.is_empty() { "(no type)" } else { word };
         out.line(&format!("  {:>9}  {}", grouped(*count), one_line(word)))?;
     }

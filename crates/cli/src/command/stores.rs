@@ -10,7 +10,7 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
-use crate::words::{count, size};
+use crate::words::{count, phrase, size};
 
 /// List the session stores found, and what each supports
 #[derive(Debug, Args)]
@@ -28,7 +28,9 @@ pub(crate) fn run(app: &App, args: &StoresArgs) -> Result<ExitCode> {
     if args.pairs {
         return pairs(app);
     }
-    let list = app.shown(app.requests.stores())?;
+    let mut list = app.shown(app.requests.stores())?;
+    let warnings = list.stores.iter_mut().flat_map(|store| &mut store.warnings);
+    warnings.for_each(|warning| warning.detail = warning.detail.phrased(phrase).into());
     let mut out = Output::paged(app);
     if out.json {
         for store in list.stores {
@@ -70,7 +72,7 @@ fn show_store(store: &StoreShape, out: &mut Output) -> Result<()> {
         &format!("            {}: {}", store.title, can.join(" ")),
     ))?;
     for warning in &store.warnings {
-        let detail = escape(&warning.detail);
+        let detail = escape(&warning.detail.text);
         let text = match &warning.path {
             Maybe::Given(path) => format!("            {}: {detail}", escape(path)),
             Maybe::Absent => format!("            {detail}"),

@@ -1,4 +1,5 @@
-//! Archiving: out of the agent's folder, still found, read and searched, and put back bit for bit.
+//! Archiving: a session leaves the agent's folder, can still be found, read and searched, and is
+//! restored byte for byte.
 
 mod every_dialect;
 
@@ -25,7 +26,7 @@ fn tree(folder: &Path) -> Tree {
         .collect()
 }
 
-/// One session of Claude's with a subagent beside it.
+/// Creates one Claude session with a subagent.
 fn plant(bench: &Bench) -> PathBuf {
     let line = |text: &str| {
         format!(
@@ -42,7 +43,8 @@ fn plant(bench: &Bench) -> PathBuf {
     log
 }
 
-/// Puts beside sessions what their agent keeps there; gives what must go and come back with them.
+/// Adds the side files that an agent stores for sessions; returns the files that must be archived
+/// and restored with them.
 fn plant_side_files(home: &TestHome, dialect: &str, chosen: &[&Planted]) -> Vec<PathBuf> {
     let mut planted = Vec::new();
     for session in chosen {

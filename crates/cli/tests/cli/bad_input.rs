@@ -1,4 +1,4 @@
-//! What is typed wrongly, and what stands where a session should be.
+//! Mistyped arguments, and files that are not sessions.
 
 mod files;
 
@@ -40,12 +40,12 @@ fn ids_that_no_agent_gives_are_refused_with_a_hint() {
             ran.says("error: ").says("hint: ");
         }
     }
-    // Without the two dashes an option that does not exist is said to be one.
+    // Without the two dashes, the error is about an unknown option.
     bench
         .run(["show", "-rf"])
         .ends(2)
         .says("unexpected argument");
-    // No program can be given a NUL; as JSON Lines the same errors have a kind.
+    // A NUL cannot be passed to a program; as JSON Lines the same errors have a kind.
     let error = bench.run(["show", "--json", "--", "-rf"]).ends(2);
     let line: serde_json::Value = serde_json::from_str(error.stderr.trim()).unwrap();
     assert_eq!(
@@ -84,8 +84,8 @@ fn an_unknown_session_is_an_error_with_a_hint() {
         .says("there is no file");
     bench.run(["check", "nowhere/"]).ends(2).says("error: ");
     let here = bench.run(["show", "@here"]).ends(2);
-    here.says("no session was held in")
-        .says("hint: see the folders that have some with `boswell projects`");
+    here.says("there is no session of the folder")
+        .says("hint: see the folders that have sessions with `boswell projects`");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn stores_that_are_named_wrongly_are_explained() {
         bench
             .run(["list", &format!("--since={when}")])
             .ends(2)
-            .says("is no time");
+            .says("is not a valid time");
     }
     bench
         .run(["memory", "a", "b"])
@@ -239,7 +239,7 @@ fn an_empty_environment_is_enough() {
         .says("no sessions found");
     run(&["stores", "--store", "pi=/nowhere"]).ends(0);
     run(&["--help"]).ends(0);
-    // The home folder then comes from the system's list of users, or nowhere: either is fine.
+    // The home folder then comes from the system's list of users, or is unknown: both are fine.
     for args in [&["stores"] as &[&str], &["stores", "--json"]] {
         run(args).ends(0);
     }
@@ -293,12 +293,12 @@ fn a_format_that_is_not_known_is_never_shown_as_an_empty_conversation() {
             );
         }
     }
-    // Its records can be seen all the same.
+    // Its records can be shown all the same.
     let lines = bench.cwd().join("lines.jsonl");
     let lines = lines.to_str().unwrap();
     let records = bench.run(["show", lines, "--records"]).ends(0);
     assert!(records.text().contains("hello"), "{records:?}");
-    // A file without a byte is an empty session, not an unknown format.
+    // An empty file is an empty session, not an unknown format.
     let empty = bench.cwd().join("empty.jsonl");
     disk::write(&empty, b"");
     bench.run(["show", empty.to_str().unwrap()]).ends(0);

@@ -1,5 +1,4 @@
-//! A place to run the program in: no variables but those named here, folders of
-//! its own, a time limit.
+//! Runs the program with only the variables named here, in temporary folders, with a time limit.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -14,10 +13,10 @@ use tempfile::TempDir;
 /// The program under test.
 pub(crate) const BOSWELL: &str = env!("CARGO_BIN_EXE_boswell");
 
-/// No command may take longer, whatever stands in the place of a session.
+/// Maximum time of a command, whichever file is in the place of a session.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Whether pinned answers are to be written anew instead of being compared.
+/// Whether expected results are rewritten instead of compared.
 #[expect(
     clippy::disallowed_methods,
     reason = "tests have no command line, so the wish comes from the environment"
@@ -26,7 +25,7 @@ pub(crate) fn bless() -> bool {
     std::env::var_os("BOSWELL_BLESS").is_some_and(|value| value == "1")
 }
 
-/// A machine with nothing on it.
+/// An empty machine.
 pub(crate) struct Bench {
     temp: TempDir,
 }
@@ -40,39 +39,39 @@ impl Bench {
         Bench { temp }
     }
 
-    /// The user's home folder.
+    /// Returns the user's home folder.
     pub(crate) fn home(&self) -> PathBuf {
         self.temp.path().join("home")
     }
 
-    /// Boswell's own folder, which nobody has made yet.
+    /// Returns boswell's own home, which does not exist yet.
     pub(crate) fn own(&self) -> PathBuf {
         self.temp.path().join("boswell")
     }
 
-    /// The temporary folder.
+    /// Returns the temporary folder.
     pub(crate) fn tmp(&self) -> PathBuf {
         self.temp.path().join("tmp")
     }
 
-    /// The folder in which commands run.
+    /// Returns the working folder of commands.
     pub(crate) fn cwd(&self) -> PathBuf {
         self.temp.path().join("cwd")
     }
 
-    /// Everything.
+    /// Returns the folder that contains all the others.
     pub(crate) fn root(&self) -> &Path {
         self.temp.path()
     }
 
-    /// Puts a file into the home folder.
+    /// Writes a file below the home folder.
     pub(crate) fn plant(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.home().join(name);
         boswell_testkit::disk::write(&path, bytes);
         path
     }
 
-    /// The program with that command line, ready to start.
+    /// Returns the program with these arguments, ready to start.
     pub(crate) fn command<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, args: I) -> Command {
         let mut command = Command::new(BOSWELL);
         command
@@ -87,13 +86,13 @@ impl Bench {
         command
     }
 
-    /// Runs the program to its end.
+    /// Runs the program until it exits.
     pub(crate) fn run<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, args: I) -> Ran {
         finish(self.command(args))
     }
 }
 
-/// Runs a command to its end and makes sure that it came to a proper one.
+/// Runs a command until it exits, and checks that it exited normally.
 pub(crate) fn finish(mut command: Command) -> Ran {
     let what = format!("{:?}", command.get_args().collect::<Vec<_>>());
     let mut child = command
@@ -145,7 +144,7 @@ fn give_up(id: u32, child: &mut Child, what: &str) -> ! {
     panic!("{what} (process {id}) did not end within {LIMIT:?}")
 }
 
-/// What a run of the program gave.
+/// The result of a run.
 #[derive(Clone)]
 pub(crate) struct Ran {
     pub(crate) what: String,
@@ -173,7 +172,7 @@ impl Ran {
         self
     }
 
-    /// Asserts that stderr holds a text.
+    /// Asserts that stderr contains a text.
     #[track_caller]
     pub(crate) fn says(self, text: &str) -> Ran {
         assert!(
@@ -183,12 +182,12 @@ impl Ran {
         self
     }
 
-    /// The answer as text.
+    /// Returns stdout as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
-    /// The answer as JSON Lines, each of which must follow the contract.
+    /// Returns stdout as JSON Lines, each of which must follow the contract.
     #[track_caller]
     pub(crate) fn lines(&self) -> Vec<Value> {
         let text =
@@ -208,7 +207,7 @@ impl Ran {
         text.lines().map(parse).collect()
     }
 
-    /// The lines of one type.
+    /// Returns the lines of one type.
     #[track_caller]
     pub(crate) fn of_type(&self, kind: &str) -> Vec<Value> {
         self.lines()

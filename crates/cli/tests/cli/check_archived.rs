@@ -1,5 +1,5 @@
-//! `check` of everything looks into the vault as well: at what is archived, and whether it
-//! can still be put back.
+//! `check` without arguments includes the vault: archived sessions, and whether they can be
+//! restored.
 
 use std::path::PathBuf;
 
@@ -23,8 +23,8 @@ fn line(session: &str, uuid: &str, parent: &str, text: &str) -> String {
     )
 }
 
-/// A session with a subagent and an output beside it, and another one; the second line of
-/// the first is as given.
+/// Creates a session with a subagent and a stored output, and a second session; the second line of
+/// the first log is `second`.
 fn plant(bench: &Bench, second: &str) -> PathBuf {
     let root = bench.home().join(".claude/projects/-w");
     let log = root.join(format!("{ID}.jsonl"));
@@ -169,7 +169,7 @@ fn sessions_that_are_named_are_checked_alone_archived_or_not() {
     );
     let found = bench.run(["check", ID, "--json"]).ends(1).of_type("damage");
     assert_eq!((found.len(), &found[0]["archived"]), (1, &true.into()));
-    // Stores that are named hold nothing of this one.
+    // The stores that are named contain nothing of this one.
     let pi = format!("pi={}", bench.tmp().display());
     assert!(
         bench

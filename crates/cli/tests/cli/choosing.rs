@@ -1,5 +1,4 @@
-//! Filters choose the same sessions whether they go by what the catalog keeps at hand or by
-//! a close look at each.
+//! Filters select the same sessions from the catalog's columns as from reading each log.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +7,7 @@ use serde_json::Value;
 
 use crate::bench::Bench;
 
-/// A home with stores of which some are linked, a session that a note speaks of, and one that
-/// says its tag itself.
+/// Creates a home with linked stores, a session with a note, and one that contains its own tag.
 fn planted() -> Bench {
     let bench = Bench::new();
     let work = bench.cwd();
@@ -34,7 +32,7 @@ fn rows(bench: &Bench, args: &[&str]) -> Vec<Value> {
         .of_type("session")
 }
 
-/// Every filter that fits some session, as it is typed.
+/// Returns every filter that matches some session, as arguments.
 fn filters(rows: &[Value]) -> BTreeSet<(&'static str, String)> {
     let mut all = BTreeSet::new();
     for row in rows {
@@ -118,8 +116,8 @@ fn a_search_is_chosen_by_what_a_list_shows() {
             })
             .collect();
         let found = holders(&[option, value]);
-        // A side of a conversation is searched for what it says itself; its list row is
-        // chosen by either side.
+        // A search looks at one side of a conversation; a list selects the conversation by either
+        // side.
         assert!(
             found.is_subset(&everywhere) && found.is_subset(&wanted),
             "{option} {value}: {found:?}"

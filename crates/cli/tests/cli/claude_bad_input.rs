@@ -1,4 +1,4 @@
-//! Damaged logs of Claude, and wrong requests, against every command that writes: nothing is lost,
+//! Damaged logs of Claude, and invalid requests, for every command that writes: nothing is lost,
 //! and the error names the next step.
 
 mod damaged_logs;
@@ -24,7 +24,7 @@ fn result(id: &str) -> String {
     format!(r#"[{{"type":"tool_result","tool_use_id":"{id}","content":"out"}}]"#)
 }
 
-/// Three turns, the second with two calls at once.
+/// Returns three exchanges, the second with two parallel calls.
 fn base() -> Vec<String> {
     let text = |text: &str| format!("\"{text}\"");
     vec![
@@ -48,8 +48,8 @@ fn joined(lines: &[String]) -> Vec<u8> {
         .collect()
 }
 
-/// Every byte that was there still is, in its order: the log only grew, and at most a
-/// line end was put before.
+/// Checks that all old bytes are still there in order: the log only grew, and at most a line end
+/// was inserted before.
 #[track_caller]
 fn kept(before: &[u8], after: &[u8], what: &str) {
     assert!(
@@ -142,7 +142,7 @@ fn what_cannot_be_done_is_refused_with_what_can() {
             .says("kept messages")
             .says("boswell fork");
     }
-    // A fork from before the compaction is what works.
+    // A fork from before the compaction works.
     let fork = bench
         .run(["fork", &session, "--at", "a1"])
         .ends(0)
@@ -219,8 +219,7 @@ fn resuming_asks_again_for_what_was_once_allowed() {
         argv(&["--same-permissions"]),
         serde_json::json!(["claude", "--resume", ID, "--dangerously-skip-permissions"])
     );
-    // What is printed can be given to a shell as it is: a stand-in for the client
-    // says what reached it.
+    // The printed command can be run by a shell unchanged: a fake client prints its arguments.
     let stand_in = bench.root().join("bin/claude");
     disk::write(&stand_in, b"#!/bin/sh\npwd\nprintf '%s\\n' \"$@\"\n");
     disk::set_mode(&stand_in, 0o755);
@@ -239,7 +238,7 @@ fn resuming_asks_again_for_what_was_once_allowed() {
         real.display()
     );
     assert_eq!(String::from_utf8_lossy(&output.stdout), said, "{output:?}");
-    // Started without a shell, the same words reach it.
+    // Started without a shell, the client gets the same arguments.
     let mut command = bench.command(["resume", &session]);
     command.env(
         "PATH",
@@ -250,6 +249,6 @@ fn resuming_asks_again_for_what_was_once_allowed() {
     bench
         .run(["resume", &session])
         .ends(2)
-        .says("is gone")
+        .says("does not exist")
         .says("boswell move");
 }

@@ -1,5 +1,5 @@
-//! What `context` says a model would be sent, against what the real client sends when it takes
-//! the same file up again.
+//! Compares the output of `context` with the request of the real client when it resumes the same
+//! file.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,11 @@ use crate::bench::Bench;
 
 const PROBE: &str = "PROBE-OF-THE-CONTEXT";
 
-/// What the client puts behind a session that ends with the user's word, before it asks anew.
+/// The assistant message that the client adds to a session that ends with a user message, before
+/// the next prompt.
 const NO_RESPONSE: &str = "No response requested.";
 
-/// One part of a message, as both sides are compared.
+/// Returns one part of a message in the form that is compared.
 fn part(role: &str, block: &Value) -> Option<String> {
     let text = |value: &Value| match value {
         Value::String(text) => text.trim().to_owned(),
@@ -56,8 +57,8 @@ fn parts(message: &Value) -> Vec<String> {
     }
 }
 
-/// What is not compared: texts that attachments of a log recorded, and the ids of their lines; and
-/// the words of news about background tasks, which the client wraps.
+/// Texts that are not compared: those recorded in attachments of a log, the ids of their lines, and
+/// notifications of background tasks, which the client wraps.
 #[derive(Default)]
 struct Additions {
     texts: BTreeSet<String>,
@@ -91,10 +92,10 @@ fn additions(log: &[u8]) -> Additions {
     found
 }
 
-/// What the client sent, without the probe and without what it adds itself.
+/// Returns the messages that the client sent, without the probe and its own additions.
 fn sent(messages: &[Value], added: &Additions) -> Vec<String> {
     let told = |part: String| {
-        // An attachment of a turn that ended with results stands behind the last of them.
+        // If a turn ended with results, its attachments follow the last of them.
         let side_files = added
             .texts
             .iter()
@@ -125,7 +126,7 @@ fn sent(messages: &[Value], added: &Additions) -> Vec<String> {
     parts
 }
 
-/// What boswell says would be sent.
+/// Returns the messages of boswell's context.
 fn ours(context: &[Value], added: &Additions) -> Vec<String> {
     let is_attached = |message: &&Value| {
         message["entry"]
@@ -148,7 +149,7 @@ fn ours(context: &[Value], added: &Additions) -> Vec<String> {
     parts
 }
 
-/// Resumes a capture; none if the client says that there is no conversation in it.
+/// Resumes a capture; `None` if the client reports that it contains no conversation.
 pub(crate) fn difference(client: &ClaudeClient, capture: &Path) -> Option<Result<usize, String>> {
     let bench = Bench::new();
     let model = ScriptedModel::start();
@@ -260,7 +261,7 @@ fn the_context_of_every_capture_is_what_the_real_client_sends() {
     assert!(resumed.into_inner().unwrap() > 45);
 }
 
-/// Words of a context, without what the client packs its own way.
+/// Returns the texts of a context, without those that the client wraps.
 fn words(bench: &Bench, session: &str) -> Vec<String> {
     let messages = bench
         .run(["context", session, "--json"])

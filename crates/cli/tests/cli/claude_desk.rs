@@ -1,4 +1,4 @@
-//! A bench on which the real Claude client and boswell work on the same sessions.
+//! A test bench on which the real Claude client and boswell use the same sessions.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::bench::{Bench, Ran};
 
-/// What the client puts behind a session that ends with the user's word.
+/// The message that the client adds to a session that ends with a user message.
 const NO_RESPONSE: &str = "a: No response requested.";
 
-/// A machine with a client, a model, and boswell.
+/// A machine with a client, a scripted model, and boswell.
 pub(crate) struct Desk {
     pub(crate) bench: Bench,
     pub(crate) model: ScriptedModel,
@@ -23,7 +23,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// A desk, if there is a client.
+    /// Creates a desk, if there is a client.
     pub(crate) fn new() -> Option<Desk> {
         ClaudeClient::require_or_skip().map(Desk::with)
     }
@@ -40,19 +40,19 @@ impl Desk {
         }
     }
 
-    /// The same desk, with the client in a folder of that name.
+    /// Sets the name of the client's working folder.
     pub(crate) fn working_in(mut self, name: &str) -> Desk {
         self.work = self.bench.root().canonicalize().unwrap().join(name);
         disk::make_dir(&self.work);
         self
     }
 
-    /// The folder that the client works in.
+    /// Returns the client's working folder.
     pub(crate) fn work(&self) -> &Path {
         &self.work
     }
 
-    /// Somebody gives that folder another name.
+    /// Renames the working folder.
     pub(crate) fn rename_work(&mut self, name: &str) {
         let new = self.work.with_file_name(name);
         std::fs::rename(&self.work, &new).unwrap();
@@ -63,7 +63,7 @@ impl Desk {
         self.bench.home().join(".claude")
     }
 
-    /// The log of a session of this folder.
+    /// Returns the log of a session of this folder.
     pub(crate) fn log(&self, id: &str) -> PathBuf {
         self.config()
             .join("projects")
@@ -71,12 +71,12 @@ impl Desk {
             .join(format!("{id}.jsonl"))
     }
 
-    /// The client says something.
+    /// Sends a prompt with the client.
     pub(crate) fn say(&self, prompt: &str, more: &[&str]) -> Output {
         self.start(prompt, more).wait_with_output().unwrap()
     }
 
-    /// The same, without waiting.
+    /// As [`Desk::say`], without waiting for the end.
     pub(crate) fn start(&self, prompt: &str, more: &[&str]) -> Child {
         let (home, config) = (self.bench.home(), self.config());
         let place = ClientHome {
@@ -88,7 +88,7 @@ impl Desk {
         self.client.start_saying(&place, prompt, more)
     }
 
-    /// Runs the client with exactly these words.
+    /// Runs the client with exactly these arguments.
     pub(crate) fn client(&self, args: &[String]) -> Output {
         let (home, config) = (self.bench.home(), self.config());
         let place = ClientHome {
@@ -106,14 +106,14 @@ impl Desk {
         self.bench.run(args).ends(0)
     }
 
-    /// What the client sends when it takes a session up with a new prompt:
-    /// everything before that prompt.
+    /// Returns the messages that the client sends when it resumes a session with the prompt
+    /// `probe`: those before the prompt.
     #[track_caller]
     pub(crate) fn resumed(&self, session: &str, probe: &str) -> Vec<String> {
         self.taken_up(session, probe, &["--resume", id_of(session)])
     }
 
-    /// The same for the session that was held last in this folder.
+    /// As [`Desk::resumed`], for the last session of this folder (`--continue`).
     #[track_caller]
     pub(crate) fn continued(&self, probe: &str) -> Vec<String> {
         self.taken_up("the last session", probe, &["--continue"])
@@ -133,7 +133,7 @@ impl Desk {
         said
     }
 
-    /// What boswell says of the same.
+    /// Returns boswell's context of a session.
     #[track_caller]
     pub(crate) fn context(&self, session: &str) -> Vec<String> {
         let lines = self.run(&["context", session, "--json"]).of_type("message");
@@ -145,12 +145,12 @@ impl Desk {
     }
 }
 
-/// The id in a ref.
+/// Returns the id in a ref.
 pub(crate) fn id_of(session: &str) -> &str {
     session.strip_prefix("claude:").unwrap_or(session)
 }
 
-/// Words, calls and results of messages; what the client adds itself is left out.
+/// Returns texts, calls and results of messages, without the client's own additions.
 fn said(messages: &[Value]) -> Vec<String> {
     let mut out = Vec::new();
     for message in messages

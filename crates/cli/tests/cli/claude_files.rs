@@ -1,5 +1,5 @@
-//! What lies beside a session of Claude Code: copies of files, memory, subagents,
-//! spilled output, its index.
+//! Side files of a Claude Code session: copies of files, memory, subagents, long outputs, its
+//! index.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ fn key(path: &str) -> String {
         .collect()
 }
 
-/// Plants a session whose agent edited `f.txt` twice and made `new.txt`.
+/// Creates a session whose agent edited `f.txt` twice and created `new.txt`.
 fn edited(bench: &Bench) -> PathBuf {
     let cwd = project(bench).display().to_string();
     let base = |uuid: &str, parent: &str, kind: &str, rest: &str| {
@@ -109,7 +109,7 @@ fn files_are_shown_compared_and_put_back_as_they_stood_at_a_prompt() {
     assert_eq!(diff[1]["change"], "unchanged");
     bench.run(["checkout", ID, "p1", "--dry-run"]).ends(0);
     assert_eq!(read(&project(&bench).join("f.txt")), b"three\n");
-    // An entry of the turn stands for its prompt.
+    // Any entry after a prompt selects that prompt.
     bench.run(["checkout", ID, "r1", "--json"]).ends(0);
     assert_eq!(read(&project(&bench).join("f.txt")), b"one\n");
     assert!(
@@ -138,7 +138,7 @@ fn a_file_that_somebody_else_changed_stops_the_checkout() {
     bench
         .run(["checkout", ID, "p1"])
         .ends(3)
-        .says("somebody else");
+        .says("by another program");
     assert_eq!(read(&mine), b"my own work\n");
     assert!(
         project(&bench).join("new.txt").exists(),
@@ -153,7 +153,7 @@ fn a_file_that_somebody_else_changed_stops_the_checkout() {
         .run(["checkout", ID, "p1", "f.txt", "--force"])
         .ends(0)
         .text();
-    assert!(said.contains("its copy is gone"), "{said}");
+    assert!(said.contains("its copy is missing"), "{said}");
     assert_eq!(read(&mine), b"my own work\n");
     bench.run(["files", ID, "--at", "nowhere"]).ends(2);
 }
@@ -206,7 +206,7 @@ fn memory_is_changed_with_undo_and_never_through_a_link() {
     bench
         .run(["memory", "add", "../x", "text", "--dialect", "claude"])
         .ends(2);
-    // Boswell's own can be taken back as well.
+    // A change of boswell's own memory can be undone too.
     bench.run(["memory", "add", "own", "a fact"]).ends(0);
     bench.run(["undo"]).ends(0);
     assert!(!bench.run(["memory"]).ends(0).text().contains("own.md"));
@@ -294,7 +294,7 @@ fn memory_check_finds_what_is_wrong_and_what_nobody_loads() {
             .any(|(word, text)| word == "orphaned" && text.contains("is not loaded")),
         "{in_tree:?}"
     );
-    // What a worktree adds goes where all checkouts find it.
+    // Memory added in a worktree is stored where all checkouts find it.
     bench
         .run([
             "memory",
@@ -387,7 +387,7 @@ fn summaries_that_boswell_keeps_stand_in_the_index_of_an_old_client() {
         .run(["index", "--native", "--apply"])
         .ends(0)
         .says("match their logs");
-    // Who has no notes takes none away.
+    // A source without notes removes none.
     bench
         .run([
             "index",
@@ -459,7 +459,8 @@ fn subagents_of_real_sessions_stand_below_the_calls_that_started_them() {
         once.sort_unstable();
         once.dedup();
         assert_eq!(once.len(), count, "{capture}: {agents:?}");
-        // In place: what comes right before is the call, and the conversation goes on behind.
+        // The result is in place: the call is directly before it, and the conversation continues
+        // after it.
         let first = lines.iter().position(of_agent).unwrap();
         assert_eq!(
             lines[first - 1]["content"][0]["type"],

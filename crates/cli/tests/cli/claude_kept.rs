@@ -1,5 +1,5 @@
-//! A session that the real client held, swept away behind our back and put back: the client takes
-//! it up with all that it had.
+//! A session of the real client is deleted behind our back and restored: the client resumes it with
+//! all its files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use crate::claude_desk::Desk;
 use crate::keep::below;
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
-/// Without a screen the client keeps copies of files only if it is told to.
+/// In non-interactive mode the client stores copies of files only with this setting.
 const SETTINGS: &[u8] = br#"{"env":{"CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING":"1"}}"#;
 
-/// A turn in which the client starts a subagent and changes a file.
+/// Runs one exchange in which the client starts a subagent and changes a file.
 fn hold(desk: &Desk, file: &Path) {
     let file = file.to_str().unwrap();
     let script = serde_json::json!([
@@ -27,7 +27,7 @@ fn hold(desk: &Desk, file: &Path) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// What the client keeps of the session: its log, what lies beside it, and copies of files.
+/// Returns the client's files of the session: its log, its side folder, and copies of files.
 fn parts(desk: &Desk) -> [PathBuf; 3] {
     let log = desk.log(ID);
     [

@@ -1,5 +1,4 @@
-//! A project folder that got another name: the real client finds its sessions there
-//! once they were moved.
+//! A renamed project folder: the real client finds its sessions there after `move`.
 
 use boswell_testkit::disk;
 

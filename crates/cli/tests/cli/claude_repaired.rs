@@ -1,5 +1,5 @@
-//! Damaged captures, taken up by the real clients before they are repaired and after: what is in
-//! the bytes reaches the model.
+//! Damaged captures, resumed by the real clients before and after a repair: everything in the bytes
+//! reaches the model.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,21 +13,20 @@ use serde_json::Value;
 use crate::claude_desk::{Desk, id_of};
 
 const PROBE: &str = "PROBE-OF-A-REPAIR";
-/// The old client knows no newer model.
+/// The old client does not support newer models.
 const OLD_MODEL: &str = "claude-sonnet-4-5-20250929";
 
-/// A damaged log, and who takes it up.
+/// A damaged log, and the expected effect of a repair.
 struct Trial {
     name: String,
     bytes: Vec<u8>,
-    /// What is said to `repair` beside `--apply --likely`.
+    /// Arguments of `repair` besides `--apply --likely`.
     more: &'static [&'static str],
-    /// Whether the client loses something as long as it is not repaired.
+    /// Whether the client loses something before the repair.
     loses: bool,
 }
 
-/// Everything that was said, called and answered in a log, as often as it stands there: found
-/// without any of boswell's code.
+/// Counts every text, call and result in a log, without using boswell's code.
 fn said(bytes: &[u8]) -> BTreeMap<String, usize> {
     let mut words = BTreeMap::new();
     let mut seen = std::collections::BTreeSet::new();
@@ -64,7 +63,7 @@ fn words_of(content: &Value) -> Vec<String> {
     }
 }
 
-/// What of it a request does not hold.
+/// Returns those that a request does not contain.
 fn lacking(said: &BTreeMap<String, usize>, messages: &[Value]) -> Vec<String> {
     let sent: Vec<String> = messages
         .iter()
@@ -81,14 +80,15 @@ fn lacking(said: &BTreeMap<String, usize>, messages: &[Value]) -> Vec<String> {
         .collect()
 }
 
-/// A desk with the log of a capture on it, under the id of the capture.
+/// Creates a desk with the log of a capture, under the id of the capture.
 fn desk(client: &ClaudeClient, id: &str, bytes: &[u8]) -> Desk {
     let desk = Desk::with(client.clone());
     disk::write(&desk.log(id), bytes);
     desk
 }
 
-/// What the client sends when it takes a session up; nothing if it does not.
+/// Returns the messages that the client sends when it resumes a session; empty if it does not
+/// resume it.
 fn resume(desk: &Desk, session: &str, probe: &str, is_old: bool) -> Vec<Value> {
     let mut more = vec!["--resume", id_of(session)];
     if is_old {
@@ -98,7 +98,7 @@ fn resume(desk: &Desk, session: &str, probe: &str, is_old: bool) -> Vec<Value> {
     desk.model.asked(probe).unwrap_or_default()
 }
 
-/// Repairs, and gives the session to take up now.
+/// Repairs, and returns the session to resume.
 fn repair(desk: &Desk, id: &str, more: &[&str]) -> String {
     let session = format!("claude:{id}");
     let words = [&["repair", &session, "--apply", "--likely"], more].concat();
@@ -133,7 +133,7 @@ fn examine(client: &ClaudeClient, is_old: bool, id: &str, trial: &Trial) -> Resu
     }
 }
 
-/// Examines every trial, two at a time.
+/// Runs every trial, two at a time.
 fn examine_all(client: &ClaudeClient, is_old: bool, id: &str, trials: Vec<Trial>) {
     let count = trials.len();
     let queue = Mutex::new(trials.into_iter());
@@ -161,7 +161,7 @@ fn examine_all(client: &ClaudeClient, is_old: bool, id: &str, trials: Vec<Trial>
     );
 }
 
-/// The log of a captured scenario, and its id.
+/// Returns the log of a captured scenario, and its id.
 fn capture(scenario: &str) -> Option<(String, Vec<u8>)> {
     let captures = corpus::require_or_skip(corpus::CAPTURES)?;
     let is_log = |path: &PathBuf| path.file_name().is_some_and(|name| name.len() == 42);
@@ -175,7 +175,7 @@ fn capture(scenario: &str) -> Option<(String, Vec<u8>)> {
     ))
 }
 
-/// The number of the line with the nth message that suits.
+/// Returns the number of the line with the nth matching message.
 fn line_of(bytes: &[u8], nth: usize, suits: impl Fn(&Value) -> bool) -> usize {
     let lines = bytes
         .split(|byte| *byte == b'\n')
@@ -209,7 +209,7 @@ fn trial(
     }
 }
 
-/// A prompt that bears the id of an answer before it.
+/// A prompt with the id of an earlier assistant message.
 fn duplicates(bytes: &[u8], more: &'static [&'static str]) -> Trial {
     let (first, second) = (line_of(bytes, 0, answer), line_of(bytes, 3, answer));
     let mut lines: Vec<Vec<u8>> = bytes
@@ -392,7 +392,7 @@ fn a_broken_image_is_sent_with_every_request_until_repair_leaves_it_out() {
     );
 }
 
-/// What was said on the way from a line up to the first.
+/// Returns the texts on the path from a line up to the first.
 fn words_up_from(bytes: &[u8], end: &str) -> Vec<String> {
     let records = scanner::records(bytes, &scanner::is_claude);
     let lines: Vec<Value> = records

@@ -1,5 +1,4 @@
-//! Two real clients and boswell on one session: nothing is lost, and what was lost
-//! sight of is found again.
+//! Two real clients and boswell on one session: nothing is lost, and lost branches are found again.
 
 use boswell_testkit::claude_client::ClaudeClient;
 use boswell_testkit::disk;
@@ -12,7 +11,7 @@ fn held(name: &str) -> String {
     format!(r#"{name} asks SCRIPT=[[{{"hold":"{name}"}},{{"text":"{name} is answered"}}]]"#)
 }
 
-/// Waits until a client's prompt stands in the log: it asks its model before it writes.
+/// Waits until a client's prompt is in the log: the client sends its request before it writes.
 fn wait_until_written(desk: &Desk, text: &str) {
     let written = || {
         disk::read(&desk.log(ID))
@@ -81,7 +80,7 @@ fn while_a_client_is_at_work_the_conversation_is_its_own_and_the_rest_is_not() {
     );
 }
 
-/// When a process was started, in the kernel's words.
+/// Returns the start time of a process as the kernel reports it.
 pub(crate) fn start_of(pid: u32) -> String {
     let stat = String::from_utf8(disk::read(std::path::Path::new(&format!(
         "/proc/{pid}/stat"
@@ -121,7 +120,7 @@ fn a_client_counts_by_its_registry_only_while_it_lives() {
         .ends(3)
         .says(&format!("pid {own}"));
     bench.run(["rename", &session, "meanwhile"]).ends(0);
-    // Left behind by a client that was killed, whose number another process has by now; or nobody.
+    // Left by a client that was killed, whose pid is reused by another process or unused.
     register(own, "1");
     bench.run(["append", &session, "--user", "x"]).ends(0);
     register(i32::MAX.unsigned_abs(), "1");
@@ -241,8 +240,8 @@ fn titles_given_while_two_clients_write_glue_no_lines() {
         let ran = desk
             .bench
             .run(["rename", &session, &format!("title {number}")]);
-        // A client may have written between our look and our line: then nothing was said, and
-        // the command says so.
+        // A client may have written between our read and our append: then nothing is appended, and
+        // the command reports it.
         assert!(matches!(ran.code, Some(0 | 3)), "{ran:?}");
         given += usize::from(ran.code == Some(0));
     }
@@ -250,7 +249,7 @@ fn titles_given_while_two_clients_write_glue_no_lines() {
         assert!(client.wait_with_output().unwrap().status.success());
     }
     assert!(given > 0);
-    // No change was left half done by those that met a client's.
+    // A change that conflicted with a client's is not left half done.
     desk.run(&["rename", &session, "at last"]);
     assert!(desk.run(&["ops", "--json"]).of_type("op").len() > given);
     let log = disk::read(&desk.log(ID));

@@ -1,4 +1,4 @@
-//! Sessions that boswell wrote, taken up by the real client with exactly the right messages.
+//! The real client resumes sessions that boswell wrote, with exactly the right messages.
 
 use boswell_testkit::disk;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::claude_desk::{Desk, id_of};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
-/// A session of three turns, held by the client itself; and the ids of its prompts.
+/// Runs three exchanges with the client; returns the session and the ids of its prompts.
 fn three_turns(desk: &Desk) -> (String, Vec<String>) {
     desk.say("one", &["--session-id", ID]);
     desk.say("two", &["--resume", ID]);
@@ -100,7 +100,7 @@ fn what_is_appended_is_a_child_of_the_clients_leaf() {
     desk.run(&["append", &session, "--user", "four", "--assistant", "five"]);
     let expected: Vec<&str> = THREE.into_iter().chain(["u: four", "a: five"]).collect();
     assert_eq!(desk.resumed(&session, "PROBE"), expected);
-    // A torn end stays, on a line of its own.
+    // A torn end stays, on a separate line.
     let log = desk.log(ID);
     let mut bytes = disk::read(&log);
     bytes.extend_from_slice(b"{\"parentUuid\":\"x\",\"type\":\"us");
@@ -135,7 +135,7 @@ fn the_client_follows_a_rewind_and_a_branch_and_a_reset() {
     desk.run(&["rewind", &session, &prompts[2]]);
     assert_eq!(desk.resumed(&session, "other three"), TWO);
     desk.run(&["rename", &session, "a title does not move the leaf"]);
-    // The branch that was left can be stood at again: the answer to `three`.
+    // The abandoned branch can be selected again: the reply to `three`.
     let nodes = desk.run(&["tree", &session, "--json"]).of_type("node");
     let left = nodes
         .iter()
@@ -238,7 +238,7 @@ fn titles_and_tags_are_the_clients_own_and_it_keeps_them() {
         (&found[0]["title"], &found[0]["ref"]),
         (&"red build".into(), &session.as_str().into())
     );
-    // The client has room for one tag: the second is kept beside it, and taken away from there.
+    // The client supports one tag: the second is stored in notes, and removed from there.
     desk.bench
         .run(["tag", &session, "later"])
         .ends(0)

@@ -1,4 +1,4 @@
-//! Every line of `--json` that a test reads has the members that its shape promises, and no others.
+//! Every line of `--json` that a test reads has the members of its shape, and no others.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use boswell_app::shape::{self, Schema, ShapeDefinition};
 use serde_json::{Map, Value};
 
-/// Types to whose members each agent may add settings of its own.
+/// Types to which an agent may add members of its own settings.
 const OPEN: [&str; 1] = ["context"];
 
 type Shapes = BTreeMap<&'static str, Vec<ShapeDefinition>>;
 
-/// All shapes by the value of `type`.
+/// Returns all shapes by the value of `type`.
 fn shapes() -> &'static Shapes {
     static SHAPES: OnceLock<Shapes> = OnceLock::new();
     SHAPES.get_or_init(|| {
@@ -23,7 +23,7 @@ fn shapes() -> &'static Shapes {
     })
 }
 
-/// Panics if a line is of none of the shapes of its type.
+/// Panics if a line matches none of the shapes of its type.
 #[track_caller]
 pub(crate) fn assert_follows(line: &Value) {
     let kind = line["type"].as_str().unwrap_or_default();
@@ -56,7 +56,7 @@ fn object(value: &Value, shape: &ShapeDefinition, path: &str) -> Result<(), Stri
     }
 }
 
-/// A member that the shape does not have.
+/// Returns a member that the shape does not have.
 fn unknown<'v>(members: &'v Map<String, Value>, shape: &ShapeDefinition) -> Option<&'v str> {
     let is_head = |name: &str| shape.word.is_some() && (name == "v" || name == "type");
     let is_open = shape.word.is_some_and(|word| OPEN.contains(&word));
@@ -98,7 +98,7 @@ fn check(value: &Value, schema: &Schema, path: &str) -> Result<(), String> {
         .ok_or_else(|| format!("{path} is not {schema:?}: {value}"))
 }
 
-/// `2026-01-31T08:00:00.000Z`: RFC 3339 in UTC with milliseconds.
+/// Whether a text is RFC 3339 in UTC with milliseconds: `2026-01-31T08:00:00.000Z`.
 fn is_time(text: &str) -> bool {
     let form = text.bytes().map(|byte| match byte {
         b'0'..=b'9' => b'0',

@@ -1,4 +1,4 @@
-//! Every real file opens: nothing lost, not a byte changed, its damage pinned.
+//! Every real file is read: no record is lost, no byte changes, and its damage is pinned.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use boswell_testkit::{corpus, disk};
 use crate::bench::{Bench, bless};
 use crate::reference;
 
-/// Where the report on every file is kept. Written anew by a run with `BOSWELL_BLESS=1`.
+/// The expected report for every file. Rewritten by a run with `BOSWELL_BLESS=1`.
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/damage.txt");
 
-/// A real file, named by the group it belongs to and its path there.
+/// A real file, identified by its group and its path.
 struct Real {
     name: String,
     path: PathBuf,
 }
 
-/// The real files of one group, or none with a loud word.
+/// Returns the real files of one group; none, with a message, if the group is missing.
 fn group(name: &str, variable: &str) -> Vec<Real> {
     let Some(root) = corpus::require_or_skip(variable) else {
         return Vec::new();
@@ -45,14 +45,14 @@ fn everything() -> Vec<Real> {
     all
 }
 
-/// Fewer files than this were compared: the corpus is not the one that these tests were written
-/// for, or they skip too much.
+/// Minimum number of compared files: with fewer, the corpus is another one, or the tests skip too
+/// much.
 const AT_LEAST: [(&str, &str, usize); 2] = [
     ("corpus/", corpus::CORPUS, 110),
     ("captures/", corpus::CAPTURES, 130),
 ];
 
-/// The real files that are lines of JSON or one JSON document.
+/// Returns the real files that are lines of JSON or one JSON document.
 fn logs() -> Vec<Real> {
     let mut all = everything();
     all.retain(|real| corpus::not_lines(&real.path, &disk::read(&real.path)).is_none());
@@ -60,7 +60,7 @@ fn logs() -> Vec<Real> {
     all
 }
 
-/// A group that is there must not have been skipped, as a whole or for the most part.
+/// Checks that an existing group was not skipped, completely or for the most part.
 fn assert_enough<'a>(names: impl Iterator<Item = &'a str> + Clone) {
     for (group, variable, least) in AT_LEAST {
         let count = names.clone().filter(|name| name.starts_with(group)).count();
@@ -104,14 +104,14 @@ fn every_real_file_opens_in_every_reading_command() {
         for options in options {
             let shown = bench.run([&["show", file], options].concat());
             if shown.code == Some(4) {
-                // A format that is not known is never shown as an empty conversation.
+                // An unknown format is never shown as an empty conversation.
                 shown.ends(4).says("so there is no conversation to show");
             } else {
                 shown.ends(0);
             }
         }
         bench.run(["tree", file, "--json"]).ends(0).lines();
-        // Nobody can say what a model would be sent of a file that no agent is known for.
+        // The context of a file from an unknown agent is unknown.
         let context = bench.run(["context", file, "--json"]);
         assert!(matches!(context.code, Some(0 | 2)), "{context:?}");
         context.lines();
@@ -161,7 +161,7 @@ fn the_damage_report_of_every_real_file_is_the_pinned_one() {
         match pinned.get(name) {
             Some(expected) if expected == report => {}
             Some(expected) => wrong.push(format!("{name}: {report}, pinned is {expected}")),
-            // Named and not a failure: adding files to the corpus must not fail the pins of others.
+            // Listed, but not a failure: a new file in the corpus must not fail the pins of others.
             None => eprintln!(
                 "NOT PINNED: {name}: {report}; look at it, then bless it with BOSWELL_BLESS=1"
             ),
@@ -229,7 +229,7 @@ fn report(bench: &Bench, file: &Path) -> String {
     format!("{}\t{}\t{words}", dialect(&entries), entries.len())
 }
 
-/// Whose file it is, as far as its entries tell.
+/// Returns the dialect of a file, as far as its entries show it.
 fn dialect(entries: &[serde_json::Value]) -> String {
     let reference = entries
         .first()

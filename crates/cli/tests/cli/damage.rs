@@ -1,5 +1,5 @@
-//! Every named damage in the sessions of every dialect: what still loads, what is reported, and
-//! how each command ends.
+//! Every kind of damage in the sessions of every dialect: what still loads, what is reported, and
+//! the exit code of each command.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::bench::{Bench, Ran};
 
 const PROJECT: &str = "/home/dev/proj/demo";
 
-/// Where a dialect keeps its sessions below the home folder.
+/// Returns the folder of a dialect's sessions below the home folder.
 fn folder(dialect: &str) -> &'static str {
     match dialect {
         "claude" => ".claude",
@@ -26,7 +26,7 @@ fn folder(dialect: &str) -> &'static str {
     }
 }
 
-/// A sound session with calls of tools, where the dialect has such.
+/// Returns an undamaged session, with tool calls if the dialect has them.
 fn sound(dialect: &str, seed: u64) -> Made {
     let of_pi = |flavour| {
         pi::file(
@@ -70,7 +70,7 @@ fn sound(dialect: &str, seed: u64) -> Made {
     }
 }
 
-/// The word that `check` must say for a damage, where every log of lines shows it.
+/// Returns the word that `check` must report for a damage, if every line log shows it.
 fn word(damage: Damage) -> Option<&'static str> {
     match damage {
         Damage::TornTail => Some("torn_tail"),
@@ -85,8 +85,8 @@ fn word(damage: Damage) -> Option<&'static str> {
     }
 }
 
-/// Damages that are no damage: every reader of the format copes, and `check` has nothing to
-/// say about the bytes.
+/// Whether every reader of the format tolerates the damage, so that `check` reports nothing about
+/// the bytes.
 fn is_harmless(damage: Damage) -> bool {
     use Damage::{BlankLines, Bom, Crlf, DuplicateKeys, LongLine, NoFinalNewline};
     matches!(
@@ -102,7 +102,7 @@ struct Broken {
     changed: bool,
 }
 
-/// One session for each damage, in its store.
+/// Creates one session per damage.
 fn plant(bench: &Bench, dialect: &str) -> Vec<Broken> {
     let root = bench.home().join(folder(dialect));
     let mut all = Vec::new();
@@ -193,8 +193,7 @@ fn one(bench: &Bench, dialect: &str, broken: &Broken) {
         }
     }
     let context = bench.run(["context", path, "--json"]);
-    // Of a file that nobody recognises any more, and of a document without messages, no
-    // context can be told.
+    // A file that is no longer recognised, and a document without messages, have no context.
     assert!(matches!(context.code, Some(0 | 2)), "{note}: {context:?}");
     if context.code == Some(2) {
         assert!(

@@ -1,4 +1,5 @@
-//! The demo, and what it shows: summaries, the doctor's report, the first minute of a newcomer.
+//! The demo and the features that it shows: summaries, the doctor's report, the first steps of a
+//! new user.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, Ran};
 
-/// A demo, and the options that lead to it.
+/// A demo, and the options that select it.
 pub(crate) struct Demo {
     pub(crate) bench: Bench,
     pub(crate) root: PathBuf,
@@ -124,7 +125,7 @@ fn a_demo_holds_every_dialect_two_languages_branches_subagents_and_damage() {
 #[test]
 fn the_last_session_is_the_same_by_the_catalog_and_by_a_look_into_every_log() {
     let demo = Demo::new();
-    // Without a right to write no catalog is used.
+    // Without write access no catalog is used.
     let found = |more: &[&str]| {
         let ran = demo.run(&[&["show", "@last", "--records", "--json"], more].concat());
         (
@@ -256,16 +257,19 @@ fn a_demo_is_the_same_each_time_and_never_goes_where_something_is() {
     let text = |bytes: Vec<u8>, name: &str| String::from_utf8(bytes).unwrap().replace(name, "NAME");
     assert_eq!(text(sessions("aa"), "/aa/"), text(sessions("bb"), "/bb/"));
     assert_eq!(text(own("aa"), "/aa/"), text(own("bb"), "/bb/"));
-    bench.run(["demo", "aa"]).ends(2).says("is no empty folder");
+    bench
+        .run(["demo", "aa"])
+        .ends(2)
+        .says("is not an empty folder");
     disk::write(&bench.cwd().join("file"), b"x");
     bench
         .run(["demo", "file"])
         .ends(2)
-        .says("is no empty folder");
+        .says("is not an empty folder");
     bench
         .run(["demo", "cc", "--read-only"])
         .ends(2)
-        .says("told to write nothing");
+        .says("boswell may only read");
     assert!(!bench.cwd().join("cc").exists());
 }
 
@@ -332,7 +336,7 @@ fn summaries_are_kept_as_notes_and_leave_titles_and_logs_alone() {
         .says("every session has a summary");
     demo.run(&["summarize", "5ac5", "--read-only"])
         .ends(2)
-        .says("told to write nothing");
+        .says("boswell may only read");
     assert_eq!(
         before.diff(&TreeSnapshot::take(&demo.root.join("home"))),
         Vec::<String>::new()

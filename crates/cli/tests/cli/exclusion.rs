@@ -1,5 +1,5 @@
-//! Excluded projects: no command lists, searches, keeps or serves them, and what was derived
-//! of them goes at once.
+//! Excluded projects: no command lists, searches, keeps or serves them, and derived data is removed
+//! immediately.
 
 mod derived_files;
 mod scope;
@@ -12,7 +12,7 @@ use boswell_testkit::disk;
 use crate::bench::{Bench, Ran};
 use crate::keep::below;
 
-/// Words that no tokenizer cuts and nothing else says.
+/// A word that is one term of the index and occurs nowhere else.
 const SECRET: &str = "zanzibarword";
 const OPEN: &str = "quokkaword";
 
@@ -26,8 +26,8 @@ fn claude_log(id: &str, cwd: &Path, text: &str, at: &str) -> String {
     )
 }
 
-/// A home with a project that is going to be excluded and one that is not, each with a
-/// session, memory and history.
+/// A home with a project that will be excluded and one that will not, each with a session, memory
+/// and history.
 struct World {
     bench: Bench,
 }
@@ -37,7 +37,7 @@ impl World {
         let world = World {
             bench: Bench::new(),
         };
-        // The hidden one is the newest: `@last` would mean it.
+        // The hidden one is the newest, so that `@last` would select it.
         world.plant(
             &world.project("secret"),
             HIDDEN,
@@ -116,7 +116,7 @@ impl World {
             .collect()
     }
 
-    /// Files of boswell's own that hold a text somewhere.
+    /// Returns the files in boswell's home that contain a text.
     fn own_files_with(&self, text: &str) -> Vec<PathBuf> {
         let holds = |path: &PathBuf| memmem(&disk::read(path), text.as_bytes());
         below(&self.bench.own()).into_iter().filter(holds).collect()
@@ -177,7 +177,7 @@ fn no_command_shows_anything_of_an_excluded_project() {
         &["archive", "--older-than", "1d"],
         &["__complete"],
     ];
-    // Without the exclusion these tell of it: a list that is empty for another
+    // Without the exclusion, these commands show the project: a list that is empty for another
     // reason proves nothing.
     let telling = commands.iter().filter(|args| {
         let ran = world.run(args);
@@ -225,7 +225,7 @@ fn a_whole_ref_and_a_path_find_it_with_a_note_and_the_beginning_of_an_id_does_no
     for name in [&HIDDEN[..8], HIDDEN, &format!("claude:{}", &HIDDEN[..12])] {
         world.run(&["show", name]).ends(2);
     }
-    // What is named in full can be changed, too.
+    // A session that is named in full can be changed, too.
     world
         .run(&["rename", &format!("claude:{HIDDEN}"), "named"])
         .ends(0);

@@ -1,4 +1,4 @@
-//! What is handed on: exact where it says so, and harmless on every page.
+//! Exports: exact where promised, and harmless on every page.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,8 +11,8 @@ use crate::bench::{Bench, finish};
 const KEY: &str = "ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R";
 const HOSTILE: &str = "x</script><script>document.title='owned'</script>\n\n<img src=http://evil.test/a.png onerror=alert(1)>\n\n![t](http://evil.test/b.png) [j](javascript:alert(1))\u{1b}[2J\u{202e}rtl\n\n</pre></div></section>";
 
-/// A session that says hostile things wherever a page shows something, with a second
-/// branch and a picture.
+/// Returns a session with hostile text in every place that a page shows, with a second branch and
+/// an image.
 fn hostile(long: usize) -> Vec<u8> {
     let at = "2026-10-05T08:00:00.000Z";
     let long = "<b>wide</b> ".repeat(long / 12);
@@ -213,7 +213,7 @@ fn secrets_are_listed_and_not_shown() {
     assert!(text.contains("ghp_…") && !text.contains(KEY), "{text}");
 }
 
-/// A browser, if `cargo xtask test` named one.
+/// Returns a browser, if `cargo xtask test` set one.
 #[expect(
     clippy::disallowed_methods,
     reason = "tests have no command line, so the browser comes from the environment"
@@ -228,7 +228,7 @@ fn browser() -> Option<PathBuf> {
     found
 }
 
-/// Opens a page and gives what the browser's console said and where it wanted to go.
+/// Opens a page; returns the output of the browser's console and the requested addresses.
 fn open(browser: &Path, scratch: &Path, page: &Path) -> (Vec<String>, String) {
     let (profile, log) = (scratch.join("profile"), scratch.join("net.json"));
     let mut command = Command::new(browser);

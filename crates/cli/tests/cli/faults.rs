@@ -1,4 +1,4 @@
-//! Faults injected into the real binary: a sample of what `cargo xtask soak faults` tries in full.
+//! Faults injected into the real binary: a sample of the cases of `cargo xtask soak faults`.
 #![expect(clippy::panic, reason = "tests fail by panicking")]
 
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use boswell_testkit::faults::{
 
 const BOSWELL: &str = env!("CARGO_BIN_EXE_boswell");
 
-/// Failing seeds become tests: a run with another one is
-/// `cargo xtask soak faults --sample 3 --seed N`.
+/// The seed of the sample. A failing seed becomes a test; another one is run by `cargo xtask soak
+/// faults --sample 3 --seed N`.
 const SEED: u64 = 15;
 
-/// A case of each command, in the dialect that takes the longest way.
+/// One case per command, in the dialect with the most steps.
 const SAMPLED: [&str; 34] = [
     "append boswell",
     "append claude",
@@ -102,8 +102,8 @@ fn every_command_leaves_the_old_or_the_new_state_after_a_fault() {
         total.struck, total.runs,
         "every fault must strike: {total:?}"
     );
-    // A session whose lock is busy for a moment is passed over, and then a command makes too few
-    // calls for three faults: such a case has to give its three in another run.
+    // A session whose lock is briefly busy is skipped, and then a command makes too few calls for
+    // three faults: such a case must reach three in another run.
     let runs_of = |tally: &FaultTally, name: &str| -> usize {
         let rows = tally.rows.iter().filter(|((case, _), _)| *case == name);
         rows.map(|(_, row)| row.runs).sum()
@@ -147,8 +147,7 @@ fn a_violation_is_seen_where_a_command_ignores_the_fault() {
         log.undurable(|path| path.ends_with("ops.jsonl")),
         [] as [&str; 0]
     );
-    // The same log, but with the sync of the operations left out: what the program would look like
-    // if it ignored the error.
+    // The same log without the sync of the operations: as if the program ignored the error.
     let without: Vec<LoggedCall> = log
         .calls
         .iter()
@@ -163,7 +162,7 @@ fn a_violation_is_seen_where_a_command_ignores_the_fault() {
     );
 }
 
-/// The name of a system call, as the shim writes it down; none for those that change no file.
+/// Returns the name of a system call as the shim logs it; `None` for calls that change no file.
 fn shims_word(line: &str) -> Option<&'static str> {
     let call = line.split_once('(')?.0.rsplit(' ').next()?;
     Some(match call {
@@ -235,7 +234,7 @@ fn every_system_call_that_changes_a_file_goes_through_the_shim() {
             *seen.entry(word).or_default() += 1;
         }
         let mut real: BTreeMap<&str, usize> = BTreeMap::new();
-        // The trace has the path of each descriptor. The shim's own log is opened without it.
+        // The trace has the path of each descriptor. The shim's own log is excluded.
         for word in traced
             .lines()
             .filter(|line| line.contains(&live) && !line.contains(&log_file))
@@ -294,7 +293,7 @@ fn a_killed_process_is_killed_before_the_call_and_a_full_disk_stays_full() {
     );
 }
 
-/// A place, and the number of the first call of a command that fits.
+/// Returns a place, and the number of the first matching call of a command.
 #[expect(clippy::print_stdout, reason = "shown where the test fails")]
 fn place_and_call(
     shim: &Shim,
@@ -304,7 +303,7 @@ fn place_and_call(
 ) -> (FaultLab, usize) {
     let place = FaultLab::build(Path::new(BOSWELL), shim, &scratch(name)).unwrap();
     place.keep_base().unwrap();
-    // A session whose lock is busy for a moment is passed over, and then the call does not come.
+    // A session whose lock is briefly busy is skipped, and then the call does not happen.
     for _ in 0..5 {
         let (ran, log) = place.run_faulty(args, None, None).unwrap();
         assert_eq!(ran.code, Some(0), "{ran:?}");

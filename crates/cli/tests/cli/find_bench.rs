@@ -1,20 +1,21 @@
-//! A place to run the program in: no variables but those named here, folders of its own.
+//! Runs the program with only the variables named here, in temporary folders.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use boswell_testkit::bench_corpus;
 use serde_json::Value;
 
 pub(crate) struct Bench {
     temp: tempfile::TempDir,
 }
 
-/// What a run of the program gave.
+/// The result of a run.
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// Lines of stdout that are JSON.
+    /// The lines of stdout that are JSON.
     pub(crate) lines: Vec<Value>,
 }
 
@@ -27,6 +28,13 @@ impl Bench {
         Bench { temp }
     }
 
+    /// With forty sessions of Claude Code in its home.
+    pub(crate) fn planted() -> Bench {
+        let bench = Bench::new();
+        bench_corpus::generate(&bench.home(), 40, 1.0, 5, false);
+        bench
+    }
+
     pub(crate) fn home(&self) -> PathBuf {
         self.temp.path().join("home")
     }
@@ -35,7 +43,7 @@ impl Bench {
         self.home().join(".claude")
     }
 
-    /// Boswell's own folder, which nobody has made yet.
+    /// Returns boswell's own home, which does not exist yet.
     pub(crate) fn own(&self) -> PathBuf {
         self.temp.path().join("boswell")
     }

@@ -1,5 +1,5 @@
-//! Finding while everything goes wrong: killed indexers, full disks, garbage, files that
-//! change behind their times.
+//! Search under adverse conditions: killed indexers, full disks, garbage, files that change without
+//! a new time.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -36,7 +36,7 @@ fn search(bench: &Bench, text: &str) -> Ran {
     bench.run(&["search", "--json", "--limit", "100000", "--substring", text])
 }
 
-/// The logs that hold a text, read by hand.
+/// Returns the logs that contain a text, found without boswell.
 fn holding(bench: &Bench, text: &str) -> BTreeSet<String> {
     let with = corpus::files(&bench.claude())
         .into_iter()
@@ -70,7 +70,7 @@ fn append(path: &Path, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// Runs a line of shell where the program would run.
+/// Runs a shell command in the environment of the program.
 fn shell(bench: &Bench, script: &str) -> std::process::Output {
     let mut command = std::process::Command::new("sh");
     let inner = bench.command(&[]);
@@ -98,7 +98,7 @@ fn an_indexer_killed_at_any_moment_leaves_answers_right() {
         let word = format!("killround{round}x");
         append(&logs[rng.below(logs.len())], &prompt(&word));
         if round % 10 == 9 {
-            // From nothing again: then catalog and index are written in one go.
+            // Catalog and index are created again from nothing, in one run.
             let _ = std::fs::remove_dir_all(bench.own());
         }
         let verb: &[&str] = if round % 2 == 0 {
@@ -138,7 +138,7 @@ fn an_indexer_killed_at_any_moment_leaves_answers_right() {
 fn a_disk_that_is_full_costs_time_and_no_answer() {
     let bench = planted(80, 2.0);
     for blocks in [0, 8, 64, 512] {
-        // Without the signal a write beyond the limit fails as it would on a full disk.
+        // Without the signal, a write beyond the limit fails as on a full disk.
         let limited = |args: &str| {
             let program = env!("CARGO_BIN_EXE_boswell");
             shell(
@@ -163,19 +163,19 @@ fn a_disk_that_is_full_costs_time_and_no_answer() {
             String::from_utf8_lossy(&listed.stderr)
         );
         assert_eq!(Ran::of(&listed).stdout.lines().count(), 81);
-        // Whatever the full disk left behind is no hindrance once there is room again.
+        // Leftovers of the full disk have no effect once there is space again.
         assert_eq!(found(&search(&bench, MIDDLE)), holding(&bench, MIDDLE));
         let _ = std::fs::remove_dir_all(bench.own());
     }
 }
 
-/// A small file system of its own, gone with the value.
+/// A small mounted file system, which is unmounted on drop.
 #[cfg(target_os = "linux")]
 struct SmallDisk(PathBuf);
 
 #[cfg(target_os = "linux")]
 impl SmallDisk {
-    /// None where nobody may mount one.
+    /// Mounts it; `None` if the user may not mount.
     fn mount(folder: PathBuf, kilobytes: usize) -> Option<SmallDisk> {
         std::fs::create_dir_all(&folder).unwrap();
         let options = format!("size={kilobytes}k,mode=0700");
@@ -202,7 +202,7 @@ impl Drop for SmallDisk {
 fn a_file_system_that_fills_up_while_indexing_costs_time_and_no_answer() {
     let bench = planted(80, 2.0);
     let mut filled = 0;
-    // From one that has no room for a table to one that holds everything.
+    // From a size without space for a table to one with space for everything.
     for kilobytes in [16, 64, 128, 256, 512, 4096] {
         let Some(disk) = SmallDisk::mount(bench.own(), kilobytes) else {
             eprintln!(
@@ -280,7 +280,7 @@ fn text_that_was_replaced_behind_unchanged_times_is_found_and_the_old_is_not() {
         assert_eq!(bench.run(&["index"]).code, 0);
     };
     indexed();
-    // In place, of the same length, with the time put back.
+    // In place, with the same length and the old modification time.
     let mut file = std::fs::OpenOptions::new()
         .read(true)
         .write(true)
@@ -301,7 +301,7 @@ fn text_that_was_replaced_behind_unchanged_times_is_found_and_the_old_is_not() {
         (1, 1)
     );
     indexed();
-    // Cut off and grown again beyond its old length.
+    // Truncated and grown again beyond its old length.
     std::fs::File::create(&log).unwrap();
     append(&log, &prompt(&format!("chaffinch {}", "x".repeat(400))));
     disk::set_modified(&log, 1_700_000_000_000);
@@ -313,7 +313,7 @@ fn text_that_was_replaced_behind_unchanged_times_is_found_and_the_old_is_not() {
         (1, 1)
     );
     indexed();
-    // Deleted and made anew, which most file systems do under the same inode.
+    // Deleted and created again, for which most file systems reuse the inode.
     let len = disk::read(&log).len();
     std::fs::remove_file(&log).unwrap();
     let remake = prompt("dunnock");
@@ -329,7 +329,7 @@ fn text_that_was_replaced_behind_unchanged_times_is_found_and_the_old_is_not() {
         ),
         (1, 1)
     );
-    // And the store itself may go.
+    // The store itself may be removed too.
     std::fs::remove_dir_all(bench.claude()).unwrap();
     assert_eq!(search(&bench, "dunnock").code, 1);
 }
@@ -405,7 +405,7 @@ fn a_hundred_thousand_sessions_are_listed_searched_and_counted_within_bounds() {
     stays_within_bounds(100_000);
 }
 
-/// One session in a thousand holds the word.
+/// One session in a thousand contains the word.
 #[expect(
     clippy::disallowed_methods,
     clippy::print_stderr,
@@ -436,7 +436,7 @@ fn stays_within_bounds(sessions: usize) {
         (&["stats", "--by", "day"], 2),
     ] {
         let start = std::time::Instant::now();
-        // 1.5 GB of address space is the bound; what is needed is far below.
+        // The limit is 1.5 GB of address space; the program needs far less.
         let script = format!(
             "ulimit -v 1500000; exec {} {}",
             env!("CARGO_BIN_EXE_boswell"),

@@ -1,4 +1,4 @@
-//! `search`, `index` and `list` from the outside, on stores of their own.
+//! `search`, `index` and `list` through the command line, on temporary stores.
 
 use std::collections::BTreeSet;
 
@@ -270,8 +270,7 @@ fn a_list_from_the_catalog_says_what_a_list_without_it_says() {
             ] {
                 assert_eq!(a[key], b[key], "{key}");
             }
-            // The ends of a large log need not show when something last happened
-            // in it; all of it does.
+            // The ends of a large log may not contain its last activity; the whole log does.
             if !a["messages"].is_null() {
                 assert_eq!(a, b);
             }

@@ -1,4 +1,4 @@
-//! `stats`, `prompts`, `continue`, `watch`, completions and ghosts from the outside.
+//! `stats`, `prompts`, `watch`, completions and deleted sessions through the command line.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -6,15 +6,9 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::find_bench::Bench;
-use boswell_testkit::make::{claude, pi};
-use boswell_testkit::{bench_corpus, corpus, disk};
+use boswell_testkit::make::claude;
+use boswell_testkit::{corpus, disk};
 use serde_json::Value;
-
-fn planted() -> Bench {
-    let bench = Bench::new();
-    bench_corpus::generate(&bench.home(), 40, 1.0, 5, false);
-    bench
-}
 
 fn logs(bench: &Bench) -> Vec<PathBuf> {
     corpus::files(&bench.claude().join("projects"))
@@ -23,7 +17,7 @@ fn logs(bench: &Bench) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Tokens of every unique message, by reading all lines: input, output.
+/// Returns input and output tokens of all distinct messages, by reading all lines.
 fn brute_force(bench: &Bench) -> (u64, u64) {
     let mut unique: HashMap<String, (u64, u64)> = HashMap::new();
     for log in logs(bench) {
@@ -53,7 +47,7 @@ fn tokens(stat: &Value) -> (u64, u64) {
 
 #[test]
 fn sums_that_were_kept_follow_every_change() {
-    let bench = planted();
+    let bench = Bench::planted();
     let asked = |args: &[&str]| {
         let ran = bench.run(&[&["stats", "--json"], args].concat());
         assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -71,8 +65,8 @@ fn sums_that_were_kept_follow_every_change() {
     let mut last = String::new();
     let mut compare = |what: &str| {
         for args in every {
-            // Asked twice: the second answer is the one that was kept. A catalog in
-            // memory keeps nothing.
+            // Run twice: the second result comes from the catalog. A catalog in memory stores
+            // nothing.
             let (first, kept) = (asked(args), asked(args));
             let honest = bench
                 .run(&[&["--read-only", "stats", "--json"], args].concat())
@@ -120,7 +114,7 @@ fn sums_that_were_kept_follow_every_change() {
 
 #[test]
 fn tokens_equal_a_brute_force_count_of_unique_messages_however_sums_are_made() {
-    let bench = planted();
+    let bench = Bench::planted();
     for (number, log) in logs(&bench).into_iter().take(4).enumerate() {
         let copy = bench
             .claude()
@@ -153,7 +147,7 @@ fn tokens_equal_a_brute_force_count_of_unique_messages_however_sums_are_made() {
 
 #[test]
 fn one_session_has_its_own_sums_and_its_records_by_kind() {
-    let bench = planted();
+    let bench = Bench::planted();
     let log = &logs(&bench)[0];
     let id = log.file_stem().unwrap().to_str().unwrap();
     let stat = &bench.run(&["stats", "--json", id]).lines[0];
@@ -229,7 +223,7 @@ fn an_hour_in_the_cache_is_counted_and_priced_apart() {
 
 #[test]
 fn prices_of_the_users_own_count_and_bad_ones_are_refused() {
-    let bench = planted();
+    let bench = Bench::planted();
     let cost = || bench.run(&["stats", "--by", "model", "--json"]).lines[0].clone();
     let before = cost();
     let model = before["key"].as_str().unwrap().to_owned();
@@ -263,7 +257,7 @@ fn prices_of_the_users_own_count_and_bad_ones_are_refused() {
 
 #[test]
 fn prompts_come_from_sessions_and_histories_newest_first_and_once() {
-    let bench = planted();
+    let bench = Bench::planted();
     let gone = "11111111-1111-4111-8111-111111111111";
     let mut history = claude::history_line("an old question", 1_700_000_000_000, "/p", gone);
     history += &claude::history_line("what is the newest question", 1_999_000_000_000, "/p", gone);
@@ -289,7 +283,7 @@ fn prompts_come_from_sessions_and_histories_newest_first_and_once() {
 
 #[test]
 fn a_session_that_is_gone_is_listed_as_deleted_with_its_prompts() {
-    let bench = planted();
+    let bench = Bench::planted();
     disk::make_dir(&bench.own());
     let gone = "11111111-1111-4111-8111-111111111111";
     let history = claude::history_line("who goes there", 1_790_000_000_000, "/p", gone);
@@ -314,85 +308,8 @@ fn a_session_that_is_gone_is_listed_as_deleted_with_its_prompts() {
 }
 
 #[test]
-fn continue_takes_this_projects_session_before_any_other() {
-    let bench = planted();
-    let any = bench.run(&["continue", "--print"]);
-    assert!(
-        any.code == 0 && any.stdout.contains("--resume"),
-        "{}",
-        any.stderr
-    );
-    let id = "22222222-2222-4222-8222-222222222222";
-    let cwd = bench.cwd().canonicalize().unwrap().display().to_string();
-    let line = format!(
-        "{{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"{id}\",\"cwd\":\"{cwd}\",\"timestamp\":\"2020-01-02T03:04:05.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\"}}}}\n"
-    );
-    disk::write(
-        &bench
-            .claude()
-            .join(format!("projects/{}/{id}.jsonl", claude::project_key(&cwd))),
-        line.as_bytes(),
-    );
-    let here = bench.run(&["continue", "--print"]);
-    assert!(here.stdout.contains(id), "{}", here.stdout);
-}
-
-#[test]
-fn continue_takes_this_terminals_session_before_this_projects() {
-    let bench = planted();
-    let cwd = bench.cwd().canonicalize().unwrap();
-    let in_project = "22222222-2222-4222-8222-222222222222";
-    let line = format!(
-        "{{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"{in_project}\",\"cwd\":\"{0}\",\"timestamp\":\"2027-01-02T03:04:05.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\"}}}}\n",
-        cwd.display()
-    );
-    let key = claude::project_key(&cwd.display().to_string());
-    disk::write(
-        &bench
-            .claude()
-            .join(format!("projects/{key}/{in_project}.jsonl")),
-        line.as_bytes(),
-    );
-    let agent = bench.home().join(".pi/agent");
-    let place = pi::PiLayout::of(cwd.to_str().unwrap());
-    let made = pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, place, 3);
-    let session = made.write_to(&agent);
-    let crumb = |folder: &std::path::Path, then: &std::path::Path| {
-        disk::write(
-            &folder.join("terminal-sessions/kitty-7"),
-            format!("{}\n{}\n", then.display(), session.display()).as_bytes(),
-        );
-    };
-    let continued = |window: &str| {
-        let output = bench
-            .command(&["continue", "--print"])
-            .env("KITTY_WINDOW_ID", window)
-            .output()
-            .unwrap();
-        String::from_utf8(output.stdout).unwrap()
-    };
-    assert!(
-        continued("7").contains(in_project),
-        "without a crumb the project decides"
-    );
-    crumb(&agent, &cwd);
-    let file = session.file_name().unwrap().to_str().unwrap();
-    assert!(
-        continued("7").contains(&made.id) || continued("7").contains(file),
-        "{}",
-        continued("7")
-    );
-    assert!(continued("8").contains(in_project), "another terminal");
-    crumb(&agent, &bench.home());
-    assert!(
-        continued("7").contains(in_project),
-        "a crumb of another folder"
-    );
-}
-
-#[test]
 fn watching_shows_what_is_written_and_nothing_else() {
-    let bench = planted();
+    let bench = Bench::planted();
     let log = logs(&bench).remove(3);
     let mut command = bench.command(&["watch", "--json", "--for", "20s"]);
     let mut child = command
@@ -401,7 +318,7 @@ fn watching_shows_what_is_written_and_nothing_else() {
         .spawn()
         .unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
-    // Lines are written until one was seen: how long the program takes to start does not matter.
+    // Lines are written until one was seen, because the start of the program takes an unknown time.
     let (done, stop) = std::sync::mpsc::channel::<()>();
     let writer = std::thread::spawn(move || {
         for number in 0..70 {
@@ -429,7 +346,7 @@ fn watching_shows_what_is_written_and_nothing_else() {
 
 #[test]
 fn completions_offer_commands_and_live_sessions() {
-    let bench = planted();
+    let bench = Bench::planted();
     for shell in ["bash", "zsh", "fish"] {
         let ran = bench.run(&["completions", shell]);
         assert_eq!(ran.code, 0);
@@ -450,7 +367,7 @@ fn completions_offer_commands_and_live_sessions() {
 
 #[test]
 fn a_file_outside_of_any_store_is_counted_as_the_same_file_inside_of_one() {
-    let bench = planted();
+    let bench = Bench::planted();
     let log = logs(&bench)
         .into_iter()
         .filter(|log| !log.to_string_lossy().contains("subagents"))
@@ -462,7 +379,8 @@ fn a_file_outside_of_any_store_is_counted_as_the_same_file_inside_of_one() {
         let lines = ran.stdout.lines();
         lines.map(|it| serde_json::from_str(it).unwrap()).collect()
     };
-    // A copy outside of the store, in a store of nothing else: what it shares with forks counts.
+    // A copy outside the store, in a store without other sessions: messages shared with forks
+    // count.
     let alone = Bench::new();
     let inside = alone
         .claude()

@@ -1,5 +1,5 @@
-//! Stores that keep an index or stand in front of another store: their index written anew, and
-//! which side a change is for.
+//! Stores with an index, or in front of another store: rebuilding their index, and which side a
+//! change applies to.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{Bench, Ran};
 
-/// Every file below a folder.
+/// Returns every file below a folder.
 fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for path in disk::list(folder) {
@@ -23,7 +23,7 @@ fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Shows what is wrong, mends it, and finds nothing more to do.
+/// Reports what is wrong, fixes it, and checks that nothing more is reported.
 fn fixed(dialect: &str, batch: &Batch, what: &str) -> (Bench, Ran) {
     let bench = Bench::new();
     let root = bench.home().join("elsewhere");
@@ -126,7 +126,7 @@ fn message(number: usize, role: &str) -> String {
     )
 }
 
-/// One session of MyAgents with this many rows.
+/// Creates one MyAgents session with this many rows.
 fn myagents_bench(rows: usize) -> Bench {
     let bench = Bench::new();
     bench.plant(".myagents/sessions.json", ROW.as_bytes());
@@ -236,7 +236,7 @@ fn pages_of_a_list_show_nothing_twice_while_sessions_are_appended_to() {
         if cursor.is_none() {
             break;
         }
-        // The very session that the cursor names moves to the top.
+        // The session that the cursor names moves to the top.
         bench
             .run(["append", seen.last().unwrap(), "--user", "meanwhile"])
             .ends(0);
@@ -257,7 +257,7 @@ fn a_row_that_cannot_be_read_is_passed_over_and_its_line_is_named() {
     let shown = bench
         .run(["show", &session, "--json"])
         .ends(0)
-        .says("1 stretch is no record")
+        .says("is not a record")
         .says("boswell check");
     assert_eq!(shown.of_type("entry").len(), 2, "the rest is read");
     let found = bench

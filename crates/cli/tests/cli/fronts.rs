@@ -1,5 +1,5 @@
-//! clinvoker and open-agent-sdk from the outside: what the capability table promises works on
-//! folders of every era.
+//! clinvoker and open-agent-sdk through the command line: everything in the capability table works
+//! on stores of every version.
 
 mod clinvoker;
 mod transcripts;

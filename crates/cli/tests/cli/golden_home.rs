@@ -1,5 +1,5 @@
-//! A home that an earlier build wrote: it lists, reads, recovers, restores and undoes as it did on
-//! the day it was made.
+//! A home that an earlier build wrote: list, read, recover, restore and undo give the recorded
+//! results.
 //!
 //! `tests/golden/home` holds its files and says how they were made. What is tested here are names
 //! that must never change: record types in logs, files of the home, JSON members in them, names of
@@ -32,13 +32,13 @@ const CLAUDE: &str = "claude:aaaaaaaa-0001-4001-8001-00000000601d";
 const ARCHIVED: &str = "claude:aaaaaaaa-0005-4001-8001-00000000601d";
 const DELETED: &str = "claude:aaaaaaaa-0006-4001-8001-00000000601d";
 const PURGED: &str = "claude:aaaaaaaa-0007-4001-8001-00000000601d";
-/// Its agent deleted it; only the copies that `keep` made are left.
+/// Its agent deleted it; only the copies from `keep` are left.
 const KEPT: &str = "claude:aaaaaaaa-0008-4001-8001-00000000601d";
 const ARCHIVED_PI: &str = "pi:aaaaaaaa-0009-4001-8001-00000000601d";
-/// A rename of this session was killed before its second file was in place.
+/// A rename of this session was killed before its second file was written.
 const INTERRUPTED: &str = "clinvoker:0a0b0c0d0e0f0001";
 
-/// What stands for the folder that the home lies in.
+/// Placeholder for the folder that contains the home.
 const ROOT: &[u8] = b"@ROOT@";
 
 fn golden(name: &str) -> PathBuf {
@@ -47,7 +47,7 @@ fn golden(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Puts the home into a folder of its own, with modes and times.
+/// Unpacks the home into a temporary folder, with modes and times.
 fn unpack() -> Bench {
     let bench = Bench::new();
     let manifest = String::from_utf8(read(&golden("manifest.txt"))).unwrap();
@@ -98,8 +98,8 @@ fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Compares an answer with what was recorded, whole lines, but for the page, which says
-/// when it was asked for.
+/// Compares output with the recorded one by whole lines, except for the page, which contains the
+/// current time.
 #[track_caller]
 fn as_recorded(bench: &Bench, name: &str, ran: &Ran) {
     let root = bench.root().to_str().unwrap();
@@ -117,8 +117,8 @@ fn as_recorded(bench: &Bench, name: &str, ran: &Ran) {
     pretty_lines(&lines, &String::from_utf8(read(&path)).unwrap(), name);
 }
 
-/// A line whose revision says only where the log ends, as the recorded ones do: the number of the
-/// file is another one in every unpacked home.
+/// Returns a line whose revision contains only the end of the log, like the recorded ones: the
+/// inode differs in every unpacked home.
 fn with_ends_of_revisions(line: &str) -> String {
     let start = r#""revision":""#;
     let Some((before, rest)) = line.split_once(start) else {
@@ -344,7 +344,7 @@ fn changes_to_the_golden_home_take_the_locks_that_are_there() {
         .run(["rename", INTERRUPTED, "Golden clinvoker, once more"])
         .ends(0);
     bench.run(["keep", "run"]).ends(0);
-    // An earlier build that runs at the same time must not be able to write as well.
+    // An earlier build that runs concurrently must not be able to write as well.
     assert!(!before.is_empty());
     assert_eq!(locks(), before);
 }

@@ -1,11 +1,11 @@
-//! Help is a promise: two examples for each command, and a first page that does not change unseen.
+//! Help: every command has two examples, and changes of the first page are noticed.
 
 use crate::bench::{Bench, bless};
 
-/// The first page of help. Written anew by a run with `BOSWELL_BLESS=1`.
+/// The expected first page of help. Rewritten by a run with `BOSWELL_BLESS=1`.
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/help.txt");
 
-/// The commands that the first page of help names.
+/// Returns the commands on the first page of help.
 pub(crate) fn commands(bench: &Bench) -> Vec<String> {
     let text = bench.run(["--help"]).ends(0).text();
     let rest = text.split_once("Commands:\n").unwrap().1;
@@ -59,7 +59,7 @@ fn the_examples_of_help_are_understood_by_the_parser() {
             .lines()
             .filter_map(|line| line.split_once("boswell ").map(|(_, rest)| rest))
         {
-            // The comment stands behind two spaces; pipes and redirections are the shell's.
+            // A comment follows after two spaces; pipes and redirections belong to the shell.
             let typed = line
                 .split("  ")
                 .next()
@@ -82,7 +82,7 @@ fn the_examples_of_help_are_understood_by_the_parser() {
     }
 }
 
-/// The words of a command line, as a shell would part them where nothing but quotes is special.
+/// Splits a command line like a shell in which only quotes are special.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;

@@ -1,4 +1,4 @@
-//! Import: what others wrote, in boswell's own store, saying the same.
+//! Import: a session of another agent in boswell's own store has the same content.
 
 use boswell_testkit::TestHome;
 use boswell_testkit::disk::{read, write};
@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::bench::Bench;
 
-/// What was said on the branch where a session stands, in order: by the user, by
-/// the model and by tools.
+/// Returns the texts of the current branch in order: of the user, the model and tools.
 fn said(bench: &Bench, session: &str) -> Vec<String> {
     text_pieces(bench, session, false)
 }
@@ -23,7 +22,7 @@ fn text_pieces(bench: &Bench, session: &str, summaries: bool) -> Vec<String> {
             .is_some_and(|role| ["user", "assistant", "tool"].contains(&role));
         entry["on_branch"] == true && (role || summaries && entry["kind"] == "compaction")
     };
-    // What is only remarked about an entry, nobody said.
+    // A one-line description of an entry is not part of the conversation.
     let text = |entry: &Value| {
         let parts = entry["content"].as_array().into_iter().flatten();
         let texts: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
@@ -37,8 +36,8 @@ fn text_pieces(bench: &Bench, session: &str, summaries: bool) -> Vec<String> {
         .collect()
 }
 
-/// Whether an import says what its source said. The summary of a compaction may have been something
-/// the user said there.
+/// Whether an import has the texts of its source. The summary of a compaction may have been a user
+/// message in the source.
 fn says_the_same(bench: &Bench, was: &[String], import: &str) -> bool {
     [false, true]
         .into_iter()

@@ -1,5 +1,5 @@
-//! Import: a model is sent the same by an imported session as by its source, boswell and pi agree
-//! on what that is, and nothing that was said is lost.
+//! Import: an imported session has the same context as its source, boswell and pi agree on that
+//! context, and no text is lost.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::bench::Bench;
 
-/// What a model is told, call or answer by answer, whatever shape its agent gives it.
+/// A part of a context in a common form, independent of the agent.
 #[derive(Debug, PartialEq)]
 enum Told {
     Text {
@@ -33,8 +33,8 @@ enum Told {
     Image,
 }
 
-/// The messages of a context. What was thought is left out: providers take it back only
-/// with their own seals.
+/// Returns the parts of a context. Thinking is omitted: providers accept it only with their own
+/// signature.
 fn told(bench: &Bench, session: &str) -> Option<Vec<Told>> {
     let ran = bench.run(["context", session, "--json", "-q"]);
     (ran.code == Some(0)).then(|| ran.of_type("message").iter().flat_map(told_by).collect())
@@ -114,7 +114,7 @@ fn told_in(part: &Value, by_model: bool) -> Vec<Told> {
         "function_call_output" | "custom_tool_call_output" => result("call_id", &part["output"]),
         "image" => vec![Told::Image],
         "input_image" if text(&part["image_url"]).starts_with("data:") => vec![Told::Image],
-        // Sealed by the provider, or elsewhere.
+        // Encrypted by the provider, or stored elsewhere.
         "thinking" | "redacted_thinking" | "reasoning" | "compaction" | "input_image" | "smell" => {
             Vec::new()
         }
@@ -133,7 +133,7 @@ fn joined(parts: &[Value]) -> String {
         .collect()
 }
 
-/// Every string in a log, also those in records that are kept as text.
+/// Collects every string in a log, including those in records that are stored as text.
 fn strings(value: &Value, into: &mut String) {
     match value {
         Value::String(text) => {
@@ -153,7 +153,7 @@ fn strings(value: &Value, into: &mut String) {
     }
 }
 
-/// Imports a file; gives what differs, and a question for pi about the rest.
+/// Imports a file; returns the difference, and a question for pi.
 fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, String)> {
     let name = path.to_str().unwrap();
     let mut was = told(bench, name)?;
@@ -171,14 +171,15 @@ fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, String)> {
     )
     .starts_with("myagents:")
     {
-        // Its rows hold call and answer as one block of its own, which no other reader knows: the
+        // Its rows store a call and its result as one block that no other reader knows, so only the
         // texts around it are compared.
         was.retain(|it| matches!(it, Told::Text { .. } | Told::Image));
         is.retain(|it| matches!(it, Told::Text { .. } | Told::Image));
     }
     let log = read(Path::new(made["path"].as_str().unwrap()));
     let asked = question(bench, name, session, &log);
-    // A log that its agent finds nothing in, for want of a header, is imported as people read it.
+    // A log in which its agent finds nothing, because the header is missing, is imported as we read
+    // it.
     if !was.is_empty() && was != is {
         let at = was
             .iter()
@@ -204,7 +205,7 @@ fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, String)> {
     for line in String::from_utf8_lossy(&log).lines() {
         match serde_json::from_str(line) {
             Ok(record) => strings(&record, &mut all),
-            // Half a character is more than this parser takes.
+            // This parser rejects a lone surrogate.
             Err(_) => all.push_str(line),
         }
     }
@@ -222,7 +223,7 @@ fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, String)> {
             .flatten()
             .filter_map(|part| part["text"].as_str())
         {
-            // Half a character cannot be compared as text.
+            // A lone surrogate cannot be compared as text.
             let lost = said
                 .lines()
                 .find(|line| !all.contains(line) && !line.contains('\u{fffd}'));
@@ -237,8 +238,8 @@ fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, String)> {
     Some((Ok(()), asked))
 }
 
-/// A question to pi, as a line of JSON: what it would send, and whether that is what boswell says.
-/// Messages go there as they are printed, to the last digit.
+/// Returns a question for pi as a line of JSON: what it would send, and whether that equals
+/// boswell's context. Messages are passed exactly as printed, including all digits of numbers.
 fn question(bench: &Bench, name: &str, session: &str, log: &[u8]) -> String {
     let ran = bench.run(["context", session, "--json", "-q"]).ends(0);
     let settings = ran.of_type("context").remove(0);
@@ -250,8 +251,8 @@ fn question(bench: &Bench, name: &str, session: &str, log: &[u8]) -> String {
         .map(|native| native.get().to_owned())
         .collect();
     assert_eq!(natives.len(), ran.of_type("message").len(), "{name}");
-    // Where no answer names its model, ours says so in the words that pi needs,
-    // and pi repeats them.
+    // If no assistant message names its model, our record has the placeholder that pi requires, and
+    // pi repeats it.
     let answered = ran
         .of_type("message")
         .iter()
@@ -270,7 +271,7 @@ fn question(bench: &Bench, name: &str, session: &str, log: &[u8]) -> String {
     )
 }
 
-/// Imports files and compares; gives how many.
+/// Imports files and compares; returns how many.
 #[track_caller]
 fn compare(bench: &Bench, files: &[PathBuf]) -> usize {
     let (outcomes, mut questions): (Vec<_>, Vec<_>) =
@@ -284,7 +285,7 @@ fn compare(bench: &Bench, files: &[PathBuf]) -> usize {
         differ.join("\n")
     );
     if let Some(package) = corpus::require_or_skip("BOSWELL_PI_PACKAGE") {
-        // Half a character is printed as a mark, so pi cannot be asked about it.
+        // A lone surrogate is printed as a replacement character, so pi cannot be asked about it.
         questions
             .retain(|question| !question.contains('\u{fffd}') && !question.contains("\\ufffd"));
         let answers = ask_pi(&package, &questions);
@@ -377,7 +378,7 @@ fn a_file_that_is_too_large_is_refused_before_it_is_read() {
         "huge.jsonl",
         b"{\"type\":\"session\",\"version\":3,\"id\":\"x\",\"cwd\":\"/w\"}\n",
     );
-    // All of it but the first line is a hole: it costs no space.
+    // Everything but the first line is a hole in the file: it uses no disk space.
     std::fs::OpenOptions::new()
         .write(true)
         .open(&path)

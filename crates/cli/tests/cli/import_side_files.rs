@@ -1,5 +1,5 @@
-//! Import: what lies beside a session comes along, and every command that looked for it
-//! there finds it again.
+//! Import: the side files of a session are copied, and every command that reads them finds them
+//! again.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ fn claude(uuid: &str, parent: Option<&str>, kind: &str, content: Value, more: Va
     format!("{line}\n")
 }
 
-/// A session of Claude's with one of everything beside it.
+/// Creates a Claude session with one side file of every kind.
 fn plant(bench: &Bench) -> PathBuf {
     let root = bench.home().join(".claude");
     let side_files =
@@ -129,7 +129,7 @@ fn kinds(files: &Value) -> Vec<&str> {
     kinds
 }
 
-/// Every file below a folder, with its bytes.
+/// Returns every file below a folder, with its bytes.
 fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found: Vec<_> = corpus::files(folder)
         .into_iter()
@@ -139,7 +139,7 @@ fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// What is found again of all that lay beside the session.
+/// Checks that all side files of the session are found.
 fn found_again(bench: &Bench, session: &str) {
     let shown = bench
         .run(["show", session, "--subagents", "--json"])
@@ -321,7 +321,7 @@ fn artifacts_of_the_pi_family_keep_their_names_and_their_bytes() {
     }
 }
 
-/// What subagents of a session said, in order.
+/// Returns the texts of the subagents of a session, in order.
 fn subagents_say(ran: &Ran) -> Vec<String> {
     let agent = |entry: &&Value| {
         let session = entry["session"].as_str().unwrap();

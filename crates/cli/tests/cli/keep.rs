@@ -1,4 +1,4 @@
-//! Keeping copies: what an agent deletes behind our back can be put back, exactly.
+//! Keeping copies: a session that an agent deletes behind our back can be restored exactly.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -18,7 +18,7 @@ fn line(id: &str, number: usize, parent: Option<usize>, text: &str) -> String {
     )
 }
 
-/// Every file below a folder, in order.
+/// Returns every file below a folder, in order.
 pub(crate) fn below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -39,8 +39,8 @@ pub(crate) fn modified(path: &Path) -> SystemTime {
     path.metadata().unwrap().modified().unwrap()
 }
 
-/// A client's folder with one session and everything that can lie beside it, and secrets
-/// that must not be copied.
+/// A client's folder with one session and every kind of side file, and secrets that must not be
+/// copied.
 struct Client<'b> {
     bench: &'b Bench,
     root: PathBuf,
@@ -102,7 +102,7 @@ impl Client<'_> {
         self.root.join(format!("projects/-w/{ID}.jsonl"))
     }
 
-    /// Makes a file so much older than it is.
+    /// Makes a file this many days older.
     fn age(&self, path: &Path, days: i64) {
         let since = modified(path)
             .duration_since(SystemTime::UNIX_EPOCH)
@@ -110,7 +110,7 @@ impl Client<'_> {
         set_modified(path, since.as_millis() as i64 - days * 86_400_000);
     }
 
-    /// What the client's own clean-up does: without a word.
+    /// Does what the client's own clean-up does.
     fn sweep(&self) {
         std::fs::remove_file(self.log()).unwrap();
         std::fs::remove_dir_all(self.root.join(format!("projects/-w/{ID}"))).unwrap();
@@ -226,7 +226,7 @@ fn a_session_past_the_age_of_clean_up_comes_back_with_a_time_that_lets_it_stay()
         "the next clean-up passes them by"
     );
     assert_eq!(modified(&young), then, "what is safe has its own time");
-    // The same for one that was deleted through boswell, and with a shorter age.
+    // As above for a session that was deleted through boswell, and with a shorter age.
     client.age(&log, 5);
     write(
         &client.root.join("settings.json"),
@@ -241,7 +241,8 @@ fn a_session_past_the_age_of_clean_up_comes_back_with_a_time_that_lets_it_stay()
     assert_eq!(read(&log), bytes);
 }
 
-/// A session that was kept, swept by its agent and restored: the file that a client resumes.
+/// Keeps a session, deletes it like its agent, and restores it; returns the file that a client
+/// resumes.
 pub(crate) fn restored(bench: &Bench) -> PathBuf {
     let client = Client::new(bench);
     bench.run(["keep", "on"]).ends(0);
@@ -317,7 +318,7 @@ fn the_trigger_goes_into_the_settings_and_out_again_and_all_other_bytes_stay() {
     let once = read(&settings);
     bench.run(["keep", "on"]).ends(0);
     assert_eq!(read(&settings), once, "once is enough");
-    // What the client would run at the end of a session does what it should.
+    // The command of the hook at the end of a session works.
     write(
         &client.log(),
         [
@@ -384,7 +385,7 @@ fn settings_behind_a_link_are_not_written_and_a_timer_takes_the_hooks_place() {
 fn any_command_keeps_what_changed_and_a_log_that_grew_is_not_stored_again() {
     let bench = Bench::new();
     let client = Client::new(&bench);
-    // Noise does not compress: what is stored is what is counted.
+    // Random data does not compress: the stored size equals the counted one.
     let noise: String = (0..3_000_000u32)
         .map(|n| char::from(b'a' + (n.wrapping_mul(2_654_435_761) >> 27) as u8 % 26))
         .collect();

@@ -1,5 +1,5 @@
-//! What agents leave behind: `check` tells it, `clean --leftovers` moves it into the vault,
-//! `undo` puts it back.
+//! Orphans that agents leave behind: `check` reports them, `clean --leftovers` moves them into the
+//! vault, `undo` restores them.
 
 mod links;
 mod other_agents;
@@ -32,7 +32,7 @@ fn claude(id: &str) -> String {
     )
 }
 
-/// Kinds and paths of what `check` finds, without those of sessions themselves.
+/// Returns kinds and paths of the findings of `check`, without those about sessions.
 fn found(bench: &Bench, code: i32) -> Vec<(String, PathBuf, Value)> {
     let lines = bench.run(["check", "--json"]).ends(code).lines();
     lines
@@ -79,7 +79,7 @@ fn with_orphans(bench: &Bench) -> PathBuf {
 fn a_sound_home_of_every_agent_has_nothing_left_behind() {
     let bench = Bench::new();
     TestHome::build(&bench.home(), 7);
-    // Its sessions are of long ago.
+    // The sessions are old, so the client must not expire them.
     bench.plant(".claude/settings.json", br#"{"cleanupPeriodDays":36500}"#);
     let lines = bench.run(["check", "--json"]).lines();
     let told: Vec<&Value> = lines
@@ -208,7 +208,7 @@ fn a_session_that_a_client_has_just_begun_is_not_taken_for_gone() {
         .run(["clean", "--leftovers", "--dialect", "claude", "--apply"])
         .ends(0);
     assert!(root.join(format!("file-history/{GONE}/1@v1")).exists());
-    // The client was killed and its registry entry stayed.
+    // The client was killed, and its registry entry stayed.
     write(
         &registry,
         format!(r#"{{"pid":{pid},"sessionId":"{GONE}","procStart":"1"}}"#).as_bytes(),

@@ -17,7 +17,8 @@ fn refs_of(row: &Value) -> Vec<String> {
         .collect()
 }
 
-/// A home, its rows in `list --json --hidden`, and the planted pairs: front, other side.
+/// Creates a home; returns its rows in `list --json --hidden`, and the planted pairs: front, other
+/// side.
 fn linked() -> (Bench, Vec<Value>, Vec<(Planted, Planted)>) {
     let bench = Bench::new();
     let home = TestHome::build(&bench.home(), 7);
@@ -168,7 +169,7 @@ fn either_id_of_a_linked_conversation_leads_to_it_and_a_side_can_be_chosen() {
             .ends(0);
         ran.lines()[0]["session"].as_str().unwrap().to_owned()
     };
-    // The engine's transcript is the fuller side.
+    // The engine's transcript is the more complete side.
     assert_eq!(session(&["show", &shared.0.id]), reference(&shared.1));
     for side in [&shared.0, &shared.1] {
         assert_eq!(
@@ -214,7 +215,7 @@ fn deleting_the_front_of_a_pair_leaves_the_transcript_that_its_engine_resumes_by
             .ends(0)
             .of_type("session");
         once_with_both_places(&rows, front, other);
-        // Whoever names both means both.
+        // A user who names both sides means both.
         let ran = bench.run(["delete", &shown, &kept]).ends(0);
         assert!(!ran.stderr.contains("stays"), "{ran:?}");
         assert!(!other.path.exists());

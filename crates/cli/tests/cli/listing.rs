@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::bench::Bench;
 
-/// Every field of a session that the contract names.
+/// Every member of a session in the contract.
 const SESSION: &[&str] = &[
     "v",
     "type",
@@ -242,7 +242,7 @@ fn a_list_says_of_a_session_that_it_is_active_and_then_that_it_ended() {
 #[test]
 fn keys_of_a_row_say_what_the_whole_row_says() {
     let (bench, _) = home(44);
-    // Something that stands in notes, in a file beside the log, and in no place at all.
+    // A text in notes, one in a side file, and one that occurs nowhere.
     let noted = refs(&rows(&bench, &["--agent", "codex"]))[0].clone();
     bench.run(["rename", &noted, "named in a note"]).ends(0);
     let of_claude = rows(&bench, &[])
@@ -265,14 +265,14 @@ fn keys_of_a_row_say_what_the_whole_row_says() {
         )
     };
     let (claude, codex) = (store("claude"), store("codex"));
-    // All stores, of which some are linked, and two that know nothing of others.
+    // All stores, some of which are linked, and two stores without links.
     for only in [&[][..], &["--store", &claude, "--store", &codex]] {
         for sort in ["active", "created", "messages", "size"] {
             let asked = |more: &[&str]| {
                 let args = [&["--sort", sort, "--limit", "20"], only, more].concat();
                 rows(&bench, &args)
             };
-            // An empty text stands in everything, and has to be looked for.
+            // The empty text matches everything, and forces the slow path.
             assert_eq!(asked(&[]), asked(&["--match", ""]), "{sort} {only:?}");
         }
     }

@@ -1,5 +1,5 @@
-//! An exported page is read by two renderers with everything switched on: no text of a session
-//! becomes markup, and none reaches into the entry after it.
+//! An exported page in two renderers with all extensions: no text of a session becomes markup, and
+//! none extends into the next entry.
 
 mod random_pages;
 mod renderers;
@@ -11,7 +11,7 @@ use crate::bench::Bench;
 
 use renderers::{ELEMENTS, headings, inert, rendered};
 
-/// Texts that become something else in one program or another.
+/// Texts that some program interprets as markup.
 const ATTACKS: &[&str] = &[
     "~~~",
     "```",
@@ -131,7 +131,7 @@ fn exported(bench: &Bench, bytes: &[u8], format: &str) -> String {
         .text()
 }
 
-/// Exports entries with these texts, and looks at the whole page through both renderers.
+/// Exports entries with these texts, and checks the whole page in both renderers.
 #[track_caller]
 fn stays_inside(bench: &Bench, texts: &[String]) {
     let page = exported(bench, &session(texts), "md");
@@ -165,7 +165,7 @@ fn stays_inside(bench: &Bench, texts: &[String]) {
 fn no_text_of_an_entry_is_live_or_reaches_into_the_next_one() {
     let bench = Bench::new();
     let all: Vec<String> = ATTACKS.iter().map(|it| (*it).to_owned()).collect();
-    // In each of the three places that `session` has for a text.
+    // In each of the three places for a text in `session`.
     for turn in 0..3 {
         let mut texts = vec![String::from("x"); turn];
         texts.extend(all.iter().cloned());

@@ -1,4 +1,4 @@
-//! The `boswell` program from the outside: its real binary in an environment of its own.
+//! Tests of the `boswell` program: the real binary in a temporary environment.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod archive;
@@ -15,6 +15,7 @@ mod claude_moved;
 mod claude_repaired;
 mod claude_together;
 mod claude_writing;
+mod continue_last;
 mod contract;
 mod corpus;
 mod damage;

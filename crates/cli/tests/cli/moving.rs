@@ -1,4 +1,4 @@
-//! `move`: what agents file under a project's path follows it, and can be brought back.
+//! `move`: data that agents store under a project's path follows it, and can be moved back.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ fn claude(bench: &Bench) -> PathBuf {
     bench.home().join(".claude")
 }
 
-/// A store in which `/srv/my_app` shares its folder with `/srv/my-app`.
+/// Creates a store in which `/srv/my_app` and `/srv/my-app` share a folder.
 fn plant(bench: &Bench) {
     let root = claude(bench);
     for (key, bytes) in [
@@ -167,7 +167,7 @@ fn a_session_of_another_folder_under_the_same_key_stays() {
             .exists()
     );
     assert_eq!(project_of(&bench, DUPLICATE), "/srv/my-app");
-    // A second move finds what the first one moved, though its lines speak of the first folder.
+    // A second move finds the moved sessions, although their lines contain the first folder.
     bench
         .run(["move", "/srv/elsewhere", "/srv/third", "--apply"])
         .ends(0);
@@ -251,7 +251,7 @@ fn a_client_that_runs_in_the_folder_stops_the_move() {
         .run(["move", "/srv/my_app", "/srv/new", "--apply"])
         .ends(3)
         .says(&format!("pid {pid}"));
-    // Another process has that number by now.
+    // Another process has that pid now.
     write(&path, registry("1").as_bytes());
     bench
         .run(["move", "/srv/my_app", "/srv/new", "--apply"])
@@ -282,7 +282,7 @@ fn a_client_elsewhere_that_holds_a_session_of_the_project_stops_the_move() {
     let path = claude(&bench).join(format!("sessions/{pid}.json"));
     write(&path, registry.as_bytes());
     refused(&bench, pid);
-    // A session that does not move is its own business.
+    // An open session that does not move has no effect.
     write(&path, registry.replace(ID, THERE).as_bytes());
     bench
         .run(["move", "/srv/my_app", "/srv/new", "--apply"])
@@ -326,7 +326,7 @@ fn a_writer_of_ours_that_holds_the_lease_stops_the_move() {
         .read_line(&mut receipt)
         .unwrap();
     assert!(receipt.contains("\"v\":1"), "{receipt}");
-    refused(&bench, writer.id()).says("is locked by somebody else");
+    refused(&bench, writer.id()).says("is locked by another process");
     drop(input);
     writer.wait().unwrap();
     bench

@@ -1,4 +1,4 @@
-//! Commands that write to a MyAgents store, of every era.
+//! Commands that write to a MyAgents store, of all three generations.
 
 use boswell_testkit::make::myagents::{MyAgentsShape, store};
 use boswell_testkit::{disk, jsonl};
@@ -112,7 +112,7 @@ fn every_promised_command_works_on_a_store_of_each_era() {
         assert_eq!(desk.row(), Value::Null);
         desk.run(&["restore", session]).ends(0);
         assert_eq!(desk.row()["title"], "mine", "{shape:?}");
-        // The engine's transcript lies in a store that this test does not have.
+        // The engine's transcript is in a store that this test does not have.
         let store = format!("myagents={}", desk.bench.home().join(".myagents").display());
         desk.run(&["check", session, "--store", &store]).ends(0);
         let left = disk::list(&desk.bench.home().join(".myagents/session-locks"));
@@ -228,7 +228,7 @@ fn resume_follows_what_the_engines_store_holds() {
     pending
         .run(&["resume", &pending.session, "--print"])
         .ends(3)
-        .says("rewind was begun");
+        .says("rewind was started");
 }
 
 #[test]

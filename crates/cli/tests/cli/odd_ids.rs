@@ -1,4 +1,4 @@
-//! Files whose names would be options, folders that would be, and commands that people copy.
+//! Files and folders whose names look like options, and commands that users copy.
 
 use std::process::Command;
 
@@ -16,7 +16,7 @@ fn pi(id: &str, cwd: &str) -> Vec<u8> {
     format!("{header}\n{said}\n").into_bytes()
 }
 
-/// A folder of each agent's, with the ending of its sessions.
+/// A folder of each agent, with the extension of its sessions.
 const PLACES: [(&str, &str); 8] = [
     (".pi/agent/sessions/--w--", "jsonl"),
     (".omp/agent/sessions/-w", "jsonl"),
@@ -81,10 +81,11 @@ fn a_file_whose_name_is_an_option_is_reported_and_not_listed_in_any_dialect() {
             .iter()
             .find(|it| it["path"] == path.to_str().unwrap());
         let reported = reported.unwrap_or_else(|| panic!("{name} is not reported: {checked:?}"));
-        let detail = reported["detail"].as_str().unwrap();
+        let (detail, next) = (&reported["detail"], &reported["next"]);
         assert!(
-            detail.contains("is not a session id") && detail.contains("boswell show "),
-            "{detail}"
+            detail.as_str().unwrap().contains("is not a session id")
+                && next.as_str().unwrap().starts_with("boswell show "),
+            "{reported}"
         );
         assert_eq!(
             bench

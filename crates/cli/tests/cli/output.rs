@@ -1,4 +1,4 @@
-//! What reaches the terminal: nothing hostile, everything aligned, every line of JSON valid.
+//! Terminal output: nothing hostile, everything aligned, every line of JSON valid.
 
 use boswell_testkit::{TestHome, disk};
 use serde_json::{Value, json};
@@ -6,11 +6,12 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::bench::{Bench, Ran};
 
-/// Clears the screen, sets colours by C0 and C1, turns the reading direction, rings,
+/// Clears the screen, sets colours by C0 and C1, reverses the reading direction, rings the bell,
 /// hides and overwrites.
 const HOSTILE: &str = "a\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{85}\u{202e}drow\u{2066}\u{200f}\u{feff}\u{2028}\u{e0041}\u{7f}\r\u{8}\0\u{61c}\u{ad}\u{180e}\u{3164}\u{2029}\u{fff9}\u{e0100}\u{200d}\u{2064}z会话";
 
-/// Every character of the table, also where it would be harmless: none of them is in an emoji here.
+/// Whether a character is in the table of invisible ones, even where it would be harmless: here
+/// none is part of an emoji.
 fn is_harmful(c: char) -> bool {
     c != '\n' && c != '\t' && boswell_model::unseen(c).is_some()
 }
@@ -23,7 +24,7 @@ fn harmless(ran: &Ran) {
     }
 }
 
-/// A pi session that says hostile things in every place that is shown.
+/// Returns a pi session with hostile text in every place that is shown.
 fn hostile_pi() -> Vec<u8> {
     let at = "2026-10-05T08:00:00.000Z";
     let usage = json!({"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2, "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}});
@@ -50,7 +51,7 @@ fn hostile_pi() -> Vec<u8> {
         .iter()
         .flat_map(|row| format!("{row}\n").into_bytes())
         .collect();
-    // Raw where JSON allows it raw, and outside of any record.
+    // Unescaped where JSON allows it, and outside of any record.
     bytes.extend_from_slice("{\"type\":\"message\",\"id\":\"r\",\"parentId\":\"o\",\"message\":{\"role\":\"user\",\"content\":\"raw \u{9b}31m\u{202e}\u{7f}\u{2028}\"}}\n".as_bytes());
     bytes.extend_from_slice(format!("garbage {HOSTILE}\n").replace('\0', "").as_bytes());
     bytes
@@ -157,7 +158,7 @@ fn emoji_and_scripts_that_need_joiners_are_shown_as_they_are() {
 #[test]
 fn invisible_characters_reach_neither_pages_nor_json() {
     let bench = Bench::new();
-    // What a renderer makes of an entity counts as much as the character itself.
+    // An entity counts like the character that a renderer shows for it.
     let said = "a\u{61c}b\u{200b}c&#x61c;d&#8238;e&lrm;f\u{3164}";
     let row = json!({"type": "message", "id": "a", "parentId": null, "message": {"role": "user", "content": said, "timestamp": 1}});
     let header = json!({"type": "session", "version": 3, "id": "0b7e0b7e", "timestamp": "2026-10-05T08:00:00.000Z", "cwd": "/w\u{61c}"});
@@ -313,7 +314,7 @@ fn columns_of_a_list_stand_below_each_other_whatever_the_script() {
     }
 }
 
-/// The line before and from a column of the terminal.
+/// Splits a line at a column of the terminal.
 fn at_column(line: &str, column: usize) -> Option<(&str, &str)> {
     line.char_indices()
         .map(|(at, _)| line.split_at(at))

@@ -8,7 +8,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use crate::bench::Bench;
 
-/// A session of Codex's whose log is compressed, with what it answered while it was not.
+/// A Codex session whose log is compressed, with the output from before the compression.
 struct Packed {
     bench: Bench,
     session: String,
@@ -57,7 +57,7 @@ impl Packed {
         QUESTIONS.iter().map(ask).collect()
     }
 
-    /// Entries of this session in which a search finds a text.
+    /// Returns the number of entries of this session in which a search finds a text.
     fn hits(&self, text: &str) -> usize {
         let ran = self.bench.run([
             "search",
@@ -94,7 +94,7 @@ fn a_compressed_log_answers_as_the_plain_one_did_also_from_the_archive() {
             && row()["path"].as_str().unwrap().ends_with(".jsonl.zst")
     );
     bench.run(["check", &packed.session]).ends(0);
-    // The last thing that was said stands far behind the packed length.
+    // The last message is far beyond the compressed length.
     let entries = bench
         .run(["show", &packed.session, "--json"])
         .ends(0)

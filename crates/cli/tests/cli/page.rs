@@ -6,7 +6,7 @@ use crate::bench::Bench;
 
 const PAGE: &str = include_str!("../../../../docs/cli.md");
 
-/// The part of the page below a heading.
+/// Returns the part of the page below a heading.
 fn section(heading: &str) -> &'static str {
     let start = PAGE
         .find(&format!("{heading}\n"))
@@ -20,7 +20,7 @@ fn section(heading: &str) -> &'static str {
     &rest[..end.unwrap_or(rest.len())]
 }
 
-/// Long options at the start of lines of help, or of rows of a table of the page.
+/// Returns the long options at the start of lines of help, or of table rows of the page.
 fn options<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
     let named = |text: &str| -> String {
         text.chars()
@@ -136,7 +136,7 @@ fn the_page_names_every_field_that_commands_print() {
         for line in ran.lines() {
             let kind = line["type"].as_str().unwrap();
             let shape = shape(kind);
-            // Settings that only one agent has stand beside the fields that all have.
+            // Settings of a single agent are listed next to the members that all agents have.
             for field in line
                 .as_object()
                 .unwrap()
@@ -152,7 +152,7 @@ fn the_page_names_every_field_that_commands_print() {
     }
 }
 
-/// What the page says of a shape.
+/// Returns the description of a shape on the page.
 fn shape(kind: &str) -> String {
     let heading = format!("### `{kind}`\n");
     let Some((_, rest)) = section("## JSON shapes").split_once(&heading) else {

@@ -1,5 +1,5 @@
-//! What a store of this family should do, by the numbers of the list of conformance tests (§14);
-//! `docs/dialects/pi.md` says where the other numbers are proven.
+//! Requirements for a store of this family, by the numbers of the list of conformance tests (§14);
+//! `docs/dialects/pi.md` names the tests of the other numbers.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn problems(lab: &Lab, path: &Path) -> Vec<String> {
     words
 }
 
-/// §14 no. 3: newer versions are read whole, with types that nobody knows, and not written.
+/// §14 no. 3: newer versions are read completely, including unknown types, and not written.
 #[test]
 fn newer_versions_are_read_with_all_they_hold_and_never_written() {
     for dialect in FAMILY {
@@ -62,7 +62,7 @@ fn newer_versions_are_read_with_all_they_hold_and_never_written() {
     }
 }
 
-/// §14 no. 6: every header that was ever written is a header.
+/// §14 no. 6: headers of every version are recognised.
 #[test]
 fn headers_of_every_age_are_read() {
     let lab = Lab::new("xcsh");
@@ -119,7 +119,7 @@ fn headers_of_every_age_are_read() {
     }
 }
 
-/// What happened to a file, its bytes, what is still said, and the problems that are named.
+/// The name of a damage, the bytes, the texts that are still read, and the reported problems.
 type Damage = (
     &'static str,
     Vec<u8>,
@@ -127,7 +127,7 @@ type Damage = (
     &'static [&'static str],
 );
 
-/// §14 no. 7: of each damage, what is read, what is reported, and that no byte changes.
+/// §14 no. 7: for each damage, what is read, what is reported, and that no byte changes.
 #[test]
 fn every_damage_is_read_around_and_named() {
     let (head, one, two) = (
@@ -252,7 +252,7 @@ fn a_line_of_a_hundred_megabytes_is_read() {
     assert_eq!(problems(&lab, &path), [] as [&str; 0]);
 }
 
-/// §14 no. 22: who writes to a session that is deleted meanwhile brings nothing back.
+/// §14 no. 22: a process that writes to a session does not recreate it after it was deleted.
 #[test]
 fn a_deleted_session_is_not_brought_back_by_who_was_writing() {
     for dialect in FAMILY {
@@ -273,7 +273,7 @@ fn a_deleted_session_is_not_brought_back_by_who_was_writing() {
             .filter(|ran| ran.code == Some(0))
             .count();
         if deleted.code != Some(0) {
-            // Somebody was writing just then: it says so, and takes nothing away.
+            // Another process was writing: the command reports it and removes nothing.
             assert_eq!(lab.context("0b7e").len(), 4 + done, "{dialect}");
             lab.run(&["delete", "0b7e"]).ends(0);
         }
@@ -289,7 +289,7 @@ fn a_deleted_session_is_not_brought_back_by_who_was_writing() {
     }
 }
 
-/// §14 no. 25: a title that is set while others append costs no line and doubles none.
+/// §14 no. 25: setting a title during concurrent appends loses and duplicates no line.
 #[test]
 fn titles_and_appends_at_once_lose_and_double_nothing() {
     for dialect in FAMILY {

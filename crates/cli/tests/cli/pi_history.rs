@@ -1,4 +1,4 @@
-//! Prompts that go into an xcsh session go into its history too.
+//! Prompts appended to an xcsh session are also added to its prompt history.
 
 use boswell_testkit::disk;
 
@@ -9,7 +9,7 @@ fn at() -> boswell_model::Instant {
     boswell_model::Instant::parse("2026-02-16T10:00:00Z").unwrap()
 }
 
-/// What the history holds, newest first, with the folder of each prompt.
+/// Returns the prompts in the history, newest first, with the folder of each.
 fn remembered(lab: &Lab) -> Vec<(String, String)> {
     let database = lab.root().join("history.db");
     let history = boswell_find::PromptHistory::open(&database, &lab.bench.tmp(), "test")
@@ -49,7 +49,7 @@ fn a_prompt_for_xcsh_is_remembered_once_as_if_it_had_been_typed() {
             r#"{"role":"assistant","text":"done"}"#,
         ],
     );
-    // A record in the agent's own shape is copied from somewhere: nobody typed it here.
+    // A record in the agent's own format is a copy: no user typed it here.
     let copied = r#"{"type":"message","message":{"role":"user","content":"copied","timestamp":1}}"#;
     lab.feed("0b7e", &[copied]);
     let project = "/proj/demo".to_owned();

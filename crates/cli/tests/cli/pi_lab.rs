@@ -9,7 +9,7 @@ use crate::bench::{Bench, Ran, finish};
 
 pub(crate) const FAMILY: [&str; 3] = ["pi", "omp", "xcsh"];
 
-/// A store of one flavour with one session in it, on a bench of its own.
+/// A store of one flavour with one session, on a temporary bench.
 pub(crate) struct Lab {
     pub(crate) bench: Bench,
     pub(crate) dialect: &'static str,
@@ -124,7 +124,7 @@ impl Lab {
         self.bench.run(self.args(args))
     }
 
-    /// Appends lines from standard input; the ids of the new entries.
+    /// Appends lines from standard input; returns the ids of the new entries.
     pub(crate) fn feed(&self, session: &str, lines: &[&str]) -> Vec<String> {
         let input = self.bench.tmp().join("input");
         disk::write(&input, format!("{}\n", lines.join("\n")).as_bytes());

@@ -1,12 +1,13 @@
-//! An agent has its file open while boswell replaces it, and goes on writing into the old one.
+//! Late lines: an agent has its file open while boswell replaces it, and continues to write to the
+//! old one.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 
 use crate::pi_lab::{FAMILY, Lab, V1, text_of, user};
 
-/// An agent that looked at its log before boswell did, and writes into what it looked at whenever
-/// it is handed a line. While it waits, nothing shows that it will write.
+/// An agent that opened its log before boswell did, and writes each line that it gets to the open
+/// file. While it waits, nothing shows that it will write.
 struct Agent(Child);
 
 impl Agent {
@@ -54,7 +55,8 @@ fn problems(lab: &Lab, session: &str) -> Vec<String> {
         .collect()
 }
 
-/// The lines are missed, told, brought home once, and the conversation goes on from them.
+/// Checks that the lines are missing, are reported, are copied into the log once, and that the
+/// conversation continues from them.
 fn brings_home(lab: &Lab, session: &str, log: &std::path::Path, lines: &[String]) {
     let before = text_of(log);
     assert!(
@@ -101,7 +103,7 @@ fn lines_written_late_after_a_title_are_told_and_brought_home() {
 fn lines_written_late_after_a_migration_are_told_and_brought_home() {
     for dialect in FAMILY {
         let lab = Lab::new(dialect);
-        // Without the damaged line, so that nothing else is to be mended.
+        // Without the damaged line, so that nothing else needs a repair.
         boswell_testkit::disk::write(&lab.old(), V1.replace("{\"type\":\"mess\n", "").as_bytes());
         let mut agent = Agent::on(&lab.old());
         lab.run(&["migrate", "old", "--apply"]).ends(0);

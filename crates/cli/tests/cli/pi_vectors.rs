@@ -1,5 +1,5 @@
-//! What the programs of the family assert about their files, case by case: each test names those it
-//! follows, as `labels:5`. `docs/dialects/pi.md` lists them all and says where boswell differs.
+//! Test vectors of the programs of the family about their files: each test names those that it
+//! follows, as `labels:5`. `docs/dialects/pi.md` lists them all and states where boswell differs.
 
 mod finding;
 mod tree;
@@ -12,15 +12,15 @@ use serde_json::Value;
 use crate::bench::Ran;
 use crate::pi_lab::{FAMILY, Lab, V1, answer, entry, header, text_of, user};
 
-/// A session of its own, with a path to it.
+/// Writes a session; returns its path.
 fn planted(lab: &Lab, id: &str, cwd: &str, entries: &[String]) -> PathBuf {
     let lines = [&[header(id, cwd, "")], entries].concat();
     let name = format!("--proj-demo--/2026-03-01T00-00-00-000Z_{id}.jsonl");
     lab.plant(&name, &format!("{}\n", lines.join("\n")))
 }
 
-/// file-operations:27–:63: what a loader makes of what it finds. Where the programs see nothing,
-/// boswell shows what is there.
+/// file-operations:27–:63: how a loader reads damaged files. Where the programs find nothing,
+/// boswell shows the readable entries.
 #[test]
 fn whatever_a_loader_meets_is_read_as_far_as_it_goes() {
     let lab = Lab::new("xcsh");
@@ -69,8 +69,8 @@ fn continued(lab: &Lab) -> Ran {
     lab.run(&["continue", "--print"])
 }
 
-/// file-operations:298–:446: a file of old is written only when that is asked for, and a new
-/// session does not stand before those with something in them.
+/// file-operations:298–:446: an old file is migrated only on request, and a new session is not
+/// listed before those with messages.
 #[test]
 fn old_files_wait_for_a_word_and_new_sessions_for_theirs() {
     let lab = Lab::new("xcsh");
@@ -121,8 +121,8 @@ fn old_files_wait_for_a_word_and_new_sessions_for_theirs() {
         .trim()
         .to_owned();
     let row = lab.session(new.split_once(':').unwrap().1);
-    // `new` says that there is to be a session, so its header is on disk at once, as after xcsh's
-    // `ensureOnDisk`; the library waits.
+    // `new` creates a session explicitly, so its header is on disk immediately, as after xcsh's
+    // `ensureOnDisk`; the library defers it.
     assert_eq!(row["hidden"], "empty", "file-operations:446");
     assert_eq!(
         text_of(Path::new(row["path"].as_str().unwrap()))
@@ -137,8 +137,7 @@ fn old_files_wait_for_a_word_and_new_sessions_for_theirs() {
     );
 }
 
-/// title-source-persistence:58 and :76: who gave a title is known after everything
-/// that is written later.
+/// title-source-persistence:58 and :76: the author of a title is still known after later writes.
 #[test]
 fn titles_keep_who_gave_them() {
     let lab = Lab::new("xcsh");
@@ -195,8 +194,8 @@ fn a_session_without_artifacts_is_deleted() {
     }
 }
 
-/// signature-persistence:65 and :136: a picture behind an address goes to the blobs and comes back;
-/// a reload forgets what OpenAI wanted back and changes no byte.
+/// signature-persistence:65 and :136: an image with a URL is moved to a blob and restored; a reload
+/// drops the data that OpenAI expects back and changes no byte.
 #[test]
 fn pictures_behind_addresses_are_put_away_and_come_back() {
     let lab = Lab::new("xcsh");
@@ -260,8 +259,8 @@ fn pictures_behind_addresses_are_put_away_and_come_back() {
     );
 }
 
-/// `context --sent` through the command: roles that a provider knows, and which
-/// entries became one message.
+/// `context --sent` through the command: roles that a provider knows, and which entries were merged
+/// into one message.
 #[test]
 fn what_is_sent_names_the_entries_that_it_joins() {
     let lab = Lab::new("xcsh");

@@ -1,4 +1,4 @@
-//! Symbolic links that were planted in a store: what they lead to never comes out of it.
+//! Symbolic links planted in a store: the contents of their targets never appear in any output.
 #![cfg(unix)]
 
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ fn holds(bytes: &[u8]) -> bool {
         .any(|window| window == WORD.as_bytes())
 }
 
-/// Another name of the same shape: an id stays one.
+/// Returns another name of the same form: an id stays an id.
 fn duplicate(name: &str) -> String {
     let (stem, ending) = name
         .split_once('.')
@@ -41,7 +41,7 @@ fn duplicate(name: &str) -> String {
     }
 }
 
-/// Copies a file or folder to a place outside, with the word in every file.
+/// Copies a file or folder to a place outside the store, with the word in every file.
 fn copy_with_word(from: &Path, to: &Path) {
     if from.is_dir() {
         make_dir(to);
@@ -62,8 +62,8 @@ fn copy_with_word(from: &Path, to: &Path) {
     );
 }
 
-/// Beside everything in a store plants a link to a copy of it that lies outside, and in every
-/// folder two more. Gives all of them.
+/// Plants next to everything in a store a link to a copy outside, and in every folder two more.
+/// Returns all of them.
 fn plant(store: &Path, outside: &Path) -> Vec<PathBuf> {
     let (mut planted, mut folders) = (Vec::new(), vec![store.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -174,7 +174,7 @@ fn what_planted_links_lead_to_comes_out_of_no_store_by_any_command() {
             }
         }
     }
-    // Everything that boswell wrote down: index, catalog, vault, imports.
+    // Everything that boswell stored: index, catalog, vault, imports.
     for path in crate::keep::below(&bench.own()) {
         assert!(!holds(&read(&path)), "{}", path.display());
     }
@@ -194,7 +194,7 @@ fn check_names_links_that_lead_out_of_a_store_and_other_commands_warn_of_them() 
     symlink(outside.join("a.txt"), side.join("tool-results/a.txt")).unwrap();
     symlink(outside.join("deep"), side.join("deep")).unwrap();
     symlink(outside.join("deep"), root.join("projects/-elsewhere")).unwrap();
-    // People keep settings of their own behind links: they are followed, and nobody is bothered.
+    // Users have their own settings behind links: these are followed without a warning.
     write(
         &bench.home().join("dotfiles.json"),
         b"{\"cleanupPeriodDays\": 77}",
@@ -247,7 +247,7 @@ fn a_store_behind_a_link_and_links_inside_a_store_are_read() {
         &real.join(format!("projects/-w/{ID}/tool-results/t.txt")),
         b"spilled",
     );
-    // One link says where from here, the other where in all: both stay inside.
+    // One link is relative, the other absolute: both stay inside.
     let results = real.join(format!("projects/-w/{ID}/tool-results"));
     symlink("t.txt", results.join("relative.txt")).unwrap();
     symlink(results.join("t.txt"), results.join("absolute.txt")).unwrap();
@@ -315,7 +315,7 @@ fn a_link_that_is_named_is_followed_and_one_below_a_folder_that_is_named_is_not(
         matches!(found.as_slice(), [("outside_link", path)] if path.ends_with("link.jsonl")),
         "{found:?}"
     );
-    // In a store the same link was found, not named.
+    // In a store, the same link was discovered, not given by the user.
     let planted = bench.home().join(format!(".claude/projects/-w/{ID}.jsonl"));
     make_dir(planted.parent().unwrap());
     symlink(outside.join("log.jsonl"), &planted).unwrap();

@@ -1,5 +1,5 @@
-//! Several stores of one agent: `resume` leads into the one that holds the session, and no other
-//! profile is read unasked.
+//! Several stores of one agent: `resume` uses the store of the session, and no other profile is
+//! read without a request.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ fn write_settings(bench: &Bench, text: &str) {
     bench.plant(".config/boswell/config.toml", text.as_bytes());
 }
 
-/// A program that says what it was started with.
+/// Writes a program that prints its arguments and variables.
 fn plant_agent(bench: &Bench, name: &str) {
     use std::os::unix::fs::PermissionsExt;
     let path = bench.plant(
@@ -81,7 +81,7 @@ fn resume_names_the_store_in_print_json_and_environment() {
         started.starts_with(&format!("{}|", root.display())),
         "{started}"
     );
-    // What is printed does the same in a shell.
+    // The printed command does the same in a shell.
     let mut shell = std::process::Command::new("/bin/sh");
     shell
         .env_clear()
@@ -104,7 +104,7 @@ fn resume_of_the_usual_store_says_nothing_about_it() {
         .ends(0)
         .of_type("resume");
     assert_eq!(json[0]["env"], serde_json::json!({}));
-    // A link to the usual folder is the usual folder.
+    // A link to the default folder is the default folder.
     std::os::unix::fs::symlink(&root, bench.home().join("link")).unwrap();
     let print = printed(
         &bench,

@@ -1,4 +1,4 @@
-//! `delete --purge`: of a session that was used in every way, no byte is left.
+//! `delete --purge`: no byte is left of a session that was used in every way.
 
 mod every_dialect;
 mod interrupted;
@@ -12,8 +12,9 @@ use crate::traces::holding;
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 const OTHER: &str = "aaaaaaaa-0002-4001-8001-000000000002";
 
-/// Words that stand in one place each: prompt, answer, title, subagent's prompt, output of a tool,
-/// copy of a file, tag, label, message of a status, prompt history, name of a file.
+/// Words that occur in one place each: prompt, assistant message, title, prompt of a subagent,
+/// output of a tool, copy of a file, tag, label, message of a status, prompt history, name of a
+/// file.
 const WORDS: [&str; 11] = [
     "zebuprompt",
     "yakanswer",
@@ -54,7 +55,8 @@ impl Case {
         self.bench.run(args)
     }
 
-    /// Everything below boswell's folder and the agent's that holds one of the words.
+    /// Returns everything below boswell's folder and the agent's folder that contains one of the
+    /// words.
     fn traces(&self) -> Vec<String> {
         let found = [self.bench.own(), self.root.clone()]
             .into_iter()
@@ -64,8 +66,8 @@ impl Case {
             .collect()
     }
 
-    /// Uses the session in every way that leaves something somewhere. What its dialect cannot do is
-    /// refused, and that is fine.
+    /// Uses the session in every way that leaves a trace. Operations that its dialect does not
+    /// support are refused, which is fine.
     fn live(&self) -> Vec<String> {
         let session = self.session.as_str();
         let mut made = vec![session.to_owned()];
@@ -113,7 +115,7 @@ impl Case {
             made.push(imported.text().lines().next().unwrap().trim().to_owned());
         }
         may(&["index", "--native", "--apply"]);
-        // Changes of another session keep copies of what both share.
+        // Changes of another session create copies of shared files.
         if let Some(other) = &self.other {
             self.run(&["rename", other, "a title that stays"]).ends(0);
             may(&["append", other, "--user", "a prompt that stays"]);

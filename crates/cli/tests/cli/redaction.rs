@@ -1,4 +1,4 @@
-//! No secret leaves by a page or a summary, wherever in a session it is.
+//! No secret is exported in a page or a summary, wherever in a session it occurs.
 
 use boswell_testkit::credential::{self, Credential};
 use boswell_testkit::{Rng, disk};
@@ -8,8 +8,8 @@ use crate::bench::Bench;
 
 const SESSION: &str = ".pi/agent/sessions/--p--/2026-10-05T08-00-00-000Z_0b7e0b7e.jsonl";
 
-/// A session that says each text as a user, as an assistant, in thought, as a tool's input, its
-/// name and its output.
+/// Returns a session with each text as a user message, an assistant message, thinking, and as a
+/// tool's input, name and output.
 fn session(texts: &[&str], folder: &str) -> Vec<u8> {
     let at = "2026-10-05T08:00:00.000Z";
     let say = |id: &str, parent: Value, message: Value| json!({"type": "message", "id": id, "parentId": parent, "timestamp": at, "message": message});
@@ -38,13 +38,14 @@ fn session(texts: &[&str], folder: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The same log with every letter of its strings that may be written as a number written so.
+/// Returns the log with all letters of its strings written as escape sequences, where JSON allows
+/// it.
 fn numbered(log: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(log).unwrap();
     let mut out = String::new();
     for line in text.lines() {
         let value: Value = serde_json::from_str(line).unwrap();
-        // Only the content is rewritten: agents write their own words plainly.
+        // Only the content is rewritten: agents write their own words unescaped.
         let mut value = value;
         let message = value["message"].take();
         let inner: String = message.to_string();
@@ -124,7 +125,7 @@ fn no_page_shows_a_secret_of_any_kind() {
 fn titles_paths_and_cut_texts_are_redacted_too() {
     const KEY: &str = "ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R";
     let bench = Bench::new();
-    // The first prompt is the title, which is cut inside the second key.
+    // The title is the first prompt, truncated inside the second key.
     let prompt = format!(
         "use {KEY} {} {}",
         "word ".repeat(30),

@@ -1,18 +1,18 @@
-//! Counts records the plain way, with another parser and without boswell's reader.
+//! Counts records in a simple way, with another parser and without boswell's reader.
 //!
-//! Each line is read from its start for as long as it is JSON; objects count, other values do not.
-//! A file that is one JSON value over several lines, or one array, is a document: an object is one
-//! record, an array has as many as it has objects.
+//! Each line is parsed from its start as long as it is JSON; objects count, other values do not. A
+//! file that is one JSON value over several lines, or one array, is a document: an object is one
+//! record, and an array has one record per object.
 
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
-/// What a plain scan finds.
+/// The result of a simple scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scan {
-    /// Objects, a header included.
+    /// Number of objects, including a header.
     pub(crate) records: usize,
-    /// Whether one of them is the header of a dialect that has one.
+    /// Whether one of them is a header, if the dialect has one.
     pub(crate) header: bool,
 }
 
@@ -43,15 +43,15 @@ pub(crate) fn scan(dialect: &str, bytes: &[u8]) -> Scan {
     found
 }
 
-/// A value that needs more than one line, or an array, which no line of a log is.
+/// Parses a value that needs more than one line, or an array, which no line of a log is.
 fn document(bytes: &[u8]) -> Option<Value> {
     let text = bytes.trim_ascii();
     let is_one = text.starts_with(b"[") || text.contains(&b'\n');
     is_one.then(|| serde_json::from_slice(text).ok()).flatten()
 }
 
-/// The objects at the beginning of a line, up to the first thing that is no JSON. NULs before
-/// them are passed over.
+/// Passes on the objects at the beginning of a line, up to the first bytes that are not JSON. NULs
+/// before them are skipped.
 fn values(line: &[u8], add: &mut dyn FnMut(&[u8])) {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_start_matches(['\0', ' ', '\t', '\r']);
@@ -63,8 +63,8 @@ fn values(line: &[u8], add: &mut dyn FnMut(&[u8])) {
         .for_each(|object| add(object.get().as_bytes()));
 }
 
-/// What each dialect writes at the top of a file to describe the session; the others describe it
-/// elsewhere or in every record.
+/// Whether an object is the record at the top of a file that describes the session; some dialects
+/// have none.
 fn is_header(dialect: &str, object: &[u8]) -> bool {
     let Ok(value) = serde_json::from_slice::<Value>(object) else {
         return false;

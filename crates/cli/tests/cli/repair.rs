@@ -1,4 +1,4 @@
-//! The story of a damaged session: check, repair, look again, undo.
+//! A damaged session from start to end: check, repair, check again, undo.
 
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, pi};
@@ -157,7 +157,8 @@ fn a_session_that_is_in_use_is_not_repaired() {
     bench.run(["repair", &path]).ends(0);
     drop(held);
 
-    // A client between two turns has nothing open; its registry says that it is there.
+    // A client between two prompts has no file open; only its registry entry shows that it is
+    // running.
     let register = |start: &str| {
         let entry = format!(
             r#"{{"pid":{},"sessionId":"{}","procStart":"{start}"}}"#,
@@ -201,7 +202,7 @@ fn the_client_that_is_installed_is_served_without_being_started() {
             .iter()
             .any(|step| step["taken"] == true)
     };
-    // None of these is a program: whoever starts one of them fails.
+    // None of these is a program: starting one of them fails.
     bench.plant(
         "package/package.json",
         br#"{"name":"c","version":"2.1.50"}"#,
@@ -270,7 +271,7 @@ fn blocks_that_the_provider_refuses_are_named_by_check_and_gone_in_the_fork() {
             })
             .collect()
     };
-    // The newest client leaves texts of nothing out itself.
+    // The newest client omits blank texts itself.
     assert_eq!(
         told(id),
         [

@@ -1,4 +1,5 @@
-//! `secrets --scrub`: no byte of a secret is left where boswell reaches, and everything else stays.
+//! `secrets --scrub`: no byte of a secret is left where boswell can reach, and everything else
+//! stays.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -43,7 +44,7 @@ impl Case {
         self.run(&["context", &self.session]).ends(0).text()
     }
 
-    /// Makes copies of all sorts, scrubs, and looks for what is left.
+    /// Creates copies of every kind, scrubs, and searches for remains.
     fn scrubs(&self) {
         let session = self.session.as_str();
         let may = |args: &[&str]| {
@@ -236,7 +237,7 @@ fn secrets_of_the_pi_family_and_of_boswells_own_are_replaced() {
         .text()
         .trim()
         .to_owned();
-    // The second one is so long that it becomes a blob.
+    // The second one is long enough to become a blob.
     for text in [
         format!("use {}", key()),
         format!("{} {}", "w ".repeat(260_000), key()),
@@ -330,7 +331,7 @@ fn secrets_in_stores_with_an_index_are_replaced_in_index_and_copies() {
     }
 }
 
-/// Bytes as one zstd frame of raw blocks.
+/// Returns bytes as one zstd frame of raw blocks.
 fn zstd(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x58];
     let blocks: Vec<&[u8]> = bytes.chunks(100_000).collect();
@@ -407,7 +408,7 @@ fn an_interrupted_scrub_is_told_and_goes_on() {
     let case = claude();
     case.run(&["delete", &case.session]).ends(0);
     case.run(&["restore", &case.session]).ends(0);
-    // As a process leaves it that is killed once the files are changed.
+    // The state after the process was killed when the files were already changed.
     for path in crate::keep::below(&case.root) {
         let text = String::from_utf8(disk::read(&path)).unwrap();
         disk::write(
@@ -430,7 +431,7 @@ fn an_interrupted_scrub_is_told_and_goes_on() {
     assert_eq!(case.traces(), [] as [String; 0]);
 }
 
-/// Runs the program on a terminal that somebody types into.
+/// Runs the program on a terminal, with `answer` as the typed input.
 fn typed(bench: &Bench, args: &str, answer: &str) -> Option<String> {
     let command = bench.command([] as [&str; 0]);
     let env: Vec<_> = command

@@ -1,4 +1,4 @@
-//! Reading never writes: a home is the same after every reading command, to the inode.
+//! Reading never writes: a home is unchanged after every reading command, including the inodes.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use boswell_testkit::{Planted, TestHome, TreeSnapshot, disk};
 
 use crate::bench::Bench;
 
-/// Things in the place of sessions that must not be opened, in the folders of every dialect.
+/// Adds things in the place of sessions that must not be opened, to the folders of every dialect.
 #[cfg(unix)]
 fn plant_traps(home: &TestHome) {
     let folders = [
@@ -26,7 +26,7 @@ fn plant_traps(home: &TestHome) {
     }
 }
 
-/// A pipe, a socket, a loop, a link that leads nowhere and a folder, each named like a session.
+/// Creates a pipe, a socket, a loop, a broken link and a folder, each named like a session.
 #[cfg(unix)]
 pub(crate) fn traps(folder: &Path) {
     for ending in ["jsonl", "json"] {
@@ -88,7 +88,7 @@ const AT_LARGE: &[&[&str]] = &[
     &["resume", "--print"],
 ];
 
-/// Every reading command that takes a session; it stands at the end.
+/// Every reading command that takes a session as its last argument.
 const OF_A_SESSION: &[&[&str]] = &[
     &["show"],
     &["show", "--records"],
@@ -204,7 +204,7 @@ fn attachments_are_written_only_where_asked() {
             "{line}"
         );
     }
-    // A second time nothing is overwritten.
+    // On the second run nothing is overwritten.
     bench.run(args).ends(2).says("extract into an empty folder");
     assert_eq!(
         before.diff(&TreeSnapshot::take(&bench.home())),

@@ -1,5 +1,5 @@
-//! Starting: the version comes at once, and a grammar that is built only as far as it is needed
-//! says what the whole one says.
+//! Startup: `--version` is immediate, and the deferred grammar prints the same help and errors as
+//! the complete one.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use crate::bench::{BOSWELL, Bench};
 
 /// How often each program is started.
 const STARTS: usize = 60;
-/// The promise is 3; this build is not optimised, and other tests run meanwhile.
+/// The promised ratio is 3; this build is not optimised, and other tests run concurrently.
 const AT_MOST: f64 = 8.0;
 
 #[expect(
@@ -36,7 +36,7 @@ fn the_version_is_told_almost_as_fast_as_a_program_that_does_nothing_ends() {
         ours.push(start(BOSWELL, &["--version"]));
         theirs.push(start("/bin/true", &[]));
     }
-    // The fastest start is the one that nobody else's work disturbed.
+    // The fastest start is the least disturbed by other processes.
     let fastest = |times: &[Duration]| times.iter().min().unwrap().as_secs_f64();
     let ratio = fastest(&ours) / fastest(&theirs);
     assert!(
@@ -65,7 +65,7 @@ fn the_version_is_the_same_however_it_is_asked_for() {
             "{args:?}"
         );
     }
-    // Only as an option of the program: a command that has none says so.
+    // Only as an option of the program: a command without such an option reports an error.
     bench.run(["list", "--version"]).ends(2).says("--version");
 }
 
@@ -80,7 +80,7 @@ fn mistakes_are_answered_with_all_commands_in_mind() {
         .run(["list", "--color", "sometimes"])
         .ends(2)
         .says("possible values: auto, always, never");
-    // Options of all commands may stand on either side of the command.
+    // Global options may come before or after the command.
     let (before, after) = (
         bench.run(["--json", "config"]).ends(0),
         bench.run(["config", "--json"]).ends(0),

@@ -1,5 +1,5 @@
-//! A long session goes by in a stream: memory is bounded by its longest line and its
-//! heads, not by its length.
+//! A long session is streamed: memory is bounded by its longest line and its heads, not by its
+//! length.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,7 +10,7 @@ use boswell_testkit::disk;
 
 use crate::bench::Bench;
 
-/// What a reading command may hold beside the longest line.
+/// Memory that a reading command may use besides the longest line.
 const ALLOWED: u64 = 64 << 20;
 
 /// Unoptimised code reads slowly; the bound must stay well below the length in either case.
@@ -20,7 +20,7 @@ const BYTES: u64 = if cfg!(debug_assertions) {
     200_000_000
 };
 
-/// The most memory that a running process ever had, where the system says.
+/// Returns the peak memory of a running process, if the system reports it.
 fn peak(process: u32) -> Option<u64> {
     let path = format!("/proc/{process}/status");
     let text = Path::new(&path)
@@ -35,7 +35,7 @@ fn peak(process: u32) -> Option<u64> {
         .map(|kib| kib << 10)
 }
 
-/// Runs a command, throws its answer away and gives its length in lines and the peak of memory.
+/// Runs a command and discards its output; returns the number of lines and the peak memory.
 fn drained(bench: &Bench, args: &[&str]) -> (usize, u64) {
     let mut child = bench
         .command(args)
@@ -47,7 +47,7 @@ fn drained(bench: &Bench, args: &[&str]) -> (usize, u64) {
     let mut buffer = vec![0; 1 << 16];
     let (mut lines, mut most) = (0, 0);
     loop {
-        // The answer is longer than a pipe, so the program is still there while we read.
+        // The output is longer than a pipe's buffer, so the program is still running while we read.
         most = peak(child.id()).unwrap_or_default().max(most);
         let read = stdout.read(&mut buffer).unwrap();
         if read == 0 {
@@ -114,7 +114,7 @@ fn archived_sessions_are_checked_one_after_the_other_and_let_go() {
         let mut log: String = (0..EACH >> 20)
             .map(|n| line(id, &format!("l{n}"), "null", &long))
             .collect();
-        // Enough to report that the answer is longer than a pipe.
+        // Enough problems that the output is longer than a pipe's buffer.
         log.extend((0..300).map(|n| line(id, &format!("u{n}"), &format!("\"gone{n}\""), "?")));
         disk::write(
             &bench.home().join(format!(".claude/projects/-w/{id}.jsonl")),

@@ -1,5 +1,4 @@
-//! Several processes change one thing at the same moment: every change that was acknowledged
-//! is there afterwards.
+//! Several processes make changes concurrently: every acknowledged change exists afterwards.
 
 use std::collections::BTreeSet;
 use std::sync::Barrier;
@@ -9,12 +8,12 @@ use serde_json::Value;
 
 use crate::bench::{Bench, Ran};
 
-/// How many processes run at once.
+/// Number of concurrent processes.
 const PROCESSES: usize = 4;
 
-/// Runs lists of commands at once, each list in order, and returns what each command gave.
+/// Runs lists of commands concurrently, each list in order, and returns the result of each command.
 fn at_once(bench: &Bench, lists: &[Vec<Vec<String>>]) -> Vec<Ran> {
-    // All start together: a race that nobody runs proves nothing.
+    // All start together: without contention the test would prove nothing.
     let start = Barrier::new(lists.len());
     std::thread::scope(|scope| {
         let run = |list: &'_ Vec<Vec<String>>| {
@@ -55,7 +54,7 @@ fn tags_of(row: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// Each process adds tags of its own, all at once; every one of them must be there.
+/// Each process adds its own tags concurrently; every tag must exist afterwards.
 fn tag_from_all_sides(bench: &Bench, session: &str, each: usize) {
     let tag = |process: usize, number: usize| format!("t{process}-{number}");
     let list = |process| {
@@ -98,9 +97,9 @@ fn tags_that_become_notes_or_go_into_an_agents_document_are_all_kept_as_well() {
     let bench = Bench::new();
     let made = make::claude::file(make::claude::ClaudeShape::ALL[0], "/proj/demo", 1);
     made.write_to(&bench.home().join(".claude"));
-    // Claude Code has a place for one tag: the others become notes.
+    // Claude Code supports one tag: the others become notes.
     tag_from_all_sides(&bench, &format!("claude:{}", made.id), 6);
-    // clinvoker has a document for each session and an index of all.
+    // clinvoker has one document per session and one index for all.
     let batch = make::clinvoker::store(make::clinvoker::ClinvokerIndexState::ALL[0], 5);
     batch.write_to(&bench.home().join(".clinvk"));
     tag_from_all_sides(&bench, &format!("clinvoker:{}", batch.sessions[0].id), 6);
@@ -201,7 +200,7 @@ fn stores_that_are_kept_from_now_on_by_processes_at_once_are_all_remembered() {
     }
     let state = String::from_utf8(disk::read(&bench.own().join("keep.json"))).unwrap();
     for process in 0..PROCESSES {
-        // What is not remembered here, `keep off` would leave in the agent's settings for good.
+        // A hook that is not recorded here would stay in the agent's settings after `keep off`.
         assert!(
             state.contains(&format!("claude-{process}\"")),
             "claude-{process} is missing in {state}"

@@ -13,7 +13,7 @@ use crate::help;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tour.md");
 
-/// How much of an answer the page shows: none of one that differs from run to run or is long.
+/// Shows no line of an output that is long or differs between runs.
 const NOTHING: usize = 0;
 
 /// All of a short answer.
@@ -464,7 +464,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// A line without what differs from run to run: where the demo lies.
+/// Returns a line without the folder of the demo, which differs between runs.
 fn settled(line: &str, root: &Path) -> String {
     let root = root.to_str().unwrap();
     let dashed: String = root
@@ -475,8 +475,8 @@ fn settled(line: &str, root: &Path) -> String {
         .replace(&dashed, "-home-me-demo")
 }
 
-/// A row of `list`: the same, without its age, and with the project that the width of
-/// the column cuts off.
+/// Returns a row of `list` in the same way, without its age, and with the truncated project
+/// normalised.
 fn row(line: &str) -> String {
     let mut words: Vec<&str> = line.split_whitespace().collect();
     if words.get(3) == Some(&"ago") {

@@ -1,5 +1,5 @@
-//! Looks for words in every byte below a folder: in files as they are, in copies of the vault, and
-//! in what is compressed.
+//! Searches for words in every byte below a folder: in plain files, in copies of the vault, and in
+//! compressed data.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use crate::keep::below;
 const OBJECT: &[u8] = b"BOSWELL-OBJECT 1\n";
 const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 
-/// Every file below a folder that holds one of the words, in any case, with the word. Pages of
-/// SQLite that are free, its logs and locks are files like all others.
+/// Returns every file below a folder that contains one of the words, in any case, with the word.
+/// Free pages of SQLite, its logs and locks are searched like all other files.
 pub(crate) fn holding(folder: &Path, words: &[&str]) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     if !folder.is_dir() {
@@ -42,7 +42,7 @@ fn holds(bytes: &[u8], word: &str) -> bool {
         .any(|window| window == word.as_bytes())
 }
 
-/// What a copy of the vault or a compressed log holds.
+/// Returns the content of a vault copy or a compressed log.
 fn unpacked(bytes: &[u8]) -> Option<Vec<u8>> {
     if bytes.starts_with(ZSTD) {
         let mut out = Vec::new();
@@ -66,7 +66,7 @@ fn unpacked(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// One LZ4 block; matches reach back within the block only.
+/// Decodes one LZ4 block; matches refer only to the same block.
 fn lz4(block: &[u8], out: &mut Vec<u8>) {
     let (mut at, start) = (0, out.len());
     while at < block.len() {

@@ -1,4 +1,4 @@
-//! `undo` takes back the last operation or nothing, and every command that it suggests works.
+//! `undo` reverts the last operation or nothing, and every command that it suggests works.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn log(id: &str, cwd: &str) -> Vec<u8> {
     format!("{{\"parentUuid\":null,\"isSidechain\":false,\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"hi\"}},\"uuid\":\"u\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"{cwd}\",\"sessionId\":\"{id}\"}}\n").into_bytes()
 }
 
-/// A session of Claude Code.
+/// Creates a session of Claude Code.
 fn plant_claude(bench: &Bench) -> PathBuf {
     bench.plant(
         &format!(".claude/projects/-w/{OTHER}.jsonl"),
@@ -24,7 +24,7 @@ fn plant_claude(bench: &Bench) -> PathBuf {
     )
 }
 
-/// A session of pi that needs a repair in place and a fork.
+/// Creates a pi session that needs a repair in place and a fork.
 fn plant_broken(bench: &Bench) -> (Made, PathBuf, Vec<u8>) {
     let made = pi::file(
         pi::PiShape::Linear,
@@ -39,7 +39,7 @@ fn plant_broken(bench: &Bench) -> (Made, PathBuf, Vec<u8>) {
     (made, path, broken)
 }
 
-/// What an agent does when it goes on.
+/// Appends a line, like an agent that continues.
 fn add_line(path: &Path, line: &str) {
     let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
     file.write_all(format!("{line}\n").as_bytes()).unwrap();
@@ -48,7 +48,7 @@ fn add_line(path: &Path, line: &str) {
 const LINE: &str =
     r#"{"type":"custom","id":"new","parentId":null,"timestamp":"2026-01-01T00:00:00Z"}"#;
 
-/// The files of a folder of sessions.
+/// Returns the files in a folder of sessions.
 fn logs(path: &Path) -> Vec<PathBuf> {
     let mut found = below(path.parent().unwrap());
     found.sort();
@@ -59,7 +59,7 @@ fn the_fork(path: &Path) -> PathBuf {
     logs(path).into_iter().find(|it| it != path).unwrap()
 }
 
-/// The commands that a refusal names, as they would be copied into a shell.
+/// Returns the commands that a refusal suggests, as a user would copy them.
 fn suggested(ran: &Ran) -> Vec<String> {
     let hint = ran
         .stderr
@@ -72,7 +72,7 @@ fn suggested(ran: &Ran) -> Vec<String> {
         .collect()
 }
 
-/// Runs a suggestion word for word, through a shell.
+/// Runs a suggestion unchanged through a shell.
 fn follow(bench: &Bench, command: &str) -> Ran {
     let like = bench.command(["ops"]);
     let mut shell = std::process::Command::new("/bin/sh");
@@ -140,10 +140,7 @@ fn bare_undo_takes_back_nothing_else_when_the_last_operation_must_stay() {
         "the repair in place is taken back"
     );
     assert_eq!(disk::read(&fork), continued, "and what was continued stays");
-    bench
-        .run(["undo"])
-        .ends(2)
-        .says("there is nothing to take back");
+    bench.run(["undo"]).ends(2).says("there is nothing to undo");
 }
 
 #[test]
@@ -265,7 +262,7 @@ fn keep_new_is_not_suggested_where_it_would_refuse() {
     let bench = Bench::new();
     let path = plant_claude(&bench);
     bench.run(["rename", OTHER, "T"]).ends(0);
-    // Not only added to, but written over: what is whose cannot be told any more.
+    // Not only appended to, but overwritten: the two changes cannot be separated any more.
     disk::write(&path, &log(OTHER, "/somewhere/else entirely"));
     let refused = bench.run(["undo"]).ends(3);
     assert!(!refused.stderr.contains("--keep-new"), "{refused:?}");
@@ -285,7 +282,7 @@ fn several_operations_are_taken_back_by_name_newest_first() {
         .iter()
         .map(|op| op["op"].as_str().unwrap().to_owned())
         .collect();
-    // The older one is named first, and could not be taken back before the newer one.
+    // The older one is named first, but must be undone after the newer one.
     bench.run(["undo", &ids[1], &ids[0]]).ends(0);
     assert_eq!(disk::read(&path), before);
 }

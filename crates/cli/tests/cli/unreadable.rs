@@ -1,5 +1,5 @@
-//! A folder that may not be read: everything else is done, the folder is named, and
-//! the exit code says so.
+//! An unreadable folder: everything else is done, the folder is reported, and the exit code shows
+//! it.
 #![cfg(unix)]
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -21,7 +21,7 @@ fn line(id: &str, text: &str) -> String {
     )
 }
 
-/// Two projects of Claude Code, and a user to whom one of them is closed. Root may read everything,
+/// Two projects of Claude Code, and a user who cannot read one of them. Root can read everything,
 /// so the program runs as another user if the tests run as root.
 struct Lab {
     bench: Bench,
@@ -68,7 +68,7 @@ impl Lab {
         if !self.is_root {
             return finish(plain);
         }
-        // The folder of the build may be closed to other users.
+        // Other users may not have access to the build folder.
         let program = self.bench.root().join("program");
         if !program.exists() {
             // By another process: a child that a test on another thread starts would inherit our
@@ -100,7 +100,7 @@ impl Lab {
         finish(command)
     }
 
-    /// How many sessions `keep status` counts as kept, and the folders that it names.
+    /// Returns how many sessions `keep status` counts as kept, and the folders that it names.
     fn status(&self, code: i32) -> (u64, Vec<String>) {
         let keep = self
             .run(&["keep", "status", "--json"])
@@ -123,7 +123,7 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        // Or the folder cannot be removed.
+        // Otherwise the temporary folder cannot be removed.
         let _ = Command::new("chmod")
             .args(["-R", "u+rwx"])
             .arg(self.bench.root())
@@ -153,7 +153,7 @@ fn one_closed_project_does_not_stop_keep_and_status_does_not_claim_that_all_is_w
             .text()
             .contains("cannot be read")
     );
-    // What was kept can be given back.
+    // A kept session can be restored.
     let log = lab.projects().join(format!("-here/{HERE}.jsonl"));
     std::fs::remove_file(&log).unwrap();
     lab.run(&["restore", &format!("claude:{HERE}")]).ends(0);
@@ -161,7 +161,7 @@ fn one_closed_project_does_not_stop_keep_and_status_does_not_claim_that_all_is_w
     lab.open("-closed");
     lab.run(&["keep", "run"]).ends(0);
     assert_eq!(lab.status(0), (2, Vec::new()));
-    // Closed again: what is kept of it is not gone.
+    // Unreadable again: its copies are not treated as deleted.
     lab.close("-closed");
     assert_eq!(lab.status(3), (1, vec![closed]));
 }

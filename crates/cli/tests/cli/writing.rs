@@ -1,4 +1,4 @@
-//! Commands that write: one story, told the same by every command that reads it back.
+//! Commands that write: one sequence, and every reading command shows the same result.
 
 use std::io::Write;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! The registry of running clients: `sessions/<pid>.json`.
+//! Lists running clients from the registry `sessions/<pid>.json`.
 //!
 //! The file of a killed client remains, so a process counts as active only if its start time
 //! matches too. The `.key` files next to it contain a secret of that process and are never read.
@@ -16,11 +16,11 @@ const LIMIT: u64 = 1 << 20;
 pub struct LiveProcess {
     /// Process id.
     pub pid: u32,
-    /// The session it holds.
+    /// Id of the session that the client has open.
     pub session_id: String,
-    /// Start time of the process in the kernel's words: field 22 of `/proc/<pid>/stat`.
+    /// Start time of the process as the kernel reports it: field 22 of `/proc/<pid>/stat`.
     pub proc_start: Option<String>,
-    /// Folder it runs in.
+    /// Working folder of the process.
     pub cwd: Option<String>,
     /// `busy` or `idle`.
     pub status: Option<String>,
@@ -51,7 +51,7 @@ pub fn parse(bytes: &[u8]) -> Option<LiveProcess> {
     })
 }
 
-/// Clients that the registry names. What it holds of others, or cannot be read, is passed over.
+/// Returns the clients in the registry. Files of other programs and unreadable files are skipped.
 pub(super) fn registered(files: &dyn Files) -> Result<Vec<ActiveProcess>> {
     let mut found = Vec::new();
     for info in files.list("sessions")? {
@@ -63,7 +63,7 @@ pub(super) fn registered(files: &dyn Files) -> Result<Vec<ActiveProcess>> {
         {
             continue;
         }
-        // It may be gone by now: its client ended.
+        // The file may be gone by now: a client removes it when it ends.
         let Ok(bytes) = files.read(&info.key, 0, usize::try_from(LIMIT).unwrap_or(usize::MAX))
         else {
             continue;

@@ -2,8 +2,8 @@
 
 use boswell_model::json::{Object, Raw};
 
-/// The role under which the text is sent: `user` or `system`; none if the model
-/// never saw the attachment.
+/// Returns the role under which the text is sent: `user` or `system`. `None` if the model never saw
+/// the attachment.
 pub(super) fn role(object: &Object<'_>) -> Option<&'static str> {
     parts(object).next()?;
     match object.get("renderedRole") {
@@ -12,7 +12,7 @@ pub(super) fn role(object: &Object<'_>) -> Option<&'static str> {
     }
 }
 
-/// The recorded texts, each a string or a list of blocks.
+/// Iterates over the recorded texts, each a string or a list of blocks.
 pub(super) fn parts<'a>(object: &Object<'a>) -> impl Iterator<Item = Raw<'a>> + use<'a> {
     let rendered = object.get("rendered");
     rendered
@@ -21,7 +21,7 @@ pub(super) fn parts<'a>(object: &Object<'a>) -> impl Iterator<Item = Raw<'a>> + 
         .filter_map(|part| part.get("content"))
 }
 
-/// The type of the attachment.
+/// Returns the type of the attachment.
 pub(super) fn word<'a>(object: &Object<'a>) -> Option<std::borrow::Cow<'a, str>> {
     object.get("attachment")?.get("type")?.text()
 }

@@ -1,4 +1,5 @@
-//! The entries of a branch in reading order, including those that the model no longer sees.
+//! Computes the entries of a branch in reading order, including those before a compaction, which
+//! the model no longer sees.
 
 use std::collections::HashSet;
 
@@ -7,10 +8,10 @@ use boswell_model::{Result, SessionView, Slot, Tip};
 use super::chain::Chain;
 use super::{parallel_calls, tip};
 
-/// The branch that leads to a tip, through every compaction back to its first line.
+/// Returns the branch that leads to `tip`, through every compaction back to its first line.
 ///
-/// It follows the tree, which knows records that the client loses; where that breaks off at a
-/// missing parent or in a circle, it goes on as the client does, at the line before.
+/// The path follows the tree, which also contains records that the client ignores. At a missing
+/// parent or a cycle it continues at the line before, as the client does.
 pub(super) fn branch(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
     let Some(at) = tip.slot() else {
         return Ok(Vec::new());

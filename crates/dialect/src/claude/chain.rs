@@ -1,4 +1,5 @@
-//! The chain of messages as the newest client links it, which tolerates more damage than the tree.
+//! The chain of messages as the newest client links it: it tolerates missing parents, duplicate
+//! ids, cycles and side chains (`isSidechain`) that the tree only reports.
 //!
 //! The tree of a session shows what the file contains: an entry whose parent is missing is a root.
 //! The client repairs more: it links such an entry to the line before it, keeps only the last of
@@ -33,20 +34,20 @@ pub(super) struct Chain<'a> {
     log: &'a Log,
     /// For each symbol the line with that id; of several lines the last.
     place: Vec<u32>,
-    /// For each line whether the client can reach it.
+    /// For each line, whether the client can reach it.
     alive: Vec<bool>,
     /// The parent of each line.
     up: Vec<u32>,
     /// The nearest line of the main chain before each line.
     before: Vec<u32>,
-    /// Whether all lines belong to a side chain, as in a subagent's transcript: then they are the
-    /// conversation.
+    /// Whether every line belongs to a side chain, as in a subagent's transcript. Then the side
+    /// chain is the conversation.
     side: bool,
 }
 
 impl<'a> Chain<'a> {
-    /// Links the lines. If a compaction kept messages, the lines before it are out of reach, except
-    /// for the kept ones.
+    /// Links the lines. If a compaction preserved messages, the lines before it are unreachable,
+    /// except for the preserved ones.
     pub(super) fn of(log: &'a Log, kept: Option<&PreservedSegment>) -> Self {
         let count = log.heads.len();
         let side = !log
@@ -115,7 +116,7 @@ impl<'a> Chain<'a> {
             let named = self.line(parent);
             let up = match named {
                 Some(parent) if self.is_alive(parent) => parent.0,
-                // Its parent was left out by the compaction.
+                // The compaction left its parent out.
                 Some(_) => tail,
                 None if self.is_main(head) => {
                     self.before.get(slot.index()).copied().unwrap_or(NONE)
@@ -126,8 +127,8 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Moves the kept messages behind the anchor, and the anchor's children behind the kept
-    /// messages.
+    /// Moves the preserved messages behind the anchor, and the anchor's children behind the
+    /// preserved messages.
     fn move_kept(&mut self, kept: &PreservedSegment) {
         let (Some(first), Some(last)) = (kept.slots.first(), kept.slots.last()) else {
             return;

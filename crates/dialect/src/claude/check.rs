@@ -7,7 +7,7 @@ use boswell_model::{EntryKind, Flags, Problem, ProblemKind, Result, SessionView,
 use super::chain::{Chain, is_message};
 use super::{branch, tip};
 
-/// Reports every lost branch once, with how many messages it holds.
+/// Reports every lost branch once, with its number of messages.
 pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()> {
     let tip = tip::tip(view)?;
     let Tip::At(at) = tip else { return Ok(()) };
@@ -32,14 +32,15 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
             kind: ProblemKind::LostBranch,
             line,
             slot: Some(end),
+            advice: None,
             detail,
         });
     }
     Ok(())
 }
 
-/// The ends of branches off the current one that were not left on purpose, with the number
-/// of messages on each.
+/// Returns the ends of branches that diverge from the current one and that the user did not leave
+/// on purpose, with the number of messages on each.
 fn lost_ends(
     view: &SessionView<'_>,
     chain: &Chain<'_>,
@@ -81,11 +82,11 @@ fn is_said(view: &SessionView<'_>, slot: Slot) -> bool {
     is_message(view.log.kind(slot)) && !flags.has(Flags::HIDDEN) && !flags.has(Flags::ERROR)
 }
 
-/// Whether the user went back and asked again: then the branch had ended when the current one left
-/// it.
+/// Whether the user went back and asked again. Then the branch had already ended when the current
+/// one diverged.
 ///
-/// Two clients on one session write alternately instead, and a file without links has assistant
-/// messages as roots.
+/// Two clients that share a session write alternately instead, and a file without links has
+/// assistant messages as roots.
 fn was_left(
     view: &SessionView<'_>,
     last: Option<Slot>,
@@ -100,7 +101,7 @@ fn was_left(
     };
     match next {
         Some(next) => last < Some(*next),
-        // The current branch ends at the fork: the tip was moved there by a statement.
+        // The current branch ends at the fork: a `last-prompt` line moved the tip there.
         None => fork.is_some(),
     }
 }

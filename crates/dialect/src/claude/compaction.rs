@@ -1,22 +1,22 @@
-//! Which messages before a compaction stay in the context.
+//! Finds the messages from before a compaction that the client still sends after it.
 
 use boswell_model::json::Raw;
 use boswell_model::{Flags, Log, Result, SessionView, Slot, Symbol};
 
 use super::chain::{self, Chain};
 
-/// Messages from before a compaction that the model goes on seeing, behind the summary.
+/// Messages from before a compaction that the client still sends, after the summary.
 #[derive(Debug, Clone)]
 pub(super) struct PreservedSegment {
-    /// The compaction.
+    /// The compaction's line.
     pub boundary: Slot,
-    /// The entry that they now follow: the summary.
+    /// The entry that the preserved messages follow now: the summary.
     pub anchor: Option<Symbol>,
-    /// They, in the order in which they are sent. Never empty.
+    /// The preserved messages in the order in which they are sent. Never empty.
     pub slots: Vec<Slot>,
 }
 
-/// The last compaction of the main chain, by place in the file.
+/// Returns the last compaction of the main chain by position in the file.
 pub(super) fn last_boundary(log: &Log) -> Option<Slot> {
     log.entries()
         .rev()
@@ -28,9 +28,9 @@ fn is_boundary(head: &boswell_model::Head) -> bool {
     head.flags.has(Flags::CUT) && chain::counts(head) && !head.flags.has(Flags::SIDECHAIN)
 }
 
-/// What the compaction at `boundary` keeps; none if it keeps nothing.
+/// Returns the messages that the compaction at `boundary` preserves; `None` if there are none.
 ///
-/// If one of the messages that it names is gone, the client keeps none of them.
+/// If one of the messages that it names is missing, the client preserves none of them.
 pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<PreservedSegment>> {
     let named = view.with_object(boundary, |object| named(object.get("compactMetadata")?))?;
     let Some(Some(named)) = named else {
@@ -47,7 +47,7 @@ pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<Pres
     }))
 }
 
-/// The lines that a compaction names; none if one of them is not before it.
+/// Returns the lines that a compaction names; `None` if one of them is not before it.
 fn slots_of(view: &SessionView<'_>, boundary: Slot, what: &What) -> Option<Vec<Slot>> {
     let places = chain::places(view.log);
     let find = |id: &str| {

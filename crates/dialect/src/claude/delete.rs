@@ -1,4 +1,4 @@
-//! Deletes a session with all files that the client stores for it.
+//! Deletes a session with all files that the client stores for it, and its rows in shared files.
 
 use boswell_model::Result;
 use boswell_model::json::Raw;
@@ -9,35 +9,29 @@ use super::side_files::walk;
 use crate::uuid::is_uuid;
 use crate::{FileInfo, FileKind, Files, Plan, PlanInput, Planned, Step, without_sessions};
 
-/// Folders in which the client keeps something under the id of a session.
+/// Folders in which the client has a subfolder per session id.
 const FOLDERS: [&str; 3] = ["file-history", "session-env", "tasks"];
 
-/// The plan for a removal. Prompts stay in the client's history: it has no owner but the user. A
-/// purge takes them out.
+/// Plans a deletion. The prompts stay in the client's history, which belongs to the user; a purge
+/// removes them.
 pub(super) fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
     let key = log_key(asked.location)?;
     let files = asked.files;
     let mut folders = vec![side_folder(key)];
     let mut alone = vec![key.to_owned()];
     alone.extend(there(files, &format!("{}.meta.json", side_folder(key)))?);
-    if asked.location.hidden != Some("subagent") && is_uuid(&asked.location.id) {
-        folders.extend(
-            FOLDERS
-                .iter()
-                .map(|folder| format!("{folder}/{}", asked.location.id)),
-        );
-        let begins = format!("{}-agent-", asked.location.id);
-        let todos = files
-            .list("todos")?
-            .into_iter()
-            .filter(|info| info.is_file() && info.name().starts_with(&begins));
-        alone.extend(todos.map(|info| info.key));
-        alone.extend(there(files, &format!("debug/{}.txt", asked.location.id))?);
+    let id = &asked.location.id;
+    if asked.location.hidden != Some("subagent") && is_uuid(id) {
+        folders.extend(FOLDERS.iter().map(|folder| format!("{folder}/{id}")));
+        let begins = format!("{id}-agent-");
+        for info in files.list("todos")? {
+            if info.is_file() && info.name().starts_with(&begins) {
+                alone.push(info.key);
+            }
+        }
+        alone.extend(there(files, &format!("debug/{id}.txt"))?);
     }
-    let mut plan = Plan::new(
-        "delete",
-        format!("delete the session {}", asked.location.id),
-    );
+    let mut plan = Plan::new("delete", format!("delete the session {id}"));
     for key in alone {
         plan = plan.step(Step::remove(key));
     }
@@ -45,7 +39,7 @@ pub(super) fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
         let mut inside = Vec::new();
         walk(files, &folder, &mut |info| inside.push(info.key.clone()))?;
         let mut above = subfolders(files, &folder)?;
-        // The deepest first: a folder goes when it is empty.
+        // Deepest first: only an empty folder can be removed.
         above.reverse();
         let steps = inside.into_iter().map(Step::remove);
         plan.steps
@@ -54,12 +48,12 @@ pub(super) fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
     Ok(Planned::of(plan))
 }
 
-/// What was asked, a line for each prompt.
+/// The prompt history, one line per prompt.
 const HISTORY: &str = "history.jsonl";
-/// What versions around 2.1.17 list sessions from, in the folder of a project.
+/// The index from which versions around 2.1.17 list sessions, one per project folder.
 const INDEX: &str = "sessions-index.json";
 
-/// Whether a file speaks of several sessions.
+/// Whether a file contains data of several sessions.
 pub(super) fn is_shared(key: &str) -> bool {
     matches!(key.rsplit('/').next(), Some(HISTORY | INDEX))
 }
@@ -94,11 +88,9 @@ fn there(files: &dyn Files, key: &str) -> Result<Option<String>> {
         .map(|info| info.key))
 }
 
-/// The folder and those below it, each after the one that it lies in; none if
-/// there is no such folder.
+/// Returns `folder` and all folders below it, parents first; empty if `folder` does not exist.
 ///
-/// Links that lead elsewhere are among them: the runner refuses to remove them, before
-/// it removes anything.
+/// Symbolic links are included: the runner refuses to remove them before it removes anything.
 fn subfolders(files: &dyn Files, folder: &str) -> Result<Vec<String>> {
     let goes = |info: &FileInfo| matches!(info.kind, FileKind::Folder | FileKind::Link);
     let mut found: Vec<String> = files

@@ -45,7 +45,7 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Resume, Support::Native),
 ];
 
-/// What is always true of it.
+/// Facts about the dialect that do not depend on a session.
 static FACTS: DialectFacts = DialectFacts {
     capabilities: Capabilities::new(CAPABILITIES),
     sessions_folder: Some("projects"),
@@ -199,8 +199,8 @@ impl Append for Claude {
 impl PlanEdits for Claude {
     fn plan_root(&self, root: &Path, request: &StoreRequest) -> PathBuf {
         match (request, root.parent()) {
-            // The table of projects is next to the folder, unless a variable sets the place of
-            // both.
+            // The table of projects (`.claude.json`) is next to the folder, unless an environment
+            // variable sets the place of both.
             (StoreRequest::Move { .. }, Some(above))
                 if root.file_name().is_some_and(|name| name == ".claude") =>
             {
@@ -291,11 +291,12 @@ impl Repairer for Claude {
         invalid_blocks::check(view, problems)?;
         if let Some((slot, _)) = title_window::lost(view)? {
             let line = view.log.head(slot).map(|head| u64::from(head.line));
-            let detail = "the title stands where the client no longer looks for it".to_owned();
+            let detail = "the title is stored where the client no longer reads it".to_owned();
             problems.push(Problem {
                 kind: ProblemKind::LostTitle,
                 line,
                 slot: Some(slot),
+                advice: None,
                 detail,
             });
         }
@@ -349,7 +350,7 @@ impl SideFiles for Claude {
 }
 
 impl Runtime for Claude {
-    /// The root may be its folder, `projects` in it, or the folder of one project.
+    /// `root` may be the configuration folder, its `projects` folder, or the folder of one project.
     fn store_variables(&self, root: &Path, key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
         let above = match key {
             Some(key) if !key.starts_with("projects/") => 2 - usize::from(key.contains('/')),

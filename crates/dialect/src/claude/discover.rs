@@ -1,4 +1,4 @@
-//! Discovery of sessions by file names.
+//! Discovers sessions, and the transcripts of subagents, by file names.
 
 use boswell_model::{Framing, Problem, Result};
 
@@ -6,17 +6,17 @@ use super::sessions_index;
 use crate::uuid::is_uuid;
 use crate::{Discovered, FileInfo, FileKind, Files, SessionLocation};
 
-/// The folders that hold sessions, one for each project, by key.
+/// Returns the keys of the folders that contain sessions, one per project.
 ///
-/// The root may be the client's configuration folder, its `projects` folder, or the
-/// folder of one project.
+/// The root may be the client's configuration folder, its `projects` folder, or the folder of one
+/// project.
 pub(super) fn projects(files: &dyn Files) -> Result<Vec<String>> {
     let root = files.list("")?;
     if root.iter().any(|info| {
         matches!(info.kind, FileKind::Folder | FileKind::Link) && info.name() == "projects"
     }) {
-        // Also of a link that leads elsewhere: it is empty then, and remembered as one
-        // that was not followed.
+        // A symbolic link that leads out of the store is listed too: it appears empty and is
+        // recorded as not followed.
         let inside = files.list("projects")?;
         return Ok(inside
             .into_iter()
@@ -37,7 +37,7 @@ pub(super) fn projects(files: &dyn Files) -> Result<Vec<String>> {
         .collect())
 }
 
-/// A key below the configuration folder as it is below this root, which may lie deeper.
+/// Converts a key below the configuration folder to a key below this root, which may be deeper.
 pub(super) fn below_root(files: &dyn Files, key: &str) -> Result<String> {
     let root = files.list("")?;
     let is_config = |info: &FileInfo| {
@@ -64,7 +64,7 @@ pub(super) fn below_root(files: &dyn Files, key: &str) -> Result<String> {
     })
 }
 
-/// Finds every session of the store, and what its indexes get wrong.
+/// Finds every session of the store, and reports wrong entries of its indexes.
 pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
     let mut found = Discovered::default();
     for project in projects(files)? {
@@ -85,7 +85,7 @@ pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
         if let Some(index) = index {
             match sessions_index::compare(files, &index, sessions) {
                 Ok(problems) => found.problems.extend(problems),
-                // An index that cannot be read hides no session: they are found by their logs.
+                // An unreadable index hides no session: sessions are found by their logs.
                 Err(error) => found
                     .problems
                     .push((index.key, Problem::unreadable(&error))),
@@ -137,7 +137,7 @@ fn is_agent(info: &FileInfo) -> bool {
         .is_some_and(|stem| stem.strip_prefix("agent-").is_some_and(|id| !id.is_empty()))
 }
 
-/// Whether a text is the id of a subagent: `agent-a016bda`, `agent-acompact-…`.
+/// Whether `text` is the id of a subagent: `agent-a016bda`, `agent-acompact-…`.
 pub(super) fn is_agent_id(text: &str) -> bool {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     text.strip_prefix("agent-")

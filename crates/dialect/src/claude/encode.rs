@@ -5,23 +5,25 @@
 //! the client writes one line per part and reads both forms.
 
 use boswell_model::json::{Json, Raw, RawKind, insert_member};
-use boswell_model::{Error, ErrorKind, Instant, Result, SessionMeta, Usage};
+use boswell_model::{
+    Advice, Error, ErrorKind, Instant, MediaSource, Part, RequestInput, Result, SessionMeta, Usage,
+};
 
 use super::head::is_chain_word;
 use super::project_key::project_key;
 use crate::uuid::is_uuid;
 use crate::{
-    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, Part, SessionFacts, one_object,
-    refuse_unknown_parts, unsupported,
+    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, SessionFacts, one_object,
+    refuse_unwritable_parts, unsupported,
 };
 
-/// The version whose lines we write where a session names none.
+/// The version that we write on lines of a session that states none.
 const VERSION: &str = "2.1.325";
 
-/// Longest id of an entry that a caller may give.
+/// Longest entry id that a caller may set.
 const LONGEST_ID: usize = 255;
 
-/// The line that a draft becomes.
+/// Encodes a draft as one line.
 pub(super) fn line(
     draft: &Draft,
     settled: EntryStamp<'_>,
@@ -35,9 +37,9 @@ pub(super) fn line(
                 settled.id.escape_debug()
             ),
         )
-        .hinting("leave the id out to have one made"));
+        .advising("leave the id out, and one is generated"));
     }
-    refuse_unknown_parts("claude", &draft.body)?;
+    refuse_unwritable_parts("claude", &draft.body)?;
     let (word, message) = match &draft.body {
         Body::User(content) => (
             "user",
@@ -57,7 +59,8 @@ pub(super) fn line(
             return Err(unsupported(
                 "claude",
                 "hold such an entry",
-                "append what the user, the model or a tool says; titles and tags are set with `boswell rename` and `boswell tag`",
+                Advice::from("append messages of the user or the model, or results of tools")
+                    .also(Advice::Rename.or(Advice::Tag)),
             ));
         }
     };
@@ -68,10 +71,7 @@ pub(super) fn line(
         .with("message", message)
         .with("uuid", settled.id)
         .with("timestamp", settled.at.to_rfc3339());
-    let bytes = envelope(begun, session).to_bytes();
-    // Arguments of a call are the caller's own JSON.
-    one_object(&bytes)?;
-    Ok(on_one_line(bytes))
+    Ok(envelope(begun, session).to_bytes())
 }
 
 fn envelope(line: Json, session: SessionFacts<'_>) -> Json {
@@ -112,8 +112,8 @@ fn assistant(answer: &AssistantMessage, id: &str, meta: &SessionMeta) -> Json {
         .with("usage", usage(&answer.usage))
 }
 
-/// The client adds these numbers up without looking, so they must be there;
-/// `unknown` keeps the truth.
+/// Encodes usage. The client adds these numbers up without a check, so each must be present; the
+/// member `unknown` records that zeros are not measured values.
 fn usage(usage: &Usage) -> Json {
     let by_span = usage.cache_write_1h.map(|hour| {
         let rest = usage.cache_write.unwrap_or(0).saturating_sub(hour);
@@ -162,27 +162,27 @@ fn part(part: &Part) -> Json {
         Part::Thinking { text, signature } => typed("thinking")
             .with("thinking", text)
             .with("signature", signature.as_deref().unwrap_or_default()),
-        Part::Call {
-            id,
-            name,
-            arguments,
-        } => typed("tool_use")
+        Part::Call { id, name, input } => typed("tool_use")
             .with("id", id)
             .with("name", name)
-            .with("input", arguments.clone()),
-        Part::Image { base64, mime } => {
+            .with("input", input.to_object()),
+        Part::Media {
+            mime: Some(mime),
+            source: MediaSource::Inline(base64),
+        } => {
             let source = Json::object()
                 .with("type", "base64")
                 .with("media_type", mime)
                 .with("data", base64);
             typed("image").with("source", source)
         }
-        Part::Other(json) => json.clone(),
+        // Refused before.
+        _ => Json::Null,
     }
 }
 
-/// A line in the client's own shape; what it lacks of the envelope is filled in, what it
-/// has stays as written.
+/// Encodes a draft that already is a line of the client: missing members of the envelope are added,
+/// existing ones stay unchanged.
 fn native(bytes: &[u8], settled: EntryStamp<'_>, session: SessionFacts<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
     let word = raw
@@ -190,13 +190,13 @@ fn native(bytes: &[u8], settled: EntryStamp<'_>, session: SessionFacts<'_>) -> R
         .and_then(|word| word.text())
         .unwrap_or_default();
     let wrong = |what: String| {
-        Error::new(ErrorKind::Invalid, what).hinting(
+        Error::new(ErrorKind::Invalid, what).advising(
             r#"write {"role":"user","text":"…"}, or a line such as {"type":"user","message":{"role":"user","content":"…"}}"#,
         )
     };
     if !is_chain_word(&word) || word == "progress" {
         return Err(wrong(format!(
-            "a line of the type `{}` is no part of a conversation",
+            "a line of the type `{}` is not part of a conversation",
             word.escape_debug()
         )));
     }
@@ -246,8 +246,8 @@ fn native(bytes: &[u8], settled: EntryStamp<'_>, session: SessionFacts<'_>) -> R
     Ok(on_one_line(line))
 }
 
-/// Whether the client would take the line for a message: it passes over those
-/// without a proper content.
+/// Whether the client accepts the line as a message: it skips messages whose content is neither a
+/// string nor a list of blocks.
 fn is_message(line: Raw<'_>, word: &str) -> bool {
     let content = line.at(&["message", "content"]);
     let proper = content.is_some_and(|content| match content.kind() {
@@ -261,7 +261,8 @@ fn is_message(line: Raw<'_>, word: &str) -> bool {
             .is_some_and(|role| role.is(word))
 }
 
-/// Outside of strings a line end is only space; inside of them there is none in valid JSON.
+/// Removes line ends. In valid JSON they occur only as white space between tokens, never inside
+/// strings.
 fn on_one_line(mut record: Vec<u8>) -> Vec<u8> {
     record.retain(|byte| *byte != b'\n' && *byte != b'\r');
     record
@@ -271,7 +272,7 @@ fn is_entry_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= LONGEST_ID && !id.contains(char::is_control)
 }
 
-/// Whether a log can be appended to: a subagent's is written by its session alone.
+/// Checks that a log can be appended to. Only the session itself writes the log of its subagent.
 pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     if meta.hidden == Some("subagent") {
         return Err(unsupported(
@@ -294,7 +295,7 @@ pub(super) fn new_log(new: &NewSession, id: &str, _now: Instant) -> Result<NewLo
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
         .because("Claude Code knows its sessions by UUIDs")
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let first = Json::object()
         .with("type", "mode")
@@ -366,7 +367,7 @@ mod tests {
         let call = Part::Call {
             id: "c1".into(),
             name: "Bash".into(),
-            arguments: Json::Raw(b"{\n\"a\":1}".to_vec()),
+            input: "{\n\"a\":1}".into(),
         };
         let answer = written(Body::Assistant(Box::new(AssistantMessage {
             content: vec![call],
@@ -426,7 +427,9 @@ mod tests {
             assert!(written(Body::Native(bad.into())).is_err(), "{bad}");
         }
         let error = written(Body::ThinkingLevel("high".into())).unwrap_err();
-        assert!(error.hint().unwrap().contains("boswell rename"));
+        assert!(
+            matches!(error.advice(), Some(Advice::AllOf(steps)) if steps.contains(&Advice::Rename.or(Advice::Tag)))
+        );
     }
 
     #[test]

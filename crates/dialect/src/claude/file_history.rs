@@ -3,24 +3,24 @@
 use std::collections::{BTreeMap, HashMap};
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{Error, ErrorKind, Result, SessionView, Slot};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionView, Slot};
 
 use crate::{FilesAtEntry, SessionLocation};
 
-/// A file that the client keeps copies of.
+/// A project file of which the client stores copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrackedFile {
-    /// Its path, relative to the session's folder when it lies inside.
+    /// Path of the file, relative to the session's folder if it is inside it.
     pub path: String,
-    /// Which copy it is, counted for each file.
+    /// Number of the copy, counted per file.
     pub version: Option<u64>,
-    /// Name of the copy below `file-history/<session>/`; none if there was no file.
+    /// Name of the copy below `file-history/<session>/`; `None` if the file did not exist.
     pub backup: Option<String>,
-    /// Whether there was no file then: restoring means removing it.
+    /// Whether the file did not exist at that time: to restore it means to remove it.
     pub is_absent: bool,
 }
 
-/// The snapshots of a session.
+/// The file snapshots of a session, by prompt.
 #[derive(Debug, Default)]
 pub struct FileHistory {
     prompts: HashMap<String, Prompt>,
@@ -34,7 +34,7 @@ struct Prompt {
 }
 
 impl FileHistory {
-    /// Takes a line of the log; others than snapshots and deltas are passed over.
+    /// Adds a line of the log. Lines other than snapshots and deltas are ignored.
     pub fn add(&mut self, object: &Object<'_>) {
         let Some(word) = object.text("type") else {
             return;
@@ -54,8 +54,8 @@ impl FileHistory {
             .and_then(|id| id.text());
         let Some(id) = id else { return };
         let files = snapshot.and_then(|s| s.get("trackedFileBackups"));
-        // A second snapshot of one prompt replaces the first: before deltas there were, that was
-        // how files were added.
+        // A second snapshot of a prompt replaces the first: before there were delta lines, clients
+        // added files this way.
         self.prompt(&id).snapshot = files
             .into_iter()
             .flat_map(|files| files.members())
@@ -76,8 +76,8 @@ impl FileHistory {
             return;
         };
         let file = tracked(&path, object.get("backup").unwrap_or(Raw::trusted(b"null")));
-        // Only the first edit of a file in a turn is recorded; a later word on it cannot
-        // be the state before.
+        // Only the first edit of a file per prompt is recorded; a later delta cannot be the state
+        // before the prompt.
         self.prompt(&id)
             .deltas
             .entry(path.into_owned())
@@ -91,7 +91,7 @@ impl FileHistory {
         })
     }
 
-    /// Ids of the prompts that have a snapshot, in file order.
+    /// Iterates over the ids of the prompts that have a snapshot, in file order.
     pub fn prompts(&self) -> impl Iterator<Item = &str> {
         self.order.iter().map(String::as_str)
     }
@@ -131,7 +131,7 @@ pub(super) fn files_at(
             format!("no files were recorded for the entry `{}`", label(entry)),
         )
         .because("the client takes copies at a prompt, and only of files that its own tools change")
-        .hinting("see which files the session touched with `boswell files`"));
+        .advising(Advice::ShowFiles));
     };
     let key = |file: &TrackedFile| {
         file.backup
@@ -193,7 +193,7 @@ fn left_behind(object: &Object<'_>) -> Option<(String, String)> {
     Some((inside.unwrap_or(&path).to_owned(), after))
 }
 
-/// Whether it says what it was, and its copy is a name and not a way elsewhere.
+/// Whether the state is known and the backup is a plain file name, not a path that leads elsewhere.
 fn is_sound(file: &TrackedFile) -> bool {
     let is_name = |name: &String| {
         !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0', ':'])

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_model::json::{Member, Object, scan_object};
-use boswell_model::{Block, Context, Framing, Message, Payloads, SessionView, Tip};
+use boswell_model::{Context, Framing, Message, Part, Payloads, SessionView, Tip};
 
 use super::Claude;
 use super::view::blocks;
@@ -18,7 +18,7 @@ pub(super) fn read_bytes(bytes: &[u8]) -> ReadSession {
     Reader::read(&Claude, &location, bytes, Depth::Facts)
 }
 
-/// A file in memory, as a place to read payloads from.
+/// A log in memory, as a source of payloads.
 pub(super) struct Bytes<'a>(pub &'a [u8]);
 
 impl Payloads for Bytes<'_> {
@@ -27,7 +27,7 @@ impl Payloads for Bytes<'_> {
     }
 }
 
-/// A line of the chain. The place in the list gives the time.
+/// Returns a line of the chain. Its position in the list decides its time.
 pub(super) fn line(
     word: &str,
     uuid: &str,
@@ -72,7 +72,7 @@ pub(super) fn call(id: &str) -> String {
     format!(r#"{{"type":"tool_use","id":"{id}","name":"Bash","input":{{}}}}"#)
 }
 
-/// A sound image: one dot.
+/// A valid image of one pixel.
 pub(super) const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
 pub(super) fn image(data: &str) -> String {
@@ -81,7 +81,7 @@ pub(super) fn image(data: &str) -> String {
     )
 }
 
-/// A line whose message holds these blocks instead.
+/// Returns `line` with this `content` as its message content.
 pub(super) fn with_content(line: &str, content: &str) -> String {
     let (before, _) = line.split_once("\"content\":").unwrap();
     format!("{before}\"content\":[{content}]}}}}")
@@ -94,7 +94,7 @@ pub(super) fn result(uuid: &str, parent: &str, second: usize, call: &str) -> Str
     line("user", uuid, Some(parent), second, &rest)
 }
 
-/// ONE, TWO with two parallel calls, THREE.
+/// Returns the base session: ONE, TWO with two parallel calls, THREE.
 pub(super) fn base() -> Vec<String> {
     vec![
         user("u1", None, 1, "ONE"),
@@ -110,13 +110,13 @@ pub(super) fn base() -> Vec<String> {
     ]
 }
 
-/// The lines as a file.
+/// Joins the lines to the bytes of a file.
 pub(super) fn file(lines: &[String]) -> Vec<u8> {
     (lines.join("\n") + "\n").into_bytes()
 }
 
-/// What the newest client would send, one string a message: `U text`, `A text`, `A call t1`,
-/// `U result t1: text`.
+/// Returns what the newest client would send, one string per message: `U text`, `A text`, `A call
+/// t1`, `U result t1: text`.
 pub(super) fn sent(bytes: &[u8]) -> Vec<String> {
     let read = read_bytes(bytes);
     let payloads = Bytes(bytes);
@@ -162,10 +162,10 @@ fn shown(message: &Message) -> String {
     let parts = blocks(boswell_model::json::Raw::trusted(&json))
         .into_iter()
         .map(|block| match block {
-            Block::Text(text) => text,
-            Block::Thinking(text) => format!("think {text}"),
-            Block::Call { id, .. } => format!("call {id}"),
-            Block::Result { call, text, .. } => format!("result {call}: {text}"),
+            Part::Text(text) => text,
+            Part::Thinking { text, .. } => format!("think {text}"),
+            Part::Call { id, .. } => format!("call {id}"),
+            Part::Result { call, text, .. } => format!("result {call}: {text}"),
             other => format!("{other:?}"),
         });
     let role = message

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_model::json::{Json, Raw, remove_member, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionView, Slot, Tip};
+use boswell_model::{Advice, EntryKind, Error, ErrorKind, Framing, Result, SessionView, Slot, Tip};
 
 use super::plan::{free_id, log_key, side_folder, whole_session};
 use super::{Claude, branch, chain, metadata, set_leaf};
@@ -18,7 +18,7 @@ use crate::{
     SessionLocation, Step,
 };
 
-/// The plan for a fork of the branch that ends at `at`.
+/// Plans a fork of the branch that ends at `at`.
 pub(super) fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     whole_session(asked.location, "be forked")?;
     let source = log_key(asked.location)?;
@@ -95,11 +95,11 @@ struct Fork<'a> {
     source: &'a str,
     id: &'a str,
     style: ForkStyle,
-    /// Lines of the branch in the order of the file.
+    /// The lines of the branch in file order.
     slots: Vec<Slot>,
     /// For lines whose parent is not copied: the parent that replaces it.
     bridges: HashMap<Slot, Option<Slot>>,
-    /// What each id becomes.
+    /// For each id of the source, its id in the fork.
     ids: HashMap<String, String>,
     end: Option<Slot>,
     now: String,
@@ -140,9 +140,9 @@ impl<'a> Fork<'a> {
         if !path.iter().any(is_said) {
             return Err(Error::new(
                 ErrorKind::Invalid,
-                "there is nothing to fork: no message stands on that branch",
+                "there is nothing to fork: that branch contains no message",
             )
-            .hinting("see the branches with `boswell tree`"));
+            .advising(Advice::ShowTree));
         }
         let stays =
             |slot: &Slot| style == ForkStyle::Sdk && view.log.kind(*slot) == EntryKind::Progress;
@@ -181,7 +181,7 @@ impl<'a> Fork<'a> {
         })
     }
 
-    /// What an id is called in the fork.
+    /// Returns the id that `id` has in the fork.
     fn called(&self, id: &str) -> String {
         self.ids.get(id).cloned().unwrap_or_else(|| id.to_owned())
     }
@@ -194,12 +194,15 @@ impl<'a> Fork<'a> {
         let mut out = Vec::new();
         for slot in &self.slots {
             out.extend(self.line(*slot).map_err(|fault| {
-                Error::new(ErrorKind::Damaged, "a line of the branch is no JSON object")
-                    .because(fault.to_string())
+                Error::new(
+                    ErrorKind::Damaged,
+                    "a line of the branch is not a JSON object",
+                )
+                .because(fault.to_string())
             })??);
             out.push(b'\n');
         }
-        // What the client cut out of long results holds for every copy of them.
+        // These lines replace long results, and they apply to every copy of those results.
         for (slot, _) in self
             .view
             .log
@@ -248,7 +251,7 @@ impl<'a> Fork<'a> {
         Ok(Ok(line))
     }
 
-    /// A line with ids of the fork's own.
+    /// Returns the line with the fork's own ids.
     fn renamed(
         &self,
         mut line: Vec<u8>,
@@ -280,7 +283,7 @@ impl<'a> Fork<'a> {
         self.kept_renamed(line)
     }
 
-    /// What a compaction says about messages that it kept names them.
+    /// Renames the ids in the metadata of a compaction that preserved messages.
     fn kept_renamed(
         &self,
         mut line: Vec<u8>,

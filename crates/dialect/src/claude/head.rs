@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Symbol};
 
-/// The members that a head is made of, found in one pass: this runs for every line of every file.
+/// The members that decide a head, collected in one pass: this runs for every line of every file.
 #[derive(Default)]
 struct Fields<'a> {
     word: Option<Raw<'a>>,
@@ -33,7 +33,7 @@ impl<'a> Fields<'a> {
         fields
     }
 
-    /// Takes a member; false if it is none of these.
+    /// Records a member; returns false if it is none of these.
     fn take(&mut self, key: &[u8], value: Raw<'a>) -> bool {
         match key {
             b"type" => self.word = Some(value),
@@ -54,7 +54,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What a head needs of a message, found in one pass: a message is most of its line.
+/// The members of a message that a head needs, collected in one pass: a message is most of its
+/// line.
 #[derive(Clone, Copy, Default)]
 struct Message<'a> {
     id: Option<Raw<'a>>,
@@ -74,8 +75,8 @@ impl<'a> Message<'a> {
         found
     }
 
-    /// The client passes over messages whose content is neither text nor a list of blocks,
-    /// and links across them.
+    /// Whether the client accepts the content. It skips messages whose content is neither a string
+    /// nor a list of blocks, and links their children to their parent.
     fn is_well_formed(self) -> bool {
         self.content.is_some_and(|content| match content.kind() {
             RawKind::String => true,
@@ -110,8 +111,8 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     head.kind = kind(&word, &fields);
     head.flags.set_if(fields.sidechain, Flags::SIDECHAIN);
     head.flags.set_if(fields.summary, Flags::SUMMARY);
-    // The client's normal screen hides the summary of a compaction only because it shows another
-    // line in its place.
+    // The client's normal view hides the summary of a compaction only because it shows another line
+    // instead.
     head.flags.set_if(
         fields.meta || (fields.transcript_only && !fields.summary),
         Flags::HIDDEN,
@@ -133,9 +134,9 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         head.flags.set_if(is_of_chain && is_whole, Flags::CHAIN);
     }
     let parent = fields.parent.filter(|p| !p.is_null());
-    // A compaction starts a new root on disk; its logical parent is the line that came before. In
-    // a branch that the client made a session of its own it has a real parent, and the logical
-    // one may come after it.
+    // A compaction starts a new root on disk; its logical parent is the line before it. In a fork
+    // that the client wrote, the compaction has a real parent, and the logical one may come after
+    // it.
     let parent = if head.kind == EntryKind::Compaction {
         parent.or(fields.logical_parent)
     } else {
@@ -146,7 +147,7 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         .and_then(|p| names.intern_token(p));
 }
 
-/// The name that a string gives, if it is not empty.
+/// Interns a string value that is not empty.
 fn name_of(value: Option<Raw<'_>>, names: &mut Interner) -> Option<Symbol> {
     value
         .filter(|value| says_something(*value))
@@ -154,7 +155,7 @@ fn name_of(value: Option<Raw<'_>>, names: &mut Interner) -> Option<Symbol> {
         .and_then(|s| names.intern_token(s))
 }
 
-/// Whether a value is a string that is not empty.
+/// Whether `value` is a string that is not empty.
 fn says_something(value: Raw<'_>) -> bool {
     value
         .string()
@@ -169,7 +170,8 @@ pub(super) fn is_chain_word(word: &str) -> bool {
     )
 }
 
-/// The first line of an API message is marked: messages are counted there.
+/// Sets the group of a line: its API message. The first line of a group is flagged, because
+/// messages are counted there.
 fn group(fields: &Fields<'_>, head: &mut Head, names: &mut Interner) {
     let known = names.len();
     head.group = name_of(fields.message.and_then(|m| m.id), names);
@@ -198,7 +200,7 @@ fn kind(word: &str, fields: &Fields<'_>) -> EntryKind {
     }
 }
 
-/// Bookkeeping lines that the client is known to write.
+/// Whether `word` is the type of a bookkeeping line that the client is known to write.
 pub(super) fn is_known_meta(word: &str) -> bool {
     matches!(
         word,

@@ -1,20 +1,20 @@
 //! Checks whether the provider would accept an image, by its first bytes and its size.
 
-/// The provider rejects larger images; measured as encoded in the request.
+/// Maximum size that the provider accepts, measured as encoded in the request.
 const LARGEST: usize = 5 << 20;
-/// An image with a longer side is refused.
+/// Maximum length of a side in pixels.
 const LONGEST_SIDE: u32 = 8_000;
 
-/// Why an image is refused.
+/// Why the provider rejects an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flaw {
-    /// There is nothing in it.
+    /// The image has no data.
     Empty,
-    /// Its data is not base64.
+    /// The data is not valid base64.
     NotBase64,
-    /// Its data is not what it says it is.
+    /// The data is not of the stated media type.
     OtherKind,
-    /// There is too much of it.
+    /// The image is larger than the limits.
     TooLarge,
 }
 
@@ -29,7 +29,7 @@ impl Flaw {
     }
 }
 
-/// What is wrong with an image of that media type, in base64.
+/// Checks an image of media type `kind` with base64 `data`.
 pub(super) fn flaw(kind: &str, data: &[u8]) -> Option<Flaw> {
     if data.is_empty() {
         return Some(Flaw::Empty);
@@ -62,8 +62,8 @@ pub(super) fn flaw(kind: &str, data: &[u8]) -> Option<Flaw> {
     (is_long || data.len() > LARGEST).then_some(Flaw::TooLarge)
 }
 
-/// Whether all bytes are digits of base64. Looked at in blocks, so that a machine
-/// can take many at once.
+/// Whether all bytes are base64 digits. Checked in blocks, so that the compiler can vectorise the
+/// loop (SIMD).
 fn are_digits(bytes: &[u8]) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() | (byte == b'+') | (byte == b'/');
     bytes

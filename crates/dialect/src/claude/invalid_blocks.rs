@@ -10,14 +10,14 @@ use boswell_model::{EntryKind, Flags, Problem, ProblemKind, Result, SessionView,
 use super::image::{self, Flaw};
 use super::{repair, tip};
 
-/// What is wrong with a block.
+/// Why the provider rejects a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InvalidBlock {
-    /// Nothing is said in it.
+    /// A text block without visible text.
     Blank,
     /// A blank text inside a tool result.
     BlankResult,
-    /// A thought of Claude's that has lost its signature. Other models sign nothing.
+    /// A thinking block of a Claude model without its signature. Other models do not sign.
     Unsigned,
     Image(Flaw),
 }
@@ -25,10 +25,8 @@ pub(super) enum InvalidBlock {
 impl InvalidBlock {
     fn words(self) -> String {
         match self {
-            InvalidBlock::Blank => {
-                "a text that says nothing, which older clients send as it is".to_owned()
-            }
-            InvalidBlock::BlankResult => "a text that says nothing, inside of a result".to_owned(),
+            InvalidBlock::Blank => "an empty text, which older clients send as it is".to_owned(),
+            InvalidBlock::BlankResult => "an empty text inside a result".to_owned(),
             InvalidBlock::Unsigned => "a thought that has lost its signature".to_owned(),
             InvalidBlock::Image(flaw) => format!("an image: {}", flaw.words()),
         }
@@ -67,7 +65,7 @@ impl<'a> Block<'a> {
         found
     }
 
-    /// Why the provider refuses it, whose words are those of Claude's models or not.
+    /// Returns why the provider rejects the block. `of_claude` is whether a Claude model wrote it.
     pub(super) fn refused(&self, of_claude: bool, in_result: bool) -> Option<InvalidBlock> {
         let word = self.word?;
         if word.is("text") {
@@ -90,13 +88,13 @@ impl<'a> Block<'a> {
         image_in(self.source?).map(InvalidBlock::Image)
     }
 
-    /// The blocks inside of it, if it is a result that holds some.
+    /// Returns the blocks inside a tool result, if it contains any.
     pub(super) fn inner(&self) -> Option<Raw<'a>> {
         self.content.filter(|inner| inner.items().next().is_some())
     }
 
-    /// Whether it is refused, or something inside of it. Asked of every block that is read, so
-    /// whose words it holds is looked up only where that matters.
+    /// Whether the block, or a block inside it, is rejected. Runs for every block that is read, so
+    /// `of_claude` is called only where it decides.
     pub(super) fn is_refused(&self, of_claude: impl Fn() -> bool) -> bool {
         match self.refused(true, false) {
             Some(InvalidBlock::Unsigned) => of_claude(),
@@ -136,13 +134,13 @@ fn image_in(source: Raw<'_>) -> Option<Flaw> {
     }
 }
 
-/// Most texts begin with a letter, and need not be read to their end.
+/// Whether a text is blank. Most texts begin with a letter, so the first byte usually decides.
 fn is_blank(text: &Raw<'_>) -> bool {
     let begins_blank = !matches!(text.bytes().get(1), Some(byte) if byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\'));
     begins_blank && text.text().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Whether a message holds words of a model that signs its thoughts.
+/// Whether a Claude model wrote the message: those sign their thinking.
 pub(super) fn is_of_claude(message: &Raw<'_>) -> bool {
     message
         .get("model")
@@ -152,7 +150,7 @@ pub(super) fn is_of_claude(message: &Raw<'_>) -> bool {
 
 /// Reports each line of the branch with such a block.
 pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()> {
-    // A session that was read for its calls has the lines marked that may hold one.
+    // If the session was read with its tool calls, the candidates are flagged already.
     let may = |slot: Slot| {
         let head = view.log.head(slot);
         head.is_some_and(|head| view.pairs.is_none() || head.flags.has(Flags::REFUSED))
@@ -186,13 +184,14 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
             kind: ProblemKind::RefusedBlock,
             line,
             slot: Some(slot),
+            advice: None,
             detail,
         });
     }
     Ok(())
 }
 
-/// Every block of a message that the provider refuses.
+/// Returns every block of a message that the provider rejects.
 fn refused_in(message: &Raw<'_>) -> Vec<InvalidBlock> {
     let mut found = Vec::new();
     let Some(content) = message.get("content") else {
@@ -213,7 +212,7 @@ fn refused_in(message: &Raw<'_>) -> Vec<InvalidBlock> {
     found
 }
 
-/// Whether an entry is of a kind that goes to the provider.
+/// Whether an entry is of a kind that is sent to the provider.
 pub(super) fn is_sent(view: &SessionView<'_>, slot: Slot) -> bool {
     matches!(
         view.log.kind(slot),
@@ -230,7 +229,8 @@ mod tests {
     use crate::claude::Claude;
     use crate::{Depth, Reader, SessionLocation};
 
-    /// Lines and reasons, the same however the session was read.
+    /// Returns the reported lines and reasons; checks that they do not depend on how the session
+    /// was read.
     fn found(lines: &[String]) -> Vec<String> {
         let bytes = file(lines);
         let told = [Depth::Calls, Depth::Pairs, Depth::Heads].map(|depth| {
@@ -263,7 +263,8 @@ mod tests {
             text("")
         );
         lines[5] = with_content(&lines[5], &result);
-        // A letter may be written in two ways, and data that is no text holds nothing.
+        // An escape sequence in the data decodes to the same image; data that is not a string
+        // counts as empty.
         lines[8] = with_content(&lines[8], &image(&DOT.replacen('A', "\\u0041", 1)));
         lines[9] = with_content(&lines[9], &image(DOT).replace(&format!("\"{DOT}\""), "7"));
         assert_eq!(
@@ -285,7 +286,7 @@ mod tests {
             found(&lines)
         };
         for blank in ["", " ", "\\n\\t", "\u{3000}", "\\u0020"] {
-            let told = "3: the provider refuses a text that says nothing, which older clients send as it is";
+            let told = "3: the provider refuses an empty text, which older clients send as it is";
             assert_eq!(with("2.1.50", blank), [told], "{blank:?}");
             assert_eq!(
                 with("2.1.200", blank),

@@ -1,11 +1,11 @@
-//! Collects the metadata of a session from its lines.
+//! Collects the metadata of a session from its lines: title, prompts, usage, cost and folder.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Interner, Said, SessionMeta, Usage};
 
 use super::prompt;
 
-/// Gathers what a line says about the session.
+/// Adds the facts that a line states about the session.
 pub(super) fn collect_meta(
     object: &Object<'_>,
     head: &Head,
@@ -44,7 +44,8 @@ pub(super) fn collect_meta(
     }
 }
 
-/// What every line of the chain repeats: the first folder counts, else the last word.
+/// Reads the members that every line of the chain repeats: of folders the first one counts, of the
+/// others the last.
 fn envelope(object: &Object<'_>, meta: &mut SessionMeta) {
     if meta.id.is_none() {
         set(&mut meta.id, object.text("sessionId"));
@@ -66,13 +67,13 @@ fn envelope(object: &Object<'_>, meta: &mut SessionMeta) {
 }
 
 fn set(place: &mut Option<String>, text: Option<std::borrow::Cow<'_, str>>) {
-    // Every line repeats these: nothing is copied unless it changed.
+    // Every line repeats these values, so they are copied only when they change.
     if let Some(text) = text.filter(|text| !text.is_empty() && place.as_deref() != Some(text)) {
         *place = Some(text.into_owned());
     }
 }
 
-/// Whether the line belongs to the conversation that the session is about.
+/// Whether the line belongs to the session's own conversation.
 fn is_main(head: &Head, meta: &SessionMeta) -> bool {
     !head.flags.has(Flags::SIDECHAIN) || meta.hidden == Some("subagent")
 }
@@ -137,9 +138,9 @@ fn assistant(object: &Object<'_>, head: &Head, names: &mut Interner, meta: &mut 
     }
 }
 
-/// The usage block of the Messages API.
+/// Reads the `usage` block of the Messages API.
 pub(super) fn usage(raw: Raw<'_>) -> Usage {
-    // What we wrote ourselves without knowing holds zeros, for the client's sake.
+    // Our own lines contain zeros where usage is unknown, because the client requires numbers.
     if raw.get("unknown").and_then(|unknown| unknown.bool()) == Some(true) {
         return Usage::default();
     }
@@ -186,8 +187,8 @@ fn title(object: &Object<'_>, names: &Interner, meta: &mut SessionMeta) {
             .text("leafUuid")
             .is_none_or(|leaf| names.find(&leaf).is_some())
     {
-        // Old versions put summaries of other sessions at the start of a file: those name a
-        // leaf that is not here.
+        // Old versions wrote summaries of other sessions at the start of a file; those name a leaf
+        // that is not in this file.
         meta.summary = Some(summary);
     }
 }

@@ -6,8 +6,8 @@ use boswell_model::{Error, ErrorKind, Result, Unseen, unseen};
 use super::plan::{log_key, side_folder};
 use crate::{Plan, PlanInput, Planned, Step, unsupported};
 
-/// Gives the session a title: in the log, where it counts, and in the file that the client's
-/// picker falls back on.
+/// Sets the title: in the log, which has priority, and in the side file that the client's session
+/// picker falls back to.
 pub(super) fn title(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
     let title = clean_title(title)?;
     let key = log_key(asked.location)?;
@@ -25,7 +25,7 @@ pub(super) fn sidecar(folder: &str, title: &str) -> Step {
     )
 }
 
-/// The two lines that the client writes for a title.
+/// Returns the two lines that the client writes for a title.
 pub(super) fn title_lines(title: &str, id: &str) -> Vec<u8> {
     let lines = [("custom-title", "customTitle"), ("agent-name", "agentName")];
     lines
@@ -44,7 +44,7 @@ fn line(word: &str, key: &str, value: &str, id: &str) -> Vec<u8> {
     line
 }
 
-/// A title on one line, without what cannot be seen.
+/// Returns the title on one line, without invisible characters.
 pub(super) fn clean_title(title: &str) -> Result<String> {
     let spaced: String = title
         .chars()
@@ -52,13 +52,13 @@ pub(super) fn clean_title(title: &str) -> Result<String> {
         .collect();
     let clean = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
     if clean.is_empty() {
-        Err(Error::new(ErrorKind::Invalid, "a title must say something"))
+        Err(Error::new(ErrorKind::Invalid, "a title must not be empty"))
     } else {
         Ok(clean)
     }
 }
 
-/// Gives the session its tag. The client knows one at most; more of them are for notes.
+/// Sets the tag of the session. The client supports one tag; further tags are stored in notes.
 pub(super) fn tags(asked: &PlanInput<'_>, tags: &[String]) -> Result<Planned> {
     let tag = match tags {
         [] => String::new(),
@@ -76,7 +76,7 @@ pub(super) fn tags(asked: &PlanInput<'_>, tags: &[String]) -> Result<Planned> {
     } else {
         format!("tag it {tag}")
     };
-    // The client's own readers look for lines that begin with exactly this.
+    // The client's own readers search for lines that begin with exactly these bytes.
     let plan = Plan::new("tag", title).step(Step::append(
         log_key(asked.location)?,
         line("tag", "tag", &tag, &asked.location.id),
@@ -84,16 +84,16 @@ pub(super) fn tags(asked: &PlanInput<'_>, tags: &[String]) -> Result<Planned> {
     Ok(Planned::of(plan))
 }
 
-/// A tag without what cannot be seen, as the client's own functions clean it.
+/// Returns the tag without invisible characters, cleaned as the client does it.
 fn clean_tag(tag: &str) -> Result<String> {
-    // Its own functions drop private use as well; joiners go too, also those of emoji.
+    // The client also drops private-use characters and joiners, including those inside emoji.
     let hidden = |c: char| {
         unseen(c).is_some_and(|why| why != Unseen::Sign) || matches!(c, '\u{e000}'..='\u{f8ff}')
     };
     let clean: String = tag.chars().filter(|c| !hidden(*c)).collect();
     let clean = clean.trim();
     if clean.is_empty() {
-        Err(Error::new(ErrorKind::Invalid, "a tag must say something"))
+        Err(Error::new(ErrorKind::Invalid, "a tag must not be empty"))
     } else {
         Ok(clean.to_owned())
     }

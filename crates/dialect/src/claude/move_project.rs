@@ -6,26 +6,26 @@
 //! format, states the new folder, so that readers find it.
 
 use boswell_model::json::{Json, Member, Object, Raw, scan_object, set_member, write_string};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Remark, Result};
 
 use super::project_key;
 use crate::uuid::is_uuid;
 use crate::{FileInfo, Files, Plan, Planned, Precondition, Step};
 
-/// How much is read at either end of a log to learn where its session was held.
+/// How much is read at either end of a log to find the folder of its session.
 const WINDOW: u64 = 256 << 10;
-/// Longer histories and tables are not the client's work.
+/// A larger history or table was not written by the client.
 const LIMIT: u64 = 1 << 30;
 
-/// What has to happen. The root is the client's folder, or the one that it lies in.
+/// Plans the move. The root is the client's folder or its parent.
 pub(super) fn plan(files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
     let (from, to) = (checked(from)?, checked(to)?);
     if from == to || is_below(&to, &from).is_some() || is_below(&from, &to).is_some() {
         return Err(Error::new(
             ErrorKind::Invalid,
-            "a project cannot move into itself or onto what it lies in",
+            "a project cannot be moved into itself or onto a folder that contains it",
         )
-        .hinting("name the folder that it had, and the one that it has now"));
+        .advising("name the folder that it had, and the one that it has now"));
     }
     let base = if files.stat("projects")?.is_some_and(|info| info.is_folder()) {
         ""
@@ -39,7 +39,9 @@ pub(super) fn plan(files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
             ErrorKind::Unsupported,
             "a part of Claude Code's folder cannot be changed on its own",
         )
-        .hinting("name the whole folder, such as `--store claude=~/.claude`"));
+        .advising(Advice::NameStore {
+            dialect: Some("claude".to_owned()),
+        }));
     };
     let mut moving = Moving {
         files,
@@ -71,11 +73,14 @@ fn checked(path: &str) -> Result<String> {
     }
     Err(Error::new(
         ErrorKind::Invalid,
-        format!("`{}` is no whole path of a project", path.escape_debug()),
+        format!(
+            "`{}` is not an absolute path of a project",
+            path.escape_debug()
+        ),
     ))
 }
 
-/// What of a path is left below a folder; empty if it is the folder itself.
+/// Returns the rest of `path` below `folder`; empty if it is the folder itself.
 fn is_below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     path.strip_prefix(folder)
         .filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
@@ -89,7 +94,7 @@ struct Moving<'a> {
     planned: Planned,
 }
 
-/// A session that moves: its id, and the folder that it is held in from now on.
+/// A session that moves: its id, and its project folder after the move.
 struct Mover {
     id: String,
     now: String,
@@ -100,11 +105,11 @@ impl Moving<'_> {
         self.planned.plan.steps.push(step);
     }
 
-    fn remark(&mut self, text: String) {
-        self.planned.remarks.push(text);
+    fn remark(&mut self, remark: impl Into<Remark>) {
+        self.planned.remarks.push(remark.into());
     }
 
-    /// Where a path is after the move; none if it does not move.
+    /// Returns a path after the move; `None` if it does not change.
     fn moved(&self, path: &str) -> Option<String> {
         is_below(path, &self.from).map(|rest| format!("{}{rest}", self.to))
     }
@@ -161,20 +166,13 @@ impl Moving<'_> {
     ) -> Result<()> {
         let projects = self.projects.clone();
         let target = |now: &str| format!("{projects}/{}", project_key(now));
-        let own = movers
-            .first()
-            .map_or_else(|| self.to.clone(), |mover| mover.now.clone());
-        let whole = others == 0
-            && movers
-                .iter()
-                .all(|mover| project_key(&mover.now) == project_key(&own));
-        let to = target(&own);
+        let own = movers.first().map_or(&self.to, |mover| &mover.now);
+        let to = target(own);
+        let whole = others == 0 && movers.iter().all(|mover| target(&mover.now) == to);
         for mover in movers {
             let key = format!("{}/{}.jsonl", folder.key, mover.id);
-            self.planned
-                .plan
-                .preconditions
-                .push(Precondition::NotLive { key });
+            let not_live = Precondition::NotLive { key };
+            self.planned.plan.preconditions.push(not_live);
         }
         if whole && !all.iter().any(|info| info.key == to) {
             self.step(Step::rename(&folder.key, &to));
@@ -182,9 +180,8 @@ impl Moving<'_> {
                 .iter()
                 .any(|info| info.name() == "sessions-index.json")
             {
-                self.remark(format!(
-                    "`{to}/sessions-index.json` still names the old folder: `boswell index --native` mends it"
-                ));
+                let stale = format!("`{to}/sessions-index.json` still names the old folder");
+                self.remark(Remark::new(stale).advising(Advice::RebuildAgentIndex));
             }
         } else {
             for mover in movers {
@@ -192,10 +189,7 @@ impl Moving<'_> {
             }
             if whole {
                 self.leftovers(folder, listing, &to)?;
-            } else if listing
-                .iter()
-                .any(|info| info.is_folder() && info.name() == "memory")
-            {
+            } else if has_memory(listing) {
                 let key = format!("{}/memory", folder.key);
                 self.remark(format!(
                     "the memory in `{key}` stays: {others} sessions of other folders share it"
@@ -204,19 +198,14 @@ impl Moving<'_> {
         }
         for mover in movers {
             let key = format!("{}/{}.jsonl", target(&mover.now), mover.id);
-            let line = Json::object()
-                .with("type", "relocated")
-                .with("relocatedCwd", mover.now.as_str())
-                .with("sessionId", mover.id.as_str());
-            let mut bytes = line.to_bytes();
-            bytes.push(b'\n');
+            let bytes = relocated_line(mover);
             self.step(Step::AppendKeepingTime { key, bytes });
         }
         Ok(())
     }
 
-    /// Moves the files of one session out of a folder that others share, or into one
-    /// that is there already.
+    /// Moves the files of one session out of a folder that contains other sessions, or into an
+    /// existing folder.
     fn session(
         &mut self,
         folder: &FileInfo,
@@ -233,10 +222,12 @@ impl Moving<'_> {
                 return Err(
                     Error::new(ErrorKind::Conflict, format!("`{key}` is there already"))
                         .because("the new folder holds a session of the same id")
-                        .hinting(format!(
-                            "look at both, and delete one: `boswell list --match {} --hidden`",
-                            mover.id
-                        )),
+                        .advising(
+                            Advice::FindSessions {
+                                matching: mover.id.clone(),
+                            }
+                            .then("delete one of them"),
+                        ),
                 );
             }
             self.step(Step::rename(format!("{}/{name}", folder.key), key));
@@ -244,7 +235,7 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// Moves what is left in a folder whose sessions have all gone to one that is there already.
+    /// Moves the remaining files of a folder whose sessions all moved to an existing folder.
     fn leftovers(&mut self, folder: &FileInfo, listing: &[FileInfo], to: &str) -> Result<()> {
         for info in listing {
             let name = info.name();
@@ -258,7 +249,7 @@ impl Moving<'_> {
                     self.step(Step::rename(&info.key, key));
                 }
             } else if name == "sessions-index.json" {
-                // Only a hint, and one about sessions that are not here any more.
+                // The index is only a hint, about sessions that are no longer here.
                 self.step(Step::remove(&info.key));
             }
         }
@@ -281,7 +272,7 @@ impl Moving<'_> {
             self.step(Step::append(to, bytes));
             self.step(Step::remove(&page.key));
             self.remark(format!(
-                "both folders had an index of memory: the old one stands behind the new one in `{to}`"
+                "both folders had an index of memory: the old one was appended to the new one in `{to}`"
             ));
         } else {
             self.remark(format!(
@@ -292,8 +283,8 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// The prompt history: of its lines only those that name the project change, and of
-    /// those only the name.
+    /// Updates the prompt history: only lines that name the project change, and of those only the
+    /// name.
     fn history(&mut self, key: &str) -> Result<()> {
         let Some(bytes) = self.files.read_whole(key, LIMIT)? else {
             return Ok(());
@@ -342,7 +333,7 @@ impl Moving<'_> {
             };
             if taken.contains(&now) {
                 self.remark(format!(
-                    "`{key}` knows both folders: what it says of the new one stays"
+                    "`{key}` has both folders: its values of the new one are kept"
                 ));
                 continue;
             }
@@ -358,7 +349,7 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// Replaces what was read; what is added behind it meanwhile stays.
+    /// Replaces the bytes that were read; bytes that were appended since stay.
     fn replace(&mut self, key: &str, old: Vec<u8>, new: Vec<u8>) {
         if old != new {
             let modified = crate::Modified::Now;
@@ -373,14 +364,30 @@ impl Moving<'_> {
     }
 }
 
+fn has_memory(listing: &[FileInfo]) -> bool {
+    let mut listing = listing.iter();
+    listing.any(|info| info.is_folder() && info.name() == "memory")
+}
+
+/// The line with which a log says where its project is now.
+fn relocated_line(mover: &Mover) -> Vec<u8> {
+    let line = Json::object()
+        .with("type", "relocated")
+        .with("relocatedCwd", mover.now.as_str())
+        .with("sessionId", mover.id.as_str());
+    let mut bytes = line.to_bytes();
+    bytes.push(b'\n');
+    bytes
+}
+
 fn quoted(text: &str) -> Vec<u8> {
     let mut out = Vec::new();
     write_string(text.as_bytes(), &mut out);
     out
 }
 
-/// Folders that a log says its session was held in, in the order in which they are
-/// named at its two ends.
+/// Returns the folders that a log names for its session, in the order in which they occur at its
+/// two ends.
 pub(super) fn said(files: &dyn Files, log: &FileInfo) -> Result<Vec<String>> {
     let window = usize::try_from(WINDOW).unwrap_or(usize::MAX);
     let mut text = files.read(&log.key, 0, window)?;

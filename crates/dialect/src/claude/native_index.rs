@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Json, Raw, RawKind, set_member};
-use boswell_model::{Error, Framing, Lines, Problem, Result, SessionMeta};
+use boswell_model::{Error, Framing, Instant, Lines, Problem, Remark, Result, SessionMeta};
 
 use super::{Claude, discover};
 use crate::uuid::is_uuid;
@@ -17,14 +17,14 @@ const NAME: &str = "sessions-index.json";
 const LIMIT: u64 = 256 << 20;
 const CHUNK: usize = 1 << 20;
 
-/// What has to happen for every index of the store to be right. `summaries` come before
-/// what logs say, by id.
+/// Plans the corrections of every index of the store. `summaries` (by id) have priority over those
+/// in the logs.
 pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> Result<Planned> {
-    let mut planned = Planned::of(Plan::new("index", "write the indexes of Claude Code anew"));
+    let mut planned = Planned::of(Plan::new("index", "rebuild the indexes of Claude Code"));
     let mut without = 0;
     for project in discover::projects(files)? {
-        // Every project has an index of its own: one that cannot be read keeps no other
-        // from being corrected.
+        // Every project has its own index: an unreadable one does not prevent the correction of
+        // others.
         match step(files, &project, summaries) {
             Ok(Some(step)) => planned.plan.steps.push(step),
             Ok(None) => {}
@@ -35,16 +35,16 @@ pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> R
         }
     }
     if without > 0 {
-        planned.remarks.push(format!(
+        planned.remarks.push(Remark::new(format!(
             "{without} projects have no {NAME}: today's Claude Code needs none, and none was made"
-        ));
+        )));
     }
     Ok(planned)
 }
 
-/// Why a project is left as it is.
+/// Why the index of a project is not changed.
 enum Left {
-    /// It has sessions and no index.
+    /// The project has sessions but no index.
     Without,
     /// The folder or a file in it cannot be read.
     Unreadable(Error),
@@ -56,7 +56,7 @@ impl From<Error> for Left {
     }
 }
 
-/// What has to happen for the index of one project to be right.
+/// Plans the correction of one project's index.
 fn step(
     files: &dyn Files,
     project: &str,
@@ -121,7 +121,7 @@ fn corrected(
     if let Some(changed) = whole.and_then(|_| set_member(old, &["entries"], &list).ok()) {
         return Ok(changed);
     }
-    // The old file was not an index: a copy is in the vault by the time this is written.
+    // The old file was not an index. The vault has a copy of it before this is written.
     let mut original = Vec::new();
     Json::from(folder).write(&mut original);
     Ok([
@@ -134,7 +134,7 @@ fn corrected(
     .concat())
 }
 
-/// Whether an entry of the index is that of a session.
+/// Whether an entry of the index belongs to the session `id`.
 fn is_of(entry: &Raw<'_>, id: &str) -> bool {
     let stated = entry.get("sessionId").and_then(|it| it.text());
     stated.is_some_and(|it| it.eq_ignore_ascii_case(id))
@@ -173,6 +173,9 @@ fn entry(
     let title = meta
         .title
         .filter(|_| meta.title_source.as_deref() == Some("user"));
+    let prompt = meta.first_prompt.as_deref().unwrap_or("No prompt");
+    let branch = meta.git_branch.as_deref().unwrap_or("");
+    let time = |time: Instant| Json::from(time.to_rfc3339());
     let members: [(&str, Option<Json>); 12] = [
         ("sessionId", Some(Json::from(id))),
         ("fullPath", Some(Json::from(files.describe(&log.key)))),
@@ -180,48 +183,40 @@ fn entry(
             "fileMtime",
             log.modified.map(|time| Json::from(time.millis())),
         ),
-        (
-            "firstPrompt",
-            Some(Json::from(
-                meta.first_prompt.as_deref().unwrap_or("No prompt"),
-            )),
-        ),
+        ("firstPrompt", Some(Json::from(prompt))),
         ("summary", summary.or(meta.summary.as_ref()).map(Json::from)),
         ("customTitle", title.map(Json::from)),
         ("messageCount", Some(Json::from(meta.messages))),
-        (
-            "created",
-            meta.created.map(|time| Json::from(time.to_rfc3339())),
-        ),
-        (
-            "modified",
-            meta.last_active.map(|time| Json::from(time.to_rfc3339())),
-        ),
-        (
-            "gitBranch",
-            Some(Json::from(meta.git_branch.as_deref().unwrap_or(""))),
-        ),
+        ("created", meta.created.map(time)),
+        ("modified", meta.last_active.map(time)),
+        ("gitBranch", Some(Json::from(branch))),
         ("projectPath", meta.project.as_deref().map(Json::from)),
         (
             "isSidechain",
             Some(Json::from(meta.hidden == Some("subagent"))),
         ),
     ];
-    let stated = members
-        .into_iter()
-        .filter_map(|(key, value)| Some((key, value?.to_bytes())));
-    let text = match before {
-        Some(before) => stated.fold(before.to_vec(), |entry, (key, value)| {
-            set_member(&entry, &[key], &value).unwrap_or(entry)
-        }),
-        None => {
-            let lines: Vec<Vec<u8>> = stated
-                .map(|(key, value)| [b"      \"", key.as_bytes(), b"\": ", &value].concat())
-                .collect();
-            [b"{\n".as_slice(), &lines.join(&b",\n"[..]), b"\n    }"].concat()
+    let mut stated = Vec::new();
+    for (key, value) in members {
+        stated.extend(value.map(|value| (key, value.to_bytes())));
+    }
+    Ok((text_of(stated, before), meta.project))
+}
+
+/// An entry with these members: the old one with its other members, or a new one.
+fn text_of(members: Vec<(&str, Vec<u8>)>, before: Option<&[u8]>) -> Vec<u8> {
+    if let Some(before) = before {
+        let mut entry = before.to_vec();
+        for (key, value) in members {
+            entry = set_member(&entry, &[key], &value).unwrap_or(entry);
         }
-    };
-    Ok((text, meta.project))
+        return entry;
+    }
+    let mut lines = Vec::new();
+    for (key, value) in members {
+        lines.push([b"      \"", key.as_bytes(), b"\": ", &value].concat());
+    }
+    [b"{\n".as_slice(), &lines.join(&b",\n"[..]), b"\n    }"].concat()
 }
 
 #[cfg(test)]
@@ -275,7 +270,7 @@ mod tests {
         );
         assert_eq!(raw.get("later").unwrap().bool(), Some(true));
         assert!(
-            planned.remarks[0].contains("1 projects"),
+            planned.remarks[0].text.contains("1 projects"),
             "{:?}",
             planned.remarks
         );

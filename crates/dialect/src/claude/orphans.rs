@@ -1,4 +1,4 @@
-//! Finds side files of sessions that do not exist any more: some versions left them when they
+//! Finds orphans: side files of sessions that no longer exist. Some versions left them when they
 //! deleted sessions, and so does a user who removes a log by hand.
 
 use std::collections::HashSet;
@@ -9,16 +9,16 @@ use super::discover::projects;
 use crate::uuid::is_uuid;
 use crate::{FileInfo, Files, Orphan, SessionLocation};
 
-/// Folders of the configuration that hold something under the id of a session, and what that is.
+/// Folders of the configuration with files per session id, and a description of those files.
 const BESIDE: [(&str, &str); 2] = [
     ("file-history", "copies of files"),
     ("tasks", "lists of tasks"),
 ];
 
-/// Everything that bears the id of a session without a log.
+/// Returns every file that has the id of a session without a log.
 ///
-/// A log may lie in the folder of another project than what belongs to it, after its session was
-/// moved: then nothing is orphaned.
+/// After a session was moved, its log may be in another project's folder than its side files; those
+/// are not orphans.
 pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
     let logs: HashSet<&str> = found
         .iter()
@@ -37,7 +37,7 @@ pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Ve
     for (folder, what) in BESIDE {
         for info in files.list(folder)?.iter().filter(|info| is_gone(info)) {
             let left = Orphan::folder(files, &info.key, Some(info.name()), what)?;
-            // The client makes a lock for a list before there is a list.
+            // The client creates a lock file before it creates the list.
             orphans
                 .extend(left.filter(|left| left.files.iter().any(|key| !key.ends_with("/.lock"))));
         }
@@ -59,7 +59,7 @@ mod tests {
         for key in [
             format!("projects/-w/{HERE}.jsonl"),
             format!("projects/-w/{HERE}/tool-results/a.txt"),
-            // What a move left in another project still has its session.
+            // Files that a move left in another project still have their session.
             format!("projects/-other/{HERE}/subagents/agent-a.jsonl"),
             format!("file-history/{HERE}/0@v1"),
             format!("projects/-w/{GONE}/subagents/agent-b.jsonl"),

@@ -1,4 +1,5 @@
-//! Pairs tool calls with results, and computes what the client sends for calls without a result.
+//! Pairs tool calls with results: finds duplicate ids and orphan results, and computes what the
+//! client sends for calls without a result.
 
 use std::collections::{HashMap, HashSet};
 
@@ -36,7 +37,8 @@ pub(super) struct Line {
     pub voice: Voice,
     pub group: Option<Symbol>,
     pub calls: Vec<String>,
-    /// Whether all its calls are of tools that the provider runs: the client never waits for those.
+    /// Whether the provider runs all tools that the line calls: the client does not wait for their
+    /// results.
     pub is_provided: bool,
     pub results: Vec<String>,
     /// Whether it contains more than calls and results.

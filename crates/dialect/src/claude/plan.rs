@@ -1,12 +1,12 @@
-//! Plans for edit requests on the client's files.
+//! Plans for edit requests on the client's files: one function per request.
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result};
 
 use super::{delete, discover, fork, metadata, set_leaf};
 use crate::uuid::is_uuid;
 use crate::{Capability, EditRequest, Files, PlanInput, Planned, SessionLocation, unsupported};
 
-/// Whether there is a plan for an operation. Entries are appended by a writer.
+/// Whether there is a plan for a capability. Entries are appended by a writer, not by a plan.
 pub(super) fn plans(operation: Capability) -> bool {
     matches!(
         operation,
@@ -19,7 +19,7 @@ pub(super) fn plans(operation: Capability) -> bool {
     )
 }
 
-/// The plan for an intention.
+/// Returns the plan for an edit request.
 pub(super) fn plan(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
     match request {
         EditRequest::Title(title) => metadata::title(asked, title),
@@ -31,19 +31,19 @@ pub(super) fn plan(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Plann
         _ => Err(unsupported(
             "claude",
             "be changed like that",
-            "see what each store can with `boswell stores`",
+            Advice::SeeCapabilities,
         )),
     }
 }
 
-/// Key of the session's log.
+/// Returns the key of the session's log.
 pub(super) fn log_key(location: &SessionLocation) -> Result<&str> {
     location.key.as_deref().ok_or_else(|| {
         Error::new(
             ErrorKind::NotFound,
             format!("the session `{}` has no log", location.id.escape_debug()),
         )
-        .hinting("see the sessions with `boswell list --hidden`")
+        .advising(Advice::list_all())
     })
 }
 
@@ -52,7 +52,7 @@ pub(super) fn side_folder(key: &str) -> String {
     key.strip_suffix(".jsonl").unwrap_or(key).to_owned()
 }
 
-/// Refuses what only a session of its own can do.
+/// Refuses a request that a subagent's transcript does not support.
 pub(super) fn whole_session(location: &SessionLocation, what: &str) -> Result<()> {
     if location.hidden == Some("subagent") {
         return Err(unsupported(
@@ -72,7 +72,7 @@ pub(super) fn free_id(files: &dyn Files, id: &str) -> Result<()> {
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
         .because("Claude Code knows its sessions by UUIDs")
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let taken = discover::discover(files)?
         .sessions
@@ -83,9 +83,7 @@ pub(super) fn free_id(files: &dyn Files, id: &str) -> Result<()> {
             ErrorKind::Conflict,
             format!("there is a session {id} already"),
         )
-        .hinting(format!(
-            "append to it with `boswell append {id}`, or leave --id out"
-        )));
+        .advising(Advice::append_or_other_id(id)));
     }
     Ok(())
 }

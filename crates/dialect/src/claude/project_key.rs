@@ -27,10 +27,10 @@ pub fn project_key(path: &str) -> String {
     key
 }
 
-/// Whether a folder may belong to `path`: its key, or for long paths any hash, since older
-/// versions hashed otherwise.
+/// Whether a folder may belong to `path`: its name is the key, or for long paths the key with any
+/// hash, because older versions used another hash.
 ///
-/// A match of a long key is only a candidate: look at `cwd` inside before believing it.
+/// A match of a long key is only a candidate: compare the `cwd` of its lines before you rely on it.
 pub fn may_be_key_of(folder: &str, path: &str) -> bool {
     let key = project_key(path);
     folder == key
@@ -45,7 +45,7 @@ fn is_plain(unit: u16) -> bool {
     u8::try_from(unit).is_ok_and(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The 32-bit string hash `h * 31 + unit`, wrapping.
+/// Computes the 32-bit string hash `h * 31 + unit`, wrapping.
 fn hash(path: &str) -> i32 {
     path.encode_utf16().fold(0i32, |h, unit| {
         h.wrapping_shl(5)

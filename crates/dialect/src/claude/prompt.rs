@@ -4,19 +4,19 @@ use std::borrow::Cow;
 
 use boswell_model::json::{Object, RawKind};
 
-/// What the text of a user's line is.
+/// What the text of a `user` line is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said<'a> {
-    /// Something the user asked.
+    /// A prompt of the user.
     Prompt(Cow<'a, str>),
-    /// A slash command, by its name.
+    /// A slash command: its name.
     Command(String),
-    /// Nothing that a person typed.
+    /// Text that the client inserted, not the user.
     Noise,
 }
 
-/// The first text of a line that says something: line ends are spaces, edges trimmed, as
-/// the client lists it.
+/// Returns the first text of a line that is not blank, with line ends replaced by spaces and
+/// trimmed, as the client lists it.
 pub(super) fn said<'a>(object: &Object<'a>) -> Said<'a> {
     let mut command = None;
     for text in texts(object) {
@@ -68,7 +68,7 @@ fn is_noise(text: &str) -> bool {
     ];
     STARTS.iter().any(|start| text.starts_with(start))
         || WHOLE.iter().any(|(start, end)| text.starts_with(start) && text.ends_with(end))
-        // Not in the client's own list, but as little typed by a person.
+        // The client's own list omits this one, but a user did not type it either.
         || text.starts_with("<local-command-stderr>")
         || text.starts_with("<task-notification>")
 }

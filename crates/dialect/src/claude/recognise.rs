@@ -6,11 +6,11 @@ use super::head;
 use crate::uuid::is_uuid;
 use crate::{Match, Sample};
 
-/// How much the first records of a file look like lines of the client.
+/// Rates how much the first records of a file look like lines of the client.
 pub(super) fn recognises(sample: &Sample<'_>) -> Match {
     let stem = sample.name.strip_suffix(".jsonl").unwrap_or(sample.name);
     let is_named = is_uuid(stem) || stem.starts_with("agent-");
-    // One such line decides for the whole file: its bookkeeping lines look like ours.
+    // One such line decides for the whole file, because its bookkeeping lines look like ours.
     if sample.records.iter().any(is_qwen) {
         return Match::No;
     }
@@ -21,7 +21,7 @@ pub(super) fn recognises(sample: &Sample<'_>) -> Match {
     }
 }
 
-/// Whether an object behind garbage is a line of its own.
+/// Whether an object that follows garbage on its line is a record of the client.
 pub(super) fn is_record(object: &Object<'_>) -> bool {
     let word = object.text("type").unwrap_or_default();
     let is_chain = head::is_chain_word(&word)
@@ -30,8 +30,7 @@ pub(super) fn is_record(object: &Object<'_>) -> bool {
 }
 
 fn likeness(object: &Object<'_>) -> Match {
-    // Qwen Code took over the envelope of the chain; its messages have parts, its lines say
-    // where they come from.
+    // Qwen Code uses the same envelope for the chain; only its lines have these members.
     if object.get("provenance").is_some() || object.get("systemPayload").is_some() {
         return Match::No;
     }
@@ -66,9 +65,9 @@ fn likeness(object: &Object<'_>) -> Match {
     }
 }
 
-/// Whether Qwen Code wrote the line. It took over the envelope of the chain; its messages have
-/// Gemini's `parts` where ours have `content`, and a tool's result is a type of line, where ours is
-/// a block in a line of the user.
+/// Whether Qwen Code wrote the line. It uses the same envelope for the chain, but its messages have
+/// Gemini's `parts` instead of `content`, and a tool result is a line of its own type instead of a
+/// block in a `user` line.
 fn is_qwen(object: &Object<'_>) -> bool {
     let has_parts =
         |message: Raw<'_>| message.get("parts").is_some() && message.get("content").is_none();

@@ -31,7 +31,7 @@ fn text_part(text: impl Into<Json>) -> Json {
     Json::object().with("type", "text").with("text", text)
 }
 
-/// Results for those calls of the first record that the others do not answer.
+/// Returns a result with `text` for those calls of the first record that the others do not answer.
 fn made_results(records: &[Object<'_>], text: &str) -> Message {
     let answered: Vec<String> = records.iter().skip(1).flat_map(results_of).collect();
     let open = records

@@ -8,7 +8,7 @@ use crate::{Permissions, ResumeCommand, SessionLocation};
 /// The resume command by version: from that version on, the arguments before the id.
 pub const RESUME_COMMANDS: &[(&str, &[&str])] = &[("1.0", &["claude", "--resume"])];
 
-/// Ways of asking for permission that can be named on the command line.
+/// Permission modes that the command line accepts.
 const MODES: [&str; 5] = ["default", "acceptEdits", "plan", "dontAsk", "auto"];
 
 /// Returns the command for a session, to be run in its project folder.

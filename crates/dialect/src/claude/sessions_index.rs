@@ -8,14 +8,14 @@ use boswell_model::{Problem, ProblemKind, Result};
 use crate::{FileInfo, Files, SessionLocation};
 
 const NAME: &str = "sessions-index.json";
-/// A larger one is not the client's work.
+/// A larger file was not written by the client.
 const LIMIT: u64 = 256 << 20;
 
 pub(super) fn is_index(info: &FileInfo) -> bool {
     info.is_file() && info.name() == NAME
 }
 
-/// Compares the index of a project folder with the sessions that are there.
+/// Compares the index of a project folder with the sessions in it.
 pub(super) fn compare(
     files: &dyn Files,
     info: &FileInfo,
@@ -36,7 +36,7 @@ pub(super) fn compare(
     let bytes = files.read_whole(&info.key, LIMIT)?.unwrap_or_default();
     let Some(listed) = listed(&bytes) else {
         return Ok(vec![stale(
-            "the index is no JSON with a list of entries".to_owned(),
+            "the index is not JSON with a list of entries".to_owned(),
         )]);
     };
     let present: BTreeSet<String> = sessions

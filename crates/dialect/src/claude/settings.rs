@@ -4,8 +4,10 @@
 //! The file belongs to the user. A hook is added and removed as one range of bytes, so that
 //! everything else stays unchanged.
 
+use std::ops::Range;
+
 use boswell_model::json::{Json, Member, Raw, RawKind, scan_object};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use crate::Files;
 
@@ -15,25 +17,39 @@ pub const SETTINGS: &str = "settings.json";
 const DEFAULT_DAYS: u64 = 30;
 const LIMIT: u64 = 16 << 20;
 
-/// After how many days without a change the client deletes a session.
+/// Returns the number of days without a change after which the client deletes a session.
 pub(super) fn deletes_after(files: &dyn Files) -> Result<u64> {
     let bytes = files.settings(SETTINGS, LIMIT)?.unwrap_or_default();
     let days = Raw::parse(bytes.trim_ascii())
         .ok()
         .and_then(|raw| raw.get("cleanupPeriodDays")?.f64());
-    // The client takes nothing below a day.
+    // The client treats shorter periods as one day.
     Ok(days
         .filter(|days| *days >= 0.0)
         .map_or(DEFAULT_DAYS, |days| (days as u64).max(1)))
 }
 
-/// Settings with a hook in them.
+/// A settings file with the hook added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hooked {
     /// The whole file.
     pub bytes: Vec<u8>,
     /// The bytes that were inserted; empty if the hook was there already.
     pub inserted: Vec<u8>,
+}
+
+/// Settings with this group of hooks and nothing else.
+fn new_settings(group: &[u8]) -> Hooked {
+    let bytes = [
+        &b"{\n  \"hooks\": {\n    \"SessionEnd\": [\n      "[..],
+        group,
+        b"\n    ]\n  }\n}\n",
+    ]
+    .concat();
+    Hooked {
+        inserted: bytes.clone(),
+        bytes,
+    }
 }
 
 /// Adds a hook that runs `command` whenever a session ends.
@@ -45,16 +61,7 @@ pub fn add_hook(settings: Option<&[u8]>, command: &str) -> Result<Hooked> {
     let group = Json::object().with("hooks", vec![hook]).to_bytes();
     let text = settings.unwrap_or_default();
     if text.trim_ascii().is_empty() {
-        let bytes = [
-            &b"{\n  \"hooks\": {\n    \"SessionEnd\": [\n      "[..],
-            &group,
-            b"\n    ]\n  }\n}\n",
-        ]
-        .concat();
-        return Ok(Hooked {
-            inserted: bytes.clone(),
-            bytes,
-        });
+        return Ok(new_settings(&group));
     }
     let whole =
         Raw::parse(text).map_err(|fault| not_settings(format!("not JSON at byte {}", fault.at)))?;
@@ -94,8 +101,8 @@ pub fn add_hook(settings: Option<&[u8]>, command: &str) -> Result<Hooked> {
     })
 }
 
-/// Takes the hook out again: exactly what was put in, else the group of hooks that runs `command`.
-/// None if it is not there.
+/// Removes the hook: exactly the inserted bytes, else the group of hooks that runs `command`.
+/// Returns `None` if it is not there.
 pub fn remove_hook(settings: &[u8], command: &str, inserted: &[u8]) -> Option<Vec<u8>> {
     let mut found = memchr::memmem::find_iter(settings, inserted);
     if let (false, Some(at), None) = (inserted.is_empty(), found.next(), found.next()) {
@@ -107,22 +114,21 @@ pub fn remove_hook(settings: &[u8], command: &str, inserted: &[u8]) -> Option<Ve
     let groups = Raw::parse(settings).ok()?.get("hooks")?.get("SessionEnd")?;
     let items: Vec<Raw<'_>> = groups.items().collect();
     let index = items.iter().position(|group| runs(*group, command))?;
-    let span = |raw: &Raw<'_>| {
-        (
-            offset(settings, raw.bytes()),
-            offset(settings, raw.bytes()) + raw.bytes().len(),
-        )
-    };
-    let (start, end) = span(items.get(index)?);
-    let (from, to) = match (
-        index.checked_sub(1).and_then(|i| items.get(i)),
-        items.get(index + 1),
-    ) {
-        (_, Some(next)) => (start, span(next).0),
-        (Some(before), None) => (span(before).1, end),
-        (None, None) => (start, end),
+    // The comma goes with it: the one behind it, else the one before it.
+    let spans: Vec<Range<usize>> = items.iter().map(|raw| span(settings, raw)).collect();
+    let own = spans.get(index)?;
+    let before = index.checked_sub(1).and_then(|index| spans.get(index));
+    let (from, to) = match (before, spans.get(index + 1)) {
+        (_, Some(next)) => (own.start, next.start),
+        (Some(before), None) => (before.end, own.end),
+        (None, None) => (own.start, own.end),
     };
     Some([settings.get(..from)?, settings.get(to..)?].concat())
+}
+
+fn span(settings: &[u8], raw: &Raw<'_>) -> Range<usize> {
+    let start = offset(settings, raw.bytes());
+    start..start + raw.bytes().len()
 }
 
 /// Whether the settings contain the hook.
@@ -145,14 +151,14 @@ fn runs(group: Raw<'_>, command: &str) -> bool {
     })
 }
 
-/// Where a part lies in the whole.
+/// Returns the offset of `part` in `whole`.
 fn offset(whole: &[u8], part: &[u8]) -> usize {
     (part.as_ptr() as usize)
         .saturating_sub(whole.as_ptr() as usize)
         .min(whole.len())
 }
 
-/// Where a member is put into the object that starts at `start`, and the bytes for it.
+/// Returns the position and the bytes that add a member to the object that starts at `start`.
 fn member(text: &[u8], start: usize, key: &str, value: &[u8]) -> Result<(usize, Vec<u8>)> {
     let mut members: Vec<Member> = Vec::new();
     let object = text.get(start..).unwrap_or_default();
@@ -169,10 +175,10 @@ fn member(text: &[u8], start: usize, key: &str, value: &[u8]) -> Result<(usize, 
     Ok((start + last.end, [b",", space, &new].concat()))
 }
 
-/// Where an item is put into an array, and the bytes for it.
+/// Returns the position and the bytes that add an item to an array.
 fn item(text: &[u8], array: Raw<'_>, value: &[u8]) -> Result<(usize, Vec<u8>)> {
     if array.kind() != RawKind::Array {
-        return Err(not_settings("`SessionEnd` is no list of hooks"));
+        return Err(not_settings("`SessionEnd` is not a list of hooks"));
     }
     let start = offset(text, array.bytes());
     let items: Vec<Raw<'_>> = array.items().collect();
@@ -194,7 +200,7 @@ fn not_settings(why: impl Into<String>) -> Error {
         format!("no hook can be added to `{SETTINGS}`"),
     )
     .because(why.into())
-    .hinting("keep by a timer instead: `boswell keep on --timer`")
+    .advising(Advice::KeepByTimer)
 }
 
 #[cfg(test)]
@@ -228,7 +234,7 @@ mod tests {
             );
             let again = add_hook(Some(&hooked.bytes), COMMAND).unwrap();
             assert!(again.inserted.is_empty() && again.bytes == hooked.bytes);
-            // Somebody wrote the file anew meanwhile.
+            // Another program rewrote the file in the meantime.
             let other = text.replace(", ", ",").replace(": ", ":");
             let left = remove_hook(other.as_bytes(), COMMAND, b"something else").unwrap();
             assert!(
@@ -254,10 +260,7 @@ mod tests {
             "{\"disableAllHooks\":true}",
         ] {
             let error = add_hook(Some(bad.as_bytes()), COMMAND).unwrap_err();
-            assert!(
-                error.hint().is_some_and(|hint| hint.contains("--timer")),
-                "{bad}"
-            );
+            assert!(error.advice() == Some(&Advice::KeepByTimer), "{bad}");
         }
     }
 

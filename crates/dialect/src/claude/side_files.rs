@@ -7,10 +7,10 @@ use super::discover;
 use crate::uuid::is_uuid;
 use crate::{FileInfo, Files, MemoryFile, SessionLocation, SideFile, SideKind};
 
-/// Title and archive files are a few words long.
+/// Title and archive files contain a few words; a larger file is not read.
 const LIMIT: u64 = 1 << 20;
 
-/// What small files about the session say: a title, if the log states none, and the archive mark.
+/// Adds facts from the small side files: a title, if the log states none, and the archive mark.
 pub(super) fn collect_meta(
     files: &dyn Files,
     location: &SessionLocation,
@@ -68,7 +68,7 @@ pub(super) fn list(files: &dyn Files, location: &SessionLocation) -> Result<Vec<
             out.push(side_file(info, SideKind::Checkpoint))
         })?;
         walk(files, &format!("tasks/{}", location.id), &mut |info| {
-            // The client locks the list by a file of its own.
+            // The client's lock file of the list is not part of it.
             if info.name() != ".lock" {
                 out.push(side_file(info, SideKind::Meta));
             }
@@ -132,7 +132,7 @@ pub(super) fn walk(
     Ok(())
 }
 
-/// Memory files of every project.
+/// Returns the memory files of every project.
 pub(super) fn memory(files: &dyn Files) -> Result<Vec<MemoryFile>> {
     let mut out = Vec::new();
     for project in discover::projects(files)? {

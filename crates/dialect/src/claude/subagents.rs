@@ -108,7 +108,8 @@ fn subagent(
     })
 }
 
-/// Key of the file that a result was spilled to: its name counts, the folder may have moved.
+/// Returns the key of the file that contains the full output of a long result. Only the file's name
+/// is used: the folder may have moved.
 pub(super) fn full_output_key(location: &SessionLocation, object: &Object<'_>) -> Option<String> {
     let path = object
         .get("toolUseResult")?
@@ -119,7 +120,7 @@ pub(super) fn full_output_key(location: &SessionLocation, object: &Object<'_>) -
         .next()
         .filter(|name| !name.is_empty() && !name.starts_with('.'))?;
     let owner = location.key.as_deref()?.strip_suffix(".jsonl")?;
-    // A subagent spills into the folder of the session that it works for.
+    // A subagent stores its outputs in the folder of its parent session.
     let owner = owner
         .split("/subagents/")
         .next()

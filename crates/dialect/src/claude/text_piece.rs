@@ -1,6 +1,6 @@
 //! The searchable text of a message, found in one pass over its content.
 //!
-//! Gives the same text as the blocks of a view. Where a view combines texts or takes them from
+//! Gives the same text as the parts of a view. Where a view combines texts or takes them from
 //! another place (several texts in one result, output that is stored outside the message), the
 //! result here is `None` and the view is built.
 
@@ -80,7 +80,7 @@ fn string(value: Option<Raw<'_>>) -> Str<'_> {
         .unwrap_or(Str::trusted(b"\"\""))
 }
 
-/// The one text that a tool answered.
+/// Returns the text of a tool result if it has exactly one.
 fn answer(content: Raw<'_>) -> Option<Str<'_>> {
     let text = match content.string() {
         Some(text) => text,
@@ -95,56 +95,19 @@ fn answer(content: Raw<'_>) -> Option<Str<'_>> {
             first
         }
     };
-    // Of an empty answer the line's own record of it is shown.
+    // For an empty result, the view shows the output recorded on the line instead.
     (!text.escaped().is_empty()).then_some(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use boswell_model::Block;
-    use boswell_model::json::scan_object;
     use boswell_testkit::make::claude;
 
-    use super::*;
-    use crate::claude::view;
-
-    /// The same as [`text_pieces`], by way of the view.
-    fn shown(object: &Object<'_>) -> Vec<(char, String)> {
-        let blocks = view::view(object).blocks;
-        let one = |block: Block| match block {
-            Block::Text(text) => vec![('t', text)],
-            Block::Thinking(text) => vec![('h', text)],
-            Block::Call { name, input, .. } => vec![('n', name), ('i', input)],
-            Block::Result { text, .. } => vec![('r', text)],
-            Block::Other { json, .. } => vec![('o', json)],
-            _ => vec![],
-        };
-        blocks.into_iter().flat_map(one).collect()
-    }
-
-    fn said(parts: Vec<TextPiece<'_>>) -> Vec<(char, String)> {
-        let text = |token: Str<'_>| token.to_text().into_owned();
-        let json = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let one = |part: TextPiece<'_>| match part {
-            TextPiece::Text(token) => vec![('t', text(token))],
-            TextPiece::Thinking(token) => vec![('h', text(token))],
-            TextPiece::Call(name, input) => vec![
-                ('n', name.map(text).unwrap_or_default()),
-                ('i', json(input)),
-            ],
-            TextPiece::Result(token) => vec![('r', text(token))],
-            TextPiece::Other(bytes) => vec![('o', json(bytes))],
-        };
-        parts.into_iter().flat_map(one).collect()
-    }
+    use crate::claude::Claude;
+    use crate::text_piece::same_as_view;
 
     fn check(line: &[u8]) -> Option<usize> {
-        let mut members = Vec::new();
-        let len = scan_object(line, &mut members).ok()?;
-        let object = Object::new(line.get(..len)?, &members);
-        let parts = said(text_pieces(&object)?);
-        assert_eq!(parts, shown(&object), "{}", String::from_utf8_lossy(line));
-        Some(parts.len())
+        same_as_view::check(&Claude, line)
     }
 
     #[test]

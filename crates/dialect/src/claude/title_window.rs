@@ -6,10 +6,10 @@
 use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Result, SessionView, Slot};
 
-/// How much of either end of a log the client looks at.
+/// How much of either end of a log the client reads.
 const WINDOW: u64 = 64 << 10;
 
-/// The user's newest title and the line that states it, if that line is out of the client's sight.
+/// Returns the user's newest title and its line, if that line is outside both windows.
 pub(super) fn lost(view: &SessionView<'_>) -> Result<Option<(Slot, String)>> {
     if view.log.bytes <= 2 * WINDOW || !view.log.whole {
         return Ok(None);

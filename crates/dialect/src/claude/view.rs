@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use boswell_model::json::{Object, Raw, RawKind};
-use boswell_model::{Block, MediaSource, View};
+use boswell_model::{Part, View};
 
 use super::{attachment, meta};
+use crate::media_part;
 
-/// Prepares a line for reading.
+/// Returns the readable view of a line.
 pub(super) fn view(object: &Object<'_>) -> View {
     let word = object.text("type").unwrap_or_default();
     let mut view = match word.as_ref() {
@@ -33,7 +34,7 @@ fn message(object: &Object<'_>) -> View {
     } else {
         message.get("content")
     };
-    view.blocks = content.map(blocks).unwrap_or_default();
+    view.parts = content.map(blocks).unwrap_or_default();
     fill_results(object, &mut view);
     view.model = message
         .get("model")
@@ -55,12 +56,12 @@ fn message(object: &Object<'_>) -> View {
     view
 }
 
-/// Takes the output of a tool from the line's own record of it where the message does not hold it.
+/// Adds the output of a tool from the line's `toolUseResult` if the message does not contain it.
 fn fill_results(object: &Object<'_>, view: &mut View) {
     let own = object.get("toolUseResult");
     let mut persisted = false;
-    for block in &mut view.blocks {
-        let Block::Result { text, .. } = block else {
+    for block in &mut view.parts {
+        let Part::Result { text, .. } = block else {
             continue;
         };
         persisted |= text.starts_with("<persisted-output>");
@@ -97,7 +98,7 @@ fn own_output(own: Raw<'_>) -> String {
         .join("\n")
 }
 
-/// The text of a string or of the text blocks of a list.
+/// Returns the text of a string, or of the text blocks of a list.
 fn plain_text(content: Raw<'_>) -> String {
     if let Some(text) = content.text() {
         return text.into_owned();
@@ -109,15 +110,15 @@ fn plain_text(content: Raw<'_>) -> String {
 }
 
 /// The blocks of a content; plain text is one text block.
-pub(super) fn blocks(content: Raw<'_>) -> Vec<Block> {
+pub(super) fn blocks(content: Raw<'_>) -> Vec<Part> {
     if let Some(text) = content.text() {
-        return vec![Block::Text(text.into_owned())];
+        return vec![Part::Text(text.into_owned())];
     }
     content.items().flat_map(block).collect()
 }
 
 /// A block, and for results the images inside it.
-fn block(raw: Raw<'_>) -> Vec<Block> {
+fn block(raw: Raw<'_>) -> Vec<Part> {
     let text = |key: &str| {
         raw.get(key)
             .and_then(|value| value.text())
@@ -125,28 +126,31 @@ fn block(raw: Raw<'_>) -> Vec<Block> {
     };
     let word = text("type").unwrap_or_default();
     vec![match word.as_str() {
-        "text" => Block::Text(text("text").unwrap_or_default()),
-        "thinking" => Block::Thinking(text("thinking").unwrap_or_default()),
-        "tool_use" | "server_tool_use" => Block::Call {
+        "text" => Part::Text(text("text").unwrap_or_default()),
+        "thinking" => Part::Thinking {
+            text: text("thinking").unwrap_or_default(),
+            signature: text("signature").filter(|it| !it.is_empty()),
+        },
+        "tool_use" | "server_tool_use" => Part::Call {
             id: text("id").unwrap_or_default(),
             name: text("name").unwrap_or_default(),
-            input: raw.get("input").map(json).unwrap_or_default(),
+            input: raw.get("input").map(json).unwrap_or_default().into(),
         },
         "tool_result" => return result(raw),
-        "image" | "document" => media(raw),
+        "image" | "document" => media_part::of_source(raw),
         _ if raw.kind() == RawKind::String => {
-            Block::Text(raw.text().unwrap_or_default().into_owned())
+            Part::Text(raw.text().unwrap_or_default().into_owned())
         }
-        _ => Block::Other {
+        _ => Part::Other {
             word,
             json: json(raw),
         },
     }]
 }
 
-fn result(raw: Raw<'_>) -> Vec<Block> {
+fn result(raw: Raw<'_>) -> Vec<Part> {
     let content = raw.get("content");
-    let mut out = vec![Block::Result {
+    let mut out = vec![Part::Result {
         call: raw
             .get("tool_use_id")
             .and_then(|id| id.text())
@@ -165,27 +169,9 @@ fn result(raw: Raw<'_>) -> Vec<Block> {
             .into_iter()
             .flat_map(|content| content.items())
             .filter(is_media)
-            .map(media),
+            .map(media_part::of_source),
     );
     out
-}
-
-fn media(raw: Raw<'_>) -> Block {
-    let source = raw.get("source");
-    let text = |key: &str| {
-        source
-            .and_then(|s| s.get(key))
-            .and_then(|value| value.text())
-            .map(|text| text.into_owned())
-    };
-    let place = match text("data") {
-        Some(data) => MediaSource::Inline(data),
-        None => MediaSource::Reference(text("url").or_else(|| text("file_id")).unwrap_or_default()),
-    };
-    Block::Media {
-        mime: text("media_type"),
-        source: place,
-    }
 }
 
 fn json(raw: Raw<'_>) -> String {
@@ -195,18 +181,18 @@ fn json(raw: Raw<'_>) -> String {
 fn attached(object: &Object<'_>) -> View {
     let word = attachment::word(object).unwrap_or_default();
     let mut view = View {
-        blocks: attachment::parts(object).flat_map(blocks).collect(),
+        parts: attachment::parts(object).flat_map(blocks).collect(),
         ..View::default()
     };
-    if view.blocks.is_empty() {
-        view.blocks = unrendered(object).map(Block::Text).into_iter().collect();
+    if view.parts.is_empty() {
+        view.parts = unrendered(object).map(Part::Text).into_iter().collect();
     }
     view.remark = Some(format!("attachment {word}"));
     view
 }
 
-/// The text of an attachment whose wording for the model was not recorded: a queued prompt, a
-/// file, what a hook said.
+/// Returns the text of an attachment for which the text sent to the model was not recorded: a
+/// queued prompt, a file, the output of a hook.
 fn unrendered(object: &Object<'_>) -> Option<String> {
     let attachment = object.get("attachment")?;
     let places: [&[&str]; 6] = [
@@ -230,7 +216,7 @@ fn system(object: &Object<'_>) -> View {
     let mut view = View::default();
     let content = object.get("content").filter(|content| !content.is_null());
     if subtype != "compact_boundary" {
-        view.blocks = content.map(blocks).unwrap_or_default();
+        view.parts = content.map(blocks).unwrap_or_default();
     }
     view.remark = Some(match subtype.as_ref() {
         "compact_boundary" => compaction(object),
@@ -334,14 +320,14 @@ mod tests {
         );
         assert_eq!(view.model.as_deref(), Some("m"));
         assert_eq!(view.usage.and_then(|u| u.output), Some(3));
-        assert_eq!(view.blocks[0], Block::Thinking("hm".into()));
+        assert_eq!(view.parts[0], Part::thinking("hm"));
         assert_eq!(
             view.calls().next(),
-            Some(("t", "Bash", r#"{"command":"ls"}"#))
+            Some(("t", "Bash", &r#"{"command":"ls"}"#.into()))
         );
         assert_eq!(
-            view.blocks[3],
-            Block::Other {
+            view.parts[3],
+            Part::Other {
                 word: "brand_new".into(),
                 json: r#"{"type":"brand_new","x":1}"#.into()
             }
@@ -409,7 +395,7 @@ mod tests {
             Some("the whole output is in `/x/t.txt`")
         );
         assert!(
-            matches!(&view.blocks[1], Block::Media { mime: Some(mime), .. } if mime == "image/png")
+            matches!(&view.parts[1], Part::Media { mime: Some(mime), .. } if mime == "image/png")
         );
     }
 

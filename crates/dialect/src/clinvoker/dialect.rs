@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Head, Interner, Message, Problem,
-    ProblemKind, Result, SessionMeta, SessionView, Slot, Tip, View, shell_quote,
+    Advice, Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Head, Interner, Message,
+    Problem, ProblemKind, Result, SessionMeta, SessionView, Slot, Tip, View,
 };
 
 use crate::DialectFacts;
@@ -18,7 +18,7 @@ use crate::{
 
 use super::{document, id, index, layout, plan};
 
-/// Sessions of clinvoker (`clinvk`).
+/// The dialect of clinvoker (`clinvk`).
 #[derive(Debug)]
 pub struct Clinvoker;
 
@@ -32,7 +32,7 @@ const CAN: Capabilities = Capabilities::new(&[
     (Capability::Resume, Support::Native),
 ]);
 
-/// What is always true of it.
+/// Facts about the dialect that do not depend on a session.
 static FACTS: DialectFacts = DialectFacts {
     capabilities: CAN,
     sessions_folder: Some("sessions"),
@@ -50,7 +50,7 @@ impl Dialect for Clinvoker {
             .home
             .clone()
             .or_else(|| env.var("USERPROFILE").map(PathBuf::from));
-        // Without a home it keeps its sessions where it was started.
+        // Without a home folder, clinvoker stores sessions in its working folder.
         vec![home.unwrap_or_else(|| env.cwd.clone()).join(".clinvk")]
     }
 
@@ -112,16 +112,15 @@ impl Dialect for Clinvoker {
                 document::text(o, "id").map(|id| id.into_owned())
             })?
             .flatten();
-        let session = id.filter(|id| id::is_valid(id)).map_or_else(
-            || "S".to_owned(),
-            |id| shell_quote(&format!("clinvoker:{id}")),
-        );
+        let session = id
+            .filter(|id| id::is_valid(id))
+            .map(|id| format!("clinvoker:{id}"));
         Err(Error::new(
             ErrorKind::Unsupported,
-            "clinvoker keeps no messages, so nothing can be said of its context",
+            "clinvoker keeps no messages, so its context is not known",
         )
         .because("the transcript is with the backend that it ran")
-        .hinting(format!("`boswell show {session}` follows the link to it")))
+        .advising(Advice::ShowSession { session }))
     }
 
     fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {
@@ -153,7 +152,7 @@ impl PlanEdits for Clinvoker {
         matches!(operation, Title | Tag | Status | Fork | Delete)
     }
 
-    /// One lock for everything: clinvoker's own.
+    /// clinvoker has one lock for the whole store.
     fn locks(&self, _location: &SessionLocation, _request: &EditRequest) -> Vec<LockSpec> {
         plan::lock()
     }
@@ -216,8 +215,8 @@ impl SharedFiles for Clinvoker {
 }
 
 impl Runtime for Clinvoker {
-    /// It knows its home folder and nothing else: a store in another one was written
-    /// with another `HOME`.
+    /// clinvoker reads no variable but its home folder: a store elsewhere was written with another
+    /// `HOME`.
     fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
         let home = root
             .parent()
@@ -244,7 +243,8 @@ impl Runtime for Clinvoker {
             .collect()
     }
 
-    /// clinvoker resumes only what has a session at the backend; a fresh fork has none.
+    /// Returns the resume command. clinvoker resumes only documents with a session at the backend,
+    /// and a new fork has none.
     fn resume(
         &self,
         meta: &SessionMeta,

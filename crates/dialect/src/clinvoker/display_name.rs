@@ -1,12 +1,12 @@
 //! The name of a session in clinvoker's lists.
 
-/// Code points up to which a prompt is shown whole.
+/// Longest prompt, in code points, that is shown completely.
 const WHOLE: usize = 50;
-/// Code points that are left of a longer one.
+/// Number of code points that are shown of a longer prompt.
 const CUT: usize = 47;
 
-/// The title; else the prompt, cut to 47 code points and `...` when it has more than 50; else
-/// eight bytes of the id.
+/// Returns the title; else the prompt, cut to 47 code points and `...` if it has more than 50; else
+/// the first eight bytes of the id.
 pub fn display_name(title: &str, prompt: &str, id: &str) -> String {
     if !title.is_empty() {
         return title.to_owned();

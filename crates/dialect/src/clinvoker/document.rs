@@ -15,12 +15,12 @@ pub(crate) fn is_document(object: &Object<'_>) -> bool {
         .all(|key| member(object.raw(), key).is_some_and(|v| v.string().is_some()))
 }
 
-/// A member's text.
+/// Returns a string member.
 pub(crate) fn text<'a>(object: &Object<'a>, key: &str) -> Option<Cow<'a, str>> {
     member(object.raw(), key)?.text()
 }
 
-/// When the session was made. Go writes the zero time for "never"; that is unknown.
+/// Returns the creation time. Go writes its zero time for "never"; then the time is unknown.
 pub(crate) fn created(object: &Object<'_>) -> Option<Instant> {
     time(object, "created_at")
 }
@@ -29,43 +29,59 @@ fn time(object: &Object<'_>, key: &str) -> Option<Instant> {
     Instant::parse(&text(object, key)?)
 }
 
-/// The first member whose type is not that of clinvoker's field. Go's decoder refuses the whole
-/// document for it, so clinvoker does not list the session.
+/// Returns the first member whose type is not that of clinvoker's field. Go's decoder rejects the
+/// whole document for it, so clinvoker does not list the session.
 pub(crate) fn refused(object: &Object<'_>) -> Option<&'static str> {
-    type Fits = fn(Raw<'_>) -> bool;
-    let is = |key: &str, fits: Fits| {
+    FIELDS.into_iter().find_map(|(key, kind)| {
         let mut members = object.raw().members();
-        members.all(|(name, value)| {
-            !go_json::is_key(&name.to_text(), key) || value.is_null() || fits(value)
-        })
-    };
-    let is_text: Fits = |value| value.kind() == RawKind::String;
-    let texts = [
-        "id",
-        "backend",
-        "created_at",
-        "last_used",
-        "working_dir",
-        "backend_session_id",
-        "model",
-        "initial_prompt",
-        "status",
-        "title",
-        "parent_id",
-        "error_message",
-    ];
-    let bad_text = texts.into_iter().find(|key| !is(key, is_text));
-    let others: [(&str, Fits); 4] = [
-        ("turn_count", |it| it.i64().is_some()),
-        ("token_usage", |it| it.kind() == RawKind::Object),
-        ("tags", |it| it.kind() == RawKind::Array),
-        ("metadata", |it| it.kind() == RawKind::Object),
-    ];
-    let bad_other = || others.into_iter().find(|(key, fits)| !is(key, *fits));
-    bad_text.or_else(|| bad_other().map(|(key, _)| key))
+        let bad = members
+            .any(|(name, value)| go_json::is_key(&name.to_text(), key) && !kind.takes(value));
+        bad.then_some(key)
+    })
 }
 
-/// Takes every fact of the document.
+/// The members of clinvoker's struct, in the order in which they are compared.
+const FIELDS: [(&str, FieldKind); 16] = [
+    ("id", FieldKind::Text),
+    ("backend", FieldKind::Text),
+    ("created_at", FieldKind::Text),
+    ("last_used", FieldKind::Text),
+    ("working_dir", FieldKind::Text),
+    ("backend_session_id", FieldKind::Text),
+    ("model", FieldKind::Text),
+    ("initial_prompt", FieldKind::Text),
+    ("status", FieldKind::Text),
+    ("title", FieldKind::Text),
+    ("parent_id", FieldKind::Text),
+    ("error_message", FieldKind::Text),
+    ("turn_count", FieldKind::Integer),
+    ("token_usage", FieldKind::Object),
+    ("tags", FieldKind::List),
+    ("metadata", FieldKind::Object),
+];
+
+#[derive(Clone, Copy)]
+enum FieldKind {
+    Text,
+    Integer,
+    Object,
+    List,
+}
+
+impl FieldKind {
+    /// Whether Go's decoder takes the value for a field of this kind; `null` fits any.
+    fn takes(self, value: Raw<'_>) -> bool {
+        value.is_null()
+            || match self {
+                FieldKind::Text => value.kind() == RawKind::String,
+                FieldKind::Integer => value.i64().is_some(),
+                FieldKind::Object => value.kind() == RawKind::Object,
+                FieldKind::List => value.kind() == RawKind::Array,
+            }
+    }
+}
+
+/// Adds all facts of the document.
 pub(crate) fn collect_meta(object: &Object<'_>, meta: &mut SessionMeta) {
     let text = |key: &str| {
         text(object, key)
@@ -75,17 +91,17 @@ pub(crate) fn collect_meta(object: &Object<'_>, meta: &mut SessionMeta) {
     meta.id = text("id");
     meta.agent = text("backend");
     meta.created = created(object);
-    // A session that was never used was active when it was made.
-    // The zero time is unknown, and stays so: `clean` must not take a session for an old one.
+    // Go's zero time means that the time is unknown. It stays unknown, so that `clean` does not
+    // treat a session that was never used as an old one.
     meta.last_active = time(object, "last_used");
-    // The value of a flag, not the folder it ran in, and therefore often empty.
+    // This is the value of a flag, not the working folder, and therefore often empty.
     meta.project = text("working_dir");
     meta.title = text("title");
     meta.status = text("status");
     meta.parent = text("parent_id");
     if let Some(prompt) = text("initial_prompt") {
         meta.saw_prompt(&prompt);
-        // Which prompt was the last one, only the backend knows.
+        // Only the backend knows which prompt was the last one.
         meta.last_prompt = None;
     }
     if let Some(model) = text("model") {
@@ -105,7 +121,7 @@ pub(crate) fn collect_meta(object: &Object<'_>, meta: &mut SessionMeta) {
     fold_counts(object, meta);
 }
 
-/// A value that is not a text is taken as it is written.
+/// Adds custom metadata. A value that is not a string is stored as its JSON text.
 fn fold_metadata(metadata: Raw<'_>, meta: &mut SessionMeta) {
     for (key, value) in metadata.members() {
         let value = value
@@ -116,7 +132,7 @@ fn fold_metadata(metadata: Raw<'_>, meta: &mut SessionMeta) {
     }
 }
 
-/// The message of a failure outlives it: a session that completed later still has it.
+/// Adds the error message, which stays in the document even if a later run completes.
 fn fold_error(message: Option<String>, meta: &mut SessionMeta) {
     let Some(message) = message else { return };
     if meta.status.as_deref() == Some("error") {
@@ -129,8 +145,8 @@ fn fold_error(message: Option<String>, meta: &mut SessionMeta) {
 }
 
 fn fold_counts(object: &Object<'_>, meta: &mut SessionMeta) {
-    // Go leaves out a zero, so absent is none here, not unknown.
-    // A count that is not a number is unknown: clinvoker does not read such a document.
+    // Go omits zero values, so a missing count is zero, not unknown. A count that is not a number
+    // is unknown: clinvoker does not read such a document.
     let turns = member(object.raw(), "turn_count").map_or(Some(0), |n| n.u64());
     meta.stated.turns = turns;
     let Some(stated) = member(object.raw(), "token_usage") else {
@@ -152,7 +168,7 @@ fn fold_counts(object: &Object<'_>, meta: &mut SessionMeta) {
     }
 }
 
-/// What a person reads of a document: the prompt, and a line about the rest.
+/// Returns the readable view: the prompt, and a line with the other facts.
 pub(crate) fn view(object: &Object<'_>) -> View {
     let text = |key: &str| text(object, key).unwrap_or_default();
     let prompt = text("initial_prompt");

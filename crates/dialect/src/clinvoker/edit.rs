@@ -1,7 +1,7 @@
 //! Changes members of a document and keeps every other byte: unknown fields, times, layout.
 
 use boswell_model::json::{Member, Raw, Str, scan_object};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::go_json;
 
@@ -28,7 +28,7 @@ const ORDER: [&str; 16] = [
 /// The white space before each member of a newly written document.
 pub(crate) const LAYOUT: &[u8] = b"\n  ";
 
-/// A document that is being changed.
+/// A document while it is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
     before: Vec<u8>,
@@ -37,16 +37,16 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    /// Takes the bytes of a document. Fails if it is not a JSON object, because a change would lose
-    /// its contents.
+    /// Parses a document. Fails if it is not a JSON object, because a change would lose its
+    /// contents.
     pub(crate) fn of(bytes: &[u8]) -> Result<Edit> {
         let damaged = |why: String| {
             Error::new(
                 ErrorKind::Damaged,
-                "the session's document is no JSON object, so nothing in it can be changed",
+                "the session's document is not a JSON object, so it cannot be changed",
             )
             .because(why)
-            .hinting("see what is wrong with `boswell check`")
+            .advising(Advice::Check { session: None })
         };
         let raw = Raw::parse(bytes).map_err(|fault| damaged(fault.to_string()))?;
         let start = bytes.len() - bytes.trim_ascii_start().len();
@@ -60,7 +60,7 @@ impl Edit {
         })
     }
 
-    /// A new document with these members.
+    /// Returns a new document with these members.
     pub(crate) fn new(members: &[(&str, Vec<u8>)]) -> Edit {
         let members: Vec<Vec<u8>> = members
             .iter()
@@ -74,17 +74,17 @@ impl Edit {
         }
     }
 
-    /// The bytes of the document.
+    /// Returns the bytes of the document.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         [self.before.as_slice(), &self.object, &self.after].concat()
     }
 
-    /// A member's value.
+    /// Returns the value of a member.
     pub(crate) fn get(&self, key: &str) -> Option<Raw<'_>> {
         go_json::member(Raw::trusted(&self.object), key)
     }
 
-    /// White space before the first member: how the document is laid out.
+    /// Returns the white space before the first member, which shows how the document is formatted.
     pub(crate) fn gap(&self) -> &[u8] {
         self.members()
             .first()
@@ -92,7 +92,7 @@ impl Edit {
             .unwrap_or(b"")
     }
 
-    /// Gives a member this value; a new one goes where Go would write it.
+    /// Sets a member; a new one is added where Go would write it.
     pub(crate) fn set(&mut self, key: &str, value: &[u8]) {
         let members = self.members();
         let found = members.iter().rev().find(|member| self.is(member, key));
@@ -103,14 +103,15 @@ impl Edit {
         self.object.splice(from..to, with);
     }
 
-    /// Gives a member this text.
+    /// Sets a string member.
     pub(crate) fn set_text(&mut self, key: &str, text: &str) {
         if self.get(key).is_none_or(|value| !value.is(text)) {
             self.set(key, &go_json::string(text));
         }
     }
 
-    /// Takes a member out, in whatever case its key is written: clinvoker would read it.
+    /// Removes a member. Keys are compared as in Go, which ignores case: clinvoker would read any
+    /// spelling.
     pub(crate) fn remove(&mut self, key: &str) {
         let members = Raw::trusted(&self.object).members();
         let names: Vec<String> = members
@@ -118,7 +119,7 @@ impl Edit {
             .filter(|name| go_json::is_key(name, key))
             .collect();
         for name in names {
-            // It was scanned before, so it scans again.
+            // Cannot fail: the object was scanned before.
             if let Ok(without) = boswell_model::json::remove_member(&self.object, &name) {
                 self.object = without;
             }
@@ -163,7 +164,7 @@ impl Edit {
 
     fn members(&self) -> Vec<Member> {
         let mut members = Vec::new();
-        // It was scanned before, so it scans again.
+        // Cannot fail: the object was scanned before.
         let _ = scan_object(&self.object, &mut members);
         members
     }

@@ -6,10 +6,11 @@
 use boswell_model::Instant;
 use boswell_model::json::{Json, Raw};
 
-/// What Go writes for a time that never was.
+/// Go's zero time, which means "never".
 pub(crate) const NEVER: &str = "0001-01-01T00:00:00Z";
 
-/// A member of an object as Go's decoder finds it: keys in any case, the last one that is not null.
+/// Returns a member as Go's decoder finds it: keys in any case, and the last value that is not
+/// null.
 pub(crate) fn member<'a>(object: Raw<'a>, key: &str) -> Option<Raw<'a>> {
     let values = object
         .members()
@@ -20,8 +21,8 @@ pub(crate) fn member<'a>(object: Raw<'a>, key: &str) -> Option<Raw<'a>> {
         .last()
 }
 
-/// Whether Go's decoder takes a name for the key of a field. Two letters beyond ASCII fold to ASCII
-/// ones.
+/// Whether Go's decoder accepts a name as the key of a field. Two letters beyond ASCII fold to
+/// ASCII ones.
 pub(crate) fn is_key(name: &str, key: &str) -> bool {
     let fold = |letter: char| match letter {
         '\u{17f}' => 's',
@@ -31,7 +32,8 @@ pub(crate) fn is_key(name: &str, key: &str) -> bool {
     name.chars().map(fold).eq(key.chars().map(fold))
 }
 
-/// A string token. Go escapes what browsers misread as markup, and the two line separators.
+/// Encodes a string. Go escapes characters with a meaning in HTML, and the two Unicode line
+/// separators.
 pub(crate) fn string(text: &str) -> Vec<u8> {
     let token = Json::from(text).to_string();
     let mut out = String::with_capacity(token.len());
@@ -48,7 +50,7 @@ pub(crate) fn string(text: &str) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// A time: RFC 3339 in UTC, without zeros at the end of the fraction.
+/// Encodes a time: RFC 3339 in UTC, without trailing zeros in the fraction.
 pub(crate) fn time(at: Instant) -> Vec<u8> {
     let text = at.to_rfc3339();
     let bare = text

@@ -16,7 +16,7 @@ use super::{go_json, layout};
 /// The key of the index.
 pub(crate) const KEY: &str = "sessions/index.json";
 const LIMIT: u64 = 256 << 20;
-/// How many ids a sentence names.
+/// How many ids a message lists.
 const NAMED: usize = 5;
 
 /// Reports where the index and the documents differ. A missing index is not a problem: clinvoker
@@ -46,7 +46,7 @@ pub(crate) fn compare(
         Err(why) => {
             return say(
                 ProblemKind::StaleIndex,
-                format!("{why}; clinvoker will make it anew"),
+                format!("{why}; clinvoker will rebuild it"),
             );
         }
     };
@@ -74,9 +74,9 @@ pub(crate) fn compare(
     }
 }
 
-/// The object of rows, empty where Go would read none.
+/// Returns the object with the rows; empty if Go would read no rows.
 fn rows_of(bytes: &[u8]) -> std::result::Result<Raw<'_>, &'static str> {
-    let root = Raw::parse(bytes).map_err(|_| "the index is no JSON")?;
+    let root = Raw::parse(bytes).map_err(|_| "the index is not JSON")?;
     if go_json::member(root, "version").and_then(|v| v.i64()) != Some(1) {
         return Err("the index is of another version than 1");
     }
@@ -99,16 +99,16 @@ fn some(ids: &[&str]) -> String {
     named.join(", ")
 }
 
-/// Which rows are held against their documents.
+/// Which rows are compared with their documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// Those that are missing, and those of documents that change.
+    /// Missing rows, and rows of documents that change.
     Names,
-    /// Every one.
+    /// Every row.
     Everything,
 }
 
-/// What an index had wrong.
+/// The errors of an index that were corrected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Fixed {
     pub(crate) added: usize,
@@ -117,7 +117,8 @@ pub(crate) struct Fixed {
     pub(crate) remake: Option<&'static str>,
 }
 
-/// The step that makes the index right, once documents are what `changes` says: new bytes, or gone.
+/// Returns the step that corrects the index. `changes` are the documents after the plan: new bytes,
+/// or `None` if deleted.
 pub(crate) fn step(
     files: &dyn Files,
     changes: &BTreeMap<String, Option<Vec<u8>>>,
@@ -136,61 +137,61 @@ pub(crate) fn step(
             None
         }
     };
-    let mut ids: BTreeSet<String> = layout::documents(files)?;
-    for (id, change) in changes {
-        if change.is_some() {
-            ids.insert(id.clone())
-        } else {
-            ids.remove(id)
+    let ids = ids_after(files, changes)?;
+    let row_of = |id: &str| -> Result<Option<Row>> {
+        let bytes = match changes.get(id) {
+            Some(bytes) => bytes.clone(),
+            None => files.read_whole(&layout::key(id), LIMIT)?,
         };
-    }
-    let bytes_of = |id: &str| match changes.get(id) {
-        Some(bytes) => Ok(bytes.clone()),
-        None => files.read_whole(&layout::key(id), LIMIT),
+        Ok(bytes.as_deref().and_then(|bytes| Row::of(id, bytes)))
     };
-    let rows = usable.unwrap_or(Raw::trusted(b"{}"));
-    let mut table = Table::of(rows);
+    let mut table = Table::of(usable.unwrap_or(Raw::trusted(b"{}")));
     for (at, id) in table.ids().into_iter().enumerate() {
         if !ids.contains(&id) {
             table.drop_row(at);
             fixed.deleted_sessions += usize::from(changes.get(&id).is_none_or(Option::is_some));
         } else if depth == Depth::Everything || changes.contains_key(&id) {
-            // A document that cannot be read says nothing against the row that it has.
-            let Some(row) = bytes_of(&id)?
-                .as_deref()
-                .and_then(|bytes| Row::of(&id, bytes))
-            else {
-                continue;
-            };
-            if table.mend_row(at, &row) {
+            // An unreadable document is no reason to change its row.
+            if let Some(row) = row_of(&id)?
+                && table.mend_row(at, &row)
+            {
                 fixed.stale += usize::from(!changes.contains_key(&id));
             }
         }
     }
     let known: BTreeSet<String> = table.ids().into_iter().collect();
     for id in ids.difference(&known) {
-        if let Some(row) = bytes_of(id)?
-            .as_deref()
-            .and_then(|bytes| Row::of(id, bytes))
-        {
+        if let Some(row) = row_of(id)? {
             table.add_row(id, &row);
             fixed.added += usize::from(!changes.contains_key(id));
         }
     }
+    let rows = table.bytes();
     let new = match (&old, usable) {
-        (Some(old), Some(rows)) => spliced(old, rows, &table.bytes()),
-        _ => [
-            b"{\"version\":1,\"index\":".as_slice(),
-            &table.bytes(),
-            b"}",
-        ]
-        .concat(),
+        (Some(old), Some(before)) => spliced(old, before, &rows),
+        _ => [b"{\"version\":1,\"index\":".as_slice(), &rows, b"}"].concat(),
     };
     Ok((put(old, new), fixed))
 }
 
-/// Replaces a file as it was read, so that a change in between is noticed; makes it
-/// where there is none.
+/// The documents that are there once `changes` are made.
+fn ids_after(
+    files: &dyn Files,
+    changes: &BTreeMap<String, Option<Vec<u8>>>,
+) -> Result<BTreeSet<String>> {
+    let mut ids = layout::documents(files)?;
+    for (id, change) in changes {
+        if change.is_some() {
+            ids.insert(id.clone());
+        } else {
+            ids.remove(id);
+        }
+    }
+    Ok(ids)
+}
+
+/// Replaces the bytes that were read, so that a concurrent change is noticed; creates the file if
+/// there is none.
 fn put(old: Option<Vec<u8>>, new: Vec<u8>) -> Option<Step> {
     match old {
         Some(old) if old == new => None,
@@ -205,7 +206,7 @@ fn put(old: Option<Vec<u8>>, new: Vec<u8>) -> Option<Step> {
     }
 }
 
-/// The index with other rows; all else stays.
+/// Returns the index with other rows; all other bytes stay.
 fn spliced(old: &[u8], rows: Raw<'_>, new: &[u8]) -> Vec<u8> {
     let from = rows
         .bytes()
@@ -219,18 +220,18 @@ fn spliced(old: &[u8], rows: Raw<'_>, new: &[u8]) -> Vec<u8> {
         old.get(from..end) == Some(rows.bytes()),
     ) {
         (Some(before), Some(after), true) => [before, new, after].concat(),
-        // The rows were `null` or not there.
+        // The rows were `null` or missing.
         _ => boswell_model::json::set_member(old.trim_ascii(), &["index"], new)
             .unwrap_or_else(|_| old.to_vec()),
     }
 }
 
-/// The rows of an index on their way to new ones; what stays keeps its bytes and the
-/// white space around it.
+/// The rows of an index while they are changed. Unchanged rows keep their bytes and the white space
+/// around them.
 struct Table<'a> {
     bytes: &'a [u8],
     members: Vec<Member>,
-    /// For each member: none if it goes, its new value if it changes.
+    /// For each member: `None` if it is removed, `Some(Some(_))` if its value changes.
     rows: Vec<Option<Option<Vec<u8>>>>,
     added: Vec<(String, Vec<u8>)>,
 }
@@ -238,7 +239,7 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn of(rows: Raw<'a>) -> Self {
         let mut members = Vec::new();
-        // Rows are an object that was parsed.
+        // Cannot fail: the rows are an object that was parsed.
         let _ = scan_object(rows.bytes(), &mut members);
         let kept = vec![Some(None); members.len()];
         let mut table = Table {
@@ -275,7 +276,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Makes a row right; true if it was not.
+    /// Corrects a row; returns whether it was wrong.
     fn mend_row(&mut self, at: usize, want: &Row) -> bool {
         let Some((member, slot)) = self.members.get(at).zip(self.rows.get_mut(at)) else {
             return false;
@@ -338,7 +339,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A row that an index holds of a session.
+/// Returns the row of a session in an index.
 #[cfg(test)]
 pub(crate) fn row_in<'a>(index: &'a [u8], id: &str) -> Option<Raw<'a>> {
     rows_of(index).ok()?.get(id)

@@ -8,7 +8,8 @@ use crate::{Discovered, Files, SessionLocation};
 
 use super::{id, index};
 
-/// Finds every document. A row of the index without one is a ghost: it is reported, and no session.
+/// Finds every document. A row of the index without a document is reported as stale and is not a
+/// session.
 pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
     let mut found = Discovered::default();
     let mut documents = BTreeSet::new();
@@ -20,7 +21,7 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
             continue;
         };
         let trouble = if !id::is_valid(session) {
-            Some("its name is no session id, so it is not listed; it can be read by its path")
+            Some("its name is not a session id, so it is not listed; it can be read by its path")
         } else if !info.is_file() {
             Some("it is not a regular file")
         } else {
@@ -45,12 +46,12 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
     Ok(found)
 }
 
-/// Key of a session's document.
+/// Returns the key of a session's document.
 pub(crate) fn key(id: &str) -> String {
     format!("sessions/{id}.json")
 }
 
-/// Ids of all documents.
+/// Returns the ids of all documents.
 pub(crate) fn documents(files: &dyn Files) -> Result<BTreeSet<String>> {
     let is_one = |info: &crate::FileInfo| {
         let id = info

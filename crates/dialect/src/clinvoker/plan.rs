@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Raw, RawKind};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Remark, RequestInput, Result, SessionRef};
 
 use crate::{
     EditRequest, Files, IdSource, LockSpec, Modified, NewSession, Plan, PlanInput, Planned,
@@ -17,17 +17,17 @@ use super::status::Status;
 use super::{go_json, id, layout};
 
 const LIMIT: u64 = 256 << 20;
-/// The backend that clinvoker itself takes where none is named.
+/// The backend that clinvoker uses by default.
 const BACKEND: &str = "claude";
 
-/// The lock of the whole store.
+/// Returns the lock of the whole store.
 pub(crate) fn lock() -> Vec<LockSpec> {
     vec![LockSpec::AgentFlock {
         key: "sessions/store.lock".to_owned(),
     }]
 }
 
-/// What has to happen to a session for an intention to come true.
+/// Returns the plan for an edit request on a session.
 pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
     match request {
         EditRequest::Title(title) => edited(asked, "rename", format!("title it {title}"), |edit| {
@@ -49,7 +49,7 @@ pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result
                     ErrorKind::Invalid,
                     format!("clinvoker has no status `{}`", status.escape_debug()),
                 )
-                .hinting("use `active`, `paused`, `completed` or `error`"));
+                .advising("use `active`, `paused`, `completed` or `error`"));
             };
             edited(
                 asked,
@@ -63,12 +63,13 @@ pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result
         _ => Err(unsupported(
             "clinvoker",
             "be changed like that",
-            "the conversation is with its backend: `boswell show` follows the link",
+            Advice::from("the conversation is with its backend")
+                .also(Advice::ShowSession { session: None }),
         )),
     }
 }
 
-/// What has to happen to the store for an intention to come true.
+/// Returns the plan for a request on the whole store.
 pub(crate) fn of_store(
     files: &dyn Files,
     request: &StoreRequest,
@@ -85,7 +86,7 @@ pub(crate) fn of_store(
     }
 }
 
-/// A document with changes, and the index that follows from it.
+/// Plans a change of a document and the matching change of the index.
 fn edited(
     asked: &PlanInput<'_>,
     kind: &str,
@@ -94,7 +95,7 @@ fn edited(
 ) -> Result<Planned> {
     let (key, bytes) = document(asked)?;
     let mut edit = Edit::of(&bytes)?;
-    let remarks = change(&mut edit);
+    let remarks = change(&mut edit).into_iter().map(Remark::from).collect();
     let mut plan = Plan::new(kind, title);
     let new = edit.bytes();
     if new != bytes {
@@ -130,9 +131,12 @@ fn document(asked: &PlanInput<'_>) -> Result<(String, Vec<u8>)> {
         Some(bytes) => Ok((key, bytes)),
         None => Err(Error::new(
             ErrorKind::NotFound,
-            format!("the session `{}` is not there any more", asked.location.id),
+            format!(
+                "the session `{}` does not exist any more",
+                asked.location.id
+            ),
         )
-        .hinting("see the sessions with `boswell list --hidden`")),
+        .advising(Advice::list_all())),
     }
 }
 
@@ -175,7 +179,7 @@ fn set_tags(edit: &mut Edit, tags: &[String]) {
     }
 }
 
-/// The tags as they are to be, each once: those that are there first, in their own bytes.
+/// Returns the new tags, each once: existing ones first, with their own bytes.
 fn tag_items(before: &[Vec<u8>], tags: &[String]) -> Vec<Vec<u8>> {
     let mut items = Vec::new();
     let mut there: Vec<String> = Vec::new();
@@ -198,7 +202,7 @@ fn set_status(edit: &mut Edit, next: Status, message: Option<&str>) -> Vec<Strin
         .get("status")
         .and_then(|status| Status::parse(&status.text()?));
     edit.set_text("status", next.word());
-    // The message of an earlier failure stays, as clinvoker leaves it, unless there is a new one.
+    // As in clinvoker, the message of an earlier failure stays unless there is a new one.
     if let Some(message) = message {
         set_or_remove(edit, "error_message", message);
     }
@@ -212,16 +216,22 @@ fn set_status(edit: &mut Edit, next: Status, message: Option<&str>) -> Vec<Strin
     }
 }
 
-/// What clinvoker's own fork copies: backend, folder, model, tags and metadata. Title, prompt,
-/// turns and use stay behind.
+fn has_items(list: &Vec<u8>) -> bool {
+    Raw::trusted(list).items().next().is_some()
+}
+
+fn has_members(map: &Vec<u8>) -> bool {
+    Raw::trusted(map).members().next().is_some()
+}
+
+/// Plans a fork, which copies what clinvoker's own fork does: backend, folder, model, tags and
+/// metadata. Title, prompt, turns and usage are not copied.
 fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
     let (_, bytes) = document(asked)?;
     let source = Edit::of(&bytes)?;
     let token = |key: &str| source.get(key).map(|value| value.bytes().to_vec());
-    let text = |key: &str| {
-        let value = source.get(key)?;
-        (value.kind() == RawKind::String && !value.is("")).then(|| value.bytes().to_vec())
-    };
+    let is_text = |token: &Vec<u8>| Raw::trusted(token).kind() == RawKind::String;
+    let text = |key: &str| token(key).filter(|it| is_text(it) && it != b"\"\"");
     let project = if new.project.is_empty() {
         token("working_dir")
     } else {
@@ -229,24 +239,24 @@ fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
     };
     let fresh = Fresh {
         backend: text("backend").unwrap_or_else(|| go_json::string(BACKEND)),
-        working_dir: project.filter(|dir| Raw::trusted(dir).kind() == RawKind::String),
+        working_dir: project.filter(is_text),
         model: text("model"),
-        tags: token("tags").filter(|tags| Raw::trusted(tags).items().next().is_some()),
+        tags: token("tags").filter(has_items),
         title: new.title.as_deref(),
         parent: Some(&asked.location.id),
-        metadata: token("metadata").filter(|map| Raw::trusted(map).members().next().is_some()),
+        metadata: token("metadata").filter(has_members),
     };
     let (id, plan) = born(asked.files, new.id.as_deref(), &fresh, asked.id_source)?;
-    let title = format!("fork clinvoker:{} as {id}", asked.location.id);
-    let remarks = vec!["the fork starts without a transcript, as clinvoker's own forks do: its backend gives it one when it is first used".to_owned()];
+    let plan = Plan {
+        kind: "fork".to_owned(),
+        title: format!("fork clinvoker:{} as {id}", asked.location.id),
+        ..plan
+    };
+    let remark = "the fork starts without a transcript, as clinvoker's own forks do: its backend gives it one when it is first used";
     Ok(Planned {
-        plan: Plan {
-            kind: "fork".to_owned(),
-            title,
-            ..plan
-        },
+        plan,
         session: Some(id),
-        remarks,
+        remarks: vec![remark.into()],
         ..Planned::default()
     })
 }
@@ -272,7 +282,7 @@ fn create(files: &dyn Files, new: &NewSession, id_source: &dyn IdSource) -> Resu
     })
 }
 
-/// A session that begins: tokens of what it starts with.
+/// The encoded members of a new session.
 #[derive(Debug, Default)]
 struct Fresh<'a> {
     backend: Vec<u8>,
@@ -282,6 +292,39 @@ struct Fresh<'a> {
     title: Option<&'a str>,
     parent: Option<&'a str>,
     metadata: Option<Vec<u8>>,
+}
+
+impl Fresh<'_> {
+    /// The document, with its members in the order of clinvoker's struct.
+    fn document(&self, id: &str, now: Instant) -> Vec<u8> {
+        let now = go_json::time(now);
+        let zero = || b"0".to_vec();
+        let usage = [("input_tokens", zero()), ("output_tokens", zero())];
+        let no_folder = || b"\"\"".to_vec();
+        let title = self.title.filter(|title| !title.is_empty());
+        let members = [
+            ("id", Some(go_json::string(id))),
+            ("backend", Some(self.backend.clone())),
+            ("created_at", Some(now.clone())),
+            ("last_used", Some(now)),
+            (
+                "working_dir",
+                self.working_dir.clone().or_else(|| Some(no_folder())),
+            ),
+            ("model", self.model.clone()),
+            ("status", Some(go_json::string(Status::Active.word()))),
+            ("token_usage", Some(json_layout::object(&usage, LAYOUT))),
+            ("tags", self.tags.clone()),
+            ("title", title.map(go_json::string)),
+            ("parent_id", self.parent.map(go_json::string)),
+            ("metadata", self.metadata.clone()),
+        ];
+        let mut stated = Vec::new();
+        for (key, value) in members {
+            stated.extend(value.map(|value| (key, value)));
+        }
+        Edit::new(&stated).bytes()
+    }
 }
 
 fn born(
@@ -300,7 +343,7 @@ fn born(
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
         .because("clinvoker's ids are 32 hex digits, and `index` is the name of its index")
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let key = layout::key(&id);
     if files.stat(&key)?.is_some() {
@@ -308,44 +351,9 @@ fn born(
             ErrorKind::Conflict,
             format!("there is a session {id} already"),
         )
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
-    let now = go_json::time(id_source.now());
-    let zero = b"0".to_vec();
-    let usage = json_layout::object(
-        &[("input_tokens", zero.clone()), ("output_tokens", zero)],
-        LAYOUT,
-    );
-    let mut members = vec![
-        ("id", go_json::string(&id)),
-        ("backend", fresh.backend.clone()),
-        ("created_at", now.clone()),
-        ("last_used", now),
-        (
-            "working_dir",
-            fresh
-                .working_dir
-                .clone()
-                .unwrap_or_else(|| b"\"\"".to_vec()),
-        ),
-    ];
-    members.extend(fresh.model.clone().map(|model| ("model", model)));
-    members.push(("status", go_json::string(Status::Active.word())));
-    members.push(("token_usage", usage));
-    members.extend(fresh.tags.clone().map(|tags| ("tags", tags)));
-    members.extend(
-        fresh
-            .title
-            .filter(|title| !title.is_empty())
-            .map(|title| ("title", go_json::string(title))),
-    );
-    members.extend(
-        fresh
-            .parent
-            .map(|parent| ("parent_id", go_json::string(parent))),
-    );
-    members.extend(fresh.metadata.clone().map(|map| ("metadata", map)));
-    let bytes = Edit::new(&members).bytes();
+    let bytes = fresh.document(&id, id_source.now());
     let plan = Plan::default()
         .requiring(Precondition::Absent { key: key.clone() })
         .step(Step::Put {
@@ -376,11 +384,10 @@ fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
         .as_ref()
         .zip(asked.meta.external_ids.get("backend"))
     {
-        remarks.push(format!(
-            "the transcript stays with {}: `boswell delete {}` would remove it",
-            backend.escape_debug(),
-            SessionRef::new(backend, session).to_argument()
-        ));
+        let stays = format!("the transcript stays with {}", backend.escape_debug());
+        remarks.push(Remark::new(stays).advising(Advice::Delete {
+            session: SessionRef::new(backend, session).to_string(),
+        }));
     }
     let side_files = format!("sessions/{id}");
     if asked
@@ -388,10 +395,10 @@ fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
         .stat(&side_files)?
         .is_some_and(|info| info.is_folder())
     {
-        remarks.push(format!(
-            "the folder `{}` beside it is not clinvoker's and stays",
+        remarks.push(Remark::new(format!(
+            "the folder `{}` next to it does not belong to clinvoker and is kept",
             side_files.escape_debug()
-        ));
+        )));
     }
     Ok(Planned {
         plan,
@@ -402,7 +409,7 @@ fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
 
 fn reindex(files: &dyn Files) -> Result<Planned> {
     let (step, fixed) = index::step(files, &BTreeMap::new(), Depth::Everything)?;
-    let plan = Plan::new("index", "write clinvoker's index anew from its documents");
+    let plan = Plan::new("index", "rebuild clinvoker's index from its documents");
     let Some(step) = step else {
         return Ok(Planned::of(plan));
     };
@@ -410,7 +417,7 @@ fn reindex(files: &dyn Files) -> Result<Planned> {
     remarks.extend(
         fixed
             .remake
-            .map(|why| format!("{why}: made from the documents")),
+            .map(|why| Remark::new(format!("{why}: made from the documents"))),
     );
     for (count, what) in [
         (fixed.added, "documents had no row"),
@@ -418,7 +425,7 @@ fn reindex(files: &dyn Files) -> Result<Planned> {
         (fixed.stale, "rows were stale"),
     ] {
         if count > 0 {
-            remarks.push(format!("{count} {what}"));
+            remarks.push(Remark::new(format!("{count} {what}")));
         }
     }
     Ok(Planned {

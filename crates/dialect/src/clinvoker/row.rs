@@ -6,8 +6,8 @@ use crate::json_layout;
 
 use super::go_json::{self, NEVER};
 
-/// The fields of a row in Go's order, and the members of a document that they come from; the
-/// id is the file's name.
+/// The fields of a row in Go's order, and the members of a document that they come from. The id is
+/// the file's name.
 const FIELDS: [(&str, &str); 8] = [
     ("Backend", "backend"),
     ("Status", "status"),
@@ -19,7 +19,7 @@ const FIELDS: [(&str, &str); 8] = [
     ("CreatedAt", "created_at"),
 ];
 
-/// What the index should say of a document: each field with its token.
+/// The correct row of a document: each field with its encoded value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row(Vec<(&'static str, Vec<u8>)>);
 
@@ -35,7 +35,7 @@ impl Row {
             let value = go_json::member(document, member);
             let token = match name {
                 "Tags" => tags(value),
-                // Times keep their nanoseconds and offset.
+                // Times are copied with their nanoseconds and offset.
                 "LastUsed" | "CreatedAt" => text(value).unwrap_or_else(|| go_json::string(NEVER)),
                 _ => text(value).unwrap_or_else(|| b"\"\"".to_vec()),
             };
@@ -44,7 +44,7 @@ impl Row {
         Some(Row(fields))
     }
 
-    /// The row, compact.
+    /// Returns the row as compact JSON.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         json_layout::object(&self.0, b"")
     }
@@ -85,7 +85,7 @@ fn tags(value: Option<Raw<'_>>) -> Vec<u8> {
     }
 }
 
-/// Whether two values say the same: strings by their text, lists item by item.
+/// Whether two values are equal: strings by their text, lists item by item.
 fn same(a: Raw<'_>, b: Raw<'_>) -> bool {
     match (a.kind(), b.kind()) {
         (RawKind::String, RawKind::String) => a.text() == b.text(),

@@ -1,21 +1,21 @@
 //! The states of a clinvoker session: those that its documents describe, and those that its code
 //! reaches.
 
-/// A state. Documents may hold other words; they are shown as they are.
+/// The state of a session. Documents may contain other words; those are shown unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// Born, or in use.
+    /// New, or in use.
     Active,
-    /// Set aside. The design has a timeout lead here; no code does.
+    /// Paused. In the design a timeout leads to this state; no code of clinvoker does.
     Paused,
-    /// The last run ended well.
+    /// The last run succeeded.
     Completed,
     /// The last run failed.
     Error,
 }
 
 impl Status {
-    /// The state of that word.
+    /// Parses a state.
     pub fn parse(word: &str) -> Option<Status> {
         match word {
             "active" => Some(Status::Active),
@@ -26,7 +26,7 @@ impl Status {
         }
     }
 
-    /// Its word in the document.
+    /// Returns the word for the state in a document.
     pub fn word(self) -> &'static str {
         match self {
             Status::Active => "active",
@@ -36,7 +36,7 @@ impl Status {
         }
     }
 
-    /// Whether the design (seed 003) draws an arrow from one state to another.
+    /// Whether the design (seed 003) has a transition from this state to `next`.
     pub fn may_become(self, next: Status) -> bool {
         matches!(
             (self, next),
@@ -48,11 +48,11 @@ impl Status {
 /// How a run of the backend ended.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Run<'a> {
-    /// The error that the backend's answer states, perhaps empty.
+    /// The error that the backend's response states; may be empty.
     pub stated_error: &'a str,
-    /// Exit code of its process.
+    /// Exit code of the backend's process.
     pub exit_code: i32,
-    /// What is known about a failure without a stated error, perhaps empty.
+    /// What is known about a failure without a stated error; may be empty.
     pub failure: &'a str,
 }
 

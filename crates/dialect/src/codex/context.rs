@@ -1,4 +1,5 @@
-//! What Codex would send to the model.
+//! Computes the context for a tip: the messages that Codex would send to the model, after
+//! compactions and with every tool call paired with its result.
 
 use std::collections::HashSet;
 
@@ -12,38 +13,39 @@ use super::item::{Item, Shape, Side};
 use super::meta::{permission_mode, text};
 use super::record::{Record, SENT};
 
-/// How much of the user's words outlives a compaction that did not write down what it kept:
-/// about 20,000 tokens.
+/// How many bytes of user prompts (about 20,000 tokens) survive a compaction that did not record a
+/// replacement history.
 const KEPT_PROMPT_BYTES: u64 = 80_000;
 
-/// A message on its way into the context.
+/// A message while the context is computed.
 #[derive(Debug)]
 struct Draft {
     item: ContextItem,
     part: Part,
 }
 
-/// What matters of a message for what follows.
+/// The role of a message for compaction and pairing.
 #[derive(Debug, PartialEq, Eq)]
 enum Part {
-    /// Something the user said, with its length.
+    /// A prompt of the user, with its length in bytes.
     Prompt(u64),
-    /// A call, with the id that its answer must bear.
+    /// A tool call, with its id.
     Call(CallId),
-    /// An answer, with the id of its call.
+    /// A tool result, with the id of its call.
     Answer(CallId),
-    /// Anything else.
+    /// Any other message.
     Plain,
 }
 
-/// Ids of the log are interned; those inside a replacement history need not be there.
+/// The id of a tool call. Ids in the log are interned; those inside a replacement history need not
+/// be in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum CallId {
     Known(Symbol),
     Text(String),
 }
 
-/// The messages for a tip, and the settings of the last turn before it.
+/// Computes the messages for `tip`, and the settings of the last turn before it.
 pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     let path = tip
         .slot()
@@ -76,7 +78,8 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     })
 }
 
-/// The items that the last compaction put in place of all before it, and where to go on from.
+/// Returns the items by which the last compaction replaced everything before it, and the index on
+/// `path` after it.
 fn replaced(view: &SessionView<'_>, path: &[Slot]) -> Result<(Vec<Draft>, usize)> {
     let cuts = path.iter().enumerate().rev();
     for (at, slot) in
@@ -124,7 +127,7 @@ fn part_draft(view: &SessionView<'_>, slot: Slot, n: u32, item: Raw<'_>) -> Opti
     })
 }
 
-/// A compaction that wrote down only its summary: the newest prompts stay, then the summary.
+/// Applies a compaction that recorded only its summary: the newest prompts stay, then the summary.
 fn summarised(drafts: Vec<Draft>, slot: Slot) -> Vec<Draft> {
     let mut left = KEPT_PROMPT_BYTES;
     let mut kept: Vec<Draft> = Vec::new();
@@ -135,8 +138,8 @@ fn summarised(drafts: Vec<Draft>, slot: Slot) -> Vec<Draft> {
         if left == 0 {
             break;
         }
-        // Codex cuts the prompt that crosses the limit; it is shown whole here, because a text that
-        // no record holds would have to be made up.
+        // Codex truncates the prompt that crosses the limit. Here it stays complete, because every
+        // message of a context must be in a record.
         left = left.saturating_sub(len);
         kept.push(draft);
     }
@@ -148,8 +151,8 @@ fn summarised(drafts: Vec<Draft>, slot: Slot) -> Vec<Draft> {
     kept
 }
 
-/// Providers refuse calls without answers and answers without calls: Codex answers the former
-/// and drops the latter.
+/// Pairs calls and results. Providers reject a call without a result and a result without a call:
+/// Codex adds a result to the former and drops the latter (an orphan).
 fn paired(drafts: Vec<Draft>) -> Vec<ContextItem> {
     let (mut called, mut answered) = (HashSet::new(), HashSet::new());
     for draft in &drafts {
@@ -224,7 +227,7 @@ fn turn_settings(turn: Raw<'_>) -> Settings {
     settings
 }
 
-/// Renders a message from the record that holds it.
+/// Renders a message from the record that contains it.
 pub(super) fn render(item: &ContextItem, records: &[Object<'_>]) -> Message {
     let Some(record) = records.first() else {
         return Message {

@@ -1,18 +1,18 @@
-//! Removes a session: its log, and the lines of the index of titles that speak of it.
+//! Deletes a session: its log, and its lines in the index of titles.
 //!
-//! Codex looks for logs by their names and takes titles from `session_index.jsonl`, to which it
-//! only adds. What newer versions keep in SQLite files follows from the logs, and is theirs to
-//! mend. Prompts stay in its history, which is the user's; a purge takes them out.
+//! Codex finds logs by their names and takes titles from `session_index.jsonl`, to which it only
+//! appends. The SQLite files of newer versions are derived from the logs, and Codex updates them
+//! itself. Prompts stay in its history, which belongs to the user; a purge removes them.
 
 use boswell_model::json::Raw;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::layout::{INDEX, INDEX_LIMIT};
 use crate::{
     FileInfo, Files, Modified, Plan, PlanInput, Planned, Precondition, Step, without_sessions,
 };
 
-/// The plan for a removal.
+/// Plans a deletion.
 pub(super) fn plan(asked: &PlanInput<'_>) -> Result<Planned> {
     let id = &asked.location.id;
     let key = asked.location.key.clone().ok_or_else(|| {
@@ -20,7 +20,7 @@ pub(super) fn plan(asked: &PlanInput<'_>) -> Result<Planned> {
             ErrorKind::NotFound,
             format!("the session `{id}` has no log"),
         )
-        .hinting("see the sessions with `boswell list --hidden`")
+        .advising(Advice::list_all())
     })?;
     let mut plan = Plan::new("delete", format!("delete the session {id}"));
     plan.preconditions
@@ -33,7 +33,7 @@ pub(super) fn plan(asked: &PlanInput<'_>) -> Result<Planned> {
     let left: Vec<&[u8]> = lines(&old).filter(|line| !speaks_of(line, id)).collect();
     let new = left.concat();
     if new != old {
-        // All of it is named, so that a line that Codex adds meanwhile is noticed.
+        // `old` is the whole file, so that a line that Codex appends in the meantime is noticed.
         plan.steps.push(Step::Edit {
             key: INDEX.to_owned(),
             at: Some(0),
@@ -45,10 +45,10 @@ pub(super) fn plan(asked: &PlanInput<'_>) -> Result<Planned> {
     Ok(Planned::of(plan))
 }
 
-/// Brings lines that were taken out of the index, or put back into it, into what Codex made of it
-/// since. A line comes back behind the one that it followed.
+/// Three-way merge of the index: removes or restores lines in the version that Codex wrote since. A
+/// restored line is inserted after the line that it followed.
 pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
-    // A line without an end is being written, and nothing can stand behind it.
+    // A last line without a line end is still being written, so nothing can be appended after it.
     if !theirs.is_empty() && !theirs.ends_with(b"\n") {
         return None;
     }
@@ -79,8 +79,8 @@ enum DeletedPart {
     OnlyBase,
 }
 
-/// The lines of the longer of two indexes, of which the shorter one must be what is left
-/// when some are taken out.
+/// Compares two indexes, one of which must be the other without some lines. Returns the lines of
+/// the longer one.
 fn side_files<'a>(ours: &'a [u8], base: &'a [u8]) -> Option<Vec<(&'a [u8], DeletedPart)>> {
     let (long, short) = if ours.len() >= base.len() {
         (ours, base)
@@ -100,15 +100,15 @@ fn side_files<'a>(ours: &'a [u8], base: &'a [u8]) -> Option<Vec<(&'a [u8], Delet
     left.next().is_none().then_some(found)
 }
 
-/// What was asked, a line for each prompt.
+/// The prompt history, one line per prompt.
 const HISTORY: &str = "history.jsonl";
 
-/// Whether a file speaks of several sessions.
+/// Whether a file contains data of several sessions.
 pub(super) fn is_shared(key: &str) -> bool {
     matches!(key, INDEX | HISTORY)
 }
 
-/// Those that are there.
+/// Returns the shared files that exist.
 pub(super) fn shared_files(files: &dyn Files) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for key in [INDEX, HISTORY] {
@@ -122,7 +122,7 @@ pub(super) fn shared_files(files: &dyn Files) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// A shared file without the lines of these sessions.
+/// Returns a shared file without the lines of these sessions.
 pub(super) fn without(key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
     let member = match key {
         INDEX => "id",
@@ -136,7 +136,7 @@ pub(super) fn without(key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>
     Some(without_sessions::lines(bytes, ids, speaks))
 }
 
-/// Lines with their ends.
+/// Iterates over lines, including their line ends.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }

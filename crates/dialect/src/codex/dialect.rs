@@ -1,11 +1,11 @@
-//! The dialect: what the rest of boswell asks of Codex.
+//! The implementation of [`Dialect`] and its powers for Codex.
 
 use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Framing, Head, Interner, Log, Message, Result, SessionMeta,
-    SessionView, Slot, Tip, View,
+    Advice, Context, ContextItem, EntryKind, Framing, Head, Interner, Log, Message, Result,
+    SessionMeta, SessionView, Slot, Tip, View,
 };
 
 use crate::uuid::is_uuid;
@@ -19,11 +19,11 @@ use crate::{DialectFacts, HistoryKind, UntiedFile};
 use super::record::Record;
 use super::{context, delete, item, layout, meta, record, rollback, view};
 
-/// Sessions of OpenAI Codex CLI.
+/// The dialect of OpenAI Codex CLI.
 #[derive(Debug)]
 pub struct Codex;
 
-/// What is always true of it.
+/// Facts about the dialect that do not depend on a session.
 static FACTS: DialectFacts = DialectFacts {
     capabilities: Capabilities::new(&[
         (Capability::Read, Support::Native),
@@ -85,7 +85,8 @@ impl Dialect for Codex {
         layout::framing(key)
     }
 
-    /// Only envelopes: the payload of a torn one looks exactly like a line of the old format.
+    /// Only envelopes count: the payload of a torn envelope looks exactly like a line of the old
+    /// format.
     fn is_record(&self, object: &Object<'_>) -> bool {
         is_envelope(object)
     }
@@ -163,7 +164,7 @@ impl PlanEdits for Codex {
             _ => Err(unsupported(
                 "codex",
                 "be changed like that",
-                "see what each store can with `boswell stores`",
+                Advice::SeeCapabilities,
             )),
         }
     }
@@ -194,8 +195,8 @@ impl Runtime for Codex {
         vec![("CODEX_HOME", root.to_owned())]
     }
 
-    /// No permissions are passed on: Codex starts with those of its own configuration. It does not
-    /// look for ids in its archive.
+    /// Returns the resume command. Permissions are not passed on: Codex starts with those of its
+    /// own configuration. It does not search its archive for ids.
     fn resume(
         &self,
         meta: &SessionMeta,
@@ -212,13 +213,12 @@ impl Runtime for Codex {
 }
 
 impl Refine for Codex {
-    /// Patches name their files in lines of their own, whether they are free text or
-    /// stand escaped in JSON.
+    /// Patches name their files on separate lines, in plain text or escaped in JSON.
     fn touched_files(&self, view: &View) -> Vec<(String, String)> {
         let mut touched = Vec::new();
         for (_, name, input) in view.calls() {
             touched.extend(tool_paths(name, input));
-            for line in input.split('\n').flat_map(|line| line.split("\\n")) {
+            for line in input.text().split('\n').flat_map(|line| line.split("\\n")) {
                 let path = [
                     "*** Add File: ",
                     "*** Update File: ",

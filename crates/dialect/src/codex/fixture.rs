@@ -9,7 +9,7 @@ use crate::{Depth, Dialect, ReadSession, Reader, SessionLocation};
 
 use super::Codex;
 
-/// A file in memory.
+/// A log in memory, as a source of payloads.
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
 impl Payloads for Bytes<'_> {
@@ -18,7 +18,7 @@ impl Payloads for Bytes<'_> {
     }
 }
 
-/// A session that is only in memory.
+/// Returns the location of a session that is only in memory.
 pub(super) fn location() -> SessionLocation {
     SessionLocation {
         key: Some(
@@ -28,7 +28,7 @@ pub(super) fn location() -> SessionLocation {
     }
 }
 
-/// Lines as a file; each is a type and a payload, or a whole record where the type is empty.
+/// Returns lines as a file; each is a type and a payload, or a whole record if the type is empty.
 pub(super) fn log(lines: &[(&str, &str)]) -> Vec<u8> {
     let mut out = String::new();
     for (second, (word, payload)) in lines.iter().enumerate() {
@@ -45,7 +45,7 @@ pub(super) fn log(lines: &[(&str, &str)]) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// A message item.
+/// Returns a message item.
 pub(super) fn said(role: &str, text: &str) -> String {
     let part = if role == "assistant" {
         "output_text"
@@ -61,7 +61,7 @@ pub(super) fn read(bytes: &[u8]) -> ReadSession {
     Reader::read(&Codex, &location(), bytes, Depth::Facts)
 }
 
-/// What the model would be sent at the end: role, and text or type, of each message.
+/// Returns the context at the end: role, and text or type, of each message.
 pub(super) fn sent(bytes: &[u8]) -> Vec<(String, String)> {
     let (read, bytes) = (read(bytes), Bytes(bytes));
     let view = read.view(&bytes);
@@ -104,12 +104,12 @@ fn gist(message: &Message) -> String {
     text.join("|")
 }
 
-/// The view of one record.
+/// Returns the view of one record.
 pub(super) fn view_of(record: &str) -> View {
     with(record, |object| Codex.view(object))
 }
 
-/// Scans one record.
+/// Parses one record and passes it to `ask`.
 pub(super) fn with<T>(record: &str, ask: impl FnOnce(&Object<'_>) -> T) -> T {
     let mut members = Vec::new();
     let end = scan_object(record.as_bytes(), &mut members).unwrap();

@@ -1,9 +1,9 @@
-//! What Codex says to the model in the user's name. One part of that kind makes
-//! the whole message one.
+//! Recognises texts that Codex sends to the model with the role `user`. One such part makes the
+//! whole message injected.
 
-/// How such texts begin, in lower case. Codex also looks at how they end; a prompt that begins
-/// like one of these and goes on differently is rarer than a fragment that was cut, so the
-/// beginning decides here.
+/// The beginnings of such texts, in lower case. Codex also compares the ends. A prompt that begins
+/// like one of these is rarer than an injected text that was truncated, so only the beginning is
+/// compared here.
 const BEGINNINGS: [&str; 14] = [
     "<environment_context>",
     "<environments_context>",
@@ -21,7 +21,7 @@ const BEGINNINGS: [&str; 14] = [
     "<permissions instructions>",
 ];
 
-/// Whether a text is Codex's own, not the user's.
+/// Whether Codex injected a text, so that it is not from the user.
 pub(super) fn is_fragment(text: &str) -> bool {
     let text = text.trim_start();
     BEGINNINGS.iter().any(|b| {
@@ -30,7 +30,7 @@ pub(super) fn is_fragment(text: &str) -> bool {
     })
 }
 
-/// The folder that an environment fragment names; the old format says it nowhere else.
+/// Returns the folder that an environment text names; the old format states it nowhere else.
 pub(super) fn folder_in(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("<cwd>")?;
     rest.split_once("</cwd>")

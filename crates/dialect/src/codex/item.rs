@@ -1,4 +1,4 @@
-//! Items of the model's history.
+//! Items of the model's history: messages, tool calls, results, reasoning.
 
 use std::borrow::Cow;
 
@@ -7,47 +7,48 @@ use boswell_model::json::Raw;
 
 use super::injected;
 
-/// Which side of a tool call an item is.
+/// Whether an item is a tool call or its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// It calls.
+    /// A call.
     Call,
-    /// It answers.
+    /// A result.
     Answer,
 }
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Something the user said.
+    /// A prompt of the user.
     Prompt,
-    /// Something that Codex put into the user's mouth: environment, instructions, notifications.
+    /// A text that Codex sends with the role `user`: environment, instructions, notifications.
     Fragment,
-    /// Instructions of Codex to the model.
+    /// Instructions of Codex for the model.
     Developer,
-    /// A system message: kept in the file, never sent from there.
+    /// A system message: stored in the file, never sent from there.
     System,
-    /// Something the model said.
+    /// A message of the model.
     Answer,
-    /// What the model thought.
+    /// Reasoning of the model.
     Reasoning,
-    /// A call that gets an answer, or the answer.
+    /// A call that needs a result, or the result.
     Tool(Side),
-    /// Something that the provider ran by itself.
+    /// A call that the provider runs itself.
     Hosted,
-    /// A word from another agent.
+    /// A message from another agent.
     Relay,
-    /// Older items, packed by the provider.
+    /// Older items, compacted by the provider.
     Packed,
-    /// Tools that were added on the way.
+    /// Tools that were added during the session.
     Tools,
-    /// A commit that keeps the files as they were.
+    /// A commit with the state of the files.
     Snapshot,
-    /// A type that we do not know. Codex does not send what it does not know either.
+    /// An unknown type. Codex does not send items that it does not know either.
     Unknown,
 }
 
-/// An item taken apart in one walk: heads are made of every record, and payloads may be long.
+/// The members of an item, collected in one pass: this runs for every record, and payloads may be
+/// long.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Item<'a> {
     word: Option<Raw<'a>>,
@@ -58,7 +59,7 @@ pub(super) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// Takes an item apart; of doubled keys the last one counts.
+    /// Reads an item; of duplicate keys the last one counts.
     pub(super) fn of(item: Raw<'a>) -> Self {
         let mut found = Item::default();
         for (name, value) in item.members() {
@@ -74,7 +75,7 @@ impl<'a> Item<'a> {
         found
     }
 
-    /// What the item is.
+    /// Returns the kind of the item.
     pub(super) fn shape(&self) -> Shape {
         match self.word.and_then(|w| w.text()).as_deref() {
             Some("message") => self.message_shape(),
@@ -97,7 +98,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The id that a call and its answer share. Old local shell calls had only an `id`.
+    /// Returns the id that a call and its result share. Old local shell calls had only an `id`.
     pub(super) fn call_id(&self) -> Option<Cow<'a, str>> {
         let id = self.call_id.and_then(|id| id.text());
         match self.word {
@@ -106,8 +107,8 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The texts of a message, in order; its content may be a list of parts or, in files of
-    /// other tools, one string.
+    /// Iterates over the texts of a message, in order. Its content may be a list of parts or, in
+    /// files of other tools, one string.
     pub(super) fn texts(&self) -> impl Iterator<Item = Cow<'a, str>> + use<'a> {
         let whole = self.content.and_then(|c| c.text());
         let parts = self
@@ -118,7 +119,7 @@ impl<'a> Item<'a> {
         whole.into_iter().chain(parts)
     }
 
-    /// The content of a message.
+    /// Returns the content of a message.
     pub(super) fn content(&self) -> Option<Raw<'a>> {
         self.content
     }
@@ -149,7 +150,7 @@ fn by_word(word: &str) -> Shape {
 }
 
 impl Shape {
-    /// What it is in the words that all agents share.
+    /// Returns the entry kind that all agents share.
     pub(super) fn kind(self) -> EntryKind {
         match self {
             Shape::Prompt => EntryKind::User,
@@ -166,12 +167,12 @@ impl Shape {
         }
     }
 
-    /// Whether Codex sends it to the model.
+    /// Whether Codex sends items of this kind to the model.
     pub(super) fn is_sent(self) -> bool {
         !matches!(self, Shape::System | Shape::Snapshot | Shape::Unknown)
     }
 
-    /// Whether Codex keeps it from people's eyes.
+    /// Whether Codex hides items of this kind from the user.
     pub(super) fn is_hidden(self) -> bool {
         matches!(
             self,
@@ -179,7 +180,7 @@ impl Shape {
         )
     }
 
-    /// Who says it, in the words of a context.
+    /// Returns the role in a context.
     pub(super) fn role(self) -> &'static str {
         match self {
             Shape::Prompt | Shape::Fragment | Shape::Relay => "user",

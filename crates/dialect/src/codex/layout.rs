@@ -1,4 +1,4 @@
-//! Where logs lie, and what their names say.
+//! The layout of a Codex home: where the logs are, and what their names contain.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use boswell_model::{Framing, Result};
 use crate::uuid::is_uuid;
 use crate::{Discovered, FileInfo, Files, SessionLocation};
 
-/// Folder of sessions that were put away.
+/// Folder of archived sessions.
 const ARCHIVE: &str = "archived_sessions";
-/// Titles, one line each time a session is named; the last line of an id counts.
+/// The index of titles: one line each time a session is named. The last line of an id counts.
 pub(super) const INDEX: &str = "session_index.jsonl";
-/// More than any index of titles has; a longer file is not one.
+/// A larger file is not an index of titles.
 pub(super) const INDEX_LIMIT: u64 = 64 << 20;
-/// Year, month and day.
+/// Folder levels of logs: year, month and day.
 const DEPTH: usize = 3;
 
 /// Finds every session below Codex's home.
@@ -58,7 +58,7 @@ fn take(
     }
 }
 
-/// A compressed log that stands beside its plain one is left out, as Codex leaves it out.
+/// Adds compressed logs, except those that also exist uncompressed: Codex ignores these too.
 fn add_packed(packed: Vec<SessionLocation>, found: &mut Discovered) {
     for location in packed {
         if !found
@@ -72,7 +72,7 @@ fn add_packed(packed: Vec<SessionLocation>, found: &mut Discovered) {
 }
 
 fn add_titles(files: &dyn Files, found: &mut Discovered) -> Result<()> {
-    // An index is never worth failing for: without it sessions only lack their titles.
+    // An unreadable index is not an error: without it sessions only lack their titles.
     let Ok(Some(bytes)) = files.read_whole(INDEX, INDEX_LIMIT) else {
         return Ok(());
     };
@@ -92,7 +92,7 @@ fn add_titles(files: &dyn Files, found: &mut Discovered) -> Result<()> {
     Ok(())
 }
 
-/// The first versions wrote one document a session; all others one record a line.
+/// The first versions wrote one document per session; all others write one record per line.
 pub(super) fn framing(key: &str) -> Framing {
     if key.ends_with(".json") {
         Framing::Rows("items")
@@ -101,14 +101,14 @@ pub(super) fn framing(key: &str) -> Framing {
     }
 }
 
-/// The id in a name: the UUID at its end, else all of it.
+/// Returns the id in a file name: the UUID at its end, else the whole name.
 fn id_of(stem: &str) -> &str {
     let tail = stem.len().checked_sub(36).and_then(|at| stem.get(at..));
     tail.filter(|tail| is_uuid(tail))
         .unwrap_or_else(|| stem.strip_prefix("rollout-").unwrap_or(stem))
 }
 
-/// Whether the log lies among those that were put away.
+/// Whether the log is in the archive folder.
 pub(super) fn is_archived(location: &SessionLocation) -> bool {
     location.hidden == Some("archived")
         || location

@@ -1,4 +1,4 @@
-//! What a log says about its session.
+//! Collects the metadata of a session from its log: title, prompts, usage, cost and fork origin.
 
 use boswell_model::json::{Raw, RawKind};
 use boswell_model::{EntryKind, Head, Instant, Interner, Said, SessionMeta, Usage};
@@ -7,7 +7,7 @@ use super::injected;
 use super::item::{Item, Shape, Side};
 use super::record::{Record, time};
 
-/// Gathers what a record says.
+/// Adds the facts that a record states about the session.
 pub(super) fn collect_meta(
     record: Record<'_>,
     head: &Head,
@@ -18,7 +18,7 @@ pub(super) fn collect_meta(
     meta.count(head.word.map_or("", |w| names.text(w)));
     match record {
         Record::Meta(payload) => fold_meta(payload, head, names, meta),
-        // Answers of tools are most of a log's bytes and say nothing about the session.
+        // Tool results are most of a log's bytes and state nothing about the session.
         Record::Item(payload) if head.kind != EntryKind::ToolResult => fold_item(payload, meta),
         Record::Event(payload) => fold_event(payload, head, names, meta),
         Record::Turn(payload) => fold_turn(payload, names, meta),
@@ -26,15 +26,15 @@ pub(super) fn collect_meta(
     }
 }
 
-/// A fork begins with its own line and then copies the parent's: only lines of the first id
-/// speak of this session.
+/// Reads a header. A fork begins with its own header, followed by a copy of the parent's lines:
+/// only the header with the first id describes this session.
 fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut SessionMeta) {
     let Some(id) = text(payload, "id") else {
         return;
     };
     let first = meta.id.is_none();
     if !first && meta.id.as_deref() != Some(&id) {
-        // A fork of a fork has the lines of all its forebears, the oldest last.
+        // A fork of a fork has the headers of all its ancestors, the oldest last.
         if meta.usage.running.is_unused() {
             meta.usage.running.forks();
             meta.usage.running.root = names.intern(&id);
@@ -46,11 +46,9 @@ fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut Ses
         meta.saw_time(time);
     }
     meta.agent_version = text(payload, "cli_version").or_else(|| meta.agent_version.take());
-    meta.git_branch = payload
-        .at(&["git", "branch"])
-        .and_then(|b| b.text())
-        .map(Into::into)
-        .or_else(|| meta.git_branch.take());
+    if let Some(branch) = payload.at(&["git", "branch"]).and_then(|it| it.text()) {
+        meta.git_branch = Some(branch.into());
+    }
     if !first {
         return;
     }
@@ -65,26 +63,32 @@ fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut Ses
     meta.id = Some(id);
     meta.project = text(payload, "cwd").or_else(|| meta.project.take());
     meta.parent = forked_from.or_else(|| text(payload, "parent_thread_id"));
-    if payload.at(&["source", "subagent"]).is_some()
-        || payload
-            .get("thread_source")
-            .is_some_and(|s| s.is("subagent"))
-    {
+    if is_subagent(payload) {
         meta.hidden = Some("subagent");
     }
     if meta.parent.is_some() || meta.hidden.is_some() {
         meta.usage.running.descends();
     }
-    for key in [
-        "originator",
-        "model_provider",
-        "agent_nickname",
-        "agent_role",
-    ] {
+    for key in METADATA {
         if let Some(value) = text(payload, key) {
             meta.metadata.insert(key.to_owned(), value);
         }
     }
+}
+
+/// Members of the first line that are kept as they are.
+const METADATA: [&str; 4] = [
+    "originator",
+    "model_provider",
+    "agent_nickname",
+    "agent_role",
+];
+
+fn is_subagent(payload: Raw<'_>) -> bool {
+    payload.at(&["source", "subagent"]).is_some()
+        || payload
+            .get("thread_source")
+            .is_some_and(|source| source.is("subagent"))
 }
 
 fn fold_item(payload: Raw<'_>, meta: &mut SessionMeta) {
@@ -113,10 +117,10 @@ fn fold_item(payload: Raw<'_>, meta: &mut SessionMeta) {
 }
 
 fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut SessionMeta) {
-    // The head knows the type already, so that long payloads are not walked for nothing.
+    // The head already contains the type, so long payloads are not scanned needlessly.
     match head.group.map(|event| names.text(event)) {
-        // A copy of the item that stands beside it; noting a prompt twice changes
-        // nothing, counting it would.
+        // This event repeats the item next to it. Recording a prompt twice has no effect, but
+        // counting it twice would.
         Some("user_message") => {
             if let Some(prompt) = text(payload, "message").filter(|m| !injected::is_fragment(m)) {
                 meta.saw_prompt(&prompt);
@@ -150,7 +154,8 @@ fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut Se
     }
 }
 
-/// Notes what a sum so far adds, under the sum as its name: forks repeat it with other times.
+/// Records the usage since the last total, with the total as its id (dedupe): forks repeat the same
+/// total with other times.
 fn note_total(
     total: Usage,
     newest: Option<Usage>,
@@ -197,7 +202,7 @@ fn saw_model(model: &str, names: &mut Interner, meta: &mut SessionMeta) {
     meta.usage.running.model = names.intern(model).or(meta.usage.running.model);
 }
 
-/// When an id was made, for those that begin with it (UUID version 7).
+/// Returns the creation time of an id of UUID version 7, which begins with it.
 fn time_of_id(id: &str) -> Option<Instant> {
     let is_seventh = id.len() == 36 && id.as_bytes().get(14) == Some(&b'7');
     let millis: String = id.chars().take(13).filter(|c| *c != '-').collect();
@@ -218,12 +223,12 @@ fn fold_turn(payload: Raw<'_>, names: &mut Interner, meta: &mut SessionMeta) {
     }
 }
 
-/// How far Codex may act: when it asks and what it can reach, as `on-request/workspace-write`.
+/// Returns approval policy and sandbox, such as `on-request/workspace-write`.
 pub(super) fn permission_mode(turn: Raw<'_>) -> Option<String> {
     let approval = turn
         .get("approval_policy")
         .and_then(|policy| match policy.kind() {
-            // A policy with particulars is an object with one member, named for what it is.
+            // A policy with details is an object with one member, whose name is the policy.
             RawKind::Object => policy
                 .members()
                 .next()
@@ -246,8 +251,8 @@ pub(super) fn permission_mode(turn: Raw<'_>) -> Option<String> {
     }
 }
 
-/// What a `token_count` event states. Codex counts cached tokens as sent ones too; here they are
-/// apart, as everywhere.
+/// Reads the total of a `token_count` event. Codex includes cached tokens in the input tokens; here
+/// they are separate, as for every agent.
 pub(super) fn usage(event: Raw<'_>) -> Option<Usage> {
     counts(match event.get("info") {
         Some(info) => info.get("total_token_usage")?,
@@ -255,7 +260,7 @@ pub(super) fn usage(event: Raw<'_>) -> Option<Usage> {
     })
 }
 
-/// What the newest request added, by Codex's own account.
+/// Reads the usage of the last request, as Codex states it.
 fn newest(event: Raw<'_>) -> Option<Usage> {
     counts(event.at(&["info", "last_token_usage"])?)
 }
@@ -274,7 +279,7 @@ fn counts(total: Raw<'_>) -> Option<Usage> {
     (!usage.is_unknown()).then_some(usage)
 }
 
-/// The text of a member, if it is one and not empty.
+/// Returns a string member that is not empty.
 pub(super) fn text(value: Raw<'_>, key: &str) -> Option<String> {
     value
         .get(key)?

@@ -1,10 +1,10 @@
-//! OpenAI Codex CLI: one log a session below `sessions/YYYY/MM/DD`, which Codex calls
-//! a rollout. Read only.
+//! OpenAI Codex CLI: one log per session below `sessions/YYYY/MM/DD`, which Codex calls a rollout.
+//! Read only.
 //!
-//! Every line is an envelope of `timestamp`, `type` and `payload`; before September 2025 the items
-//! stood bare. There are no ids and no parents: entries follow each other in file order, and only
-//! `thread_rolled_back` goes back. What is known of the format, and where we differ from Codex,
-//! stands in `docs/dialects/codex.md`.
+//! Every line is an envelope with `timestamp`, `type` and `payload`; before September 2025 the
+//! items had no envelope. There are no ids and no parents: entries follow each other in file order,
+//! and only `thread_rolled_back` goes back. `docs/dialects/codex.md` describes the format, and
+//! where we differ from Codex.
 
 mod context;
 mod delete;

@@ -1,36 +1,36 @@
-//! A line of a log, whichever way it is wrapped.
+//! A line of a log, with or without an envelope.
 
 use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{EntryKind, Flags, Head, Instant, Interner};
 
 use super::item::{self, Item, Shape};
 
-/// Marks a record that Codex puts into the history that it sends to the model.
+/// Flags a record that Codex adds to the history that it sends to the model.
 pub(super) const SENT: Flags = Flags::OWN;
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Record<'a> {
-    /// About the session itself.
+    /// Facts about the session.
     Meta(Raw<'a>),
-    /// An item of the model's history: a message, a call, an answer, reasoning.
+    /// An item of the model's history: a message, a call, a result, reasoning.
     Item(Raw<'a>),
-    /// News for the user interface; much of it repeats items.
+    /// An event for the user interface; many repeat items.
     Event(Raw<'a>),
     /// The settings of a turn.
     Turn(Raw<'a>),
-    /// Older items were replaced.
+    /// A compaction: older items were replaced.
     Compacted(Raw<'a>),
-    /// A word between agents, which the model gets to see.
+    /// A message between agents, which the model sees.
     Relay(Raw<'a>),
     /// Bookkeeping.
     State(Raw<'a>),
-    /// A type that we do not know.
+    /// An unknown type.
     Unknown(Raw<'a>),
 }
 
 impl<'a> Record<'a> {
-    /// Takes a line apart.
+    /// Reads a line.
     pub(super) fn of(object: &Object<'a>) -> Self {
         let Some(payload) = object
             .get("payload")
@@ -52,8 +52,8 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The old format: a first line without a type, then items without an envelope, with
-    /// `record_type` lines between.
+    /// Reads a line of the old format: a first line without a type, then items without an envelope,
+    /// with `record_type` lines between them.
     fn bare(object: &Object<'a>) -> Self {
         let whole = object.raw();
         match object.text("type").as_deref() {
@@ -68,7 +68,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The value that says what it is about.
+    /// Returns the value that contains the facts.
     pub(super) fn payload(&self) -> Raw<'a> {
         match *self {
             Record::Meta(raw)
@@ -83,8 +83,8 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Fills in the head of a record. Entries have no ids here: those that items bear are the
-/// provider's and come twice in forks, so entries are named by their line.
+/// Fills in the head of a record. Entries get no ids: those of items are the provider's and repeat
+/// in forks, so entries are identified by their line.
 pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let word = ["type", "record_type", "role"]
         .iter()
@@ -117,8 +117,8 @@ fn item_head(payload: Raw<'_>, head: &mut Head, names: &mut Interner) -> EntryKi
     head.flags.set_if(shape.is_sent(), SENT);
     head.flags.set_if(shape.is_hidden(), Flags::HIDDEN);
     if matches!(shape, Shape::Tool(_)) {
-        // What calls and answers have in common is all that a context needs to pair them
-        // without their payloads.
+        // With the shared id of call and result, a context can pair them without reading their
+        // payloads.
         head.group = item.call_id().and_then(|id| names.intern(&id));
     }
     shape.kind()
@@ -131,7 +131,8 @@ fn event_head(payload: Raw<'_>, head: &mut Head, names: &mut Interner) -> EntryK
         Some(
             "user_message" | "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content",
         ) => {
-            // The items of the same text are the truth; these are what the screen showed.
+            // The items with the same text are authoritative; these events are what the screen
+            // showed.
             head.flags.set(Flags::HIDDEN);
             EntryKind::Meta
         }
@@ -183,7 +184,8 @@ fn is_progress(word: &str) -> bool {
         || word.ends_with("_delta")
 }
 
-/// A time as Codex writes it, RFC 3339; other tools that write its format put seconds since 1970.
+/// Parses a time in RFC 3339, as Codex writes it; other tools that write its format use seconds
+/// since 1970.
 pub(super) fn time(value: Raw<'_>) -> Option<Instant> {
     if let Some(text) = value.text() {
         return Instant::parse(&text);

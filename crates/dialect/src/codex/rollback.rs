@@ -1,17 +1,16 @@
-//! Going back: `thread_rolled_back` drops the last turns, and the conversation goes
-//! on from before them.
+//! Rollback: `thread_rolled_back` drops the last turns, and the conversation continues from before
+//! them.
 //!
-//! The lines stay in the file. Seen as a tree, the event hangs where the conversation was before
-//! the dropped turns, and they are a branch that was left.
+//! The lines stay in the file. In the tree, the parent of the event is the entry before the dropped
+//! turns, and these are an abandoned branch.
 
 use boswell_model::{EntryKind, Flags, Head, Log, Slot};
 
-/// The parent of every entry: the one before it, except for rollbacks. Headers stand beside the
-/// tree: a fork has two.
+/// Returns the parent of every entry: the one before it, except for rollbacks. Headers are not part
+/// of the tree, because a fork has two.
 pub(super) fn link(log: &Log) -> Vec<Option<Slot>> {
     let mut parents: Vec<Option<Slot>> = Vec::with_capacity(log.heads.len());
-    // Where each turn of the current branch began: the entry before it, none at
-    // the start of the file.
+    // For each turn of the current branch the entry before it; `None` at the start of the file.
     let mut turns: Vec<Option<Slot>> = Vec::new();
     let mut before = None;
     for (slot, head) in log.entries() {
@@ -49,7 +48,8 @@ fn begins_turn(head: &Head) -> bool {
         && !head.flags.has(Flags::HIDDEN)
 }
 
-/// Settings and fragments that Codex writes ahead of a prompt belong to its turn and go with it.
+/// Returns the entry before the settings and injected texts that Codex writes ahead of a prompt:
+/// they belong to its turn and are dropped with it.
 fn before_preface(log: &Log, parents: &[Option<Slot>], from: Option<Slot>) -> Option<Slot> {
     let mut at = from;
     while let Some(slot) = at {

@@ -1,15 +1,16 @@
-//! What a person reads of a record.
+//! The readable view of a record.
 
 use std::borrow::Cow;
 
 use boswell_model::json::{Raw, RawKind};
-use boswell_model::{Block, MediaSource, View};
+use boswell_model::{MediaSource, Part, View};
 
 use super::item::{Item, Shape, Side};
 use super::meta::{permission_mode, text, usage};
 use super::record::Record;
+use crate::media_part;
 
-/// Prepares a record for reading.
+/// Returns the readable view of a record.
 pub(super) fn view(record: Record<'_>) -> View {
     match record {
         Record::Meta(payload) => View::remark(about_session(payload)),
@@ -21,7 +22,7 @@ pub(super) fn view(record: Record<'_>) -> View {
         },
         Record::Compacted(payload) => compacted(payload),
         Record::Relay(payload) => View {
-            blocks: parts(payload.get("content")),
+            parts: parts(payload.get("content")),
             ..View::default()
         },
         Record::State(payload) | Record::Unknown(payload) => other(payload),
@@ -49,7 +50,7 @@ fn item(payload: Raw<'_>) -> View {
         }
     };
     View {
-        blocks,
+        parts: blocks,
         hidden: shape.is_hidden(),
         tool: text(payload, "name"),
         ..View::default()
@@ -63,7 +64,7 @@ fn reasoning(payload: Raw<'_>) -> View {
         .flatten()
         .flat_map(|list| list.items())
         .filter_map(|part| text(part, "text"));
-    let blocks: Vec<_> = texts.map(Block::Thinking).collect();
+    let blocks: Vec<_> = texts.map(Part::thinking).collect();
     let remark = blocks.is_empty().then(|| {
         let sealed = payload
             .get("encrypted_content")
@@ -76,20 +77,20 @@ fn reasoning(payload: Raw<'_>) -> View {
         .to_owned()
     });
     View {
-        blocks,
+        parts: blocks,
         remark,
         ..View::default()
     }
 }
 
-fn call(payload: Raw<'_>) -> Block {
+fn call(payload: Raw<'_>) -> Part {
     let word = text(payload, "type").unwrap_or_default();
     let input = ["arguments", "input", "action"]
         .iter()
         .find_map(|key| payload.get(key));
     let name = text(payload, "name")
         .unwrap_or_else(|| word.strip_suffix("_call").unwrap_or(&word).to_owned());
-    Block::Call {
+    Part::Call {
         id: Item::of(payload)
             .call_id()
             .map(Cow::into_owned)
@@ -98,11 +99,11 @@ fn call(payload: Raw<'_>) -> Block {
             Some(space) => format!("{space}.{name}"),
             None => name,
         },
-        input: input.map(plain).unwrap_or_default(),
+        input: input.map(plain).unwrap_or_default().into(),
     }
 }
 
-fn answer(payload: Raw<'_>) -> Vec<Block> {
+fn answer(payload: Raw<'_>) -> Vec<Part> {
     let call = Item::of(payload)
         .call_id()
         .map(Cow::into_owned)
@@ -116,8 +117,8 @@ fn answer(payload: Raw<'_>) -> Vec<Block> {
         let body = output.get("content").unwrap_or(output);
         for block in parts(Some(body)) {
             match block {
-                Block::Text(part) if text.is_empty() => text = part,
-                Block::Text(part) => text = format!("{text}\n{part}"),
+                Part::Text(part) if text.is_empty() => text = part,
+                Part::Text(part) => text = format!("{text}\n{part}"),
                 other => media.push(other),
             }
         }
@@ -125,7 +126,7 @@ fn answer(payload: Raw<'_>) -> Vec<Block> {
     if let Some((inner, failed)) = structured(&text) {
         (text, is_error) = (inner, is_error || failed);
     }
-    let mut blocks = vec![Block::Result {
+    let mut blocks = vec![Part::Result {
         call,
         text,
         is_error,
@@ -134,7 +135,8 @@ fn answer(payload: Raw<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Older versions wrote the output of a command as JSON in a string, with its exit code.
+/// Parses the output of a command that older versions wrote as JSON in a string, with its exit
+/// code.
 fn structured(text: &str) -> Option<(String, bool)> {
     let raw = text
         .starts_with('{')
@@ -147,12 +149,12 @@ fn structured(text: &str) -> Option<(String, bool)> {
 fn hosted(payload: Raw<'_>) -> View {
     let word = text(payload, "type").unwrap_or_default();
     if let Some(image) = text(payload, "result").filter(|_| word == "image_generation_call") {
-        let blocks = vec![Block::Media {
+        let blocks = vec![Part::Media {
             mime: Some("image/png".to_owned()),
             source: MediaSource::Inline(image),
         }];
         return View {
-            blocks,
+            parts: blocks,
             remark: text(payload, "revised_prompt"),
             ..View::default()
         };
@@ -171,9 +173,9 @@ fn hosted(payload: Raw<'_>) -> View {
     }
 }
 
-/// Parts of a message or an answer; a plain string is one text, a single part
-/// stands for a list of one.
-fn parts(content: Option<Raw<'_>>) -> Vec<Block> {
+/// Returns the parts of a message or a result; a string is one text, and a single part is a list of
+/// one.
+fn parts(content: Option<Raw<'_>>) -> Vec<Part> {
     match content {
         Some(content) if content.kind() == RawKind::Array => content.items().map(part).collect(),
         Some(content) if content.is_null() => Vec::new(),
@@ -182,49 +184,33 @@ fn parts(content: Option<Raw<'_>>) -> Vec<Block> {
     }
 }
 
-fn part(part: Raw<'_>) -> Block {
+fn part(part: Raw<'_>) -> Part {
     if let Some(text) = part.text() {
-        return Block::Text(text.into_owned());
+        return Part::Text(text.into_owned());
     }
     let word = text(part, "type").unwrap_or_default();
     let known = match word.as_str() {
         "input_text" | "output_text" | "text" | "inputText" => {
             part.get("text").and_then(|t| t.text()).map(text_block)
         }
-        "reasoning" | "reasoning_text" | "summary_text" => text(part, "text").map(Block::Thinking),
-        "input_image" | "image" => text(part, "image_url").map(|url| media(&url)),
-        // Other tools that write this format put calls of another provider's shape into messages.
-        "tool_use" => Some(Block::Call {
+        "reasoning" | "reasoning_text" | "summary_text" => text(part, "text").map(Part::thinking),
+        "input_image" | "image" => text(part, "image_url").map(|url| media_part::of_url(&url)),
+        // Other tools that write this format put calls in another provider's format into messages.
+        "tool_use" => Some(Part::Call {
             id: text(part, "id").unwrap_or_default(),
             name: text(part, "name").unwrap_or_default(),
-            input: part.get("input").map(plain).unwrap_or_default(),
+            input: part.get("input").map(plain).unwrap_or_default().into(),
         }),
         _ => None,
     };
-    known.unwrap_or_else(|| Block::Other {
+    known.unwrap_or_else(|| Part::Other {
         word,
         json: json(part),
     })
 }
 
-fn text_block(text: Cow<'_, str>) -> Block {
-    Block::Text(text.into_owned())
-}
-
-fn media(url: &str) -> Block {
-    let inline = url
-        .strip_prefix("data:")
-        .and_then(|rest| rest.split_once(";base64,"));
-    match inline {
-        Some((mime, data)) => Block::Media {
-            mime: Some(mime.to_owned()),
-            source: MediaSource::Inline(data.to_owned()),
-        },
-        None => Block::Media {
-            mime: None,
-            source: MediaSource::Reference(url.to_owned()),
-        },
-    }
+fn text_block(text: Cow<'_, str>) -> Part {
+    Part::Text(text.into_owned())
 }
 
 fn event(payload: Raw<'_>) -> View {
@@ -236,7 +222,7 @@ fn event(payload: Raw<'_>) -> View {
             ..View::text_only(said("message"))
         },
         "agent_reasoning" | "agent_reasoning_raw_content" => View {
-            blocks: vec![Block::Thinking(said("text"))],
+            parts: vec![Part::thinking(said("text"))],
             hidden: true,
             ..View::default()
         },
@@ -267,15 +253,15 @@ fn compacted(payload: Raw<'_>) -> View {
         .filter(|h| h.kind() == RawKind::Array)
         .map(|h| h.items().count());
     let remark = match kept {
-        Some(kept) => format!("compacted: {kept} items stand for what came before"),
-        None => "compacted: a summary stands for what came before".to_owned(),
+        Some(kept) => format!("compacted: {kept} items replace what came before"),
+        None => "compacted: a summary replaces what came before".to_owned(),
     };
     let blocks = text(payload, "message")
-        .map(Block::Text)
+        .map(Part::Text)
         .into_iter()
         .collect();
     View {
-        blocks,
+        parts: blocks,
         remark: Some(remark),
         ..View::default()
     }
@@ -318,7 +304,7 @@ fn other(payload: Raw<'_>) -> View {
         .or_else(|| text(payload, "record_type"))
         .unwrap_or_default();
     View {
-        blocks: vec![Block::Other {
+        parts: vec![Part::Other {
             word,
             json: json(payload),
         }],
@@ -353,13 +339,13 @@ mod tests {
         assert_eq!(view.text(), "look");
         let image = MediaSource::Inline("AAAA".to_owned());
         assert_eq!(
-            view.blocks[1],
-            Block::Media {
+            view.parts[1],
+            Part::Media {
                 mime: Some("image/png".to_owned()),
                 source: image
             }
         );
-        assert!(matches!(&view.blocks[2], Block::Other { word, .. } if word == "hologram"));
+        assert!(matches!(&view.parts[2], Part::Other { word, .. } if word == "hologram"));
     }
 
     #[test]
@@ -369,13 +355,13 @@ mod tests {
         );
         assert_eq!(
             call.calls().collect::<Vec<_>>(),
-            [("c", "mcp.shell", r#"{"a":1}"#)]
+            [("c", "mcp.shell", &r#"{"a":1}"#.into())]
         );
         let shell =
             item(r#"{"type":"local_shell_call","call_id":"s","action":{"command":["ls"]}}"#);
         assert_eq!(
             shell.calls().collect::<Vec<_>>(),
-            [("s", "local_shell", r#"{"command":["ls"]}"#)]
+            [("s", "local_shell", &r#"{"command":["ls"]}"#.into())]
         );
         for (output, text, failed) in [
             (r#""plain""#, "plain", false),
@@ -395,12 +381,12 @@ mod tests {
             let view = item(&format!(
                 r#"{{"type":"custom_tool_call_output","call_id":"c","output":{output}}}"#
             ));
-            let expected = Block::Result {
+            let expected = Part::Result {
                 call: "c".to_owned(),
                 text: text.to_owned(),
                 is_error: failed,
             };
-            assert_eq!(view.blocks, [expected], "{output}");
+            assert_eq!(view.parts, [expected], "{output}");
         }
     }
 
@@ -409,7 +395,7 @@ mod tests {
         let open = item(
             r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"content":null}"#,
         );
-        assert_eq!(open.blocks, [Block::Thinking("hm".to_owned())]);
+        assert_eq!(open.parts, [Part::thinking("hm")]);
         let sealed = item(r#"{"type":"reasoning","summary":[],"encrypted_content":"gAAA"}"#);
         assert_eq!(
             sealed.remark.as_deref(),

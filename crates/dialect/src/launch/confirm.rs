@@ -4,24 +4,24 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::SessionId;
 
-/// A session that was started and has, or has not yet, said its id.
+/// A started session whose agent may have reported its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
     own: SessionId,
     confirmed: Option<SessionId>,
 }
 
-/// What the agent said.
+/// The id that the agent reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmed {
     /// The id that the agent uses.
     pub external: SessionId,
-    /// Whether it is our own id.
+    /// Whether the reported id is our own id.
     pub unified: bool,
 }
 
 impl Confirmation {
-    /// A session that was started under our id and has said nothing yet.
+    /// Creates the state of a session that was started under our id and has not reported one yet.
     pub fn pending(own: SessionId) -> Self {
         Confirmation {
             own,
@@ -37,7 +37,7 @@ impl Confirmation {
         }
     }
 
-    /// What the agent said; none while it has not.
+    /// Returns the reported id; `None` before the agent reported one.
     pub fn confirmed(&self) -> Option<Confirmed> {
         let external = self.confirmed.clone()?;
         Some(Confirmed {
@@ -46,8 +46,8 @@ impl Confirmation {
         })
     }
 
-    /// Takes note of what the agent says. Saying the same again is fine; saying
-    /// something else is not.
+    /// Records the id that the agent reports. The same id again is accepted; a different one is an
+    /// error.
     pub fn confirm(&mut self, external: SessionId) -> Result<Confirmed> {
         if let Some(before) = self
             .confirmed
@@ -58,8 +58,8 @@ impl Confirmation {
                 ErrorKind::Conflict,
                 format!("session {} is already {before}", self.own),
             )
-            .because(format!("the agent now says that it is {external}"))
-            .hinting(
+            .because(format!("the agent now reports the id {external}"))
+            .advising(
                 "it was started on another session: record that one as a session of its own",
             ));
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 const LONGEST: usize = 128;
 
@@ -13,13 +13,13 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// Checks an id: letters, digits, `-` and `_`, not `-` first, at most 128 of
-            /// them. UUIDs are such ids.
+            /// Checks an id: at most 128 letters, digits, `-` and `_`, without a leading `-`. UUIDs
+            /// are such ids.
             pub fn parse(text: &str) -> Result<Self> {
                 checked(text, $what).map(|()| $name(text.to_owned()))
             }
 
-            /// The id as text.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -62,10 +62,10 @@ fn checked(text: &str, what: &str) -> Result<()> {
     let shown: String = text.chars().take(40).collect();
     Err(Error::new(
         ErrorKind::Invalid,
-        format!("`{}` is no {what} id", shown.escape_debug()),
+        format!("`{}` is not a valid {what} id", shown.escape_debug()),
     )
     .because(fault)
-    .hinting("use an id as `boswell list` shows it"))
+    .advising(Advice::UseListedId))
 }
 
 #[cfg(test)]

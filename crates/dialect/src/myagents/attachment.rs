@@ -5,12 +5,12 @@
 //! folder.
 
 use boswell_model::json::Raw;
-use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
+use boswell_model::{Error, ErrorKind, MediaSource, Part, Result};
 
 /// Returns the block for one item of an `attachments` array.
-pub(crate) fn block(item: Raw<'_>) -> Block {
+pub(crate) fn block(item: Raw<'_>) -> Part {
     let path = item.get("path").and_then(|p| p.text()).unwrap_or_default();
-    let other = |word: &str| Block::Other {
+    let other = |word: &str| Part::Other {
         word: word.to_owned(),
         json: super::content::lossy(item.bytes()),
     };
@@ -25,20 +25,20 @@ pub(crate) fn block(item: Raw<'_>) -> Block {
         .and_then(|m| m.text())
         .filter(|m| is_mime(m))
         .map(Into::into);
-    Block::Media {
+    Part::Media {
         mime,
         source: MediaSource::Reference(format!("attachments/{path}")),
     }
 }
 
-/// Path below the attachments folder, and bytes, of a new attachment.
+/// Returns the path below the attachments folder, and the bytes, of a new attachment.
 ///
-/// The app takes the file's ending from the type as it is; ours is checked first.
+/// The app uses the MIME type as the file extension unchecked; here it is checked first.
 pub(crate) fn file(session: &str, id: &str, mime: &str, base64: &str) -> Result<(String, Vec<u8>)> {
     let wrong = |why: &str| {
         Error::new(ErrorKind::Invalid, "this cannot be attached")
             .because(why.to_owned())
-            .hinting("give its bytes as base64 and its type such as image/png")
+            .advising("give its bytes as base64 and its type such as image/png")
     };
     let ending = mime
         .split_once('/')
@@ -80,7 +80,7 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Whether a path names something below the folder it is joined to, on any system.
+/// Whether a path stays inside the folder that it is joined to, on every operating system.
 pub(crate) fn stays_inside(path: &str) -> bool {
     !path.contains(['\\', ':', '\0'])
         && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
@@ -101,14 +101,14 @@ fn is_mime(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn of(path: &str, mime: &str) -> Block {
+    fn of(path: &str, mime: &str) -> Part {
         let json = format!(r#"{{"id":"1","name":"n","mimeType":"{mime}","path":"{path}"}}"#);
         block(Raw::parse(json.as_bytes()).unwrap())
     }
 
     #[test]
     fn a_path_below_the_folder_is_a_reference() {
-        let media = Block::Media {
+        let media = Part::Media {
             mime: Some("image/svg+xml".into()),
             source: MediaSource::Reference("attachments/s1/a.svg+xml".into()),
         };
@@ -128,18 +128,18 @@ mod tests {
             "s/\\u0000",
         ] {
             assert!(
-                matches!(of(path, "a/b"), Block::Other { word, .. } if word == "unsafe_attachment"),
+                matches!(of(path, "a/b"), Part::Other { word, .. } if word == "unsafe_attachment"),
                 "{path}"
             );
         }
-        assert!(matches!(of("", "a/b"), Block::Other { word, .. } if word == "attachment"));
+        assert!(matches!(of("", "a/b"), Part::Other { word, .. } if word == "attachment"));
     }
 
     #[test]
     fn a_type_that_is_none_is_not_repeated() {
         for mime in ["image", "image/../../x", "a/b/c", "text/html; x=1", "/", ""] {
             assert!(
-                matches!(of("s/x", mime), Block::Media { mime: None, .. }),
+                matches!(of("s/x", mime), Part::Media { mime: None, .. }),
                 "{mime}"
             );
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use boswell_model::Block;
+use boswell_model::Part;
 use boswell_model::json::{Raw, RawKind};
 
 use super::attachment;
@@ -12,11 +12,11 @@ use super::attachment;
 pub(crate) enum Content<'a> {
     /// Plain text.
     Text(Cow<'a, str>),
-    /// The text of a JSON array of blocks.
+    /// The JSON text of an array of blocks.
     Blocks(Cow<'a, str>),
-    /// Something else than a string: kept as JSON.
+    /// Not a string: kept as JSON.
     Other(Raw<'a>),
-    /// Nothing.
+    /// No content.
     Absent,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The blocks as JSON, in order.
+    /// Iterates over the blocks as JSON, in order.
     pub(crate) fn items(&self) -> impl Iterator<Item = Raw<'_>> {
         let json = if let Content::Blocks(json) = self {
             json.trim_end()
@@ -53,7 +53,7 @@ impl<'a> Content<'a> {
         Raw::trusted(json.as_bytes()).items()
     }
 
-    /// What the text parts say.
+    /// Returns the text of the text blocks.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         match self {
             Content::Text(text) => Cow::Borrowed(text),
@@ -69,7 +69,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// How many tools the row calls.
+    /// Returns the number of tool calls in the row.
     pub(crate) fn calls(&self) -> u64 {
         self.items()
             .filter(|b| b.get("tool").is_some_and(|t| t.kind() == RawKind::Object))
@@ -77,10 +77,10 @@ impl<'a> Content<'a> {
     }
 
     /// What a person reads.
-    pub(crate) fn blocks(&self) -> Vec<Block> {
+    pub(crate) fn blocks(&self) -> Vec<Part> {
         match self {
             Content::Text(text) if text.is_empty() => Vec::new(),
-            Content::Text(text) => vec![Block::Text(text.clone().into_owned())],
+            Content::Text(text) => vec![Part::Text(text.clone().into_owned())],
             Content::Other(value) => vec![other("content", *value)],
             Content::Absent => Vec::new(),
             Content::Blocks(_) => self.items().flat_map(block).collect(),
@@ -88,7 +88,7 @@ impl<'a> Content<'a> {
     }
 }
 
-fn block(item: Raw<'_>) -> Vec<Block> {
+fn block(item: Raw<'_>) -> Vec<Part> {
     let text_at = |key: &str| item.get(key).and_then(|t| t.text()).map(Cow::into_owned);
     let word = text_at("type").unwrap_or_default();
     match (
@@ -97,8 +97,8 @@ fn block(item: Raw<'_>) -> Vec<Block> {
         text_at("thinking"),
         item.get("tool"),
     ) {
-        ("text", Some(text), _, _) => vec![Block::Text(text)],
-        ("thinking", _, Some(thinking), _) => vec![Block::Thinking(thinking)],
+        ("text", Some(text), _, _) => vec![Part::Text(text)],
+        ("thinking", _, Some(thinking), _) => vec![Part::thinking(thinking)],
         ("tool_use" | "server_tool_use", _, _, Some(tool)) if tool.kind() == RawKind::Object => {
             call(tool)
         }
@@ -108,7 +108,7 @@ fn block(item: Raw<'_>) -> Vec<Block> {
 
 /// A call with its answer, which the app keeps inside the call, and the calls that a
 /// subagent made for it.
-fn call(tool: Raw<'_>) -> Vec<Block> {
+fn call(tool: Raw<'_>) -> Vec<Part> {
     let mut out = vec![call_itself(tool)];
     let nested = tool.get("subagentCalls");
     for inner in nested
@@ -130,7 +130,7 @@ fn call(tool: Raw<'_>) -> Vec<Block> {
     out
 }
 
-fn call_itself(tool: Raw<'_>) -> Block {
+fn call_itself(tool: Raw<'_>) -> Part {
     let text_at = |key: &str| tool.get(key).and_then(|t| t.text()).map(Cow::into_owned);
     // While the arguments are streamed, `input` is empty and `inputJson` contains the text so far.
     let input = tool
@@ -138,14 +138,14 @@ fn call_itself(tool: Raw<'_>) -> Block {
         .filter(|input| input.members().next().is_some())
         .map(|input| lossy(input.bytes()));
     let input = input.or_else(|| text_at("inputJson").filter(|json| !json.is_empty()));
-    Block::Call {
+    Part::Call {
         id: text_at("id").unwrap_or_default(),
         name: text_at("name").unwrap_or_default(),
-        input: input.unwrap_or_else(|| "{}".to_owned()),
+        input: input.unwrap_or_else(|| "{}".to_owned()).into(),
     }
 }
 
-fn answer(tool: Raw<'_>) -> Option<Block> {
+fn answer(tool: Raw<'_>) -> Option<Part> {
     let result = tool.get("result").filter(|result| !result.is_null())?;
     let text = result
         .text()
@@ -155,7 +155,7 @@ fn answer(tool: Raw<'_>) -> Option<Block> {
         .and_then(|id| id.text())
         .unwrap_or_default()
         .into_owned();
-    Some(Block::Result {
+    Some(Part::Result {
         call,
         text,
         is_error: tool.get("isError").and_then(|e| e.bool()) == Some(true),
@@ -166,8 +166,8 @@ fn is(block: &Raw<'_>, word: &str) -> bool {
     block.get("type").is_some_and(|t| t.is(word))
 }
 
-fn other(word: &str, value: Raw<'_>) -> Block {
-    Block::Other {
+fn other(word: &str, value: Raw<'_>) -> Part {
+    Part::Other {
         word: word.to_owned(),
         json: lossy(value.bytes()),
     }
@@ -183,22 +183,22 @@ mod tests {
 
     use super::*;
 
-    fn blocks(content: &str) -> Vec<Block> {
+    fn blocks(content: &str) -> Vec<Part> {
         let json = Json::from(content).to_bytes();
         Content::of(Some(Raw::parse(&json).unwrap())).blocks()
     }
 
     #[test]
     fn only_a_string_that_parses_to_an_array_is_blocks() {
-        assert_eq!(blocks("[草稿] hi"), [Block::Text("[草稿] hi".into())]);
-        assert_eq!(blocks(" [1]"), [Block::Text(" [1]".into())]);
+        assert_eq!(blocks("[草稿] hi"), [Part::Text("[草稿] hi".into())]);
+        assert_eq!(blocks(" [1]"), [Part::Text(" [1]".into())]);
         assert_eq!(
             blocks("{\"type\":\"text\"}"),
-            [Block::Text("{\"type\":\"text\"}".into())]
+            [Part::Text("{\"type\":\"text\"}".into())]
         );
         assert_eq!(
             blocks("[{\"type\":\"text\",\"text\":\"a\"}] \n"),
-            [Block::Text("a".into())]
+            [Part::Text("a".into())]
         );
         assert_eq!(blocks("[]"), []);
         assert_eq!(blocks(""), []);
@@ -210,18 +210,18 @@ mod tests {
         assert_eq!(
             blocks(content),
             [
-                Block::Thinking("hm".into()),
-                Block::Call {
+                Part::thinking("hm"),
+                Part::Call {
                     id: "t1".into(),
                     name: "Read".into(),
                     input: "{\"path\":\"a\"}".into()
                 },
-                Block::Result {
+                Part::Result {
                     call: "t1".into(),
                     text: "ok".into(),
                     is_error: true
                 },
-                Block::Text("done".into()),
+                Part::Text("done".into()),
             ]
         );
     }
@@ -232,7 +232,7 @@ mod tests {
         let found = blocks(content);
         assert_eq!(
             found[0],
-            Block::Call {
+            Part::Call {
                 id: "t".into(),
                 name: "Task".into(),
                 input: "{\"a\":1}".into()
@@ -240,7 +240,7 @@ mod tests {
         );
         assert_eq!(
             found[1],
-            Block::Call {
+            Part::Call {
                 id: "s".into(),
                 name: "Bash".into(),
                 input: "{\"c\":1}".into()
@@ -248,7 +248,7 @@ mod tests {
         );
         assert_eq!(
             found[2],
-            Block::Result {
+            Part::Result {
                 call: "s".into(),
                 text: "y".into(),
                 is_error: false
@@ -256,7 +256,7 @@ mod tests {
         );
         assert_eq!(
             found[3],
-            Block::Result {
+            Part::Result {
                 call: "t".into(),
                 text: "{\"x\":[1]}".into(),
                 is_error: false
@@ -269,11 +269,11 @@ mod tests {
         assert_eq!(
             blocks(r#"[{"type":"new","x":1},7]"#),
             [
-                Block::Other {
+                Part::Other {
                     word: "new".into(),
                     json: "{\"type\":\"new\",\"x\":1}".into()
                 },
-                Block::Other {
+                Part::Other {
                     word: String::new(),
                     json: "7".into()
                 },

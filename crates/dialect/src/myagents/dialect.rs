@@ -23,7 +23,7 @@ use super::row::{PENDING, Row};
 use super::stats::Stats;
 use super::{id, index, index_file, layout, leftovers, message, plan, resume};
 
-/// Sessions of the MyAgents desktop app, all three eras.
+/// The dialect of the MyAgents desktop app, in all three generations.
 #[derive(Debug)]
 pub struct MyAgents;
 
@@ -40,7 +40,7 @@ const CAN: Capabilities = Capabilities::new(&[
     (Capability::Delete, Support::Native),
 ]);
 
-/// What is always true of it.
+/// Facts about the dialect that do not depend on a session.
 static FACTS: DialectFacts = DialectFacts {
     capabilities: CAN,
     sessions_folder: Some("sessions"),
@@ -59,7 +59,7 @@ impl Dialect for MyAgents {
             .home
             .clone()
             .or_else(|| env.var("USERPROFILE").map(PathBuf::from));
-        // The variable came with the newest versions; the older ones know the home folder alone.
+        // Only the newest versions read the variable; older ones always use the home folder.
         let moved = env.path_var("MYAGENTS_DATA_DIR");
         let usual = home
             .map(|home| home.join(".myagents"))
@@ -92,7 +92,7 @@ impl Dialect for MyAgents {
         match (rows || document, at_home) {
             (true, true) => Match::Certain,
             (true, false) if rows => Match::Likely,
-            // Many programs keep `messages` in a document.
+            // Many programs have documents with a `messages` member.
             (true, false) => Match::Maybe,
             (false, true) => Match::Maybe,
             (false, false) => Match::No,
@@ -147,8 +147,9 @@ impl Dialect for MyAgents {
         }
     }
 
-    /// The rows in order: what the app shows as the conversation. What the engine compacted away is
-    /// still among them; the linked transcript says what a model would really be sent.
+    /// Returns the rows in order, which is what the app shows as the conversation. Messages from
+    /// before a compaction by the engine are included; the linked transcript has the real context
+    /// of the model.
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
         let path = tip
             .slot()
@@ -275,7 +276,7 @@ impl Repairer for MyAgents {
         let intent = Raw::parse(json.as_bytes()).ok().and_then(Intent::parse);
         let detail = match intent {
             None => {
-                "a change of the conversation was begun in a way that is not known here".to_owned()
+                "a change of the conversation was started in a format that is not known".to_owned()
             }
             Some(intent) => {
                 let bound = meta.external_ids.get(if intent.engine == Engine::Sdk {
@@ -284,8 +285,8 @@ impl Repairer for MyAgents {
                     "runtime"
                 });
                 let rows = view.log.heads.len() as u64;
-                // The app parses line by line: what we find glued or behind
-                // garbage is malformed to it.
+                // The app parses line by line: records that share a line or follow garbage are
+                // malformed to it.
                 let torn =
                     |head: &Head| head.flags.has(Flags::GLUED) || head.flags.has(Flags::SALVAGED);
                 let sound = view.log.gaps.is_empty() && !view.log.heads.iter().any(torn);
@@ -295,7 +296,7 @@ impl Repairer for MyAgents {
                     Recovery::Inconsistent(why) => why,
                 };
                 format!(
-                    "a rewind from {} to {} rows was begun: {then}",
+                    "a rewind from {} to {} rows was started: {then}",
                     intent.rows_before, intent.rows_after
                 )
             }
@@ -328,7 +329,7 @@ impl Refine for MyAgents {
 }
 
 impl Runtime for MyAgents {
-    /// Only the engine that the app drives can be started: see `resume_by`.
+    /// Returns no command: only the engine that the app drives can be started, see `resume_by`.
     fn resume(
         &self,
         _meta: &SessionMeta,
@@ -370,7 +371,7 @@ impl Runtime for MyAgents {
     }
 }
 
-/// Whether the index counts what the transcript holds. A row that counts nothing yet is not wrong.
+/// Checks the sums of the index against the transcript. A row without sums is not wrong.
 fn check_sums(
     view: &SessionView<'_>,
     meta: &SessionMeta,

@@ -1,37 +1,37 @@
 //! Encodes new rows of a transcript, with the member order of the app.
 
 use boswell_model::json::{Json, Raw, RawKind};
-use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
+use boswell_model::{Advice, Error, ErrorKind, Instant, MediaSource, Part, Result, Usage};
 
-use crate::{AssistantMessage, Body, Draft, Part, one_object, refuse_unknown_parts, unsupported};
+use crate::{AssistantMessage, Body, Draft, one_object, refuse_unwritable_parts, unsupported};
 
 use super::{attachment, indent};
 
-/// A row to be written, with the files that it names.
+/// A new row, with its attachment files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Encoded {
-    /// The row, without its line end.
+    /// The row, without a line end.
     pub(crate) row: Vec<u8>,
     /// Key and bytes of each attachment.
     pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
-/// What is settled about a row.
+/// Session, id and time of a new row.
 #[derive(Clone, Copy)]
 pub(crate) struct MessagePosition<'a> {
-    /// The session.
+    /// Id of the session.
     pub(crate) session: &'a str,
     /// Id of the row.
     pub(crate) id: &'a str,
-    /// When it was said.
+    /// Time of the message.
     pub(crate) at: Instant,
-    /// Makes ids of attachments.
+    /// Creates ids of attachments.
     pub(crate) name: &'a dyn Fn() -> String,
 }
 
 /// Encodes a draft.
 pub(crate) fn encode(draft: &Draft, place: MessagePosition<'_>) -> Result<Encoded> {
-    refuse_unknown_parts("myagents", &draft.body)?;
+    refuse_unwritable_parts("myagents", &draft.body)?;
     match &draft.body {
         Body::User(parts) => {
             let (attachments, files) = attachments(parts, place)?;
@@ -46,12 +46,12 @@ pub(crate) fn encode(draft: &Draft, place: MessagePosition<'_>) -> Result<Encode
         Body::ToolResult { .. } => Err(unsupported(
             "myagents",
             "hold the answer of a tool as an entry",
-            "put it into the call: append the whole turn as one row of the app's own shape",
+            "append the call and its answer together, as one row in the app's own format",
         )),
         _ => Err(unsupported(
             "myagents",
             "hold such an entry",
-            "append what the user or the model said; `rename` gives a title",
+            Advice::from("append messages of the user or the model").also(Advice::Rename),
         )),
     }
 }
@@ -108,12 +108,12 @@ fn usage(answer: &AssistantMessage) -> Option<Json> {
     )
 }
 
-/// The content string: plain text where that is all there is and cannot be taken for
-/// blocks, else blocks.
+/// Returns the content string: plain text if there is only text and it cannot be parsed as blocks,
+/// else blocks.
 fn content(parts: &[Part]) -> String {
     let texts: Option<Vec<&str>> = parts
         .iter()
-        .filter(|part| !matches!(part, Part::Image { .. }))
+        .filter(|part| !matches!(part, Part::Media { .. }))
         .map(|part| {
             if let Part::Text(text) = part {
                 Some(text.as_str())
@@ -143,20 +143,16 @@ fn block(at: usize, part: &Part) -> Option<Json> {
             .with("type", "thinking")
             .with("thinking", text)
             .with("isComplete", true),
-        Part::Call {
-            id,
-            name,
-            arguments,
-        } => {
+        Part::Call { id, name, input } => {
             let tool = Json::object()
                 .with("id", id)
                 .with("name", name)
-                .with("input", arguments.clone());
+                .with("input", input.to_object());
             Json::object()
                 .with("type", "tool_use")
                 .with("tool", tool.with("streamIndex", at))
         }
-        Part::Image { .. } | Part::Other(_) => return None,
+        _ => return None,
     })
 }
 
@@ -165,7 +161,11 @@ type Files = Vec<(String, Vec<u8>)>;
 fn attachments(parts: &[Part], place: MessagePosition<'_>) -> Result<(Option<Vec<Json>>, Files)> {
     let (mut rows, mut files) = (Vec::new(), Files::new());
     for part in parts {
-        let Part::Image { base64, mime } = part else {
+        let Part::Media {
+            mime: Some(mime),
+            source: MediaSource::Inline(base64),
+        } = part
+        else {
             continue;
         };
         let id = (place.name)();
@@ -183,7 +183,8 @@ fn attachments(parts: &[Part], place: MessagePosition<'_>) -> Result<(Option<Vec
     Ok(((!rows.is_empty()).then_some(rows), files))
 }
 
-/// A row in the app's own shape: checked, put on one line, id and time filled in.
+/// Encodes a draft that already is a row of the app: checks it, puts it on one line, and adds id
+/// and time.
 fn native(bytes: &[u8], place: MessagePosition<'_>) -> Result<Encoded> {
     let raw = one_object(bytes)?;
     check_native(raw)?;
@@ -206,12 +207,12 @@ fn native(bytes: &[u8], place: MessagePosition<'_>) -> Result<Encoded> {
 }
 
 fn wrong(why: &str) -> Error {
-    Error::new(ErrorKind::Invalid, "this is no row of a MyAgents transcript").because(why).hinting(
+    Error::new(ErrorKind::Invalid, "this is not a row of a MyAgents transcript").because(why).advising(
         r#"write {"role":"user","content":"…"}, or {"role","text"}; blocks go into `content` as a JSON string"#,
     )
 }
 
-/// Refuses a row that the app could not read.
+/// Refuses a row that the app cannot read.
 fn check_native(raw: Raw<'_>) -> Result<()> {
     if !raw
         .get("role")
@@ -235,7 +236,7 @@ fn check_native(raw: Raw<'_>) -> Result<()> {
         time.text()
             .is_none_or(|text| Instant::parse(&text).is_none())
     }) {
-        return Err(wrong("its timestamp is no time"));
+        return Err(wrong("its timestamp is not a valid time"));
     }
     for item in raw.get("attachments").iter().flat_map(|all| all.items()) {
         let path = item
@@ -279,7 +280,7 @@ mod tests {
         let call = Part::Call {
             id: "t".into(),
             name: "Bash".into(),
-            arguments: Json::object().with("c", 1),
+            input: Json::object().with("c", 1).into(),
         };
         let usage = Usage {
             input: Some(2),
@@ -336,10 +337,7 @@ mod tests {
     #[test]
     fn an_image_becomes_a_file_that_stays_in_its_folder() {
         let image = |mime: &str| {
-            let part = Part::Image {
-                base64: "aGk=".into(),
-                mime: mime.into(),
-            };
+            let part = Part::image("aGk=", mime);
             let place = MessagePosition {
                 session: "s",
                 id: "7",

@@ -2,15 +2,14 @@
 
 /// Whether `id` is a session id: 1 to 99 of `a-z A-Z 0-9 -`.
 ///
-/// MyAgents itself would take one that starts with `-`; we do not, because ids become
-/// arguments of commands.
+/// MyAgents accepts a leading `-`; we do not, because ids become arguments of commands.
 pub fn is_valid(id: &str) -> bool {
     (1..100).contains(&id.len())
         && !id.starts_with('-')
         && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
-/// The name of the lock folder that guards a session's transcript.
+/// Returns the name of the lock folder for a session's transcript.
 pub fn lock_folder(id: &str) -> String {
     let safe: String = id
         .chars()

@@ -4,7 +4,7 @@
 //! through values would change numbers, duplicate keys and lone surrogates of rows that should not
 //! change; here only the space between tokens changes.
 
-/// A valid JSON text as `JSON.stringify(value, null, 2)` spaces it.
+/// Returns a valid JSON text with the white space of `JSON.stringify(value, null, 2)`.
 pub(crate) fn pretty(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() + json.len() / 4);
     let mut depth = 0usize;

@@ -18,19 +18,18 @@ const LIMIT: u64 = 256 << 20;
 /// Id and JSON of each row.
 pub(crate) type Rows = Vec<(String, Vec<u8>)>;
 
-/// The rows of the index, in its order, each id once.
+/// The rows of the index in file order, each id once.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// The rows, without the member that may hold credentials.
+    /// The rows, without the member that may contain credentials.
     pub(crate) rows: Rows,
-    /// Whether there is an index at all.
+    /// Whether there is an index.
     pub(crate) exists: bool,
-    /// Whether its bytes could be read. Of an index that could not, nothing is known: neither that
-    /// it has a row nor that it lacks one.
+    /// Whether the bytes could be read. If not, it is unknown which rows the index has.
     pub(crate) is_readable: bool,
 }
 
-/// Reads the index and says what is wrong with it.
+/// Reads the index and reports its problems.
 pub(crate) fn read(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> Result<Index> {
     let mut say =
         |kind, detail: String| problems.push((MAIN.to_owned(), Problem::of_file(kind, detail)));
@@ -60,7 +59,7 @@ pub(crate) fn read(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> 
     })
 }
 
-/// The rows that the bytes of an index give, whole; and what is wrong with them.
+/// Returns the complete rows of an index, and what is wrong with it.
 fn rows_of(files: &dyn Files, bytes: &[u8]) -> Result<(Rows, Option<(ProblemKind, String)>)> {
     let text = without_bom(bytes);
     if let Some(rows) = strict(text) {
@@ -86,17 +85,18 @@ fn rows_of(files: &dyn Files, bytes: &[u8]) -> Result<(Rows, Option<(ProblemKind
     Ok((salvaged, Some((kind, detail))))
 }
 
-/// The index as a writer needs it: every row whole, with what only the app may read.
+/// The index as a writer needs it: complete rows, including the credentials that only the app may
+/// read.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
-    /// The rows, in order, each id once.
+    /// The rows in order, each id once.
     pub(crate) rows: Rows,
-    /// The bytes of an index that is damaged.
+    /// The bytes of the index, if it is damaged.
     pub(crate) damaged: Option<Vec<u8>>,
 }
 
-/// Reads the index to write it again. One that cannot be read is an error: it must
-/// not be replaced unseen.
+/// Reads the index in order to rewrite it. An unreadable index is an error, because it must not be
+/// overwritten.
 pub(crate) fn load(files: &dyn Files) -> Result<Loaded> {
     let Some(bytes) = files.read_whole(MAIN, LIMIT)? else {
         return Ok(Loaded::default());
@@ -108,18 +108,18 @@ pub(crate) fn load(files: &dyn Files) -> Result<Loaded> {
     })
 }
 
-/// The rows of an index that was read elsewhere; none if it is not whole.
+/// Parses the rows of an index; `None` if it is damaged.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Rows> {
     strict(without_bom(bytes))
 }
 
-/// Whether a file of this key is the index, or a copy of it that the app or boswell put aside.
+/// Whether the key is that of the index, or of a backup of it by the app or boswell.
 pub(crate) fn is_index(key: &str) -> bool {
     key.strip_prefix(MAIN)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// An index without the rows of these sessions; none if it is damaged.
+/// Returns an index without the rows of these sessions; `None` if it is damaged.
 pub(crate) fn without(bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
     let text = without_bom(bytes);
     let rows = crate::without_sessions::items(text, &[], |row| {
@@ -134,7 +134,7 @@ fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
 
-/// The rows of an index that is as it should be: an array whose every item has an id.
+/// Parses an undamaged index: an array in which every item has an id.
 fn strict(text: &[u8]) -> Option<Rows> {
     let array = Raw::parse(text)
         .ok()
@@ -143,8 +143,8 @@ fn strict(text: &[u8]) -> Option<Rows> {
     rows.map(once)
 }
 
-/// What can be saved: the good items of an array, else every balanced top-level
-/// object that has an id.
+/// Recovers what is readable: the valid items of an array, else every balanced top-level object
+/// with an id.
 fn salvage(text: &[u8]) -> Rows {
     match Raw::parse(text) {
         Ok(array) if array.kind() == RawKind::Array => {
@@ -159,7 +159,8 @@ fn salvage(text: &[u8]) -> Rows {
     }
 }
 
-/// The temporary file of an index write that was not renamed: whole, and not older than the index.
+/// Returns the rows of the temporary file that an interrupted write of the index left, if it is
+/// complete and not older than the index.
 fn newer_temp(files: &dyn Files) -> Result<Option<Rows>> {
     let times = (
         files.stat(MAIN)?.and_then(|i| i.modified),
@@ -183,13 +184,13 @@ fn row(item: Raw<'_>) -> Option<(String, Vec<u8>)> {
     Some((item.get("id")?.text()?.into_owned(), item.bytes().to_vec()))
 }
 
-/// Listings end up in caches; what is a secret in the index must not reach them.
+/// Removes the credentials: listings are cached, and secrets must not get into a cache.
 fn without_secret((id, row): (String, Vec<u8>)) -> (String, Vec<u8>) {
     let row = remove_member(&row, SECRET).unwrap_or_else(|_| Vec::new());
     (id, row)
 }
 
-/// Of rows with one id the last counts, at the place of the first.
+/// Dedupes rows by id: the last one counts, at the position of the first.
 fn once(rows: Rows) -> Rows {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut out = Rows::new();
@@ -205,7 +206,7 @@ fn once(rows: Rows) -> Rows {
     out
 }
 
-/// Stretches from a brace to the one that closes it, at the top level, strings honoured.
+/// Returns the ranges from a top-level brace to its closing brace; braces in strings do not count.
 fn balanced(text: &[u8]) -> Vec<&[u8]> {
     let mut out = Vec::new();
     let (mut depth, mut start, mut in_string, mut escaped) = (0usize, 0usize, false, false);

@@ -1,17 +1,17 @@
 //! Edits `sessions.json`: rows are changed one by one, and all others keep their bytes.
 
 use boswell_model::json::{Json, Raw, remove_member, set_member};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
 
 use crate::{Files, Step};
 
 use super::indent;
 use super::index::{self, MAIN, Rows};
 
-/// How often a name for a damaged index is tried.
+/// How many file names are tried for the backup of a damaged index.
 const NAMES: u32 = 1000;
 
-/// The index, loaded to be written again.
+/// The index while it is changed.
 #[derive(Debug, Default)]
 pub(crate) struct IndexFile {
     rows: Rows,
@@ -20,7 +20,7 @@ pub(crate) struct IndexFile {
 }
 
 impl IndexFile {
-    /// Loads it.
+    /// Loads the index.
     pub(crate) fn load(files: &dyn Files) -> Result<Self> {
         let loaded = index::load(files)?;
         Ok(IndexFile {
@@ -30,21 +30,21 @@ impl IndexFile {
         })
     }
 
-    /// The rows, in order.
+    /// Iterates over the rows in order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.rows
             .iter()
             .map(|(id, row)| (id.as_str(), row.as_slice()))
     }
 
-    /// The row of a session.
+    /// Returns the row of a session.
     pub(crate) fn row(&self, id: &str) -> Option<RowEdit> {
         self.rows()
             .find(|(of, _)| *of == id)
             .map(|(_, row)| RowEdit { json: row.to_vec() })
     }
 
-    /// Puts a row in its place, a new one at the end.
+    /// Replaces a row, or adds a new one at the end.
     pub(crate) fn put(&mut self, id: &str, row: RowEdit) {
         match self.rows.iter_mut().find(|(of, _)| of == id) {
             Some((_, known)) if *known == row.json => return,
@@ -54,32 +54,32 @@ impl IndexFile {
         self.changed = true;
     }
 
-    /// Takes a row out.
+    /// Removes a row.
     pub(crate) fn remove(&mut self, id: &str) {
         let before = self.rows.len();
         self.rows.retain(|(of, _)| of != id);
         self.changed |= self.rows.len() != before;
     }
 
-    /// Whether anything is to be written: a change, or a repair.
+    /// Whether the index must be written: it was changed, or it is damaged.
     pub(crate) fn is_dirty(&self) -> bool {
         self.changed || self.damaged.is_some()
     }
 
-    /// Tells that steps so far write it.
+    /// Records that the steps so far write the index.
     pub(crate) fn is_written(&mut self) {
         self.damaged = None;
         self.changed = false;
     }
 
-    /// Its bytes, spaced as the app does it.
+    /// Returns the bytes of the index, formatted as by the app.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let rows: Vec<&[u8]> = self.rows.iter().map(|(_, row)| row.as_slice()).collect();
         indent::pretty(&[b"[".as_slice(), &rows.join(&b','), b"]"].concat())
     }
 
-    /// What writes it. A damaged index is first copied to where the app would put it, so that it
-    /// can still be looked into.
+    /// Returns the steps that write the index. A damaged index is first copied to the name that the
+    /// app would use, so that it can be examined later.
     pub(crate) fn steps(&self, files: &dyn Files, now: Instant) -> Result<Vec<Step>> {
         let mut steps = Vec::new();
         if let Some(damaged) = &self.damaged {
@@ -92,7 +92,7 @@ impl IndexFile {
     }
 }
 
-/// Where a damaged index is kept.
+/// Returns a free name for the backup of a damaged index.
 fn free_name(files: &dyn Files, now: Instant) -> Result<String> {
     let time = now.to_rfc3339().replace([':', '.'], "-");
     for number in 0..NAMES {
@@ -111,7 +111,7 @@ fn free_name(files: &dyn Files, now: Instant) -> Result<String> {
         format!("`{MAIN}` is damaged and cannot be put aside"),
     )
     .because("a thousand copies of this moment are there already")
-    .hinting(format!("move the files named `{MAIN}.corrupt-…` away")))
+    .advising(format!("move the files named `{MAIN}.corrupt-…` away")))
 }
 
 /// A row while it is changed.
@@ -121,7 +121,7 @@ pub(crate) struct RowEdit {
 }
 
 impl RowEdit {
-    /// A new row.
+    /// Creates a row.
     pub(crate) fn of(json: &Json) -> Self {
         RowEdit {
             json: json.to_bytes(),
@@ -133,7 +133,7 @@ impl RowEdit {
         Raw::trusted(&self.json)
     }
 
-    /// What a member says, if it is a text that says something.
+    /// Returns a string member that is not empty.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         self.raw()
             .get(key)?
@@ -142,13 +142,13 @@ impl RowEdit {
             .map(Into::into)
     }
 
-    /// Sets a member, at its place or at the end.
+    /// Sets a member, at its position or at the end.
     pub(crate) fn set(&mut self, key: &str, value: impl Into<Json>) -> Result<()> {
         self.json = set_member(&self.json, &[key], &value.into().to_bytes()).map_err(broken)?;
         Ok(())
     }
 
-    /// Takes a member out. The app never writes null for what is not there.
+    /// Removes a member. The app never writes null for a missing value.
     pub(crate) fn remove(&mut self, key: &str) -> Result<()> {
         self.json = remove_member(&self.json, key).map_err(broken)?;
         Ok(())
@@ -161,7 +161,7 @@ fn broken(fault: impl std::fmt::Display) -> Error {
         format!("a row of `{MAIN}` cannot be changed"),
     )
     .because(fault.to_string())
-    .hinting("see what is wrong with `boswell check`")
+    .advising(Advice::Check { session: None })
 }
 
 /// Three-way merge: applies the change from `base` to `ours` to the index that another process
@@ -184,7 +184,7 @@ pub(crate) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> 
         match (find(&base, id), out.row(id)) {
             (Some(was), Some(theirs)) => out.put(id, merge_row(&was, row, theirs)?),
             (None, None) => out.put(id, RowEdit { json: row.clone() }),
-            // They made it as well, or took it out.
+            // The other process added it too, or removed it.
             (None, Some(_)) | (Some(_), None) => {}
         }
     }

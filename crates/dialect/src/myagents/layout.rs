@@ -11,9 +11,9 @@ use super::visibility::{self, Transcript};
 use super::{id, index};
 
 const FOLDER: &str = "sessions";
-/// Where versions newer than those that are known here keep transcripts of another format.
+/// The folder in which newer versions store transcripts in a format that is not supported here.
 const NEWER_FOLDER: &str = "sessions-v2";
-/// A log of line ends alone is empty; longer ones are not looked into.
+/// A log of at most this size is read to check whether it contains only line ends.
 const LOOKED_INTO: u64 = 64;
 
 /// The files of one session.
@@ -33,7 +33,7 @@ pub(crate) fn framing(key: &str) -> Framing {
     }
 }
 
-/// Finds every session: those of the index, and those that only have a file.
+/// Finds every session: those in the index, and those that have only a file.
 pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
     let mut found = Discovered::default();
     let mut on_disk = transcripts(files, &mut found.problems)?;
@@ -53,7 +53,7 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
     }
     if !index.exists && !on_disk.is_empty() {
         let detail = format!(
-            "there is no index; {} transcripts are there all the same",
+            "there is no index, but there are {} transcripts",
             on_disk.len()
         );
         found.problems.push((
@@ -91,7 +91,7 @@ fn with_row(
             Transcript::Absent
         };
         location.hidden = visibility::hidden(row.0, transcript);
-        // The file comes with the first message; a row that counts some must have one.
+        // The first message creates the file; a row that counts messages must have one.
         let said = row
             .0
             .at(&["stats", "messageCount"])
@@ -112,7 +112,7 @@ fn with_row(
     Ok(location)
 }
 
-/// Every file that is named like a transcript, by session.
+/// Returns every file that is named like a transcript, by session.
 fn transcripts(
     files: &dyn Files,
     problems: &mut Vec<(String, Problem)>,
@@ -129,7 +129,9 @@ fn transcripts(
                 continue;
             };
             let trouble = if !id::is_valid(session) {
-                Some("its name is no session id, so it is not listed; it can be read by its path")
+                Some(
+                    "its name is not a session id, so it is not listed; it can be read by its path",
+                )
             } else if !info.is_file() {
                 Some("it is not a regular file")
             } else {
@@ -155,11 +157,10 @@ fn transcripts(
 }
 
 impl Transcripts {
-    /// Chooses the file that holds the session.
+    /// Chooses the file that contains the session.
     ///
-    /// The app lets the line log win wherever both are there. While that log is empty the document
-    /// is all there is of the conversation (the move from one to the other was cut short), so then
-    /// we read the document.
+    /// If both exist, the app uses the line log. But if that log is empty, the migration was
+    /// interrupted and only the document contains the conversation, so then we read the document.
     fn locate(
         self,
         files: &dyn Files,
@@ -176,7 +177,8 @@ impl Transcripts {
         let chosen = match (self.newer, self.lines, self.legacy) {
             (Some(newer), _, _) => Some(newer),
             (None, Some(lines), Some(legacy)) => {
-                let detail = "the move from this document to a line log was begun and not finished";
+                let detail =
+                    "the move from this document to a line log was started and not finished";
                 problems.push((
                     legacy.key.clone(),
                     Problem::of_file(ProblemKind::PendingChange, detail),

@@ -1,4 +1,4 @@
-//! Finds what MyAgents leaves behind: files of deleted sessions, and locks.
+//! Finds orphans: files of deleted sessions, and locks that the app left.
 
 use std::collections::HashSet;
 
@@ -6,11 +6,11 @@ use boswell_model::Result;
 
 use crate::{FileInfo, Files, Orphan, SessionLocation};
 
-/// Folders in which locks are made: the index's lies in the root.
+/// Folders that contain lock folders; that of the index is in the root.
 const LOCKS: [&str; 2] = ["session-locks", ""];
 
-/// Attachments and half-made transcripts of sessions that have neither a row nor a transcript, and
-/// locks that were broken.
+/// Returns attachments and partial transcripts of sessions that have neither a row nor a
+/// transcript, and broken locks.
 pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
     let known: HashSet<&str> = found.iter().map(|it| it.id.as_str()).collect();
     let mut orphans = Vec::new();
@@ -50,7 +50,8 @@ pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Ve
     Ok(orphans)
 }
 
-/// Locks that are there, those of transcripts first, as the app takes them.
+/// Returns the existing locks, those of transcripts first, which is the order in which the app
+/// acquires them.
 pub(super) fn locks(files: &dyn Files) -> Result<Vec<String>> {
     let is_ours = |name: &str| name == "sessions.lock" || name.ends_with(".jsonl.lock");
     Ok(lock_like(files, is_ours)?

@@ -4,23 +4,23 @@
 //! app judge each other by this text, so the grammar is strict: a text that does not match it names
 //! no owner, and only age can release such a lock.
 
-/// Which part of the app wrote the token.
+/// The part of the app that wrote the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
     /// The server.
     Node,
-    /// The desktop host; boswell writes this one too.
+    /// The desktop host. Boswell uses this one too.
     Rust,
 }
 
 /// A process that holds a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockOwner {
-    /// Which part of the app it is.
+    /// The part of the app.
     pub peer: Peer,
-    /// Its process id.
+    /// Process id of the owner.
     pub pid: u32,
-    /// When it started, in milliseconds. Never evidence that the pid was given to another process.
+    /// Start time of the process in milliseconds. It never proves that the pid was reused.
     pub started: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ const LARGEST_PID: u64 = (1 << 31) - 1;
 const LARGEST_SAFE: u64 = (1 << 53) - 1;
 
 impl LockOwner {
-    /// Reads the `owner` file. Only ASCII white space around the token is allowed: a byte order
+    /// Parses the `owner` file. Only ASCII white space is allowed around the token; a byte order
     /// mark makes it malformed.
     pub fn parse(bytes: &[u8]) -> Option<LockOwner> {
         let text = std::str::from_utf8(bytes).ok()?;
@@ -54,7 +54,7 @@ impl LockOwner {
         })
     }
 
-    /// The text of the `owner` file.
+    /// Returns the text of the `owner` file.
     pub fn token(&self) -> String {
         let peer = match self.peer {
             Peer::Node => "node",
@@ -68,36 +68,36 @@ impl LockOwner {
 }
 
 fn number(digits: &str) -> Option<u64> {
-    // `parse` alone would take a plus sign.
+    // `parse` alone would accept a plus sign.
     (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
         .then(|| digits.parse().ok())?
 }
 
-/// What the system says about a process.
+/// Whether the owner of a lock is alive, as far as the operating system reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnerLiveness {
-    /// It runs.
+    /// The process is running.
     Yes,
     /// There is no such process.
     No,
-    /// Not ours to ask, or no answer.
+    /// The process cannot be checked from here.
     Unknown,
 }
 
-/// What to do about a lock that is held.
+/// What to do about a lock that another process holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockVerdict {
-    /// Wait for it.
+    /// Wait for its release.
     Wait,
-    /// Move it aside and try again.
+    /// Move the lock aside and try again.
     Break,
 }
 
 /// The age in milliseconds after which a lock without a valid owner counts as stale.
 pub const STALE_AFTER_MS: i64 = 30_000;
 
-/// Whether a held lock may be broken: at once when its owner is dead, never by age while a
-/// named owner may live.
+/// Decides whether a held lock may be broken: immediately if its owner is dead, never because of
+/// its age while its owner may be alive.
 pub fn verdict(
     owner: Option<LockOwner>,
     alive: OwnerLiveness,
@@ -106,7 +106,7 @@ pub fn verdict(
 ) -> LockVerdict {
     let breakable = match owner {
         Some(_) => alive == OwnerLiveness::No,
-        // A clock that was set back makes the age negative.
+        // After the clock was set back, the age is negative.
         None => age_ms.max(0) > stale_after_ms,
     };
     if breakable {
@@ -116,7 +116,7 @@ pub fn verdict(
     }
 }
 
-/// Whether the lock is still ours to release: the token is ours, or none could be written.
+/// Whether we still own the lock and may release it: the token is ours, or none could be written.
 pub fn may_release(found: Option<&[u8]>, ours: &LockOwner) -> bool {
     found.is_none_or(|bytes| bytes == ours.token().as_bytes())
 }

@@ -25,14 +25,14 @@ pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         .text("timestamp")
         .and_then(|t| Instant::parse(&t))
         .map(Into::into);
-    // Failures are stored as words of the assistant.
+    // The app stores failures as text of the assistant.
     let said = object.get("content").and_then(|c| c.string());
     let failed = head.kind == EntryKind::Assistant
         && said.is_some_and(|s| s.escaped().starts_with(b"Error: "));
     head.flags.set_if(failed, Flags::ERROR);
 }
 
-/// Gathers what a row says about its session.
+/// Adds the facts that a row states about its session.
 pub(crate) fn collect_meta(
     object: &Object<'_>,
     head: &Head,
@@ -40,8 +40,8 @@ pub(crate) fn collect_meta(
     meta: &mut SessionMeta,
 ) {
     meta.count(head.word.map_or("", |w| names.text(w)));
-    // A row of the index that states both times (then it gave the id) knows better: forks repeat
-    // old rows, and what happens of itself does not count as activity.
+    // An index row with both times (in that case it also set the id) is more accurate: forks copy
+    // old rows, and automatic messages do not count as activity.
     if meta.id.is_none() {
         meta.saw(head);
     }
@@ -69,8 +69,8 @@ fn fold_answer(object: &Object<'_>, head: &Head, names: &mut Interner, meta: &mu
         meta.duration_ms = Some(meta.duration_ms.unwrap_or(0).saturating_add(ms));
     }
     if let Some(stated) = object.get("usage") {
-        // A row that names no model was answered by that of the row before, and the first ones
-        // by that of the index.
+        // A row without a model was written by the model of the row before; the first rows by the
+        // model of the index.
         let running = meta.usage.running.model;
         let first = models(stated)
             .into_iter()
@@ -97,8 +97,8 @@ fn fold_answer(object: &Object<'_>, head: &Head, names: &mut Interner, meta: &mu
     }
 }
 
-/// What a row cost, by model. Where the counters by model do not add up to the row's own, those
-/// count, for the model at work.
+/// Returns the usage and cost of a row by model. If the counters by model do not add up to those of
+/// the row, the row's own count, for the current model.
 fn usage_by_model(stated: Raw<'_>) -> Vec<(Option<String>, Usage)> {
     let whole = usage(stated);
     let by_model = stated.get("modelUsage");
@@ -123,7 +123,7 @@ fn usage_by_model(stated: Raw<'_>) -> Vec<(Option<String>, Usage)> {
     parts
 }
 
-/// What a row cost: its own counters, or the sum of those by model where it has none.
+/// Returns the usage of a row: its own counters, or the sum of those by model if it has none.
 pub(crate) fn usage(stated: Raw<'_>) -> Usage {
     let own = counters(stated);
     if !own.is_unknown() {
@@ -136,7 +136,7 @@ pub(crate) fn usage(stated: Raw<'_>) -> Usage {
     sum
 }
 
-/// The four counters in the app's words.
+/// Reads the app's four counters.
 pub(crate) fn counters(of: Raw<'_>) -> Usage {
     let count = |key: &str| of.get(key).and_then(|n| n.u64());
     Usage {
@@ -158,12 +158,12 @@ fn models(stated: Raw<'_>) -> Vec<String> {
     own.into_iter().chain(others).collect()
 }
 
-/// The model that gave an answer.
+/// Returns the model of an assistant message.
 pub(crate) fn model(object: &Object<'_>) -> Option<String> {
     models(object.get("usage")?).into_iter().next()
 }
 
-/// What a person reads of a row.
+/// Returns the readable view of a row.
 pub(crate) fn view(object: &Object<'_>) -> View {
     let content = Content::of(object.get("content"));
     let mut blocks = content.blocks();
@@ -176,13 +176,14 @@ pub(crate) fn view(object: &Object<'_>) -> View {
     );
     let text = content.text();
     let is_user = object.get("role").is_some_and(|role| role.is("user"));
-    // The app shows what local commands printed, and hides all else that is only envelope.
+    // The app shows the output of local commands, and hides other messages that consist only of
+    // envelopes.
     let hidden = is_user
         && reminder::leading(&text).is_some_and(|r| {
             r.visible.is_empty() && r.kind != Some(reminder::LOCAL_COMMAND_OUTPUT)
         });
     View {
-        blocks,
+        parts: blocks,
         model: model(object),
         usage: object
             .get("usage")

@@ -4,16 +4,16 @@ use boswell_model::json::{Raw, RawKind};
 
 use super::reminder::{self, LOCAL_COMMAND_OUTPUT, SESSION_EVENT, trim};
 
-/// How many UTF-16 units a preview has.
+/// Length of a preview in UTF-16 units.
 pub const LENGTH: usize = 60;
 
-/// The preview for a transcript: `contents` are those of its user rows, the last one first.
-/// None removes the field.
+/// Returns the preview of a transcript. `contents` are those of its user rows, last one first.
+/// `None` removes the field.
 pub fn last_visible<'c>(contents: impl IntoIterator<Item = &'c str>) -> Option<String> {
     contents.into_iter().find_map(of_row)
 }
 
-/// What a user row gives for a preview.
+/// Returns the preview text of a user row.
 fn of_row(content: &str) -> Option<String> {
     let visible = match reminder::leading(content) {
         Some(found) if matches!(found.kind, Some(LOCAL_COMMAND_OUTPUT | SESSION_EVENT)) => {
@@ -28,8 +28,8 @@ fn of_row(content: &str) -> Option<String> {
     (!preview.is_empty()).then(|| preview.to_owned())
 }
 
-/// The text blocks of a content string that is nothing but blocks. Stricter than the loader:
-/// each must have a type.
+/// Returns the text of a content string that consists of blocks. Stricter than the loader: each
+/// block must have a type.
 fn joined_blocks(content: &str) -> Option<String> {
     if !content.starts_with('[') {
         return None;

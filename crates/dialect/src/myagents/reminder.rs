@@ -8,23 +8,23 @@
 pub(crate) struct Reminder<'t> {
     /// Name of the first tag inside, such as `CRON_TASK`.
     pub(crate) kind: Option<&'t str>,
-    /// What the first envelope holds.
+    /// Content of the first envelope.
     pub(crate) body: &'t str,
-    /// What the user sees: the text after all envelopes.
+    /// The text after all envelopes, which the user sees.
     pub(crate) visible: &'t str,
 }
 
 /// Output of a command that ran outside the conversation: displayed, but not a prompt.
 pub(crate) const LOCAL_COMMAND_OUTPUT: &str = "LOCAL_COMMAND_OUTPUT";
-/// News of another session.
+/// An event of another session.
 pub(crate) const SESSION_EVENT: &str = "myagents-session-event";
 
 const OPEN: &str = "<system-reminder>";
 const CLOSE: &str = "</system-reminder>";
-/// Envelopes behind the first one that are looked through.
+/// Maximum number of further envelopes.
 const MORE_ENVELOPES: usize = 8;
 
-/// The leading envelopes of `text`; none if it begins with something else.
+/// Returns the leading envelopes of `text`; `None` if it begins with something else.
 pub(crate) fn leading(text: &str) -> Option<Reminder<'_>> {
     let mut first = one(text)?;
     for _ in 0..MORE_ENVELOPES {
@@ -36,14 +36,14 @@ pub(crate) fn leading(text: &str) -> Option<Reminder<'_>> {
     Some(first)
 }
 
-/// What the user sees of a text.
+/// Returns the part of a text that the user sees.
 pub(crate) fn visible(text: &str) -> &str {
     leading(text).map_or(text, |reminder| reminder.visible)
 }
 
 fn one(text: &str) -> Option<Reminder<'_>> {
     let inside = trim_start(text).strip_prefix(OPEN)?;
-    // Without its end the whole text is envelope: nothing of it is the user's.
+    // If the end tag is missing, the whole text is envelope and nothing of it is from the user.
     let (body, visible) = inside.split_once(CLOSE).unwrap_or((inside, ""));
     let body = trim(body);
     Some(Reminder {
@@ -64,7 +64,7 @@ fn first_tag(body: &str) -> Option<&str> {
     rest.contains('>').then(|| name.trim_end_matches('-'))
 }
 
-/// White space as `String.prototype.trim` sees it.
+/// Whether `c` is white space for `String.prototype.trim`.
 pub(crate) fn is_blank(c: char) -> bool {
     c == '\u{FEFF}' || (c.is_whitespace() && c != '\u{85}')
 }

@@ -9,13 +9,22 @@ use crate::{LinkKind, ResumeCommand, SessionLink, SessionLocation};
 
 use super::row::{PENDING, Row};
 
-/// What a row calls the engine that is Claude's SDK.
+/// The name of the Claude SDK engine in a row.
 const BUILTIN: &str = "builtin";
 
-/// The command for a session of the built-in engine; none for one of another
-/// engine, which has its own.
+fn transcript(session: &str) -> SessionLink {
+    SessionLink {
+        kind: LinkKind::Transcript,
+        dialect: "claude",
+        id: session.to_owned(),
+    }
+}
+
+/// Returns the command for a session of the built-in engine; `None` for other engines, which have
+/// their own.
 ///
-/// `probe` looks for the engine's transcript. Only ids are passed on, never what else a row says.
+/// `probe` looks for the engine's transcript. Only ids are passed to the command, no other data of
+/// a row.
 pub(super) fn resume(
     location: &SessionLocation,
     probe: &dyn Fn(&SessionLink) -> Probe,
@@ -23,31 +32,24 @@ pub(super) fn resume(
     let Some(row) = location.row.as_deref().and_then(Row::parse) else {
         return Ok(None);
     };
-    let text = |key: &str| {
-        row.0
-            .get(key)
-            .and_then(|v| v.text())
-            .filter(|text| !text.is_empty())
-    };
+    let text = |key: &str| row.0.get(key)?.text().filter(|text| !text.is_empty());
+    let flag = |key: &str| row.0.get(key).and_then(|value| value.bool()) == Some(true);
     let (sdk, runtime) = (text("sdkSessionId"), row.runtime());
     let meta = ResumeFacts {
         id: &location.id,
         sdk_id: sdk.as_deref(),
-        unified: row.0.get("unifiedSession").and_then(|v| v.bool()) == Some(true),
-        // The app writes the SDK's id into the row before there is a transcript, so a row proves
-        // nothing; a prepared row is only hidden.
+        unified: flag("unifiedSession"),
+        // The app writes the SDK's id into the row before there is a transcript, so the id alone
+        // proves nothing; a prepared row is only hidden.
         registered: false,
         prepared: false,
         other_engine: Some(runtime.as_str()).filter(|runtime| *runtime != BUILTIN),
         unfinished_rewind: row.0.get(PENDING).is_some_and(|v| !v.is_null()),
     };
-    let found = meta.sdk_session().map_or(Probe::Absent, |session| {
-        probe(&SessionLink {
-            kind: LinkKind::Transcript,
-            dialect: "claude",
-            id: session.to_owned(),
-        })
-    });
+    let found = match meta.sdk_session() {
+        Some(session) => probe(&transcript(session)),
+        None => Probe::Absent,
+    };
     let words: Vec<String> = match decide(&meta, &ResumeReason::History, &found) {
         Ok(ResumeDecision::Start(launch)) => launch.argv()?,
         Ok(ResumeDecision::StartUnderNewId) => Vec::new(),

@@ -5,18 +5,18 @@
 
 use boswell_model::json::{Json, Raw};
 
-/// What a rewind was about to do.
+/// The recorded intent of a rewind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
-    /// Which engine's session it replaces.
+    /// The engine whose session is replaced.
     pub engine: Engine,
-    /// The engine's session before.
+    /// The engine's session before the rewind.
     pub source: Option<String>,
-    /// The engine's session after.
+    /// The engine's session after the rewind.
     pub replacement: Option<String>,
-    /// Rows before.
+    /// Number of rows before the rewind.
     pub rows_before: u64,
-    /// Rows after.
+    /// Number of rows after the rewind.
     pub rows_after: u64,
 }
 
@@ -29,20 +29,19 @@ pub enum Engine {
     Codex,
 }
 
-/// What is left to do.
+/// What remains to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
-    /// The transcript is untouched: drop the intent.
+    /// The transcript is unchanged: drop the intent.
     RollBack,
-    /// The transcript is rewound: finish the row.
+    /// The transcript is truncated: finish the row.
     RollForward,
-    /// The evidence fits neither: nothing may be resumed, and the evidence stays.
+    /// The number of rows matches neither state: nothing may be resumed, and the intent stays.
     Inconsistent(&'static str),
 }
 
 impl Intent {
-    /// Reads the intent of a row; none if it is in a shape that this version of
-    /// the app does not write.
+    /// Parses the intent of a row; `None` if this version of the app does not write such a record.
     pub fn parse(value: Raw<'_>) -> Option<Intent> {
         if value.get("schemaVersion")?.i64() != Some(1) {
             return None;
@@ -66,7 +65,7 @@ impl Intent {
         })
     }
 
-    /// The record that the app writes into the row.
+    /// Returns the record that the app writes into the row.
     pub fn to_json(&self) -> Json {
         let (kind, source, replacement) = match self.engine {
             Engine::Sdk => (
@@ -89,7 +88,8 @@ impl Intent {
             .with("targetMessageCount", self.rows_after)
     }
 
-    /// What a crash left to do, for a row bound to `bound` and a transcript of `rows` rows.
+    /// Decides what remains to be done after a crash, for a row bound to `bound` and a transcript
+    /// of `rows` rows.
     pub fn recovery(&self, bound: Option<&str>, rows: u64, rows_are_sound: bool) -> Recovery {
         if !rows_are_sound {
             return Recovery::Inconsistent("the transcript has rows that do not parse");

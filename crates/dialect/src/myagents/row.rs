@@ -7,17 +7,17 @@ use crate::resume_decision::ResumeFacts;
 
 use super::title;
 
-/// Member that may hold credentials in clear text. It never leaves the index.
+/// Member that may contain credentials in clear text. It is never copied out of the index.
 pub(crate) const SECRET: &str = "providerEnvJson";
-/// Where the facts keep an unfinished rewind, as JSON.
+/// Member that records an unfinished rewind, as JSON.
 pub(crate) const PENDING: &str = "pendingConversationMutation";
 
-/// A row, looked into.
+/// A parsed row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'a>(pub(crate) Raw<'a>);
 
 impl<'a> Row<'a> {
-    /// Takes the bytes of a row.
+    /// Parses the bytes of a row.
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
         Raw::parse(bytes).ok().map(Row)
     }
@@ -34,8 +34,8 @@ impl<'a> Row<'a> {
         Instant::parse(&self.text(key)?)
     }
 
-    /// The engine. A pair that cannot be, left by one version, means Codex: the app repairs it the
-    /// same way on reading.
+    /// Returns the engine. One version wrote an impossible pair of values, which means Codex: the
+    /// app corrects it in the same way.
     pub(crate) fn runtime(&self) -> String {
         let stated = self.text("runtime").unwrap_or_else(|| "builtin".to_owned());
         let managed = self
@@ -49,7 +49,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The id under which the Claude SDK keeps its transcript.
+    /// Returns the id of the Claude SDK's transcript.
     fn sdk_session(&self) -> Option<String> {
         let (id, sdk) = (self.text("id")?, self.text("sdkSessionId"));
         let unified = self.0.get("unifiedSession").and_then(|v| v.bool()) == Some(true);
@@ -62,7 +62,7 @@ impl<'a> Row<'a> {
         meta.sdk_session().map(Into::into)
     }
 
-    /// Everything the row says about the session.
+    /// Returns all metadata in the row.
     pub(crate) fn meta(&self) -> SessionMeta {
         let mut meta = SessionMeta {
             title: self.title(),
@@ -105,7 +105,7 @@ impl<'a> Row<'a> {
             return;
         };
         let count = |key: &str| stats.get(key).and_then(|n| n.u64());
-        // Its name notwithstanding, this counts the rows of the user alone.
+        // Despite its name, this counts only the user's rows.
         meta.stated.turns = count("messageCount");
         meta.stated.usage = Usage {
             input: count("totalInputTokens"),
@@ -153,7 +153,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Settings that the app keeps in the row.
+    /// Adds the settings in the row.
     pub(crate) fn settings(&self, settings: &mut Settings) {
         if let Some(model) = self.text("model") {
             settings.set_model("default", &model);

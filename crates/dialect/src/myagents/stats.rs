@@ -1,4 +1,4 @@
-//! The sums over a transcript that its index row contains.
+//! The sums over a transcript (prompts, usage, cost) that its index row contains.
 
 use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{Result, Stated};
@@ -12,7 +12,7 @@ const OUTPUT: &str = "totalOutputTokens";
 const CACHE_READ: &str = "totalCacheReadTokens";
 const CACHE_WRITE: &str = "totalCacheCreationTokens";
 
-/// What rows of a transcript add up to: prompts, and what the answers cost.
+/// The sums over rows of a transcript: prompts, and usage of the assistant messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Stats {
     prompts: u64,
@@ -57,7 +57,7 @@ impl Stats {
         }
     }
 
-    /// What a row of the index states.
+    /// Returns the sums that an index row states.
     pub(crate) fn stated(row: Raw<'_>) -> Self {
         let count = |key: &str| row.at(&["stats", key]).and_then(|n| n.u64()).unwrap_or(0);
         Stats {
@@ -69,7 +69,7 @@ impl Stats {
         }
     }
 
-    /// What a row of the index stated, where it states anything.
+    /// Returns the sums that the index stated, if any.
     pub(crate) fn of_facts(stated: &Stated) -> Option<Self> {
         let usage = &stated.usage;
         Some(Stats {
@@ -81,7 +81,7 @@ impl Stats {
         })
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     pub(crate) fn plus(self, more: Stats) -> Stats {
         Stats {
             prompts: self.prompts.saturating_add(more.prompts),

@@ -2,15 +2,15 @@
 
 use super::reminder::{self, is_blank, trim};
 
-/// The title of a session in which nothing was said yet.
+/// The title of a session without messages.
 pub const NEW_CHAT: &str = "New Chat";
-/// The title that older versions gave a session that began with an image.
+/// The title that older versions set for a session that began with an image.
 pub const IMAGE_ONLY: &str = "图片消息";
-/// How many code points of the first message a title holds.
+/// Maximum number of code points of the first message in a title.
 pub const LENGTH: usize = 40;
 
-/// The title for a first message: envelopes off, at most 40 code points and `...`;
-/// `New Chat` if nothing is left.
+/// Returns the title for a first message: without envelopes, at most 40 code points and `...`; `New
+/// Chat` if nothing is left.
 pub fn default_title(first_message: &str) -> String {
     let said = without_wrapper(first_message);
     if said.is_empty() {
@@ -20,8 +20,8 @@ pub fn default_title(first_message: &str) -> String {
     }
 }
 
-/// The title that versions before 0.2.14 gave at birth: 40 UTF-16 units of the raw
-/// text, envelopes and all.
+/// Returns the title that versions before 0.2.14 set at creation: 40 UTF-16 units of the raw text,
+/// including envelopes.
 pub fn older_title(first_message: &str) -> String {
     if trim(first_message).is_empty() {
         return IMAGE_ONLY.to_owned();
@@ -44,7 +44,7 @@ pub fn may_generate(source: Option<&str>, attempts: u64, user_rows: u64) -> bool
     !matches!(source, Some("auto" | "user")) && attempts < 10 && (2..=20).contains(&user_rows)
 }
 
-/// The first `limit` code points, and `...` if there are more.
+/// Returns the first `limit` code points, and `...` if there are more.
 pub fn capped(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or(text)),
@@ -52,7 +52,8 @@ pub fn capped(text: &str, limit: usize) -> String {
     }
 }
 
-/// What the user, or a scheduled task, asked: without envelopes and markers, white space folded.
+/// Returns the text of the user or of a scheduled task: without envelopes and markers, white space
+/// collapsed.
 fn without_wrapper(raw: &str) -> String {
     let text = trim(raw);
     let (said, is_cron) = match reminder::leading(text) {
@@ -70,7 +71,8 @@ fn without_wrapper(raw: &str) -> String {
     task(said, is_cron).unwrap_or_else(|| folded(said))
 }
 
-/// The name of a scheduled task. Only behind the marker: a user may well speak of `执行任务：` too.
+/// Returns the name of a scheduled task. Only after the marker, because a user may
+/// write `执行任务：` too.
 fn task(text: &str, is_cron: bool) -> Option<String> {
     if !is_cron && !text.contains("<CRON_TASK>") {
         return None;

@@ -4,19 +4,19 @@ use boswell_model::json::Raw;
 
 use super::title;
 
-/// The provider whose early versions left empty rows behind.
+/// The provider whose early versions wrote empty rows.
 const CODEX_SUBSCRIPTION: &str = "codex-sub";
 
-/// Whether anything is known to be on disk for a session.
+/// Whether a session has a transcript on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transcript {
-    /// No file, or one without a byte.
+    /// No file, or an empty one.
     Absent,
-    /// There are bytes. Whether a user row is among them is not asked: rather shown once too often.
+    /// A file that is not empty. It is not read: a session without prompts may be shown.
     Present,
 }
 
-/// Why the history leaves out the session of this row, if it does.
+/// Returns why the app's history omits the session of this row; `None` if it is shown.
 pub fn hidden(row: Raw<'_>, transcript: Transcript) -> Option<&'static str> {
     if row
         .get("materializationState")
@@ -30,7 +30,7 @@ pub fn hidden(row: Raw<'_>, transcript: Transcript) -> Option<&'static str> {
     (transcript == Transcript::Absent && is_draft(row)).then_some("draft")
 }
 
-/// Whether a version wrote the row before the first prompt, and it was not changed since.
+/// Whether the app wrote the row before the first prompt, and did not change it since.
 fn is_draft(row: Raw<'_>) -> bool {
     row.get("transcriptFormat").is_none()
         && is_managed_codex(row)

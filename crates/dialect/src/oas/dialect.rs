@@ -1,4 +1,4 @@
-//! The dialect itself: each question handed to the file that knows.
+//! The implementation of [`Dialect`] and its powers for open-agent-sdk.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::{
 
 use super::{header, index, layout, plan, row};
 
-/// Sessions of open-agent-sdk.
+/// The dialect of open-agent-sdk.
 #[derive(Debug)]
 pub struct OpenAgentSdk;
 
@@ -36,7 +36,7 @@ const CAN: Capabilities = Capabilities::new(&[
     (Capability::Delete, Support::Native),
 ]);
 
-/// What is always true of it.
+/// Facts about the dialect that do not depend on a session.
 static FACTS: DialectFacts = DialectFacts {
     capabilities: CAN,
     creates_by_plan: true,
@@ -53,7 +53,7 @@ impl Dialect for OpenAgentSdk {
             .home
             .clone()
             .or_else(|| env.var("USERPROFILE").map(PathBuf::from));
-        // Without a home it keeps its sessions where it was started.
+        // Without a home folder, the SDK stores sessions in its working folder.
         vec![home.unwrap_or_else(|| env.cwd.clone()).join(".open-agent")]
     }
 
@@ -104,7 +104,7 @@ impl Dialect for OpenAgentSdk {
         row::collect_meta(object, head, names, meta);
     }
 
-    /// Rows are a list: each follows the one before it. The header stands outside of it.
+    /// Rows are a list: each follows the one before it. The header is not part of it.
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
         let mut last = None;
         let mut out = Vec::with_capacity(log.heads.len());
@@ -131,7 +131,8 @@ impl Dialect for OpenAgentSdk {
         row::view(object)
     }
 
-    /// The messages behind the last compaction. What it summed up is gone from the file as well.
+    /// Returns the messages after the last compaction. The SDK removes the summarised messages from
+    /// the file too.
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
         let path = tip
             .slot()
@@ -270,7 +271,7 @@ impl Repairer for OpenAgentSdk {
             .is_some_and(|head| head.kind != EntryKind::Header)
         {
             let detail =
-                "the first record is no session header, so the SDK does not find this session";
+                "the first record is not a session header, so the SDK does not find this session";
             problems.push(Problem::of_file(ProblemKind::BadHeader, detail));
         }
         Ok(())
@@ -283,7 +284,7 @@ impl Refine for OpenAgentSdk {
     }
 }
 
-/// The header's settings, and the model that answered last.
+/// Returns the settings of the header, and the model of the last assistant message.
 fn settings(view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
     let mut settings = Settings::default();
     if let Some((slot, _)) = view
@@ -309,7 +310,7 @@ fn settings(view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
     Ok(settings)
 }
 
-/// The parts of a message, and the calls that only `tool_calls` has.
+/// Returns the parts of a message, including calls that are only in `tool_calls`.
 fn parts(record: &Object<'_>) -> Vec<Json> {
     let Some(message) = record.get("message") else {
         return Vec::new();
@@ -318,7 +319,7 @@ fn parts(record: &Object<'_>) -> Vec<Json> {
         Some(content) if content.kind() == RawKind::Array => {
             content.items().map(Json::from).collect()
         }
-        // A message that only calls has a `content` of null.
+        // A message with calls only has a `content` of null.
         Some(content) if !content.is_null() => content
             .text()
             .map_or_else(|| vec![Json::from(content)], |text| vec![text_part(text)]),

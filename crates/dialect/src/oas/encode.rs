@@ -1,22 +1,22 @@
-//! Drafts as rows of open-agent-sdk.
+//! Encodes drafts as rows of open-agent-sdk.
 
 use boswell_model::json::{Json, Raw, insert_member};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Part, Result};
 
-use crate::{AssistantMessage, Body, Draft, Part, one_object, unsupported};
+use crate::{AssistantMessage, Body, Draft, one_object, unsupported};
 
-/// What every row bears.
+/// The ids and the time of a new row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bearing<'a> {
     /// Id of the row.
     pub(crate) uuid: &'a str,
     /// Id of the session.
     pub(crate) session: &'a str,
-    /// When.
+    /// Time of the row.
     pub(crate) at: Instant,
 }
 
-/// A draft as a row, without the line end.
+/// Encodes a draft as a row, without the line end.
 pub(crate) fn row(draft: &Draft, bearing: Bearing<'_>) -> Result<Vec<u8>> {
     let row = |kind: &str| {
         Json::object()
@@ -27,11 +27,20 @@ pub(crate) fn row(draft: &Draft, bearing: Bearing<'_>) -> Result<Vec<u8>> {
     let timed = |kind: &str| row(kind).with("timestamp", bearing.at.to_rfc3339());
     Ok(match &draft.body {
         Body::User(parts) => {
-            let message = Json::object().with("role", "user").with("content", text(parts)?);
-            timed("user").with("message", message).with("parent_tool_use_id", Json::Null)
+            let message = Json::object()
+                .with("role", "user")
+                .with("content", text(parts)?);
+            timed("user")
+                .with("message", message)
+                .with("parent_tool_use_id", Json::Null)
         }
         Body::Assistant(answer) => assistant(timed("assistant"), answer)?,
-        Body::ToolResult { call, tool, content, is_error } => row("tool_result")
+        Body::ToolResult {
+            call,
+            tool,
+            content,
+            is_error,
+        } => row("tool_result")
             .with("tool_use_id", call.as_str())
             .with("tool_name", tool.as_str())
             .with("result", text(content)?)
@@ -41,7 +50,8 @@ pub(crate) fn row(draft: &Draft, bearing: Bearing<'_>) -> Result<Vec<u8>> {
             return Err(unsupported(
                 "oas",
                 "hold an entry of this kind",
-                "it has messages of user and model, and answers of tools; say the rest with `boswell tag` or `boswell rename`",
+                Advice::from("it has messages of user and model, and answers of tools")
+                    .also(Advice::Tag.or(Advice::Rename)),
             ));
         }
     }
@@ -56,19 +66,16 @@ fn assistant(row: Json, answer: &AssistantMessage) -> Result<Json> {
             Part::Text(text) => {
                 content.push(Json::object().with("type", "text").with("text", text))
             }
-            Part::Call {
-                id,
-                name,
-                arguments,
-            } => {
+            Part::Call { id, name, input } => {
+                let arguments = input.to_object();
                 let block = Json::object()
                     .with("type", "tool_use")
                     .with("id", id)
                     .with("name", name);
-                content.push(block.with("input", arguments.clone()));
                 let function = Json::object()
                     .with("name", name)
                     .with("arguments", arguments.to_string());
+                content.push(block.with("input", arguments));
                 calls.push(
                     Json::object()
                         .with("id", id)
@@ -76,9 +83,7 @@ fn assistant(row: Json, answer: &AssistantMessage) -> Result<Json> {
                         .with("function", function),
                 );
             }
-            Part::Thinking { .. } | Part::Image { .. } | Part::Other(_) => {
-                return Err(no_place());
-            }
+            _ => return Err(no_place()),
         }
     }
     let stop = answer
@@ -123,7 +128,7 @@ fn no_place() -> Error {
     unsupported("oas", "hold images or reasoning", "append the text alone")
 }
 
-/// A row in the SDK's own shape; what it lacks of ids is added at its end.
+/// Encodes a draft that already is a row of the SDK; missing ids are added at its end.
 fn native(bytes: &[u8], bearing: Bearing<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
     let is = |word: &str| raw.get("type").is_some_and(|kind| kind.is(word));
@@ -131,11 +136,12 @@ fn native(bytes: &[u8], bearing: Bearing<'_>) -> Result<Vec<u8>> {
         .iter()
         .any(|word| is(word))
     {
-        return Err(
-            Error::new(ErrorKind::Invalid, "the record is no row of open-agent-sdk")
-                .because("its `type` is none of user, assistant, tool_result, system, result")
-                .hinting(r#"write {"role":"user","text":"…"} to have one made"#),
-        );
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "the record is not a row of open-agent-sdk",
+        )
+        .because("its `type` is none of user, assistant, tool_result, system, result")
+        .advising(r#"write {"role":"user","text":"…"} to have one made"#));
     }
     let mut row = raw.bytes().to_vec();
     for (key, value) in [("uuid", bearing.uuid), ("session_id", bearing.session)] {

@@ -1,13 +1,14 @@
-//! The header line: what describes the session, and what nobody else must see.
+//! The header line: metadata of the session, and credentials that must not be shown.
 
 use std::borrow::Cow;
 
 use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{Instant, SessionMeta, Settings};
 
-/// What stands in the place of a secret.
+/// The text that replaces a secret.
 const HIDDEN: &[u8] = b"\"[redacted]\"";
-/// Options that hold no secret. All others are hidden: the next version may well add one that does.
+/// Options without secrets. All others are redacted, because the next version may add one with a
+/// secret.
 const HARMLESS: [&str; 11] = [
     "model",
     "provider",
@@ -21,7 +22,7 @@ const HARMLESS: [&str; 11] = [
     "logLevel",
     "maxTokens",
 ];
-/// Members of the header itself.
+/// Known members of the header.
 const MEMBERS: [&str; 9] = [
     "type",
     "id",
@@ -39,12 +40,12 @@ pub(crate) fn is_header(object: &Object<'_>) -> bool {
     object.get("type").is_some_and(|t| t.is("session_header"))
 }
 
-/// A time in milliseconds.
+/// Parses a time in milliseconds.
 pub(crate) fn millis(value: Option<Raw<'_>>) -> Option<Instant> {
     value.and_then(|ms| ms.i64()).map(Instant::from_millis)
 }
 
-/// Takes what the header says about the session.
+/// Adds the facts that the header states about the session.
 pub(crate) fn collect_meta(object: &Object<'_>, meta: &mut SessionMeta) {
     let text = |key: &str| {
         object
@@ -70,7 +71,7 @@ pub(crate) fn collect_meta(object: &Object<'_>, meta: &mut SessionMeta) {
     }
 }
 
-/// Settings that the header records.
+/// Adds the settings of the header.
 pub(crate) fn settings(object: &Object<'_>, settings: &mut Settings) {
     if let Some(model) = object.text("model") {
         settings.set_model("default", &model);
@@ -84,7 +85,8 @@ pub(crate) fn settings(object: &Object<'_>, settings: &mut Settings) {
     }
 }
 
-/// The options of a header that hold no secret, as an object, and how many others there are.
+/// Returns the options of a header that contain no secret as an object, and the number of the
+/// others.
 pub(crate) fn harmless_options(header: Raw<'_>) -> (Json, usize) {
     let mut kept = Json::object();
     let mut left = 0;
@@ -110,10 +112,10 @@ fn option(object: &Object<'_>, key: &str) -> Option<String> {
         .map(Cow::into_owned)
 }
 
-/// The record for people's eyes: in a header every option that may be a secret is replaced,
-/// all other bytes stay.
+/// Returns a record for display: in a header, every option that may be a secret is replaced; all
+/// other bytes stay.
 ///
-/// A torn header has no members that could be told apart, so nothing of it is shown.
+/// A torn header cannot be parsed, so nothing of it is shown.
 pub fn redact_header(record: &[u8]) -> Cow<'_, [u8]> {
     let Ok(raw) = Raw::parse(record) else {
         let named = |name: &str| contains(record, format!("\"{name}\"").as_bytes());
@@ -124,8 +126,8 @@ pub fn redact_header(record: &[u8]) -> Cow<'_, [u8]> {
             Cow::Borrowed(record)
         };
     };
-    // Of doubled keys the last one counts, but each is in the bytes. Rows have no options: whatever
-    // has is a header, also if its type is spoilt.
+    // Of duplicate keys the last one counts, but all of them are in the bytes. Rows have no
+    // options: a record with options is a header, even if its type is damaged.
     if !raw
         .members()
         .any(|(key, value)| key.is("options") || value.is("session_header"))
@@ -150,7 +152,7 @@ pub fn redact_header(record: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The record with each of these parts of it, which come in order, replaced.
+/// Returns the record with each of `parts` replaced; they are in order.
 fn replaced(record: &[u8], parts: &[Raw<'_>]) -> Vec<u8> {
     let mut out = Vec::with_capacity(record.len());
     let mut at = 0;

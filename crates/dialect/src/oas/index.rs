@@ -1,4 +1,4 @@
-//! `sessions-index.json` of a folder: trusted by the SDK, compared and mended by us.
+//! `sessions-index.json` of a folder: the SDK trusts it, so we compare and correct it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,15 @@ use crate::{Depth, Files, Modified, Reader, SessionLocation, Step, json_layout};
 use super::OpenAgentSdk;
 use super::layout::sessions_in;
 
-/// Its name.
+/// File name of the index.
 pub(crate) const NAME: &str = "sessions-index.json";
 const LIMIT: u64 = 256 << 20;
 const CHUNK: usize = 1 << 20;
-/// White space before the members of a row where the index is made anew.
+/// White space before the members of a row in a newly created index.
 const ROW_GAP: &[u8] = b"\n    ";
 
-/// Says where the index of `folder` and its files differ. That there is none is no problem.
+/// Reports the differences between the index of `folder` and its files. A missing index is not a
+/// problem.
 pub(crate) fn compare(
     files: &dyn Files,
     folder: &str,
@@ -40,7 +41,7 @@ pub(crate) fn compare(
     let Some(rows) = rows_of(&bytes) else {
         return say(
             ProblemKind::StaleIndex,
-            "the index is no JSON of its kind; the next save would replace it by one row"
+            "the index is not in the SDK's format; the next save would replace it by one row"
                 .to_owned(),
         );
     };
@@ -61,12 +62,12 @@ pub(crate) fn compare(
     }
 }
 
-/// Where the index of a folder is.
+/// Returns the key of a folder's index.
 pub(crate) fn key(folder: &str) -> String {
     format!("{folder}/{NAME}")
 }
 
-/// Whether a file of this key is the index of a folder.
+/// Whether the key is that of an index.
 pub(crate) fn is_index(key: &str) -> bool {
     key.rsplit('/').next() == Some(NAME)
 }
@@ -82,7 +83,7 @@ fn id_of(row: Raw<'_>) -> Option<String> {
     row.get("id")?.text().map(|id| id.to_lowercase())
 }
 
-/// What the index says of a session.
+/// The facts that an index row contains about a session.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
     pub(crate) id: String,
@@ -104,7 +105,7 @@ impl Row {
         ]
     }
 
-    /// A row that stands there, with what is wrong in it replaced.
+    /// Returns an existing row with its wrong members replaced.
     fn fixed(&self, row: Raw<'_>) -> Vec<u8> {
         let mut new = row.bytes().to_vec();
         for (name, want) in self.fields() {
@@ -123,8 +124,8 @@ impl Row {
     }
 }
 
-/// Reads the file of a session for its row. A file without a header has the times
-/// of its rows, or none.
+/// Reads a session's file to compute its row. Without a header, the times are those of its rows, if
+/// any.
 pub(crate) fn row_of(files: &dyn Files, location: &SessionLocation) -> Result<Option<Row>> {
     let Some(key) = &location.key else {
         return Ok(None);
@@ -172,7 +173,7 @@ pub(crate) fn row_of(files: &dyn Files, location: &SessionLocation) -> Result<Op
     }))
 }
 
-/// The text of a prompt, as the SDK takes it: only a plain string counts.
+/// Returns the text of a prompt as the SDK reads it: only a plain string counts.
 pub(crate) fn first_prompt(row: &[u8]) -> String {
     let content = Raw::parse(row).ok().and_then(|row| {
         row.at(&["message", "content"])?
@@ -182,18 +183,17 @@ pub(crate) fn first_prompt(row: &[u8]) -> String {
     content.unwrap_or_default()
 }
 
-/// Which rows are held against their files.
+/// Which rows are compared with their files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rows {
-    /// Those that are missing, and those of sessions that change. A folder without an
-    /// index stays without one.
+    /// Missing rows, and rows of sessions that change. A missing index is not created.
     Changed,
-    /// Every one, also where there is no index yet.
+    /// Every row; a missing index is created.
     All,
 }
 
-/// The step that makes the index of a folder right, once sessions are what `changes`
-/// says: a row, or gone.
+/// Returns the step that corrects the index of a folder. `changes` are the sessions after the plan:
+/// a row, or `None` if deleted.
 pub(crate) fn step(
     files: &dyn Files,
     folder: &str,
@@ -254,7 +254,7 @@ pub(crate) fn step(
     Ok(put(key, old.as_deref(), &rows, gap.as_deref()))
 }
 
-/// White space before each row; none where there is no row to tell.
+/// Returns the white space before each row; `None` if there are no rows.
 fn gap_of(rows: Raw<'_>) -> Option<Vec<u8>> {
     let inside = rows.bytes().get(1..)?;
     let white = inside.len() - inside.trim_ascii_start().len();
@@ -263,8 +263,7 @@ fn gap_of(rows: Raw<'_>) -> Option<Vec<u8>> {
         .map(|_| inside.get(..white).unwrap_or(b"").to_vec())
 }
 
-fn put(key: String, old: Option<&[u8]>, rows: &[Vec<u8>], gap: Option<&[u8]>) -> Option<Step> {
-    let gap = gap.unwrap_or(ROW_GAP);
+fn array_of(rows: &[Vec<u8>], gap: &[u8]) -> Vec<u8> {
     let end = gap.strip_suffix(b"  ").unwrap_or(gap);
     let mut array = vec![b'['];
     for (number, row) in rows.iter().enumerate() {
@@ -274,6 +273,11 @@ fn put(key: String, old: Option<&[u8]>, rows: &[Vec<u8>], gap: Option<&[u8]>) ->
     }
     array.extend_from_slice(if rows.is_empty() { b"" } else { end });
     array.push(b']');
+    array
+}
+
+fn put(key: String, old: Option<&[u8]>, rows: &[Vec<u8>], gap: Option<&[u8]>) -> Option<Step> {
+    let array = array_of(rows, gap.unwrap_or(ROW_GAP));
     let usable = old.filter(|old| rows_of(old).is_some());
     let Some(old) = usable else {
         let whole = [

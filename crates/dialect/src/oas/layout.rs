@@ -1,4 +1,4 @@
-//! Where open-agent-sdk keeps its sessions: a folder per project, and an older flat one.
+//! The layout of an open-agent-sdk store: a folder per project, and an older flat one.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::{Discovered, Files, SessionLocation};
 use super::index;
 
 /// Finds every session by its file. The name of a project's folder is not decoded: the header
-/// says where it was held.
+/// contains the path.
 pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
     let mut found = Discovered::default();
     for folder in folders(files)? {
@@ -19,7 +19,7 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
     Ok(found)
 }
 
-/// Every folder that may hold sessions: one for each project, and the flat one.
+/// Returns every folder that may contain sessions: one per project, and the flat one.
 pub(crate) fn folders(files: &dyn Files) -> Result<Vec<String>> {
     let projects = files.list("projects")?;
     let mut folders: Vec<String> = projects
@@ -31,12 +31,12 @@ pub(crate) fn folders(files: &dyn Files) -> Result<Vec<String>> {
     Ok(folders)
 }
 
-/// The folder of a project: only `/` is replaced.
+/// Returns the folder name of a project: only `/` is replaced.
 pub(crate) fn folder_for(project: &str) -> String {
     format!("projects/{}", project.replace('/', "-"))
 }
 
-/// Sessions of one folder.
+/// Returns the sessions of one folder.
 pub(crate) fn sessions_in(files: &dyn Files, folder: &str) -> Result<Vec<SessionLocation>> {
     let is_one = |info: &crate::FileInfo| {
         let id = info
@@ -54,7 +54,7 @@ fn discover_in(files: &dyn Files, folder: &str, found: &mut Discovered) -> Resul
             continue;
         };
         let trouble = if !is_uuid(session) {
-            Some("its name is no session id, so it is not listed; it can be read by its path")
+            Some("its name is not a session id, so it is not listed; it can be read by its path")
         } else if !info.is_file() {
             Some("it is not a regular file")
         } else {

@@ -1,8 +1,8 @@
-//! open-agent-sdk: a header and rows.
+//! open-agent-sdk: one log per session, a header and rows.
 //!
-//! The header may hold an API key, an environment and OAuth tokens in clear text. They are
-//! never taken over: not into facts, not into views; [`redact_header`] hides them where a
-//! record is shown raw.
+//! The header may contain an API key, environment variables and OAuth tokens in clear text. They
+//! are never copied into metadata or views; [`redact_header`] replaces them where a raw record is
+//! shown.
 
 mod dialect;
 mod encode;

@@ -1,12 +1,15 @@
-//! Intentions turned into changes of a session's file and of its folder's index.
+//! Plans for edit requests: changes of a session's file and of its folder's index.
 //!
-//! The SDK takes no lock and rewrites the whole file at the end of every run, so nothing is changed
-//! while a process has the file open; one that only keeps the session in memory cannot be seen.
+//! The SDK uses no lock and rewrites the whole file at the end of every run, so nothing is changed
+//! while a process has the file open. A process that only has the session in memory cannot be
+//! detected.
 
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Json, Raw};
-use boswell_model::{EntryKind, Error, ErrorKind, Flags, Instant, Result, Slot, Tip};
+use boswell_model::{
+    Advice, EntryKind, Error, ErrorKind, Flags, Instant, Remark, RequestInput, Result, Slot, Tip,
+};
 
 use crate::uuid::is_uuid;
 use crate::{
@@ -18,7 +21,7 @@ use super::encode::{self, Bearing};
 use super::index::{self, Row, Rows};
 use super::{header, layout, row};
 
-/// What has to happen to a session for an intention to come true.
+/// Returns the plan for an edit request on a session.
 pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
     match request {
         EditRequest::Append(drafts) => append(asked, drafts),
@@ -28,12 +31,12 @@ pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result
         _ => Err(unsupported(
             "oas",
             "be changed like that",
-            "see what each store can with `boswell stores`",
+            Advice::SeeCapabilities,
         )),
     }
 }
 
-/// What has to happen to the store for an intention to come true.
+/// Returns the plan for a request on the whole store.
 pub(crate) fn of_store(
     files: &dyn Files,
     request: &StoreRequest,
@@ -44,10 +47,10 @@ pub(crate) fn of_store(
         StoreRequest::Index | StoreRequest::IndexWith { .. } => {
             let mut plan = Plan::new(
                 "index",
-                "write the indexes of open-agent-sdk anew from its sessions",
+                "rebuild the indexes of open-agent-sdk from its sessions",
             );
             for folder in layout::folders(files)? {
-                // A folder that never held a session needs none.
+                // An empty folder needs no index.
                 if files.list(&folder)?.is_empty() {
                     continue;
                 }
@@ -71,7 +74,7 @@ fn key_of(asked: &PlanInput<'_>) -> Result<String> {
             ErrorKind::NotFound,
             format!("the session `{}` has no file", asked.location.id),
         )
-        .hinting("see the sessions with `boswell list --hidden`")
+        .advising(Advice::list_all())
     })
 }
 
@@ -93,7 +96,7 @@ fn with_index(
     })
 }
 
-/// What the index says of a session once it has so many rows.
+/// Returns the index row of a session after it has `messages` rows.
 fn row_after(
     asked: &PlanInput<'_>,
     messages: u64,
@@ -210,14 +213,14 @@ fn refuse_without_header(asked: &PlanInput<'_>) -> Result<()> {
         ErrorKind::Damaged,
         format!("session {} has no header", asked.location.id),
     )
-    .because("the SDK does not find it, so nobody would read what is added")
-    .hinting(format!(
-        "make one that it finds with `boswell fork oas:{}`",
-        asked.location.id
-    )))
+    .because("the SDK does not find it, so it would not read what is appended")
+    .advising(Advice::Fork {
+        session: Some(format!("oas:{}", asked.location.id)),
+        at: None,
+    }))
 }
 
-/// Rows follow each other: there is no other place for one than the end.
+/// Checks that a new row follows the last one: in a list there is no other position.
 fn follows(parent: &Parent, last: Option<&str>) -> Result<()> {
     match parent {
         Parent::Tip => Ok(()),
@@ -225,13 +228,17 @@ fn follows(parent: &Parent, last: Option<&str>) -> Result<()> {
         Parent::Entry(entry) if Some(entry.as_str()) == last => Ok(()),
         _ => Err(unsupported(
             "oas",
-            "go on from anywhere but its end",
-            "branch off with `boswell fork`, or cut it with `boswell rewind`",
+            "continue from anywhere but its end",
+            Advice::Fork {
+                session: None,
+                at: None,
+            }
+            .or(Advice::Rewind),
         )),
     }
 }
 
-/// Whether a row of that id is there already; one that says something else is a conflict.
+/// Whether a row with this id exists already; a row with other content is a conflict.
 fn is_there(asked: &PlanInput<'_>, id: &str, new: &[u8]) -> Result<bool> {
     let log = asked.view.log;
     let Some((slot, _)) = log
@@ -246,7 +253,7 @@ fn is_there(asked: &PlanInput<'_>, id: &str, new: &[u8]) -> Result<bool> {
         let object = boswell_model::json::Object::new(bytes.get(..end)?, &members);
         Some((
             object.text("type").map(std::borrow::Cow::into_owned),
-            row::view(&object).blocks,
+            row::view(&object).parts,
         ))
     };
     if said(&asked.view.payload(slot)?) == said(new) {
@@ -259,10 +266,10 @@ fn is_there(asked: &PlanInput<'_>, id: &str, new: &[u8]) -> Result<bool> {
             id.escape_debug()
         ),
     )
-    .hinting("give the new entry an id of its own, or none"))
+    .advising("give the new entry an id of its own, or none"))
 }
 
-/// Cuts the file before a prompt. What is cut stays in the vault.
+/// Plans a rewind: truncates the file before a prompt. The vault keeps the removed rows.
 fn rewind(asked: &PlanInput<'_>, tip: Tip) -> Result<Planned> {
     let key = key_of(asked)?;
     let log = asked.view.log;
@@ -275,7 +282,7 @@ fn rewind(asked: &PlanInput<'_>, tip: Tip) -> Result<Planned> {
                 ErrorKind::Invalid,
                 "only a prompt of the user can be rewound to",
             )
-            .hinting("see them with `boswell show`")
+            .advising(Advice::ShowSession { session: None })
         })?;
     let len = log.bytes.saturating_sub(head.at);
     let old = asked
@@ -320,8 +327,8 @@ fn rewind(asked: &PlanInput<'_>, tip: Tip) -> Result<Planned> {
     })
 }
 
-/// A new session with a copy of the rows. Keys and tokens that the header may hold
-/// stay where they are.
+/// Plans a fork: a new session with a copy of the rows. Keys and tokens in the header are not
+/// copied.
 fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     let source = key_of(asked)?;
     let id = settled_id(new.id.as_deref(), asked.id_source)?;
@@ -384,13 +391,14 @@ fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     plan = with_index(plan, asked.files, folder_of(&source), &id, Some(row))?;
     let mut remarks = Vec::new();
     if left > 0 {
-        remarks.push(format!(
+        remarks.push(Remark::new(format!(
             "{left} options that may hold keys were not copied into the fork"
-        ));
+        )));
     }
     if new.title.is_some() {
         remarks.push(
-            "open-agent-sdk has no titles: give it one as a note with `boswell rename`".to_owned(),
+            Remark::new("open-agent-sdk has no titles: a title can only be kept as a note")
+                .advising(Advice::Rename),
         );
     }
     Ok(Planned {
@@ -413,7 +421,7 @@ fn create(files: &dyn Files, new: &NewSession, id_source: &dyn IdSource) -> Resu
             ErrorKind::Invalid,
             "a session of open-agent-sdk names its provider and model",
         )
-        .hinting("say who answers with `--backend openai/gpt-4o`"));
+        .advising(Advice::Give(RequestInput::Backend)));
     };
     let id = settled_id(new.id.as_deref(), id_source)?;
     let folder = layout::folder_for(&new.project);
@@ -463,7 +471,7 @@ fn settled_id(asked: Option<&str>, id_source: &dyn IdSource) -> Result<String> {
         format!("`{}` cannot be the id of a session", id.escape_debug()),
     )
     .because("open-agent-sdk takes UUIDs only")
-    .hinting("leave --id out to have one made"))
+    .advising(Advice::Omit(RequestInput::SessionId)))
 }
 
 fn free(files: &dyn Files, key: &str, id: &str) -> Result<()> {
@@ -478,7 +486,7 @@ fn free(files: &dyn Files, key: &str, id: &str) -> Result<()> {
         ErrorKind::Conflict,
         format!("there is a session {id} already"),
     )
-    .hinting("leave --id out to have one made"))
+    .advising(Advice::Omit(RequestInput::SessionId)))
 }
 
 fn delete(asked: &PlanInput<'_>) -> Result<Planned> {

@@ -1,16 +1,16 @@
-//! Rows behind the header: messages, answers of tools, and words of the SDK.
+//! The rows after the header: messages, tool results, and system messages of the SDK.
 
 use std::borrow::Cow;
 
 use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{
-    Block, EntryKind, Flags, Head, Instant, Interner, Said, SessionMeta, Usage, View,
+    EntryKind, Flags, Head, Instant, Interner, Part, Said, SessionMeta, Usage, View,
 };
 
 use super::header;
 
-/// Fills in the head of a record. Rows name no parent; a fork's rows bear the ids of the
-/// session it came from.
+/// Fills in the head of a record. Rows name no parent; the rows of a fork have the ids of the
+/// source session.
 pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let word = object.text("type");
     head.kind = match word.as_deref() {
@@ -58,7 +58,7 @@ fn time(object: &Object<'_>) -> Option<Instant> {
         .or_else(|| header::millis(Some(stated)))
 }
 
-/// Gathers what a record says about its session.
+/// Adds the facts that a record states about its session.
 pub(crate) fn collect_meta(
     object: &Object<'_>,
     head: &Head,
@@ -110,7 +110,8 @@ pub(crate) fn collect_meta(
     }
 }
 
-/// Rows move the end of a session on, not its beginning: those of a fork are older than it is.
+/// Updates the end time of a session, not its creation time: the rows of a fork are older than the
+/// fork.
 fn fold_time(head: &Head, meta: &mut SessionMeta) {
     let born = meta.created;
     meta.saw(head);
@@ -130,7 +131,7 @@ fn usage(object: &Object<'_>) -> Option<Usage> {
     (!usage.is_unknown()).then_some(usage)
 }
 
-/// What a person reads of a record.
+/// Returns the readable view of a record.
 pub(crate) fn view(object: &Object<'_>) -> View {
     let text = |key: &str| object.text(key).unwrap_or_default().into_owned();
     match text("type").as_str() {
@@ -141,11 +142,11 @@ pub(crate) fn view(object: &Object<'_>) -> View {
             text("model")
         )),
         "user" => View {
-            blocks: blocks(object),
+            parts: blocks(object),
             ..View::default()
         },
         "assistant" => View {
-            blocks: blocks(object),
+            parts: blocks(object),
             model: object.text("model").map(Cow::into_owned),
             usage: usage(object),
             stop: object.text("stop_reason").map(|stop| stop.into_owned()),
@@ -154,21 +155,21 @@ pub(crate) fn view(object: &Object<'_>) -> View {
         "tool_result" => {
             let is_error = object.get("is_error").and_then(|e| e.bool()) == Some(true);
             let result = object.get("result").map(any_text).unwrap_or_default();
-            let answer = Block::Result {
+            let answer = Part::Result {
                 call: text("tool_use_id"),
                 text: result,
                 is_error,
             };
             let tool = object.text("tool_name").map(Cow::into_owned);
             View {
-                blocks: vec![answer],
+                parts: vec![answer],
                 tool,
                 ..View::default()
             }
         }
         "system" => system_view(object),
         "result" => View::remark(format!("run ended: {}", text("subtype"))),
-        // A header in disguise (a doubled `type`) still holds what nobody must see.
+        // A header with a duplicate `type` gets here too, and it still contains secrets.
         _ => View::remark(String::from_utf8_lossy(&header::redact_header(
             object.raw().bytes(),
         ))),
@@ -206,22 +207,23 @@ fn system_view(object: &Object<'_>) -> View {
     }
 }
 
-/// The parts of a message: those of `content`, then the calls that stand in `tool_calls` alone.
-fn blocks(object: &Object<'_>) -> Vec<Block> {
+/// Returns the parts of a message: those of `content`, then the calls that are only in
+/// `tool_calls`.
+fn blocks(object: &Object<'_>) -> Vec<Part> {
     let Some(message) = object.get("message") else {
         return Vec::new();
     };
     let mut out = Vec::new();
     match message.get("content") {
         Some(content) if content.kind() == RawKind::Array => out.extend(content.items().map(block)),
-        Some(content) if !content.is_null() => out.push(Block::Text(any_text(content))),
+        Some(content) if !content.is_null() => out.push(Part::Text(any_text(content))),
         _ => {}
     }
     let apart = calls_apart(message);
-    out.extend(apart.into_iter().map(|call| Block::Call {
+    out.extend(apart.into_iter().map(|call| Part::Call {
         id: call.id,
         name: call.name,
-        input: call.arguments,
+        input: call.arguments.into(),
     }));
     out
 }
@@ -235,7 +237,7 @@ pub(crate) struct CallApart {
 }
 
 impl CallApart {
-    /// The call as a part of `content`. Arguments that are not JSON stay the text that they are.
+    /// Returns the call as a part of `content`. Arguments that are not JSON stay text.
     pub(crate) fn to_part(&self) -> Json {
         let arguments = Raw::parse(self.arguments.as_bytes()).map(Json::from);
         let input = arguments.unwrap_or_else(|_| Json::from(self.arguments.as_str()));
@@ -247,8 +249,8 @@ impl CallApart {
     }
 }
 
-/// The calls of a message that only `tool_calls` has. The SDK writes most calls to both lists and
-/// sends those of either.
+/// Returns the calls of a message that are only in `tool_calls`. The SDK writes most calls to both
+/// lists, and sends those of either.
 pub(crate) fn calls_apart(message: Raw<'_>) -> Vec<CallApart> {
     let text = |value: Option<Raw<'_>>| value.map(any_text).unwrap_or_default();
     let parts = message.get("content");
@@ -259,7 +261,7 @@ pub(crate) fn calls_apart(message: Raw<'_>) -> Vec<CallApart> {
     let second = message.get("tool_calls");
     for call in second.iter().flat_map(|calls| calls.items()) {
         let id = text(call.get("id"));
-        // A call without an id is not the same as another one without.
+        // Two calls without an id are not the same call.
         if !id.is_empty() && known.contains(&id) {
             continue;
         }
@@ -273,31 +275,34 @@ pub(crate) fn calls_apart(message: Raw<'_>) -> Vec<CallApart> {
     apart
 }
 
-fn block(item: Raw<'_>) -> Block {
+fn block(item: Raw<'_>) -> Part {
     let text = |key: &str| item.get(key).and_then(|t| t.text()).map(Cow::into_owned);
     let word = text("type").unwrap_or_default();
     match (word.as_str(), text("text")) {
-        ("text", Some(text)) => Block::Text(text),
-        ("tool_use", _) => Block::Call {
+        ("text", Some(text)) => Part::Text(text),
+        ("tool_use", _) => Part::Call {
             id: text("id").unwrap_or_default(),
             name: text("name").unwrap_or_default(),
-            input: item.get("input").map_or_else(|| "{}".to_owned(), lossy),
+            input: item
+                .get("input")
+                .map_or_else(|| "{}".to_owned(), lossy)
+                .into(),
         },
-        _ => Block::Other {
+        _ => Part::Other {
             word,
             json: lossy(item),
         },
     }
 }
 
-fn calls(object: &Object<'_>) -> Vec<Block> {
+fn calls(object: &Object<'_>) -> Vec<Part> {
     blocks(object)
         .into_iter()
-        .filter(|b| matches!(b, Block::Call { .. }))
+        .filter(|b| matches!(b, Part::Call { .. }))
         .collect()
 }
 
-/// A string's text, or the JSON of anything else.
+/// Returns the text of a string, or the JSON of any other value.
 fn any_text(value: Raw<'_>) -> String {
     value.text().map_or_else(|| lossy(value), Cow::into_owned)
 }

@@ -1,30 +1,31 @@
 //! The parts of messages in the pi format.
 
+use boswell_model::Part;
 use boswell_model::json::{Raw, RawKind};
-use boswell_model::{Block, MediaSource};
 
-use super::js_values::json_text;
+use super::js_values::{filled, json_text};
+use crate::media_part;
 
 /// How xcsh ends a text that it cut when it wrote it.
-const CUT_NOTICE: &str = "[Session persistence truncated large content]";
+pub(super) const CUT_NOTICE: &str = "[Session persistence truncated large content]";
 
 /// The parts of a `content` that is a string or an array of blocks.
-pub(super) fn blocks(content: Option<Raw<'_>>) -> Vec<Block> {
+pub(super) fn blocks(content: Option<Raw<'_>>) -> Vec<Part> {
     let Some(content) = content else {
         return Vec::new();
     };
     match content.kind() {
-        RawKind::String => vec![Block::Text(content.text().unwrap_or_default().into_owned())],
+        RawKind::String => vec![Part::Text(content.text().unwrap_or_default().into_owned())],
         RawKind::Array => content.items().map(block).collect(),
         RawKind::Null => Vec::new(),
-        _ => vec![Block::Other {
+        _ => vec![Part::Other {
             word: String::new(),
             json: json_text(content),
         }],
     }
 }
 
-fn block(part: Raw<'_>) -> Block {
+fn block(part: Raw<'_>) -> Part {
     let text = |key: &str| {
         part.get(key)
             .and_then(|v| v.text())
@@ -33,41 +34,30 @@ fn block(part: Raw<'_>) -> Block {
     };
     let word = text("type");
     match word.as_str() {
-        "text" => Block::Text(text("text")),
-        "thinking" => Block::Thinking(text("thinking")),
-        "toolCall" => Block::Call {
+        "text" => Part::Text(text("text")),
+        "thinking" => Part::Thinking {
+            text: text("thinking"),
+            signature: filled(part.get("thinkingSignature")),
+        },
+        "toolCall" => Part::Call {
             id: text("id"),
             name: text("name"),
-            input: part.get("arguments").map(json_text).unwrap_or_default(),
+            input: part
+                .get("arguments")
+                .map(json_text)
+                .unwrap_or_default()
+                .into(),
         },
-        "image" if part.get("data").is_some() => media(part),
-        _ => Block::Other {
+        "image" if part.get("data").is_some() => media_part::of_data(part),
+        _ => Part::Other {
             word,
             json: json_text(part),
         },
     }
 }
 
-/// An image block: base64 in the record, or the name of a blob.
-pub(super) fn media(image: Raw<'_>) -> Block {
-    let data = image
-        .get("data")
-        .and_then(|d| d.text())
-        .unwrap_or_default()
-        .into_owned();
-    let source = if data.starts_with("blob:") {
-        MediaSource::Reference(data)
-    } else {
-        MediaSource::Inline(data)
-    };
-    Block::Media {
-        mime: image.get("mimeType").and_then(|m| m.text()).map(Into::into),
-        source,
-    }
-}
-
 /// The parts of a tool's answer: its text as one result, images behind it.
-pub(super) fn result_blocks(message: Raw<'_>) -> Vec<Block> {
+pub(super) fn result_blocks(message: Raw<'_>) -> Vec<Part> {
     let call = message
         .get("toolCallId")
         .and_then(|c| c.text())
@@ -78,7 +68,7 @@ pub(super) fn result_blocks(message: Raw<'_>) -> Vec<Block> {
     let mut others = Vec::new();
     for block in blocks(message.get("content")) {
         match block {
-            Block::Text(more) => {
+            Part::Text(more) => {
                 if !text.is_empty() {
                     text.push('\n');
                 }
@@ -87,7 +77,7 @@ pub(super) fn result_blocks(message: Raw<'_>) -> Vec<Block> {
             other => others.push(other),
         }
     }
-    let mut all = vec![Block::Result {
+    let mut all = vec![Part::Result {
         call,
         text,
         is_error,
@@ -97,9 +87,9 @@ pub(super) fn result_blocks(message: Raw<'_>) -> Vec<Block> {
 }
 
 /// Whether a part was cut when it was written.
-pub(super) fn is_cut(block: &Block) -> bool {
+pub(super) fn is_cut(block: &Part) -> bool {
     match block {
-        Block::Text(text) | Block::Thinking(text) | Block::Result { text, .. } => {
+        Part::Text(text) | Part::Thinking { text, .. } | Part::Result { text, .. } => {
             text.ends_with(CUT_NOTICE)
         }
         _ => false,

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::may_pair;
 
-    /// What the view of a record tells, as for dialects that know no shorter way.
+    /// Returns the links from the record's view, as dialects without a faster way compute them.
     fn by_view(object: &Object<'_>) -> Vec<String> {
         let view = view::view(object);
         let calls = view.calls().map(|(id, _, _)| format!("calls {id}"));

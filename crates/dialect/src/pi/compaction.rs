@@ -1,11 +1,12 @@
-//! Which entries before a compaction stay in the context.
+//! Finds the entries from before a compaction that stay in the context.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Gap, Log, Slot, SpanKind};
 
 use super::link_scheme::Shape;
 
-/// Where on `path` (entries before the compaction) the kept ones begin; none if nothing is kept.
+/// Returns the index on `path` (the entries before the compaction) of the first preserved entry;
+/// `None` if nothing is preserved.
 pub(super) fn first_kept(log: &Log, path: &[Slot], compaction: &Object<'_>) -> Option<usize> {
     if Shape::of(log) == Shape::Line {
         return kept_by_index(log, path, compaction);
@@ -16,14 +17,14 @@ pub(super) fn first_kept(log: &Log, path: &[Slot], compaction: &Object<'_>) -> O
         .position(|s| log.head(*s).is_some_and(|h| h.id == Some(kept)))
 }
 
-/// Returns the kept entries by the index that version 1 stores; `path` is every entry before the
+/// As [`first_kept`], from the index that version 1 stores. `path` is every entry before the
 /// compaction.
 pub(super) fn kept_by_index(log: &Log, path: &[Slot], compaction: &Object<'_>) -> Option<usize> {
     let slot = slot_at(log, array_index(compaction)?)?;
     path.iter().position(|s| *s >= slot)
 }
 
-/// The index of version 1, which counts the values of the file with the header as 0.
+/// Returns the index of version 1, which counts the values of the file from the header (0).
 pub(super) fn array_index(compaction: &Object<'_>) -> Option<usize> {
     let index = compaction
         .get("firstKeptEntryIndex")
@@ -32,11 +33,11 @@ pub(super) fn array_index(compaction: &Object<'_>) -> Option<usize> {
     (index >= 0.0 && index.fract() == 0.0 && index < 4e9).then_some(index as usize)
 }
 
-/// The entry at a place of the array that the file was when its index was written.
+/// Returns the entry at an index of version 1.
 ///
-/// pi counts the lines that it can parse, so a damaged line shifts every index behind it. The line
-/// was an entry when the index was written, so here it keeps its place; an index that points at it
-/// means the next entry.
+/// pi counts the lines that it can parse, so a damaged line shifts every later index. The line was
+/// an entry when the index was written, so it is counted here; an index that points to it means the
+/// next entry.
 fn slot_at(log: &Log, place: usize) -> Option<Slot> {
     if place == 0 {
         return None; // The header, even where it is damaged.
@@ -56,7 +57,7 @@ fn slot_at(log: &Log, place: usize) -> Option<Slot> {
     None
 }
 
-/// Lines that hold bytes but no record, in order: each was an entry once.
+/// Returns the lines that contain bytes but no record, in order: each was an entry once.
 pub(super) fn lost_lines(log: &Log) -> Vec<u64> {
     let damaged = |kind| matches!(kind, SpanKind::Gap(Gap::Garbage | Gap::Nul));
     let mut lines: Vec<u64> = log

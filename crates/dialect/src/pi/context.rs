@@ -1,4 +1,4 @@
-//! The context for a tip: the path to the tip, with the last compaction on it in place of
+//! Computes the context for a tip: the path to the tip, with the last compaction on it instead of
 //! everything before.
 
 use boswell_model::json::{Object, RawKind};
@@ -11,13 +11,14 @@ use super::head::{SPEAKS, version_of};
 use super::link_scheme::{agent_path, header};
 use super::{Flavour, settings};
 
-/// Builds the context at a tip as the agent builds it.
+/// Computes the context for `tip` as the agent does.
 pub(super) fn context(flavour: Flavour, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     let path = agent_path(view, tip);
     let settings = settings::gather(flavour, view, &path)?;
     let mut items = Vec::new();
     let mut sent = path.as_slice();
-    // Only the last compaction counts; older ones inside what it keeps say nothing.
+    // Only the last compaction counts; older ones among the entries that it preserves have no
+    // effect.
     let compacted = path
         .iter()
         .rposition(|slot| view.log.kind(*slot) == EntryKind::Compaction);
@@ -50,8 +51,8 @@ pub(super) fn context(flavour: Flavour, view: &SessionView<'_>, tip: Tip) -> Res
     })
 }
 
-/// Where oh-my-pi's user last cleared the conversation: nothing before that is sent. No other
-/// program writes the mark, and those that do not know it would ignore it.
+/// Returns where the user of oh-my-pi last cleared the conversation: nothing before that is sent.
+/// Only oh-my-pi writes this entry, and the other programs ignore it.
 fn cleared(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) -> Option<usize> {
     if flavour != Flavour::Omp {
         return None;
@@ -60,8 +61,8 @@ fn cleared(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) -> Option<us
         .rposition(|slot| view.log.word(*slot) == "reset_boundary")
 }
 
-/// Whether a provider compacted the conversation itself: its own history then takes the place
-/// of the kept entries.
+/// Whether a provider compacted the conversation itself. Then its own history replaces the
+/// preserved entries.
 pub(super) fn remote_history(compaction: &Object<'_>) -> bool {
     let remote = compaction
         .get("preserveData")

@@ -61,7 +61,7 @@ fn is_sound(view: &SessionView<'_>) -> Result<bool> {
         .is_some_and(|version| version >= 3.0))
 }
 
-/// Whether the last compaction and everything that it keeps are on the path.
+/// Whether the last compaction and all entries that it preserves are on the path.
 fn all_kept(view: &SessionView<'_>, path: &[Slot]) -> Result<bool> {
     let Some(at) = path
         .iter()
@@ -76,7 +76,7 @@ fn all_kept(view: &SessionView<'_>, path: &[Slot]) -> Result<bool> {
     let kept = view.with_object(*compaction, |entry| {
         entry.text("firstKeptEntryId").map(|id| id.into_owned())
     })?;
-    // A compaction that names nothing keeps nothing.
+    // A compaction that names no entry preserves none.
     let Some(kept) = kept.flatten() else {
         return Ok(true);
     };

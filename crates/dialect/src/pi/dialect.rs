@@ -12,13 +12,15 @@ use crate::{
     Append, Capability, ContextCoverage, Dialect, Discovered, Draft, EditRequest, EntryStamp,
     Environment, Files, IdSource, LockSpec, Match, NewLog, NewSession, Permissions, PlanEdits,
     PlanInput, Planned, Powers, ProviderMessage, Refine, Repairer, ResumeCommand, Runtime, Sample,
-    SessionFacts, SessionLocation, SideFile, SideFiles, StoreRequest, Subagent, ToolLink,
+    SessionFacts, SessionLocation, SideFile, SideFiles, StoreRequest, Subagent, TextPiece,
+    ToolLink,
 };
 
 use super::facts;
 use super::{
     Pi, calls, check, context, context_window, head, layout, link_scheme, meta, orphans, plan,
-    provider_messages, recognise, render, repair, resume, roots, side_files, subagents, view,
+    provider_messages, recognise, render, repair, resume, roots, side_files, subagents, text_piece,
+    view,
 };
 use crate::{DialectFacts, Fix, ForkPlace, Orphan, RepairInput};
 
@@ -237,6 +239,10 @@ impl Runtime for Pi {
 }
 
 impl Refine for Pi {
+    fn text_pieces<'a>(&self, object: &Object<'a>) -> Option<Vec<TextPiece<'a>>> {
+        text_piece::text_pieces(object)
+    }
+
     fn context_coverage(&self, view: &SessionView<'_>, tip: Tip) -> Result<ContextCoverage> {
         context_window::context_coverage(self.flavour, view, tip)
     }

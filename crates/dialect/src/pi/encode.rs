@@ -5,27 +5,30 @@
 //! xcsh rejects the whole file.
 
 use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member, value_end};
-use boswell_model::{Error, ErrorKind, Instant, Result, SessionMeta, Usage};
+use boswell_model::{
+    Advice, Error, ErrorDetails, ErrorKind, Instant, MediaSource, Part, RequestInput, Result,
+    SessionMeta, Usage,
+};
 use memchr::{memchr, memchr2, memmem};
 
 use super::project_folder::folder;
 use super::{Flavour, Pi};
 use crate::{
-    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, Part, one_object,
-    refuse_unknown_parts, unsupported,
+    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, one_object,
+    refuse_unwritable_parts, unsupported,
 };
 
-/// Longest id of an entry that a caller may give.
+/// Longest entry id that a caller may set.
 const LONGEST_ID: usize = 255;
 
-/// Longest id of a new session: with time, endings and the marks of a temp its file name
-/// must fit into 255 bytes.
+/// Longest id of a new session. The file name, with time stamp, extension and the suffix of a
+/// temporary file, must fit into 255 bytes.
 const LONGEST_SESSION_ID: usize = 180;
 
-/// Longest header line that every reader of the family takes in with its first look.
+/// Longest header line that every program of the family reads in one piece when it lists sessions.
 const SHORT_HEADER: usize = 512;
 
-/// Prints the entry that a draft becomes.
+/// Appends the encoded entry of a draft to `out`.
 pub(super) fn entry(
     dialect: Pi,
     draft: &Draft,
@@ -40,9 +43,9 @@ pub(super) fn entry(
                 settled.id.escape_debug()
             ),
         )
-        .hinting("leave the id out to have one made"));
+        .advising("leave the id out, and one is generated"));
     }
-    refuse_unknown_parts(dialect.word(), &draft.body)?;
+    refuse_unwritable_parts(dialect.word(), &draft.body)?;
     let title = match &draft.body {
         Body::Native(bytes) => {
             out.extend_from_slice(&native(bytes, settled)?);
@@ -69,7 +72,7 @@ pub(super) fn entry(
     Ok(())
 }
 
-/// The type of the entry that says it.
+/// Returns the entry type for a body.
 fn word(body: &Body) -> &'static str {
     match body {
         Body::User(_) | Body::Assistant(_) | Body::ToolResult { .. } | Body::Native(_) => "message",
@@ -85,8 +88,8 @@ fn word(body: &Body) -> &'static str {
     }
 }
 
-/// Prints what an entry says besides what all of them do. A title was cleaned
-/// before, and comes after it.
+/// Writes the members that are specific to the type. A title is written by the caller, after it was
+/// cleaned.
 fn body(entry: &mut Printer<'_>, body: &Body, flavour: Flavour, at: Instant) {
     match body {
         Body::User(content) => entry.with_object("message", |message| {
@@ -138,47 +141,44 @@ fn body(entry: &mut Printer<'_>, body: &Body, flavour: Flavour, at: Instant) {
     };
 }
 
-/// A title that is said by appending; in some stores it cannot be.
+/// Returns a cleaned title for an appended entry; an error for programs that store the title in the
+/// header.
 fn appended_title(dialect: Pi, title: &str) -> Result<String> {
     match dialect.flavour() {
         Flavour::Pi | Flavour::Boswell => clean_title(title),
         Flavour::Omp | Flavour::Xcsh => Err(unsupported(
             dialect.word(),
             "take a title by appending",
-            "its title stands in the header; that needs a rewrite",
+            "its title is in the header, which has to be rewritten",
         )),
     }
 }
 
-/// Whether a caller's own JSON goes into the record: it is printed as it was given, over
-/// several lines or broken.
+/// Whether the record contains JSON of the caller, which may have several lines or be invalid.
 fn brings_json(body: &Body) -> bool {
     match body {
         Body::Custom { data, .. } | Body::Mode { data, .. } => data.is_some(),
-        Body::Assistant(answer) => answer
-            .content
-            .iter()
-            .any(|part| matches!(part, Part::Call { .. })),
         _ => false,
     }
 }
 
-/// Outside of strings a line end is only space; inside of them there is none in valid JSON.
+/// Removes line ends. In valid JSON they occur only as white space between tokens, never inside
+/// strings.
 fn on_one_line(mut record: Vec<u8>) -> Vec<u8> {
     record.retain(|byte| *byte != b'\n' && *byte != b'\r');
     record
 }
 
-/// How a header of version 3 begins, as every writer of the family prints it.
+/// The first bytes of a header of version 3, as every writer of the family prints it.
 const BEGINNING: &[u8] = br#"{"type":"session","version":3,"id":""#;
 
-/// Whether a log begins with a header of version 3, which [`can_append`] takes.
+/// Whether a log begins with a header of version 3, which [`can_append`] accepts.
 pub(super) fn has_plain_header(bytes: &[u8]) -> bool {
     bytes.starts_with(BEGINNING)
 }
 
-/// The id of an entry whose line begins with its type and its id, as every writer of the family
-/// prints it, if nothing else in the line could be its id.
+/// Returns the id of an entry without parsing its members. Works if the line begins with type and
+/// id, as every writer of the family prints them, and contains no other `"id"`.
 pub(super) fn fast_entry_id(line: &[u8]) -> Option<&str> {
     let record = line.strip_suffix(b"\n")?;
     let rest = record.strip_prefix(br#"{"type":""#)?;
@@ -200,12 +200,19 @@ pub(super) fn fast_entry_id(line: &[u8]) -> Option<&str> {
 pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     match meta.format_version {
         Some(2 | 3) => Ok(()),
-        Some(version) if version > 3 => {
-            Err(Error::new(ErrorKind::TooNew, format!("the session is of format version {version}, boswell writes 3"))
-                .hinting("read it with `boswell show`, or update boswell"))
-        }
-        _ => Err(Error::new(ErrorKind::Unsupported, "the session is of format version 1, whose entries have no ids")
-            .hinting("bring it to version 3 with `boswell migrate S --apply`, or read it with `boswell show`")),
+        Some(version) if version > 3 => Err(Error::new(
+            ErrorKind::TooNew,
+            format!("the session is of format version {version}, boswell writes 3"),
+        )
+        .detailing(ErrorDetails::TooNew {
+            version: version.to_string(),
+        })
+        .advising(Advice::ShowSession { session: None }.or(Advice::Upgrade))),
+        _ => Err(Error::new(
+            ErrorKind::Unsupported,
+            "the session is of format version 1, whose entries have no ids",
+        )
+        .advising(Advice::Migrate.or(Advice::ShowSession { session: None }))),
     }
 }
 
@@ -230,8 +237,8 @@ fn assistant(message: &mut Printer<'_>, answer: &AssistantMessage, at: Instant) 
         .with("timestamp", at.millis());
 }
 
-/// Readers of the family add these numbers up without looking, so all must be there;
-/// `unknown` keeps the truth.
+/// Writes usage. Readers of the family add these numbers up without a check, so each must be
+/// present; the member `unknown` records that zeros are not measured values.
 fn usage(printed: &mut Printer<'_>, usage: &Usage) {
     let (input, output) = (usage.input.unwrap_or(0), usage.output.unwrap_or(0));
     let (read, write) = (
@@ -291,26 +298,25 @@ fn part(printed: &mut Printer<'_>, part: &Part) {
             .with("type", "thinking")
             .with("thinking", text)
             .with_some("thinkingSignature", signature.as_deref()),
-        Part::Call {
-            id,
-            name,
-            arguments,
-        } => printed
+        Part::Call { id, name, input } => printed
             .with("type", "toolCall")
             .with("id", id)
             .with("name", name)
-            .with("arguments", arguments),
-        Part::Image { base64, mime } => printed
+            .with("arguments", input.to_object()),
+        Part::Media {
+            mime: Some(mime),
+            source: MediaSource::Inline(base64),
+        } => printed
             .with("type", "image")
             .with("data", base64)
             .with("mimeType", mime),
         // Refused before.
-        Part::Other(_) => printed,
+        _ => printed,
     };
 }
 
-/// A record in the family's own shape, or a bare message; what it lacks is filled in, what it
-/// has stays as written.
+/// Encodes a draft that already is a record of the family, or a bare message: missing members are
+/// added, existing ones stay unchanged.
 fn native(bytes: &[u8], settled: EntryStamp<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
     check_native(raw)?;
@@ -345,13 +351,13 @@ fn check_native(raw: Raw<'_>) -> Result<()> {
     if raw.get("type").is_some_and(|word| word.is("session")) {
         return Err(
             Error::new(ErrorKind::Invalid, "a header cannot be appended")
-                .hinting("make a session with `boswell new`"),
+                .advising(Advice::NewSession),
         );
     }
     let word = raw.get("type").and_then(|word| word.text());
     if word.is_none_or(|word| word.is_empty()) {
         return Err(Error::new(ErrorKind::Invalid, "an entry needs a `type`, or `role` and `text`")
-            .hinting(r#"write {"role":"user","text":"…"}, or an entry such as {"type":"message","message":{…}}"#));
+            .advising(r#"write {"role":"user","text":"…"}, or an entry such as {"type":"message","message":{…}}"#));
     }
     let bad = |key: &str, what: &str| {
         Error::new(
@@ -373,12 +379,13 @@ fn check_native(raw: Raw<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether an entry may be called that.
+/// Whether `id` is allowed as an entry id.
 fn is_entry_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= LONGEST_ID && !id.contains(char::is_control)
 }
 
-/// A title as the family cleans it: control characters become spaces, runs of spaces one.
+/// Cleans a title as the family does: control characters become spaces, and runs of spaces one
+/// space.
 pub(super) fn clean_title(title: &str) -> Result<String> {
     let spaced: String = title
         .chars()
@@ -390,20 +397,20 @@ pub(super) fn clean_title(title: &str) -> Result<String> {
         .collect::<Vec<_>>()
         .join(" ");
     if clean.is_empty() {
-        Err(Error::new(ErrorKind::Invalid, "a title must say something"))
+        Err(Error::new(ErrorKind::Invalid, "a title must not be empty"))
     } else {
         Ok(clean)
     }
 }
 
-/// Name and header of a new log.
+/// Returns the key and the header of a new log.
 pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
     if !super::layout::id_is_valid(id) || id.len() > LONGEST_SESSION_ID {
         return Err(Error::new(
             ErrorKind::Invalid,
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let stamp: String = now
         .to_rfc3339()
@@ -425,8 +432,8 @@ pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> 
             .with("titleSource", "user"),
         _ => header.clone(),
     };
-    // Ours has its title in an entry as well; in the header it must not push the
-    // session out of sight.
+    // A boswell session also has its title in an entry. In the header it must not make the line too
+    // long for [`SHORT_HEADER`].
     let fits = flavour != Flavour::Boswell || titled.to_bytes().len() < SHORT_HEADER;
     let header = if fits { titled } else { header };
     let mut bytes = header.to_bytes();

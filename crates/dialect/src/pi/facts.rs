@@ -62,7 +62,7 @@ static OMP: DialectFacts = DialectFacts {
     agent: "omp",
     blobs: BlobPolicy::Omp,
     fork_origin: ForkOrigin::PathOfBranch,
-    // Today's oh-my-pi has rules of its own for what goes there.
+    // Current versions of oh-my-pi have their own rules for what is added to the history.
     prompt_history: HistoryKind::Database {
         takes_prompts: false,
     },

@@ -10,7 +10,7 @@ use crate::{
 
 use super::Pi;
 
-/// A session as a listing would find it.
+/// Returns the location of a session as discovery would find it.
 pub(super) fn location(id: &str) -> SessionLocation {
     SessionLocation {
         key: Some(format!(
@@ -20,12 +20,12 @@ pub(super) fn location(id: &str) -> SessionLocation {
     }
 }
 
-/// Reads a text with all facts.
+/// Reads a text with all metadata.
 pub(super) fn read(pi: Pi, text: &str) -> ReadSession {
     Reader::read(&pi, &location("S"), text.as_bytes(), Depth::Facts)
 }
 
-/// Hands a JSON object to a question.
+/// Parses a JSON object and passes it to `ask`.
 pub(super) fn with_object<T>(json: &str, ask: impl FnOnce(&Object<'_>) -> T) -> T {
     let mut members = Vec::new();
     let end = scan_object(json.as_bytes(), &mut members).unwrap();
@@ -36,12 +36,12 @@ pub(super) fn with_object<T>(json: &str, ask: impl FnOnce(&Object<'_>) -> T) -> 
 pub(super) const HEADER: &str =
     r#"{"type":"session","version":3,"id":"S","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#;
 
-/// A session of version 3: the header and one entry a line.
+/// Returns a session of version 3: the header and one entry per line.
 pub(super) fn v3(entries: &[String]) -> String {
     format!("{HEADER}\n{}\n", entries.join("\n"))
 }
 
-/// An entry with its own members behind the common ones. An empty parent is `null`.
+/// Returns an entry: the common members, then `rest`. An empty parent is `null`.
 pub(super) fn entry(kind: &str, id: &str, parent: &str, rest: &str) -> String {
     let parent = if parent.is_empty() {
         "null".to_owned()
@@ -58,7 +58,7 @@ pub(super) fn entry(kind: &str, id: &str, parent: &str, rest: &str) -> String {
     )
 }
 
-/// A user message.
+/// Returns a user message.
 pub(super) fn user(id: &str, parent: &str, text: &str) -> String {
     entry(
         "message",
@@ -68,7 +68,7 @@ pub(super) fn user(id: &str, parent: &str, text: &str) -> String {
     )
 }
 
-/// An assistant message of anthropic/claude-test.
+/// Returns an assistant message of anthropic/claude-test.
 pub(super) fn assistant(id: &str, parent: &str, text: &str) -> String {
     let usage =
         r#""usage":{"input":1,"output":2,"cacheRead":0,"cacheWrite":0,"cost":{"total":0.5}}"#;
@@ -82,7 +82,7 @@ pub(super) fn assistant(id: &str, parent: &str, text: &str) -> String {
     )
 }
 
-/// A compaction.
+/// Returns a compaction entry.
 pub(super) fn compaction(id: &str, parent: &str, summary: &str, kept: &str) -> String {
     entry(
         "compaction",
@@ -92,7 +92,7 @@ pub(super) fn compaction(id: &str, parent: &str, summary: &str, kept: &str) -> S
     )
 }
 
-/// The context at an entry, or at the tip.
+/// Returns the context at an entry, or at the tip.
 pub(super) fn context(pi: Pi, text: &str, at: Option<&str>) -> Context {
     let read = read(pi, text);
     let bytes = Bytes(text);
@@ -104,7 +104,7 @@ pub(super) fn context(pi: Pi, text: &str, at: Option<&str>) -> Context {
     pi.context(&view, tip).unwrap()
 }
 
-/// The rendered messages of a context.
+/// Returns the rendered messages of a context.
 pub(super) fn messages(pi: Pi, text: &str, at: Option<&str>) -> Vec<Message> {
     let read = read(pi, text);
     context(pi, text, at)
@@ -136,7 +136,7 @@ pub(super) fn messages(pi: Pi, text: &str, at: Option<&str>) -> Vec<Message> {
         .collect()
 }
 
-/// The text of each message of a context.
+/// Returns the text of each message of a context.
 pub(super) fn texts(pi: Pi, text: &str, at: Option<&str>) -> Vec<String> {
     let plain = |part: &boswell_model::json::Json| {
         let bytes = part.to_bytes();
@@ -152,7 +152,7 @@ pub(super) fn texts(pi: Pi, text: &str, at: Option<&str>) -> Vec<String> {
         .collect()
 }
 
-/// The bytes of a session in memory.
+/// A log in memory, as a source of payloads.
 pub(super) struct Bytes<'a>(pub(super) &'a str);
 
 impl boswell_model::Payloads for Bytes<'_> {
@@ -161,7 +161,7 @@ impl boswell_model::Payloads for Bytes<'_> {
     }
 }
 
-/// A clock that stands still, and chance that counts.
+/// A clock that returns a constant, and random numbers that count up.
 #[derive(Debug, Default)]
 pub(super) struct Counting(std::sync::atomic::AtomicU64);
 
@@ -177,7 +177,7 @@ impl IdSource for Counting {
     }
 }
 
-/// Hands a session over as something is wanted of it; its log stands where [`location`] says.
+/// Passes a session to `ask` as a [`PlanInput`]; its log is at [`location`].
 pub(super) fn asking<T>(pi: Pi, text: &str, ask: impl FnOnce(&PlanInput<'_>) -> T) -> T {
     let location = location("S");
     let mut files = MemoryFiles::default();
@@ -185,7 +185,7 @@ pub(super) fn asking<T>(pi: Pi, text: &str, ask: impl FnOnce(&PlanInput<'_>) -> 
     asking_with(pi, text, &files, ask)
 }
 
-/// The same with files beside it.
+/// As [`asking`], with other files in the store.
 pub(super) fn asking_with<T>(
     pi: Pi,
     text: &str,
@@ -203,7 +203,7 @@ pub(super) fn asking_with<T>(
     })
 }
 
-/// A text as the steps of a plan leave it.
+/// Returns the text after the steps of a plan.
 pub(super) fn apply(text: &str, plan: &Plan) -> String {
     let mut now = text.as_bytes().to_vec();
     for step in &plan.steps {

@@ -7,20 +7,20 @@ pub enum Flavour {
     Pi,
     /// oh-my-pi, which added titles in the header, models by role and a title slot.
     Omp,
-    /// xcsh, which comes from oh-my-pi and added modes, blobs and artifacts.
+    /// xcsh, a fork of oh-my-pi that added modes, blobs and artifacts.
     Xcsh,
     /// Boswell's own store: version 3 as pi writes it.
     Boswell,
 }
 
 impl Flavour {
-    /// Whether it is oh-my-pi or comes from it.
+    /// Whether the program is oh-my-pi or a fork of it.
     pub(super) fn is_heir(self) -> bool {
         matches!(self, Flavour::Omp | Flavour::Xcsh)
     }
 
-    /// Whether a compaction can carry the history that a provider compacted, which only the
-    /// heirs of oh-my-pi write.
+    /// Whether a compaction can contain the history that a provider compacted. Only oh-my-pi and
+    /// its forks write it.
     pub(super) fn has_remote_compaction(self) -> bool {
         self.is_heir()
     }
@@ -33,24 +33,24 @@ pub struct Pi {
 }
 
 impl Pi {
-    /// pi.
+    /// The dialect of pi.
     pub const PI: Pi = Pi {
         flavour: Flavour::Pi,
     };
-    /// oh-my-pi.
+    /// The dialect of oh-my-pi.
     pub const OMP: Pi = Pi {
         flavour: Flavour::Omp,
     };
-    /// xcsh.
+    /// The dialect of xcsh.
     pub const XCSH: Pi = Pi {
         flavour: Flavour::Xcsh,
     };
-    /// Boswell's own store.
+    /// The dialect of boswell's own sessions.
     pub const BOSWELL: Pi = Pi {
         flavour: Flavour::Boswell,
     };
 
-    /// Which program it is of.
+    /// Returns the program that writes this dialect.
     pub fn flavour(&self) -> Flavour {
         self.flavour
     }

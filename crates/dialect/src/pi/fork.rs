@@ -1,4 +1,4 @@
-//! Forks a session: one branch of it, or all of it.
+//! Forks a session: copies one branch of it, or all of it, into a new session.
 //!
 //! Records are copied byte for byte, after older versions were migrated. Records that are about the
 //! source session only are not copied: labels (written again for the entries that are copied), its
@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot, Tip, shell_quote};
+use boswell_model::{Advice, EntryKind, Error, ErrorKind, Result, Slot, Tip};
 
 use super::link_scheme::is_entry;
 use super::migrate::{Migrated, migrated};
@@ -17,7 +17,7 @@ use crate::{
     Precondition, Step,
 };
 
-/// An artifact longer than this is not copied.
+/// A larger artifact is not copied.
 const LARGEST_ARTIFACT: u64 = 256 << 20;
 
 /// Makes a session from the branch that ends at `tip`, or from all branches.
@@ -58,13 +58,10 @@ fn is_free(asked: &PlanInput<'_>, id: &str) -> Result<()> {
         ErrorKind::Conflict,
         format!("there is a session {id} already"),
     )
-    .hinting(format!(
-        "append to it with `boswell append {}`, or leave --id out",
-        shell_quote(id)
-    )))
+    .advising(Advice::append_or_other_id(id)))
 }
 
-/// Header and records of the new log.
+/// Returns header and records of the new log.
 fn log(
     pi: Pi,
     asked: &PlanInput<'_>,
@@ -89,12 +86,7 @@ fn log(
     };
     let now = born.unwrap_or_else(|| asked.id_source.now());
     let mut log = encode::new_log(pi, &from, id, now)?;
-    let last = records.last().and_then(|record| {
-        Raw::trusted(record)
-            .get("id")?
-            .text()
-            .map(|id| id.into_owned())
-    });
+    let last = records.last().and_then(|record| id_of(record));
     for record in records {
         log.bytes.extend_from_slice(&record);
         log.bytes.push(b'\n');
@@ -105,18 +97,18 @@ fn log(
             parent: last.as_deref(),
             at: now,
         };
-        encode::entry(
-            pi,
-            &Draft::new(Body::Title(title.clone())),
-            settled,
-            &mut log.bytes,
-        )?;
+        let title = Draft::new(Body::Title(title.clone()));
+        encode::entry(pi, &title, settled, &mut log.bytes)?;
         log.bytes.push(b'\n');
     }
     Ok(log)
 }
 
-/// Every entry, in file order.
+fn id_of(record: &[u8]) -> Option<String> {
+    Some(Raw::trusted(record).get("id")?.text()?.into_owned())
+}
+
+/// Returns every entry in file order.
 fn everything(asked: &PlanInput<'_>) -> Result<Vec<Vec<u8>>> {
     let view = &asked.view;
     let made = migrated(view, asked.id_source)?;
@@ -145,7 +137,7 @@ fn artifacts(asked: &PlanInput<'_>, key: &str, mut plan: Plan) -> Result<Plan> {
     Ok(plan)
 }
 
-/// Records of the branch that ends at `tip`, and new labels for those that have one.
+/// Returns the records of the branch that ends at `tip`, and new labels for entries that have one.
 fn branch(pi: Pi, asked: &PlanInput<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
     let view = &asked.view;
     let made: Migrated = migrated(view, asked.id_source)?;
@@ -171,7 +163,7 @@ fn branch(pi: Pi, asked: &PlanInput<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
         }
     }
     for (target, label) in asked.meta.labels_now() {
-        // A label on what does not come along would point at nothing.
+        // A label on an entry that is not copied would point to a missing entry.
         if fork.now.get(target).is_some_and(|now| now == target) {
             let id = asked.id_source.hex16();
             let draft = Draft::new(Body::Label {
@@ -194,7 +186,7 @@ fn branch(pi: Pi, asked: &PlanInput<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
 struct Branch {
     records: Vec<Vec<u8>>,
     last: Option<String>,
-    /// Entries since the last one that came along, which do not.
+    /// Entries since the last copied one that are not copied.
     left_behind: Vec<String>,
     /// For each entry of the branch its replacement: itself, or the next entry that was copied.
     now: HashMap<String, String>,
@@ -230,7 +222,7 @@ fn set(record: &[u8], key: &str, value: Option<&str>) -> Result<Vec<u8>> {
     set_member(record, &[key], &Json::from(value).to_bytes()).map_err(|fault| {
         Error::new(
             ErrorKind::Damaged,
-            "an entry of the branch is no JSON object",
+            "an entry of the branch is not a JSON object",
         )
         .because(fault.to_string())
     })

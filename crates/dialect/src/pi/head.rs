@@ -6,7 +6,7 @@ use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Symbol};
 use super::js_values::{pick, truthy};
 use super::settings_snapshot;
 
-/// On an entry: it becomes a message for the model, unless a compaction hides it.
+/// On an entry: it becomes a message for the model, unless a compaction removes it.
 pub(super) const SPEAKS: Flags = Flags::OWN;
 /// On a header: the file is of version 1, whose entries have no ids and follow one another.
 pub(super) const FIRST_VERSION: Flags = Flags::OWN;
@@ -35,8 +35,8 @@ pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     }
 }
 
-/// Ids are strings. A number is taken by its digits; an empty string is none, as for pi,
-/// to which it is false.
+/// Interns an id. A number counts by its digits; an empty string is no id, because it is falsy for
+/// pi.
 fn name_of(id: Raw<'_>, names: &mut Interner) -> Option<Symbol> {
     match id.kind() {
         RawKind::String => id
@@ -50,7 +50,8 @@ fn name_of(id: Raw<'_>, names: &mut Interner) -> Option<Symbol> {
     }
 }
 
-/// The fixed line before the header that oh-my-pi overwrites in place when a session is renamed.
+/// Whether `word` is the type of the title slot: the fixed line before the header that oh-my-pi
+/// overwrites in place when a session is renamed.
 pub(super) fn is_slot(word: &str) -> bool {
     word == "title"
 }
@@ -133,8 +134,8 @@ fn message_kind(message: Raw<'_>, flags: &mut Flags) -> EntryKind {
         }
         "fileMention" => EntryKind::Attachment,
         "branchSummary" => EntryKind::BranchSummary,
-        // No cut: pi makes this message out of a `compaction` entry and never stores it, so a
-        // stored one is only text.
+        // Not flagged as a compaction: pi creates this message from a `compaction` entry and never
+        // stores it, so a stored one is only text.
         "compactionSummary" | "developer" | "system" => EntryKind::System,
         _ => EntryKind::Unknown,
     }
@@ -154,7 +155,7 @@ pub(super) fn version_of(header: &Object<'_>) -> Option<f64> {
     }
 }
 
-/// Whether an object behind garbage is an entry of its own: parts of messages have a type
+/// Whether an object that follows garbage on its line is an entry. Parts of messages have a `type`
 /// too, but no ISO time.
 pub(super) fn is_record(object: &Object<'_>) -> bool {
     let word = object.text("type");

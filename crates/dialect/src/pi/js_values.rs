@@ -3,7 +3,7 @@
 use boswell_model::Instant;
 use boswell_model::json::{Json, Raw, RawKind};
 
-/// Whether JavaScript takes the value for true.
+/// Whether the value is truthy in JavaScript.
 pub(super) fn truthy(value: Option<Raw<'_>>) -> bool {
     let Some(value) = value else { return false };
     match value.kind() {
@@ -34,8 +34,8 @@ pub(super) fn date_millis(value: Option<Raw<'_>>) -> Json {
     }
 }
 
-/// The values of several keys in one pass: a message may be megabytes long, and every look at a
-/// key walks all of it.
+/// Returns the values of several keys in one pass: a message may have megabytes, and each lookup of
+/// a key scans all of it.
 pub(super) fn pick<'a, const N: usize>(object: Raw<'a>, keys: [&str; N]) -> [Option<Raw<'a>>; N] {
     let mut found = [None; N];
     for (name, value) in object.members() {
@@ -46,8 +46,9 @@ pub(super) fn pick<'a, const N: usize>(object: Raw<'a>, keys: [&str; N]) -> [Opt
     found
 }
 
-/// The first value of a key, found without walking what follows it. For questions where a doubled
-/// key, which no agent writes, may be answered by its first value instead of its last.
+/// Returns the first value of a key without scanning the rest of the object. Only for questions
+/// where a duplicate key, which no agent writes, may be answered by its first value instead of its
+/// last.
 pub(super) fn leading<'a>(object: Raw<'a>, key: &str) -> Option<Raw<'a>> {
     object
         .members()
@@ -55,7 +56,7 @@ pub(super) fn leading<'a>(object: Raw<'a>, key: &str) -> Option<Raw<'a>> {
         .map(|(_, value)| value)
 }
 
-/// The text of a string that is not empty.
+/// Returns a string that is not empty.
 pub(super) fn filled(value: Option<Raw<'_>>) -> Option<String> {
     value?
         .text()
@@ -63,9 +64,9 @@ pub(super) fn filled(value: Option<Raw<'_>>) -> Option<String> {
         .map(std::borrow::Cow::into_owned)
 }
 
-/// `provider/model`, or the model alone where no provider is stated.
+/// Returns `provider/model`, or the model alone if no provider is stated.
 pub(super) fn model_name(provider: Option<Raw<'_>>, model: Option<Raw<'_>>) -> Option<String> {
-    // Our own writer says `unknown` where readers of the family demand a word; it names no model.
+    // Our own writer states the model `unknown` where readers of the family require a string.
     let model = filled(model).filter(|model| model != "unknown")?;
     Some(match filled(provider) {
         Some(provider) => format!("{provider}/{model}"),
@@ -73,7 +74,7 @@ pub(super) fn model_name(provider: Option<Raw<'_>>, model: Option<Raw<'_>>) -> O
     })
 }
 
-/// JSON as text for people.
+/// Returns a value as text for display.
 pub(super) fn json_text(value: Raw<'_>) -> String {
     String::from_utf8_lossy(value.bytes()).into_owned()
 }

@@ -4,8 +4,7 @@ use boswell_model::{Framing, Result, Unseen, unseen};
 
 use crate::{Discovered, FileInfo, Files, SessionLocation};
 
-/// Levels of artifact folders that are looked into: a subagent's transcript, one of its own
-/// subagents, and no more.
+/// Maximum depth of artifact folders: a subagent's transcript, and one of its own subagents.
 const DEEPEST: usize = 2;
 
 /// Finds every session below a root: an agent's folder, or the folder of sessions itself.
@@ -20,7 +19,7 @@ pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
     {
         return Ok(found);
     }
-    // Boswell's own folder before its first session: its journals are not logs.
+    // Boswell's home before its first session: its journals are not logs.
     let is_journal =
         |info: &FileInfo| matches!(info.name(), "ops.jsonl" | "notes.jsonl" | "prompts.jsonl");
     let has_locks = listing
@@ -50,7 +49,7 @@ fn is_project(info: &FileInfo, base: &str, listing: &[FileInfo]) -> bool {
         && (!base.is_empty() || info.name().starts_with('-'))
 }
 
-/// The folders of projects, by key.
+/// Returns the keys of the project folders.
 pub(super) fn projects(files: &dyn Files) -> Result<Vec<String>> {
     let base = base(files)?;
     let listing = visible(files, base)?;
@@ -61,8 +60,8 @@ pub(super) fn projects(files: &dyn Files) -> Result<Vec<String>> {
         .collect())
 }
 
-/// The session whose artifacts a folder holds, if its name is that of a log: a
-/// time stamp and an id.
+/// Returns the session to which an artifact folder belongs, if its name is that of a log: a time
+/// stamp and an id.
 pub(super) fn artifacts_of(info: &FileInfo) -> Option<&str> {
     Some(id_of(info.name())).filter(|id| info.is_folder() && *id != info.name())
 }
@@ -77,8 +76,8 @@ fn base(files: &dyn Files) -> Result<&'static str> {
     )
 }
 
-/// The key of a new log in this store: a root that is a folder of sessions itself must not get
-/// another one inside, which would hide all that is there.
+/// Returns the key of a new log in this store. If the root itself is a folder of sessions, no
+/// `sessions` folder may be created in it: that would hide the existing ones.
 pub(super) fn resolve_key(files: &dyn Files, key: String) -> Result<String> {
     let alone = base(files)?.is_empty() && !discover(files)?.sessions.is_empty();
     Ok(match key.strip_prefix("sessions/") {
@@ -109,7 +108,7 @@ fn sessions(
     Ok(())
 }
 
-/// Takes the logs below an artifact folder.
+/// Collects the logs below an artifact folder.
 pub(super) fn subagents(
     files: &dyn Files,
     artifacts: &FileInfo,
@@ -119,8 +118,7 @@ pub(super) fn subagents(
     let mut open = vec![(artifacts.key.clone(), owner, 1)];
     while let Some((folder, owner, depth)) = open.pop() {
         for info in visible(files, &folder)? {
-            // Names such as `0-Explore` repeat from session to session, so the owner's
-            // id goes before them.
+            // Names such as `0-Explore` repeat in every session, so the owner's id is the prefix.
             let id = format!("{owner}.{}", id_of(stem(&info)));
             if is_log(&info) {
                 let mut location = SessionLocation::at(id, &info, Framing::Lines);
@@ -157,22 +155,22 @@ fn is_artifacts(folder: &FileInfo, listing: &[FileInfo]) -> bool {
         .any(|info| is_log(info) && stem(info) == folder.name())
 }
 
-/// The id in the name of a file: what follows the time stamp, else the whole name.
+/// Returns the id in a file name: the part after the time stamp, else the whole name.
 ///
-/// xcsh splits at the last underscore and so cuts ids that hold one; the stamp holds none, so
-/// the first one is exact.
+/// xcsh splits at the last underscore, which cuts ids that contain one. The time stamp contains
+/// none, so a split at the first one is exact.
 fn id_of(stem: &str) -> &str {
     match stem.split_once('_') {
-        // One in sixty-four of oh-my-pi's own ids begins with `-`. Such a session must not get
-        // lost, and its id must not be taken for an option: it is listed under the whole name, and
-        // is still found by the id that its header states.
+        // One in sixty-four of oh-my-pi's own ids begins with `-`. Such an id could be parsed as an
+        // option on a command line, so the session is listed under the whole name; it is still
+        // found by the id in its header.
         Some((stamp, id)) if id.starts_with('-') && is_nanoid(id) && is_stamp(stamp) => stem,
         Some((stamp, id)) if !id.is_empty() && is_stamp(stamp) => id,
         _ => stem,
     }
 }
 
-/// An id as oh-my-pi made them before it went over to UUIDs.
+/// Whether `id` has the form of oh-my-pi's ids before it changed to UUIDs.
 fn is_nanoid(id: &str) -> bool {
     id.len() == 21
         && id
@@ -180,7 +178,7 @@ fn is_nanoid(id: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
-/// `2026-02-16T10-20-30-000Z`, also without the fraction.
+/// Whether `text` is a time stamp: `2026-02-16T10-20-30-000Z`, also without the fraction.
 fn is_stamp(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() >= 19
@@ -193,8 +191,8 @@ fn is_stamp(text: &str) -> bool {
         })
 }
 
-/// Whether the programs would take a text for an id: a separator or the ending of a log
-/// makes it a path to them.
+/// Whether the programs accept `id` as an id: with a separator or the extension of a log they treat
+/// it as a path.
 pub(super) fn id_is_valid(id: &str) -> bool {
     let odd = |c: char| {
         c.is_whitespace()

@@ -1,4 +1,4 @@
-//! How the entries of a file are linked, which depends on its version.
+//! How the entries of a file are linked to parents, which depends on its version.
 
 use boswell_model::{EntryKind, Flags, Head, Log, SessionView, Slot, Tip};
 
@@ -7,13 +7,13 @@ use super::head::FIRST_VERSION;
 /// How the entries of a file are linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Entries name their parents.
+    /// Each entry names its parent.
     Tree,
     /// Version 1: each entry follows the one before it, regardless of ids.
     Line,
-    /// A version with parents, but no entry has a parent field. pi makes such files when it forks
-    /// one of version 1, and other tools do too. People are shown the line that it was; pi itself
-    /// finds only the last entry.
+    /// A version with parents, but no entry has a parent field. pi writes such files when it forks
+    /// one of version 1, and other tools do too. We read them as a line; pi itself finds only the
+    /// last entry.
     Unlinked,
 }
 
@@ -24,30 +24,30 @@ impl Shape {
             Some(header) if header.flags.has(FIRST_VERSION) => Shape::Line,
             _ if entries.any(|h| h.flags.has(Flags::LINKED)) => Shape::Tree,
             Some(_) => Shape::Unlinked,
-            // The header is lost, and with it the version: entries without
-            // parents are of version 1.
+            // The header is missing, and with it the version: entries without parents are of
+            // version 1.
             None => Shape::Line,
         }
     }
 }
 
-/// The record that describes the session.
+/// Returns the header.
 pub(super) fn header(log: &Log) -> Option<Slot> {
     log.entries()
         .find(|(_, h)| h.kind == EntryKind::Header)
         .map(|(slot, _)| slot)
 }
 
-/// Whether the record is an entry: all but headers and the title slot are.
+/// Whether the record is an entry: every record is, except headers and the title slot.
 pub(super) fn is_entry(head: &Head) -> bool {
     head.flags.has(Flags::CHAIN)
 }
 
-/// The parent of every entry.
+/// Returns the parent of every entry.
 pub(super) fn link(log: &Log) -> Vec<Option<Slot>> {
     if Shape::of(log) == Shape::Tree {
-        // The same line twice is normal (a rename and an append that raced). As in pi's map of
-        // entries, the last entry with an id is the parent.
+        // Duplicate lines are normal (a rename and a concurrent append). As in pi's map of entries,
+        // the last entry with an id is the parent.
         let by_id = log.by_id();
         return log
             .heads
@@ -76,7 +76,7 @@ pub(super) fn tip(view: &SessionView<'_>) -> Tip {
         .map_or(Tip::Root, |(slot, _)| Tip::At(slot))
 }
 
-/// The entries that count for the agent at a tip, from the root.
+/// Returns the entries that the agent uses at a tip, from the root.
 pub(super) fn agent_path(view: &SessionView<'_>, tip: Tip) -> Vec<Slot> {
     let Some(slot) = tip
         .slot()

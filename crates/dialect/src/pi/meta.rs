@@ -1,4 +1,4 @@
-//! Collects the metadata of a session from its records.
+//! Collects the metadata of a session from its records: title, prompts, tags, usage and cost.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Head, Instant, Interner, Said, SessionMeta, Usage};
@@ -8,7 +8,7 @@ use super::head::version_of;
 use super::js_values::{filled, leading, model_name, pick};
 use super::tags;
 
-/// Gathers what a record says.
+/// Adds the facts that a record states about the session.
 pub(super) fn collect_meta(
     flavour: Flavour,
     object: &Object<'_>,
@@ -31,7 +31,7 @@ pub(super) fn collect_meta(
             (meta.title, meta.title_source) = (None, None);
             title(object, "source", meta);
         }
-        // The slot is overwritten with every change; the entries are the journal of it.
+        // The title slot always has the current title; these entries are the history of it.
         "title_change" if !has_slot(meta) => title(object, "source", meta),
         "session_info" => session_info(object, meta),
         "label" => label(object, meta),
@@ -90,7 +90,7 @@ fn title(object: &Object<'_>, source: &str, meta: &mut SessionMeta) {
     }
 }
 
-/// pi's own title: the latest counts, and an empty one takes the title away.
+/// Reads pi's own title: the last one counts, and an empty one removes the title.
 fn session_info(object: &Object<'_>, meta: &mut SessionMeta) {
     let name = object.text("name");
     meta.title = name
@@ -107,7 +107,7 @@ fn label(object: &Object<'_>, meta: &mut SessionMeta) {
     }
 }
 
-/// Tags and status, which only boswell's own sessions hold.
+/// Reads tags and status, which only boswell's own sessions contain.
 fn own_state(object: &Object<'_>, meta: &mut SessionMeta) {
     let Some(data) = object.get("data") else {
         return;
@@ -123,7 +123,7 @@ fn own_state(object: &Object<'_>, meta: &mut SessionMeta) {
     }
 }
 
-/// Further facts that the format has no field for; a field that is null is forgotten.
+/// Reads further facts for which the format has no field; `null` removes a fact.
 fn own_meta(data: Raw<'_>, meta: &mut SessionMeta) {
     for (key, value) in data.members() {
         let text = filled(Some(value));
@@ -162,9 +162,9 @@ fn set_or_clear(
     };
 }
 
-/// Whether no earlier line has the same id: a line that occurs twice is one message.
+/// Whether no earlier line has the same id: duplicate lines count as one message.
 ///
-/// The interner remembers it under a name that no id has in practice: the id followed by a NUL.
+/// The interner stores it under a name that no id has in practice: the id followed by a NUL.
 fn is_first_of_its_id(head: &Head, names: &mut Interner) -> bool {
     let Some(id) = head.id else { return true };
     let seen = format!("{}\0", names.text(id));
@@ -177,7 +177,7 @@ fn fold_message(message: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut 
     match head.kind {
         EntryKind::User => prompt(message, head, meta),
         EntryKind::Assistant => answer(message, head, names, meta),
-        // The answer of a subagent says what the subagent used.
+        // The result of a subagent states the usage of the subagent.
         EntryKind::ToolResult if leading(message, "toolName").is_some_and(|t| t.is("task")) => {
             let usage = message
                 .at(&["details", "usage"])
@@ -203,7 +203,8 @@ fn prompt(message: Raw<'_>, head: &Head, meta: &mut SessionMeta) {
     }
 }
 
-/// Ids of entries are short: with their time they are the same entry wherever a fork copied it.
+/// Entry ids are short, but id and time together identify an entry in every fork that copied it, so
+/// that usage is counted once (dedupe).
 fn said(head: &Head, model: Option<&str>, names: &mut Interner) -> Said {
     let model = model.and_then(|model| names.intern(model));
     Said {
@@ -269,10 +270,10 @@ fn text_of(content: Option<Raw<'_>>) -> String {
     texts.join("\n")
 }
 
-/// Tokens and cost as the family states them.
+/// Reads tokens and cost in the family's format.
 pub(super) fn usage_of(usage: Raw<'_>) -> Usage {
-    // Our own answers always carry numbers, because readers of the family add them up blindly; this
-    // word keeps the truth.
+    // Our own messages always contain numbers, because readers of the family add them up without a
+    // check; `unknown` marks numbers that were not measured.
     if usage.get("unknown").and_then(|u| u.bool()) == Some(true) {
         return Usage::default();
     }

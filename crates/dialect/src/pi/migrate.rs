@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use boswell_model::json::{Json, Raw, SyntaxError, remove_member, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Result, SessionView, Slot, shell_quote};
+use boswell_model::{Advice, EntryKind, Error, ErrorDetails, ErrorKind, Result, SessionView, Slot};
 
 use super::compaction::kept_by_index;
 use super::link_scheme::{Shape, header, is_entry};
@@ -21,10 +21,10 @@ use crate::{
 /// The version that is written.
 const NEWEST: f64 = 3.0;
 
-/// The records of a log as version 3 has them.
+/// The records of a log, converted to version 3.
 #[derive(Debug, Default)]
 pub(super) struct Migrated {
-    /// One for each slot; none where a record stays as it is.
+    /// The new record of each slot; `None` if a record does not change.
     records: Vec<Option<Vec<u8>>>,
     ids: usize,
     indexes: usize,
@@ -32,7 +32,7 @@ pub(super) struct Migrated {
 }
 
 impl Migrated {
-    /// A record of the log, as version 3 has it.
+    /// Returns a record of the log in version 3.
     pub(super) fn record(&self, view: &SessionView<'_>, slot: Slot) -> Result<Vec<u8>> {
         match self.records.get(slot.index()) {
             Some(Some(record)) => Ok(record.clone()),
@@ -47,7 +47,7 @@ impl Migrated {
     }
 }
 
-/// Rewrites what an older version says otherwise. A log of version 3 comes back as it is.
+/// Converts the records of an older version. A log of version 3 does not change.
 pub(super) fn migrated(view: &SessionView<'_>, id_source: &dyn IdSource) -> Result<Migrated> {
     let version = match header(view.log) {
         Some(slot) => view.with_object(slot, version_of)?.flatten(),
@@ -101,8 +101,8 @@ pub(super) fn migrated(view: &SessionView<'_>, id_source: &dyn IdSource) -> Resu
     Ok(made)
 }
 
-/// A compaction that names what it keeps by its id, not by its place among the entries `before`.
-/// Only a log without ids is given new ones: elsewhere `ids` is empty.
+/// Returns a compaction that names its first preserved entry by id instead of by the index among
+/// the entries `before`. `ids` is empty if the entries of the log already have ids.
 fn with_first_kept(
     view: &SessionView<'_>,
     slot: Slot,
@@ -124,8 +124,7 @@ fn is_hook_message(record: &[u8]) -> bool {
     role.is_some_and(|role| role.is("hookMessage"))
 }
 
-/// Rewrites the file of a session in an older version. What cannot be read stays where
-/// it is, byte for byte.
+/// Plans the migration of a session's file. Unreadable bytes stay where they are.
 pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
     let id = &asked.location.id;
     let view = &asked.view;
@@ -138,22 +137,22 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
             ErrorKind::TooNew,
             format!("session {id} is of version {version}, newer than is known"),
         )
-        .hinting("update boswell; until then `boswell show` reads what it knows"));
+        .detailing(ErrorDetails::TooNew {
+            version: version.to_string(),
+        })
+        .advising(Advice::Upgrade.or(Advice::ShowSession { session: None })));
     }
     let (Some(key), Some(_)) = (&asked.location.key, header(view.log)) else {
         return Err(Error::new(
             ErrorKind::Damaged,
             format!("session {id} has no header that states a version"),
         )
-        .hinting(format!(
-            "see what is wrong with `boswell check {}`",
-            shell_quote(id)
-        )));
+        .advising(Advice::check(id)));
     };
     let made = migrated(view, asked.id_source)?;
     if made.records.iter().all(Option::is_none) {
         return Ok(Planned {
-            remarks: vec![format!("session {id} is of version 3 already")],
+            remarks: vec![format!("session {id} is of version 3 already").into()],
             ..Planned::default()
         });
     }
@@ -162,7 +161,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
         len: Some(view.log.bytes),
         ..ExpectedState::default()
     };
-    let plan = Plan::new("migrate", format!("bring {id} to version 3"))
+    let plan = Plan::new("migrate", format!("migrate {id} to version 3"))
         .requiring(Precondition::NotLive { key: key.clone() })
         .requiring(Precondition::Unchanged {
             key: key.clone(),
@@ -177,7 +176,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
         });
     Ok(Planned {
         plan,
-        remarks: vec![told(&made, view)],
+        remarks: vec![told(&made, view).into()],
         ..Planned::default()
     })
 }
@@ -196,14 +195,14 @@ fn told(made: &Migrated, view: &SessionView<'_>) -> String {
     }
     if !view.log.gaps.is_empty() {
         text += &format!(
-            "; {} stretches that are no records stay as they are",
+            "; {} byte ranges that are not records stay as they are",
             view.log.gaps.len()
         );
     }
     text
 }
 
-/// The file with its records replaced and every byte between them kept.
+/// Returns the file with its records replaced and every byte between them unchanged.
 fn spliced(view: &SessionView<'_>, made: &Migrated) -> Result<Vec<u8>> {
     let old = view.payloads.payload(0, view.log.bytes)?;
     let mut out = Vec::with_capacity(old.len() + 64 * view.log.heads.len());
@@ -219,8 +218,7 @@ fn spliced(view: &SessionView<'_>, made: &Migrated) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Counted in is counted out: as many records and gaps as before, and the same
-/// conversation for a model.
+/// Checks that the result has as many records and gaps as before, and the same context for a model.
 fn same_conversation(pi: Pi, asked: &PlanInput<'_>, bytes: Vec<u8>) -> Result<Vec<u8>> {
     let after = Reader::read(&pi, asked.location, &bytes, Depth::Facts);
     let now = after.view(&bytes);
@@ -239,8 +237,8 @@ fn same_conversation(pi: Pi, asked: &PlanInput<'_>, bytes: Vec<u8>) -> Result<Ve
     };
     let same = kinds(before) == kinds(&after.log)
         && gaps(before) == gaps(&after.log)
-        // A file without parents was read as a line by people and as its last entry by pi: it is
-        // the line from now on.
+        // For a file without parents, pi sent only the last entry, while we read it as a line.
+        // After the migration it is the line for both.
         && (Shape::of(before) == Shape::Unlinked || sent(was)? == sent(&now)?)
         && Shape::of(&after.log) == Shape::Tree;
     if same || after.log.heads.iter().filter(|head| is_entry(head)).count() == 0 {
@@ -253,7 +251,7 @@ fn same_conversation(pi: Pi, asked: &PlanInput<'_>, bytes: Vec<u8>) -> Result<Ve
             asked.location.id
         ),
     )
-    .hinting("nothing was changed; `boswell show` reads it as it is"))
+    .advising(Advice::from("nothing was changed").also(Advice::ShowSession { session: None })))
 }
 
 fn set(record: &[u8], path: &[&str], value: Option<&str>) -> Result<Vec<u8>> {
@@ -261,7 +259,7 @@ fn set(record: &[u8], path: &[&str], value: Option<&str>) -> Result<Vec<u8>> {
 }
 
 fn broken(fault: SyntaxError) -> Error {
-    Error::new(ErrorKind::Damaged, "a record is no JSON object").because(fault.to_string())
+    Error::new(ErrorKind::Damaged, "a record is not a JSON object").because(fault.to_string())
 }
 
 fn usize_of(number: u64) -> Result<usize> {
@@ -386,7 +384,7 @@ mod tests {
     #[test]
     fn version_3_stays_and_newer_or_headless_files_are_refused() {
         let planned = migrate(&v3(&[user("1", "", "a")])).unwrap();
-        assert!(planned.plan.steps.is_empty() && planned.remarks[0].contains("already"));
+        assert!(planned.plan.steps.is_empty() && planned.remarks[0].text.contains("already"));
         let kind = |text: &str| migrate(text).unwrap_err().kind();
         for version in ["4", "99"] {
             assert_eq!(
@@ -417,7 +415,9 @@ mod tests {
         let planned = migrate(&text).unwrap();
         let now = apply(&text, &planned.plan);
         assert!(
-            planned.remarks[0].starts_with("4 records before, 4 after"),
+            planned.remarks[0]
+                .text
+                .starts_with("4 records before, 4 after"),
             "{:?}",
             planned.remarks
         );

@@ -42,6 +42,7 @@ mod settings_snapshot;
 mod side_files;
 mod subagents;
 mod tags;
+mod text_piece;
 mod view;
 
 #[cfg(test)]

@@ -2,19 +2,20 @@
 //! path, and their headers state it.
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Remark, Result};
 
 use super::project_folder::{below, folder_after, is_managed};
 use super::{Pi, layout};
 use crate::{Files, Modified, Plan, Planned, Precondition, Step};
 
-/// How much of a log is looked at for its header.
+/// How much of a log is read to find its header.
 const FIRST_LOOK: usize = 1 << 20;
 
-/// A breadcrumb is two paths.
+/// A breadcrumb contains two paths; a larger file is not one.
 const LARGEST_CRUMB: u64 = 64 << 10;
 
-/// Moves every session of a project, with its artifacts; breadcrumbs of terminals follow.
+/// Plans the move of every session of a project with its artifacts, and updates the breadcrumbs of
+/// terminals.
 pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
     let title = format!(
         "move the sessions of {} to {}",
@@ -38,11 +39,11 @@ pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Pl
     }
     let mut remarks = Vec::new();
     if moving.sessions == 0 {
-        remarks.push(format!(
+        remarks.push(Remark::new(format!(
             "{} has no session of {}",
             pi.people_name(),
             from.escape_debug()
-        ));
+        )));
     }
     Ok(Planned {
         plan: moving.plan,
@@ -51,14 +52,14 @@ pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Pl
     })
 }
 
-/// The plan of a move, as far as it is made.
+/// The plan of a move while it is computed.
 struct Moving<'a> {
     files: &'a dyn Files,
     from: &'a str,
     to: &'a str,
     plan: Plan,
     sessions: usize,
-    /// Keys of logs before and after.
+    /// Keys of logs before and after the move.
     moved: Vec<(String, String)>,
 }
 
@@ -67,8 +68,8 @@ impl Moving<'_> {
         self.plan.steps.push(step);
     }
 
-    /// Lets the header of a log name the new folder; its folder before and after, if it is one of
-    /// the project.
+    /// Sets the new folder in the header of a log. Returns the folder before and after if it
+    /// belongs to the project.
     fn edit_header(&mut self, key: &str) -> Result<Option<(String, String)>> {
         let Some(header) = Header::of(self.files, key)? else {
             return Ok(None);
@@ -84,7 +85,7 @@ impl Moving<'_> {
         Ok(Some((header.cwd, now)))
     }
 
-    /// Moves the logs of all sessions; says which folders they leave.
+    /// Moves the logs of all sessions; returns the folders that they leave.
     fn logs(&mut self) -> Result<Vec<String>> {
         let mut left: Vec<String> = Vec::new();
         for location in layout::discover(self.files)?.sessions {
@@ -126,8 +127,8 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// Artifact folders go after all logs: a file that was edited inside keeps its old key until
-    /// then.
+    /// Moves the artifact folders. This comes after all logs, because edits of files inside use the
+    /// old keys.
     fn artifacts(&mut self) -> Result<()> {
         for (old, new) in &self.moved {
             let old = old.trim_end_matches(".jsonl");
@@ -158,7 +159,7 @@ impl Moving<'_> {
     }
 }
 
-/// A folder after the move; none if it is not concerned.
+/// Returns a folder after the move; `None` if it does not change.
 fn after(cwd: &str, from: &str, to: &str) -> Option<String> {
     let rest = below(cwd, from)?;
     Some(if rest.is_empty() {
@@ -168,7 +169,7 @@ fn after(cwd: &str, from: &str, to: &str) -> Option<String> {
     })
 }
 
-/// Logs of ours that wait for their first answer under a hidden name.
+/// Returns logs of boswell that have a hidden name because the first assistant message is pending.
 fn pending(files: &dyn Files) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for folder in files
@@ -189,8 +190,8 @@ fn pending(files: &dyn Files) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Where the log goes; none if it stays, because the folder that it lies in is not
-/// named after its project.
+/// Returns the new key of a log; `None` if it stays, because its folder is not named after the
+/// project.
 fn new_key(key: &str, was: &str, now: &str) -> Option<String> {
     let (folder, name) = key.rsplit_once('/')?;
     let (above, project) = folder
@@ -202,7 +203,7 @@ fn new_key(key: &str, was: &str, now: &str) -> Option<String> {
     (new != key).then_some(new)
 }
 
-/// The header of a log, and its position.
+/// The header of a log and its position.
 struct Header {
     at: u64,
     bytes: Vec<u8>,
@@ -210,7 +211,8 @@ struct Header {
 }
 
 impl Header {
-    /// None for a log without one: nothing says where such a session was held.
+    /// Reads the header; `None` if there is none, because then the folder of the session is
+    /// unknown.
     fn of(files: &dyn Files, key: &str) -> Result<Option<Header>> {
         let start = files.read(key, 0, FIRST_LOOK)?;
         let mut at = 0u64;
@@ -244,11 +246,11 @@ impl Header {
             set_member(&self.bytes, &["cwd"], &Json::from(cwd).to_bytes()).map_err(|fault| {
                 Error::new(
                     ErrorKind::Damaged,
-                    "the header of the session is no JSON object",
+                    "the header of the session is not a JSON object",
                 )
                 .because(fault.to_string())
             })?;
-        // The file's time is when the session was used last.
+        // Programs read the file's time as the time of last use, and a move is not a use.
         let modified = Modified::Kept;
         Ok(Step::Edit {
             key: key.to_owned(),
@@ -260,7 +262,7 @@ impl Header {
     }
 }
 
-/// A terminal's breadcrumb after the move; none if it is about something else.
+/// Returns a terminal's breadcrumb after the move; `None` if it does not change.
 fn crumb_after(text: &str, from: &str, to: &str, moved: &[(String, String)]) -> Option<String> {
     let mut lines = text.lines();
     let (cwd, session) = (lines.next()?, lines.next()?);

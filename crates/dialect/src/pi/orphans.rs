@@ -1,4 +1,4 @@
-//! Finds artifacts of sessions that do not exist any more.
+//! Finds orphans: artifact folders of sessions that no longer exist.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use boswell_model::Result;
 use super::layout::{artifacts_of, projects};
 use crate::{Files, Orphan, SessionLocation};
 
-/// Folders in those of projects that bear the name of a log which is nowhere to be found.
+/// Returns the folders in project folders that have the name of a log that does not exist.
 pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
     let stem = |key: &str| {
         key.rsplit('/')

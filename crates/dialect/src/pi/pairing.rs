@@ -1,5 +1,5 @@
 //! Pairs tool calls with results as providers require it: every call is followed immediately by
-//! exactly one result.
+//! exactly one result. Orphan and duplicate results are dropped, missing ones are generated.
 //!
 //! A log may contain a call without a result (the agent was killed), a result that comes later
 //! (after another message), or a result without a call (the call is not in the context). The log
@@ -14,8 +14,8 @@ use super::Flavour;
 use super::render::text_part;
 use crate::ProviderMessage;
 
-/// Puts the answers behind their calls in the order in which they came, makes up those that are
-/// missing, and leaves out those without a call and those that come a second time.
+/// Moves results behind their calls in recorded order, generates the missing ones, and drops
+/// results without a call and duplicates.
 pub(super) fn paired(flavour: Flavour, messages: Vec<ProviderMessage>) -> Vec<ProviderMessage> {
     let mut answers = answers(&messages);
     let mut held: Vec<_> = messages.into_iter().map(Some).collect();
@@ -57,8 +57,8 @@ pub(super) fn paired(flavour: Flavour, messages: Vec<ProviderMessage>) -> Vec<Pr
     sent
 }
 
-/// The places of the answers to each message that calls, in the order in which they came. Where an
-/// id is used again, an answer belongs to the call before it.
+/// Returns for each message with calls the indexes of its results, in recorded order. If an id is
+/// used again, a result belongs to the last call before it.
 fn answers(messages: &[ProviderMessage]) -> HashMap<usize, Vec<usize>> {
     let mut open: HashMap<String, usize> = HashMap::new();
     let mut answers: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -76,7 +76,7 @@ fn answers(messages: &[ProviderMessage]) -> HashMap<usize, Vec<usize>> {
     answers
 }
 
-/// Id and tool of every call in an answer, each id once.
+/// Returns id and tool of every call in an assistant message, each id once.
 fn calls(message: &Message) -> Vec<(String, String)> {
     let mut calls: Vec<(String, String)> = Vec::new();
     for part in &message.content {

@@ -3,7 +3,7 @@
 //! Everything that can be expressed by appending (entries, labels, the leaf, pi's titles) is
 //! appended by the session's writer instead.
 
-use boswell_model::Result;
+use boswell_model::{Advice, Result};
 
 use super::{Flavour, Pi, fork, migrate, move_project, set_title};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     unsupported,
 };
 
-/// Whether an operation goes by a plan.
+/// Whether a capability needs a plan.
 pub(super) fn plans(flavour: Flavour, operation: Capability) -> bool {
     match operation {
         Capability::Title => matches!(flavour, Flavour::Omp | Flavour::Xcsh),
@@ -31,7 +31,7 @@ pub(super) fn locks(pi: Pi, location: &SessionLocation, request: &EditRequest) -
     own
 }
 
-/// The plan for what is wanted of a session.
+/// Returns the plan for an edit request on a session.
 pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
     match request {
         EditRequest::Title(title) if plans(pi.flavour(), Capability::Title) => {
@@ -42,19 +42,19 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, request: &EditRequest) -> Resu
         _ => Err(unsupported(
             pi.word(),
             "be changed like that by a plan",
-            "add to it with `boswell append`",
+            Advice::AppendTo { session: None },
         )),
     }
 }
 
-/// The plan for what is wanted of the whole store.
+/// Returns the plan for a request on the whole store.
 pub(super) fn plan_store(pi: Pi, files: &dyn Files, request: &StoreRequest) -> Result<Planned> {
     match request {
         StoreRequest::Move { from, to } => move_project::plan(pi, files, from, to),
         _ => Err(unsupported(
             pi.word(),
             "be changed like that",
-            "see what each store can with `boswell stores`",
+            Advice::SeeCapabilities,
         )),
     }
 }

@@ -1,14 +1,13 @@
-//! How the programs name the folder of a project. Every scheme loses information; no name is ever
-//! decoded.
+//! How the programs name the folder of a project. Every scheme loses information, so no name is
+//! ever decoded.
 
 use super::Flavour;
 use crate::Surroundings;
 
-/// Longest name: a folder name has at most 255 bytes on most file systems, and the header
-/// keeps the whole path.
+/// Longest name: most file systems allow 255 bytes, and the header contains the whole path.
 const LONGEST: usize = 240;
 
-/// The folder of a project.
+/// Returns the name of a project's folder.
 pub(super) fn folder(flavour: Flavour, project: &str, around: &Surroundings) -> String {
     if matches!(flavour, Flavour::Pi | Flavour::Boswell) {
         return from_root(project);
@@ -38,12 +37,12 @@ pub(super) fn folder_after(leaving: &str, was: &str, project: &str) -> String {
         .unwrap_or_else(|| from_root(project))
 }
 
-/// Whether a program of the family gives such names: others are folders that the user chose.
+/// Whether a program of the family creates such names; other folders were named by the user.
 pub(super) fn is_managed(name: &str) -> bool {
     name.starts_with('-')
 }
 
-/// The rest of `path` below `folder`: empty for the folder itself, none for what is elsewhere.
+/// Returns the rest of `path` below `folder`: empty for the folder itself, `None` if it is outside.
 pub(super) fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     let folder = folder.trim_end_matches(['/', '\\']);
     let rest = path.strip_prefix(folder)?;

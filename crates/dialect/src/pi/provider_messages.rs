@@ -13,10 +13,10 @@ use super::render::{text_part, with_members};
 use super::{Flavour, pairing, provider_text};
 use crate::ProviderMessage;
 
-/// What a result says whose text was removed to save room, where nothing else is left of it.
+/// The text of a result whose output was removed to save space, if no other text is left.
 const PRUNED: &str = "[Output truncated]";
 
-/// The messages as the agent sends them.
+/// Returns the messages as the agent sends them.
 pub(super) fn provider_messages(flavour: Flavour, messages: Vec<Message>) -> Vec<ProviderMessage> {
     let leaving = messages
         .into_iter()
@@ -37,7 +37,7 @@ pub(super) fn provider_messages(flavour: Flavour, messages: Vec<Message>) -> Vec
     }
 }
 
-/// A message in the shape that providers are asked in; none if it is kept from them.
+/// Converts a message to one that providers accept; `None` if it is not sent.
 fn outgoing(flavour: Flavour, message: Message) -> Option<Message> {
     let bytes = message
         .native
@@ -60,7 +60,7 @@ fn outgoing(flavour: Flavour, message: Message) -> Option<Message> {
         "branchSummary" | "compactionSummary" => {
             said(vec![text_part(provider_text::summary(native))], "agent")
         }
-        // pi knows the old name of custom messages from files that it migrates only.
+        // pi knows the old name of custom messages only from files that it migrates.
         "hookMessage" if !heir => None,
         "custom" | "hookMessage" => Some(user(
             flavour,
@@ -69,10 +69,10 @@ fn outgoing(flavour: Flavour, message: Message) -> Option<Message> {
             native.get("attribution").map(Json::from),
         )),
         "user" | "developer" | "toolResult" if heir => Some(attributed(message, native)),
-        // pi does not send again what failed or was broken off.
+        // pi does not send failed or aborted messages again.
         "assistant" if !heir && failed(native) => None,
         "user" | "assistant" | "toolResult" => Some(message),
-        // Neither program sends roles that it does not know.
+        // Neither program sends unknown roles.
         _ => None,
     }
 }
@@ -83,7 +83,7 @@ fn failed(answer: Raw<'_>) -> bool {
         .is_some_and(|reason| reason.is("error") || reason.is("aborted"))
 }
 
-/// A message that the user did not write but that goes out in their name.
+/// Returns a message that the user did not write but that is sent with the role `user`.
 fn user(flavour: Flavour, native: Raw<'_>, content: Vec<Json>, by: Option<Json>) -> Message {
     let mut made = Json::object()
         .with("role", "user")
@@ -101,8 +101,8 @@ fn user(flavour: Flavour, native: Raw<'_>, content: Vec<Json>, by: Option<Json>)
     }
 }
 
-/// Adds the name of the author to a message; for a result whose output was removed, returns the
-/// rest as one text.
+/// Adds the author to a message; for a result whose output was removed, the remaining text becomes
+/// its only part.
 fn attributed(mut message: Message, native: Raw<'_>) -> Message {
     let mut made = Json::from(native);
     if message.role == "toolResult" && native.get("prunedAt").is_some() {
@@ -153,7 +153,7 @@ fn replaced(object: &Json, key: &str, value: Json) -> Json {
     }
 }
 
-/// Neighbouring messages of the user become one where both are lists of texts, as xcsh does it.
+/// Merges adjacent user messages if both are lists of texts, as xcsh does.
 fn joined(messages: Vec<ProviderMessage>) -> Vec<ProviderMessage> {
     let mut all: Vec<ProviderMessage> = Vec::with_capacity(messages.len());
     for next in messages {

@@ -11,7 +11,7 @@ use super::Flavour;
 use super::js_values::truthy;
 use super::render::text_part;
 
-/// A command that the user ran, with what came of it.
+/// Returns the text of a command that the user ran, with its output.
 pub(super) fn command(flavour: Flavour, message: Raw<'_>) -> String {
     let output = output(message).map_or("(no output)".to_owned(), |output| {
         format!("```\n{output}\n```")
@@ -26,7 +26,7 @@ pub(super) fn command(flavour: Flavour, message: Raw<'_>) -> String {
     let whole = message
         .get("fullOutputPath")
         .filter(|path| truthy(Some(*path)));
-    // Only pi keeps the whole output of a command in a file that it names.
+    // Only pi stores the full output of a command in a file and names it.
     if let (false, true, Some(path)) = (
         flavour.is_heir(),
         is(message, "truncated"),
@@ -37,7 +37,7 @@ pub(super) fn command(flavour: Flavour, message: Raw<'_>) -> String {
     said
 }
 
-/// Python code that the user ran, with what came of it.
+/// Returns the text of Python code that the user ran, with its output.
 pub(super) fn python(message: Raw<'_>) -> String {
     let output = output(message).map_or("(no output)".to_owned(), |output| {
         format!("Output:\n```\n{output}\n```")
@@ -55,7 +55,7 @@ pub(super) fn python(message: Raw<'_>) -> String {
     said
 }
 
-/// Files that the user mentioned: one text for all of them, then their pictures.
+/// Returns the parts of files that the user mentioned: one text for all of them, then their images.
 pub(super) fn files(message: Raw<'_>) -> Vec<Json> {
     let files = || {
         message
@@ -86,7 +86,7 @@ pub(super) fn files(message: Raw<'_>) -> Vec<Json> {
         .collect()
 }
 
-/// The summary of a branch or of what was compacted.
+/// Returns the text of a branch summary or a compaction summary.
 pub(super) fn summary(message: Raw<'_>) -> String {
     format!("<summary>\n{}\n</summary>", text(message, "summary"))
 }

@@ -6,8 +6,8 @@ use crate::{Match, Sample};
 
 use super::{Flavour, Pi};
 
-/// How much a sample looks like a session of this flavour. Other flavours of the family read it
-/// too, so they are possible where this one is likely.
+/// Rates how much a sample looks like a session of this flavour. The other flavours can read it
+/// too, so their rating is `Maybe` where this one's is `Likely`.
 pub(super) fn recognises(pi: Pi, sample: &Sample<'_>) -> Match {
     let headed = sample.records.iter().any(is_header);
     if !headed && (is_foreign(sample) || !sample.records.iter().any(is_own_entry)) {
@@ -21,15 +21,15 @@ pub(super) fn recognises(pi: Pi, sample: &Sample<'_>) -> Match {
     }
 }
 
-/// A header has an ISO time. The DeepSeek harness writes almost the same line with
-/// `createdAt` in milliseconds.
+/// Whether the record is a header: it has an ISO time. The DeepSeek harness writes almost the same
+/// line, with `createdAt` in milliseconds.
 fn is_header(record: &Object<'_>) -> bool {
     let is_text = |key: &str| record.get(key).is_some_and(|v| v.kind() == RawKind::String);
     record.get("type").is_some_and(|t| t.is("session")) && is_text("id") && is_text("timestamp")
 }
 
-/// Without a header, only what no other agent writes counts: Droid's messages look like pi's,
-/// down to the parents.
+/// Whether the record is an entry that only this family writes. Needed without a header: messages
+/// of Droid look like those of pi, including the parents.
 fn is_own_entry(record: &Object<'_>) -> bool {
     let Some(word) = record.text("type") else {
         return false;
@@ -56,7 +56,8 @@ fn is_own_entry(record: &Object<'_>) -> bool {
     }
 }
 
-/// Headers that only look like those of the family: Droid's, and that of the DeepSeek harness.
+/// Whether the header belongs to another agent with a similar format: Droid or the DeepSeek
+/// harness.
 fn is_foreign(sample: &Sample<'_>) -> bool {
     let is = |r: &Object<'_>, word: &str| r.get("type").is_some_and(|t| t.is(word));
     sample
@@ -65,7 +66,7 @@ fn is_foreign(sample: &Sample<'_>) -> bool {
         .any(|r| is(r, "session_start") || (is(r, "session") && r.get("createdAt").is_some()))
 }
 
-/// The folder of its agent above the file says it best, the nearest one first.
+/// Decides by the name of the nearest agent folder above the file, which is the strongest evidence.
 fn by_folder(folders: &[String]) -> Option<Flavour> {
     folders.iter().enumerate().find_map(|(at, folder)| {
         let below_is_sessions = at
@@ -84,7 +85,7 @@ fn by_folder(folders: &[String]) -> Option<Flavour> {
     })
 }
 
-/// Small habits of each program; pi where there are none.
+/// Decides by small differences between the programs; pi if there are none.
 fn by_records(records: &[Object<'_>]) -> Flavour {
     let header = records.iter().find(|r| is_header(r));
     let id = header.and_then(|h| h.text("id"));
@@ -114,7 +115,7 @@ fn is_one_of(record: &Object<'_>, words: &[&str]) -> bool {
     word.is_some_and(|word| words.contains(&word.as_ref()))
 }
 
-/// Whether a record gives a role a model, which pi has no field for.
+/// Whether a record sets a model for a role, which pi has no field for.
 fn is_role_model(record: &Object<'_>) -> bool {
     let word = record.get("type");
     word.is_some_and(|word| word.is("model_change")) && record.get("model").is_some()

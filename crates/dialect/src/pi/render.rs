@@ -8,7 +8,7 @@ use super::head::version_of;
 use super::js_values::{date_millis, pick};
 use super::{Flavour, view};
 
-/// Renders a message as the agent's context builder hands it out.
+/// Renders a message as the agent's own context builder does.
 pub(super) fn render(flavour: Flavour, item: &ContextItem, records: &[Object<'_>]) -> Message {
     let Some(entry) = records.first() else {
         return Message {
@@ -60,10 +60,10 @@ fn stored(
     }
     let content = match content {
         Some(content) => parts(content),
-        // Commands, file mentions and summaries have fields of their own; as parts they are
-        // what a person reads.
+        // Commands, file mentions and summaries have their own fields; their parts are the text
+        // that the view shows.
         None => view::view(entry)
-            .blocks
+            .parts
             .iter()
             .filter_map(view::plain)
             .map(text_part)
@@ -133,7 +133,7 @@ fn summary_message(role: &str, entry: &Object<'_>, native: Json) -> Message {
     }
 }
 
-/// A text as part of a message.
+/// Returns a text part.
 pub(super) fn text_part<T: Into<Json>>(text: T) -> Json {
     Json::object().with("type", "text").with("text", text)
 }
@@ -147,7 +147,7 @@ fn parts(content: Raw<'_>) -> Vec<Json> {
     }
 }
 
-/// Whether an answer carries what OpenAI wants back in the same connection; xcsh forgets that
+/// Whether a message contains data that OpenAI expects back in the same connection; xcsh drops it
 /// when it loads a session.
 fn replays_openai(message: Raw<'_>) -> bool {
     message.get("role").is_some_and(|r| r.is("assistant"))
@@ -176,7 +176,7 @@ fn without_signature(block: Raw<'_>) -> Json {
     }
 }
 
-/// A copy of an object with each member kept, changed or left out.
+/// Returns a copy of an object with each member kept, changed or dropped by `change`.
 pub(super) fn with_members(
     object: Raw<'_>,
     change: impl Fn(&str, Raw<'_>) -> Option<Json>,

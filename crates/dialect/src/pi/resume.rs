@@ -1,4 +1,4 @@
-//! The command that resumes a conversation.
+//! The command of the agent that resumes a conversation.
 
 use boswell_model::SessionMeta;
 
@@ -7,13 +7,13 @@ use crate::{ResumeCommand, SessionLocation};
 use super::Flavour;
 use super::layout::id_is_valid;
 
-/// The agent's own command, or none where its id could be taken for an option or a path, and for a
-/// file without a header: no program of the family finds it, and each would write a new session
-/// over it if it were handed the file.
+/// Returns the agent's own command. `None` if the id could be parsed as an option or a path, and
+/// for a file without a header: no program of the family finds such a file, and each would
+/// overwrite it with a new session if it were given the path.
 ///
-/// pi's `--resume` takes no argument and opens a picker; the one that names a session is
-/// `--session`. All of them look for the id in the project of the folder they start in, and ask
-/// whether to fork when it is elsewhere.
+/// pi's `--resume` takes no argument and opens a picker; `--session` takes an id. All programs look
+/// for the id in the project of their working folder, and ask whether to fork if the session
+/// belongs to another project.
 pub(super) fn resume(
     flavour: Flavour,
     meta: &SessionMeta,
@@ -25,7 +25,7 @@ pub(super) fn resume(
         Flavour::Xcsh => ("xcsh", "--resume"),
         Flavour::Boswell => return None,
     };
-    // A subagent's transcript is not a conversation that its agent would resume with a user.
+    // An agent does not resume the transcript of a subagent with a user.
     if location.hidden == Some("subagent") {
         return None;
     }

@@ -6,12 +6,14 @@ use crate::Environment;
 
 use super::Flavour;
 
-/// Roots in this environment, most likely one first. The store keeps those that exist.
+/// Returns the possible roots in this environment, most likely one first. The store uses those that
+/// exist.
 pub(super) fn roots(flavour: Flavour, env: &Environment) -> Vec<PathBuf> {
     match flavour {
         Flavour::Pi => {
             let agent = shared_override(flavour, env).or_else(|| env.in_home(".pi/agent"));
-            // A folder of sessions for all projects; the usual one would be found twice.
+            // One folder of sessions for all projects. The default folder is skipped, or it would
+            // be found twice.
             let usual = agent.as_ref().map(|agent| agent.join("sessions"));
             let sessions = env
                 .path_var("PI_CODING_AGENT_SESSION_DIR")
@@ -29,13 +31,13 @@ pub(super) fn roots(flavour: Flavour, env: &Environment) -> Vec<PathBuf> {
             Some(dir) => vec![dir],
             None => with_data_home(flavour, "xcsh", env),
         },
-        // Boswell's home is an argument of the store, not a matter of the environment.
+        // Boswell's home is an argument of the store; it does not come from the environment.
         Flavour::Boswell => Vec::new(),
     }
 }
 
-/// The variables that make a program of the family use a root, which is its folder or
-/// that of its sessions.
+/// Returns the environment variables that make a program use `root`, which is its folder or its
+/// sessions folder.
 pub(super) fn variables(
     flavour: Flavour,
     root: &Path,
@@ -50,7 +52,7 @@ pub(super) fn variables(
     match flavour {
         Flavour::Pi if is_sessions && !is_usual => vec![("PI_CODING_AGENT_SESSION_DIR", agent)],
         Flavour::Pi | Flavour::Xcsh => vec![("PI_CODING_AGENT_DIR", agent)],
-        // Which of the two it obeys depends on its version.
+        // Its version decides which of the two it reads.
         Flavour::Omp => vec![
             ("OMP_CODING_AGENT_DIR", agent.clone()),
             ("PI_CODING_AGENT_DIR", agent),
@@ -59,11 +61,11 @@ pub(super) fn variables(
     }
 }
 
-/// The folder in the home, and before it the one in the data home, which the programs use only if
-/// it exists; that one has no level `agent`.
+/// Returns the folder in the data home, which the programs use only if it exists and which has no
+/// level `agent`, then the one in the home folder.
 fn with_data_home(flavour: Flavour, name: &str, env: &Environment) -> Vec<PathBuf> {
-    // The variable replaces the name of the folder, not its path; Node's join takes a
-    // leading slash as nothing.
+    // The variable replaces the name of the folder, not its path; Node's `join` ignores a leading
+    // slash.
     let renamed = env
         .var("PI_CONFIG_DIR")
         .filter(|value| owner_of(value, Flavour::Xcsh) == flavour);
@@ -78,9 +80,9 @@ fn with_data_home(flavour: Flavour, name: &str, env: &Environment) -> Vec<PathBu
     data.into_iter().chain(home).collect()
 }
 
-/// The agent folder that `PI_CODING_AGENT_DIR` names, if it is this flavour's.
+/// Returns the agent folder that `PI_CODING_AGENT_DIR` names, if it belongs to this flavour.
 ///
-/// pi, xcsh and later versions of oh-my-pi all obey the variable. Every session must be listed
+/// pi, xcsh and newer versions of oh-my-pi all read the variable. Every session must be listed
 /// once, so the folder belongs to the program that its path names, and to pi if it names none.
 fn shared_override(flavour: Flavour, env: &Environment) -> Option<PathBuf> {
     let value = env.var("PI_CODING_AGENT_DIR")?;
@@ -95,7 +97,7 @@ fn shared_override(flavour: Flavour, env: &Environment) -> Option<PathBuf> {
     }
 }
 
-/// The program that a path names, else `otherwise`.
+/// Returns the program that a path names, else `otherwise`.
 fn owner_of(path: &str, otherwise: Flavour) -> Flavour {
     let names = |word: &str| {
         path.split(['/', '\\'])

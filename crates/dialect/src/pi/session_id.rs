@@ -8,10 +8,10 @@ use boswell_model::Instant;
 use super::Flavour;
 use crate::IdSource;
 
-/// From when xcsh counts: the first of January 2015.
+/// The epoch of xcsh's ids: 2015-01-01.
 const EPOCH: i64 = 1_420_070_400_000;
 
-/// A new id for a session.
+/// Returns a new session id.
 pub(super) fn session_id(flavour: Flavour, id_source: &dyn IdSource) -> String {
     match flavour {
         Flavour::Pi | Flavour::Boswell | Flavour::Omp => id_source.uuid_v7(),
@@ -30,14 +30,14 @@ pub(super) fn born(id: &str) -> Option<Instant> {
         .map(Instant::from_millis)
 }
 
-/// Milliseconds since xcsh's epoch and twenty-two bits of chance, in sixteen hex digits.
+/// Returns an id of milliseconds since xcsh's epoch and 22 random bits, as sixteen hex digits.
 fn snowflake(millis: i64, id_source: u64) -> String {
     let time = millis.saturating_sub(EPOCH).max(0).cast_unsigned();
     format!("{:016x}", time << 22 | id_source & 0x3F_FFFF)
 }
 
-/// A new id for an entry: eight hex digits that the file does not hold yet, as
-/// pi and xcsh give them.
+/// Returns a new entry id: eight hex digits that are not in the file yet, as pi and xcsh create
+/// them.
 pub(super) fn entry_id(taken: &mut HashSet<String>, id_source: &dyn IdSource) -> String {
     for _ in 0..100 {
         let id = format!("{:08x}", id_source.random() & 0xFFFF_FFFF);

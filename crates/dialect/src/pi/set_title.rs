@@ -1,18 +1,18 @@
 //! Sets the title of a session whose program stores it in the header: oh-my-pi and xcsh.
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{Error, ErrorKind, Result, Slot};
+use boswell_model::{Advice, Error, ErrorKind, Result, Slot};
 
 use super::encode::clean_title;
 use super::head::is_slot;
 use super::link_scheme::header;
 use crate::{Modified, Plan, PlanInput, Planned, Precondition, Step};
 
-/// Longest header line that xcsh finds when it looks for the session that was used last.
+/// Longest header line that xcsh finds when it looks for the session used last.
 const FIRST_LOOK: usize = 4096;
 
-/// Puts a title into the header, and into the title slot where there is one:
-/// that one decides alone.
+/// Plans a new title in the header, and in the title slot if there is one: then only the slot
+/// counts.
 pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
     let title = clean_title(title)?;
     let (Some(key), Some(header)) = (&asked.location.key, header(asked.view.log)) else {
@@ -23,7 +23,7 @@ pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
                 asked.location.id
             ),
         )
-        .hinting("see what is wrong with `boswell check`"));
+        .advising(Advice::Check { session: None }));
     };
     let edit = |slot: Slot, new: Vec<u8>, old: &[u8]| Step::Edit {
         key: key.clone(),
@@ -45,7 +45,7 @@ pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
             "its agent reads {FIRST_LOOK} bytes of it, and it would have {}",
             new.len()
         ))
-        .hinting("give a shorter title"));
+        .advising("give a shorter title"));
     }
     let mut plan = Plan::new("rename", format!("call {} `{title}`", asked.location.id))
         .requiring(Precondition::NotLive { key: key.clone() })
@@ -64,7 +64,8 @@ pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
     Ok(Planned::of(plan))
 }
 
-/// A title slot with another title, exactly as long as it was: the agent overwrites it in place.
+/// Returns the title slot with another title and exactly the same length, because the agent
+/// overwrites it in place.
 fn fill_slot(old: &[u8], title: &str, now: &str) -> Result<Vec<u8>> {
     let mut slot = set(
         &set(&set(old, "title", "")?, "source", "user")?,
@@ -93,7 +94,7 @@ fn set(record: &[u8], key: &str, value: &str) -> Result<Vec<u8>> {
     set_member(record, &[key], &Json::from(value).to_bytes()).map_err(|fault| {
         Error::new(
             ErrorKind::Damaged,
-            "the header of the session is no JSON object",
+            "the header of the session is not a JSON object",
         )
         .because(fault.to_string())
     })

@@ -8,7 +8,8 @@ use super::Flavour;
 use super::js_values::{filled, json_text, model_name};
 use super::settings_snapshot::{is_restated, restated};
 
-/// Reads the settings along `path`. Of the messages only the last answer is looked at.
+/// Reads the settings along `path`. Of the messages, only the last assistant message with a model
+/// is read.
 pub(super) fn gather(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
     let mut settings = Settings::default();
     let stated = path
@@ -19,8 +20,7 @@ pub(super) fn gather(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) ->
     let last_answer = answer.as_ref().map(|(at, _)| *at);
     for (at, slot) in path.iter().enumerate() {
         if view.log.kind(*slot) == EntryKind::Setting {
-            // Every answer states the model it came from and so overrides what
-            // was chosen before it.
+            // Every assistant message states its model and so overrides an earlier model change.
             let overridden = last_answer.is_some_and(|answer| at < answer);
             let word = view.log.word(*slot);
             view.with_object(*slot, |entry| {
@@ -33,7 +33,8 @@ pub(super) fn gather(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) ->
     Ok(settings)
 }
 
-/// The last answer that says which model gave it: one that does not say leaves the model as it was.
+/// Returns the last assistant message that states its model, and that model. Messages without one
+/// do not change the model.
 fn last_answer_with_model(
     view: &SessionView<'_>,
     path: &[Slot],
@@ -53,6 +54,13 @@ fn last_answer_with_model(
     Ok(None)
 }
 
+fn context(entry: &Object<'_>) -> Json {
+    Json::object()
+        .with_some("contextName", entry.get("contextName"))
+        .with_some("tenant", entry.get("tenant"))
+        .with_some("namespace", entry.get("namespace"))
+}
+
 fn apply(
     flavour: Flavour,
     word: &str,
@@ -62,7 +70,7 @@ fn apply(
 ) {
     match word {
         "custom" if flavour == Flavour::Boswell => *settings = restated(flavour, entry),
-        // `null` and nothing both mean that thinking was switched off.
+        // Both `null` and a missing value mean that thinking was switched off.
         "thinking_level_change" => {
             settings.thinking_level =
                 Some(entry.text("thinkingLevel").map_or("off".into(), Into::into));
@@ -79,13 +87,7 @@ fn apply(
             settings.mode_data = entry.get("data").filter(|d| !d.is_null()).map(json_text);
         }
         "ttsr_injection" => inject_rules(entry, settings),
-        "context_change" => {
-            let json = Json::object()
-                .with_some("contextName", entry.get("contextName"))
-                .with_some("tenant", entry.get("tenant"))
-                .with_some("namespace", entry.get("namespace"));
-            settings.set_other("context", json.to_string());
-        }
+        "context_change" => settings.set_other("context", context(entry).to_string()),
         "service_tier_change" => match entry.get("serviceTier").filter(|t| !t.is_null()) {
             Some(tier) => settings.set_other("service_tier", json_text(tier)),
             None => settings.other.retain(|(name, _)| name != "service_tier"),
@@ -102,7 +104,7 @@ fn apply(
     }
 }
 
-/// Adds the rules that are new.
+/// Adds the rules that are not in the settings yet.
 fn inject_rules(entry: &Object<'_>, settings: &mut Settings) {
     let Some(rules) = entry.get("injectedRules") else {
         return;
@@ -114,14 +116,14 @@ fn inject_rules(entry: &Object<'_>, settings: &mut Settings) {
     }
 }
 
-/// The model that a `model_change` names: `model` with the heirs of oh-my-pi, `provider`
-/// and `modelId` with pi.
+/// Returns the model of a `model_change`: `model` for oh-my-pi and its forks, `provider` and
+/// `modelId` for pi.
 pub(super) fn changed_model(entry: &Object<'_>) -> Option<String> {
     filled(entry.get("model")).or_else(|| model_name(entry.get("provider"), entry.get("modelId")))
 }
 
 pub(super) fn set_model(flavour: Flavour, role: &str, model: &str, settings: &mut Settings) {
-    // pi knows no roles: one model, no table.
+    // pi has no roles: one model and no table.
     if role == "default" && !flavour.has_remote_compaction() {
         settings.model = Some(model.to_owned());
     } else {

@@ -14,10 +14,10 @@ use super::js_values::{filled, json_text};
 use super::settings::set_model;
 use crate::{Body, Draft};
 
-/// What the entry is called.
+/// The `customType` of the entry.
 pub(super) const WORD: &str = "boswell.settings";
 
-/// The entry that states these settings and no others.
+/// Returns the entry that states exactly these settings.
 pub fn restate(settings: &Settings) -> Draft {
     let pairs = |pairs: &[(String, String)], value: &dyn Fn(&String) -> Json| {
         Json::Array(
@@ -48,8 +48,8 @@ pub fn restate(settings: &Settings) -> Draft {
     })
 }
 
-/// Whether an entry of that head states all settings. Only boswell's own sessions are read that
-/// way: in those of an agent, what the agent itself would find counts.
+/// Whether an entry is a settings snapshot. Only boswell's own sessions are read that way; in a
+/// session of an agent, only entries that the agent reads count.
 pub(super) fn is_restated(flavour: Flavour, log: &Log, slot: Slot) -> bool {
     flavour == Flavour::Boswell
         && log
@@ -58,7 +58,7 @@ pub(super) fn is_restated(flavour: Flavour, log: &Log, slot: Slot) -> bool {
         && log.word(slot) == "custom"
 }
 
-/// The settings that the entry states.
+/// Returns the settings of a snapshot.
 pub(super) fn restated(flavour: Flavour, entry: &Object<'_>) -> Settings {
     let mut settings = Settings::default();
     let Some(data) = entry.get("data") else {
@@ -84,7 +84,7 @@ pub(super) fn restated(flavour: Flavour, entry: &Object<'_>) -> Settings {
     settings
 }
 
-/// A list of names, each with a value in JSON.
+/// Reads a list of names, each with a JSON value.
 fn pairs_of(data: Raw<'_>, key: &str) -> Vec<(String, String)> {
     let Some(pairs) = data.get(key) else {
         return Vec::new();

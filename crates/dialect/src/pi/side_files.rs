@@ -6,11 +6,11 @@ use crate::{FileInfo, Files, SessionLocation, SideFile, SideKind};
 
 use super::layout::{is_log, visible};
 
-/// Levels of folders that are looked into below the artifact folder.
+/// Maximum depth of folders below the artifact folder.
 const DEEPEST: usize = 3;
 
-/// Lists what an artifact folder holds. Blobs are shared by all sessions and lie elsewhere, so
-/// they are not among them.
+/// Lists the artifact folder of a session. Blobs are not included: all sessions share them, in
+/// another folder.
 pub(super) fn side_files(files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
     let Some(artifacts) = location
         .key

@@ -7,12 +7,13 @@ use boswell_model::json::{Object, Raw};
 use super::layout;
 use crate::{Discovered, Files, SessionLocation, Subagent};
 
-/// Where a transcript that was imported says where it came from: near its beginning.
+/// An imported transcript states its origin within this many bytes from its beginning.
 const BEGINNING: usize = 64 << 10;
-/// The longest id of a call that a file is named after.
+/// Longest call id that is used as a file name.
 const LONGEST_CALL: usize = 128;
 
-/// The transcripts in the artifact folder of a session, those of subagents' own subagents too.
+/// Returns the transcripts in the artifact folder of a session, including those of nested
+/// subagents.
 pub(super) fn of(files: &dyn Files, location: &SessionLocation) -> Result<Vec<Subagent>> {
     let Some(folder) = location
         .key
@@ -58,7 +59,7 @@ fn subagent(files: &dyn Files, location: SessionLocation) -> Result<Subagent> {
     })
 }
 
-/// Key of the file that is named after the call which a record answers; there need not be one.
+/// Returns the key of the file named after the call that a record answers; the file need not exist.
 pub(super) fn full_output_key(location: &SessionLocation, object: &Object<'_>) -> Option<String> {
     let message = object.get("message")?;
     let call = message.get("toolCallId")?.text()?;
@@ -71,7 +72,8 @@ pub(super) fn full_output_key(location: &SessionLocation, object: &Object<'_>) -
     Some(format!("{artifacts}/{}", output_name(&call)?))
 }
 
-/// The name in an artifact folder of what a call put out; none where the call's id makes no name.
+/// Returns the file name for the output of a call in an artifact folder; `None` if the call id is
+/// not usable as a name.
 pub fn output_name(call: &str) -> Option<String> {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let safe = !call.is_empty() && call.len() <= LONGEST_CALL && call.bytes().all(is_safe);

@@ -20,11 +20,11 @@ use boswell_model::json::{Json, Raw};
 use super::js_values::filled;
 use crate::Draft;
 
-/// What the record is called.
+/// The `customType` of the record.
 pub(super) const WORD: &str = "boswell.tags";
 
-/// The record that adds and removes tags of a session that has the tags `now`. What is added
-/// and removed is added.
+/// Returns the record that adds and removes tags of a session with the tags `now`. A tag in both
+/// lists is added.
 pub fn retag(now: &[String], add: &[String], remove: &[String]) -> Draft {
     let mut seen = HashSet::new();
     let removed: Vec<String> = remove
@@ -48,7 +48,7 @@ pub fn retag(now: &[String], add: &[String], remove: &[String]) -> Draft {
     )
 }
 
-/// Folds a record into the tags known so far.
+/// Applies a record to the tags known so far.
 pub(super) fn collect_meta(data: Raw<'_>, meta: &mut SessionMeta) {
     let texts = |key: &str| -> Vec<String> {
         let tags = data.get(key);
@@ -85,7 +85,7 @@ pub(super) fn collect_meta(data: Raw<'_>, meta: &mut SessionMeta) {
     }
 }
 
-/// A whole list, as the first release wrote it: what is not in it was taken away.
+/// Applies a complete list, as the first release wrote it: tags that are not in it are removed.
 fn replace(listed: Vec<String>, meta: &mut SessionMeta) {
     for tag in std::mem::take(&mut meta.tags) {
         meta.tag_states.insert(tag, false);
@@ -109,7 +109,7 @@ mod tests {
         tags.iter().map(|tag| (*tag).to_owned()).collect()
     }
 
-    /// The tags that a reader of these records sees.
+    /// Returns the tags after these records.
     fn seen(data: &[&str]) -> Vec<String> {
         let record = |(number, data): (usize, &&str)| {
             let rest = format!(r#""customType":"boswell.tags","data":{data}"#);

@@ -1,14 +1,15 @@
 //! The readable view of an entry.
 
 use boswell_model::json::{Object, Raw, RawKind};
-use boswell_model::{Block, View};
+use boswell_model::{Part, View};
 
-use super::block::{blocks, is_cut, media, result_blocks};
+use super::block::{blocks, is_cut, result_blocks};
 use super::js_values::{filled, model_name};
 use super::meta::usage_of;
 use super::one_line::remark;
+use crate::media_part;
 
-/// Prepares a record for reading.
+/// Returns the readable view of a record.
 pub(super) fn view(entry: &Object<'_>) -> View {
     let word = entry.text("type");
     let word = word.as_deref().unwrap_or("");
@@ -38,7 +39,7 @@ fn message_view(message: Raw<'_>) -> View {
     let mut view = match role.as_deref().unwrap_or("") {
         "assistant" => assistant(message),
         "toolResult" => View {
-            blocks: result_blocks(message),
+            parts: result_blocks(message),
             tool: filled(message.get("toolName")),
             remark: message
                 .get("prunedAt")
@@ -52,11 +53,11 @@ fn message_view(message: Raw<'_>) -> View {
         "branchSummary" => summary(message, "summary of a branch".to_owned()),
         "compactionSummary" => summary(message, "summary of a compaction".to_owned()),
         _ => View {
-            blocks: blocks(message.get("content")),
+            parts: blocks(message.get("content")),
             ..View::default()
         },
     };
-    if view.blocks.iter().any(is_cut) {
+    if view.parts.iter().any(is_cut) {
         add_remark(&mut view, "a long text was cut when it was written");
     }
     view
@@ -64,7 +65,7 @@ fn message_view(message: Raw<'_>) -> View {
 
 fn assistant(message: Raw<'_>) -> View {
     let mut view = View {
-        blocks: blocks(message.get("content")),
+        parts: blocks(message.get("content")),
         model: model_name(message.get("provider"), message.get("model")),
         usage: message
             .get("usage")
@@ -86,9 +87,9 @@ fn execution(message: Raw<'_>, tool: &str, prompt: &str, key: &str) -> View {
     let text = |key: &str| message.get(key).and_then(|v| v.text()).unwrap_or_default();
     let is = |key: &str| message.get(key).and_then(|v| v.bool()) == Some(true);
     let mut view = View {
-        blocks: vec![
-            Block::Text(format!("{prompt}{}", text(key))),
-            Block::Text(text("output").into_owned()),
+        parts: vec![
+            Part::Text(format!("{prompt}{}", text(key))),
+            Part::Text(text("output").into_owned()),
         ],
         tool: Some(tool.to_owned()),
         ..View::default()
@@ -114,7 +115,7 @@ fn execution(message: Raw<'_>, tool: &str, prompt: &str, key: &str) -> View {
 
 fn custom(message: Raw<'_>) -> View {
     View {
-        blocks: blocks(message.get("content")),
+        parts: blocks(message.get("content")),
         hidden: message.get("display").and_then(|d| d.bool()) == Some(false),
         remark: filled(message.get("customType")),
         ..View::default()
@@ -130,9 +131,9 @@ fn file_mention(message: Raw<'_>) -> View {
             .get("content")
             .and_then(|c| c.text())
             .unwrap_or_default();
-        view.blocks.push(Block::Text(format!("{path}\n{content}")));
+        view.parts.push(Part::Text(format!("{path}\n{content}")));
         if let Some(image) = file.get("image").filter(|i| i.kind() == RawKind::Object) {
-            view.blocks.push(media(image));
+            view.parts.push(media_part::of_data(image));
         }
         if let Some(reason) = filled(file.get("skippedReason")) {
             add_remark(&mut view, &format!("{path} left out: {reason}"));
@@ -143,7 +144,7 @@ fn file_mention(message: Raw<'_>) -> View {
 
 fn summary(holder: Raw<'_>, about: String) -> View {
     let mut view = View {
-        blocks: blocks(holder.get("summary")),
+        parts: blocks(holder.get("summary")),
         remark: Some(about),
         ..View::default()
     };
@@ -161,9 +162,9 @@ fn add_remark(view: &mut View, more: &str) {
 }
 
 /// The text of a part that is plain text.
-pub(super) fn plain(block: &Block) -> Option<&str> {
+pub(super) fn plain(block: &Part) -> Option<&str> {
     match block {
-        Block::Text(text) => Some(text),
+        Part::Text(text) => Some(text),
         _ => None,
     }
 }
@@ -187,15 +188,15 @@ mod tests {
         let view = message(
             r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"redactedThinking","data":"x"},{"type":"text","text":"hi"},{"type":"toolCall","id":"c","name":"read","arguments":{"path":"a"}},{"type":"brand_new","k":1}],"provider":"p","model":"m","usage":{"input":3,"cost":{"total":0.5}},"stopReason":"aborted"}"#,
         );
-        assert_eq!(view.blocks[0], Block::Thinking("hm".into()));
-        assert!(matches!(&view.blocks[1], Block::Other { word, .. } if word == "redactedThinking"));
+        assert_eq!(view.parts[0], Part::thinking("hm"));
+        assert!(matches!(&view.parts[1], Part::Other { word, .. } if word == "redactedThinking"));
         assert_eq!(
             view.calls().collect::<Vec<_>>(),
-            [("c", "read", r#"{"path":"a"}"#)]
+            [("c", "read", &r#"{"path":"a"}"#.into())]
         );
         assert_eq!(
-            view.blocks[4],
-            Block::Other {
+            view.parts[4],
+            Part::Other {
                 word: "brand_new".into(),
                 json: r#"{"type":"brand_new","k":1}"#.into()
             }
@@ -214,8 +215,8 @@ mod tests {
         let view = message(
             r#"{"role":"user","content":[{"type":"text","text":"see"},{"type":"image","data":"AAAA","mimeType":"image/png"},{"type":"image","data":"blob:sha256:ab","mimeType":"image/png"}]}"#,
         );
-        let source = |at: usize| match &view.blocks[at] {
-            Block::Media { source, .. } => source.clone(),
+        let source = |at: usize| match &view.parts[at] {
+            Part::Media { source, .. } => source.clone(),
             other => panic!("{other:?}"),
         };
         assert_eq!(source(1), MediaSource::Inline("AAAA".into()));
@@ -228,8 +229,8 @@ mod tests {
             r#"{"role":"toolResult","toolCallId":"c","toolName":"read","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"isError":true,"prunedAt":5}"#,
         );
         assert_eq!(
-            view.blocks,
-            [Block::Result {
+            view.parts,
+            [Part::Result {
                 call: "c".into(),
                 text: "a\nb".into(),
                 is_error: true
@@ -275,7 +276,7 @@ mod tests {
         let view = message(
             r#"{"role":"fileMention","files":[{"path":"a.rs","content":"fn"},{"path":"b","content":"","skippedReason":"tooLarge"}]}"#,
         );
-        assert_eq!(view.blocks[0], Block::Text("a.rs\nfn".into()));
+        assert_eq!(view.parts[0], Part::Text("a.rs\nfn".into()));
         assert_eq!(view.remark.as_deref(), Some("b left out: tooLarge"));
         let view = message(r#"{"role":"custom","customType":"t","content":"c","display":false}"#);
         assert_eq!(

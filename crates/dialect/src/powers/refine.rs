@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use boswell_model::json::Object;
-use boswell_model::{Message, Result, SessionView, Settings, Tip, View};
+use boswell_model::{Message, Result, SessionView, Settings, Tip, ToolInput, View};
 
 use crate::{SessionLocation, TextPiece};
 
@@ -65,8 +65,8 @@ pub(super) struct General;
 impl Refine for General {}
 
 /// Returns the paths in the arguments of a tool call, each with the tool's name.
-pub fn tool_paths(name: &str, input: &str) -> Vec<(String, String)> {
-    let Ok(raw) = boswell_model::json::Raw::parse(input.as_bytes()) else {
+pub fn tool_paths(name: &str, input: &ToolInput) -> Vec<(String, String)> {
+    let Some(raw) = input.json() else {
         return Vec::new();
     };
     ["file_path", "path", "notebook_path", "filePath", "filename"]

@@ -1,8 +1,8 @@
-//! Every file that the real client wrote: read whole, and standing where the
-//! client takes it up again.
+//! Every file that the real client wrote is read completely, and its tip is the one from which the
+//! client resumes.
 //!
-//! Tips and contexts were compared with the requests of Claude Code 2.1.325
-//! resuming the same files.
+//! Tips and contexts were compared with the requests of Claude Code 2.1.325 that resumed the same
+//! files.
 
 #![expect(
     clippy::disallowed_methods,
@@ -23,8 +23,8 @@ use a_to_m::A_TO_M;
 use n_to_r::N_TO_R;
 use s_to_z::S_TO_Z;
 
-/// Scenario and file, tip, how many entries the branch has, roles of the context, first
-/// and last text of it.
+/// Scenario and file, tip, number of entries on the branch, roles of the context, its first and
+/// last text.
 type Expected = (
     &'static str,
     &'static str,
@@ -65,7 +65,7 @@ fn every_capture_stands_where_the_client_takes_it_up_again() {
     assert_eq!(seen, files.len(), "a capture without an expectation");
 }
 
-/// The scenario and the start of the file's name.
+/// Returns the scenario and the start of the file's name.
 fn short(path: &std::path::Path) -> String {
     let name = |path: &std::path::Path| {
         path.file_name()
@@ -149,8 +149,8 @@ fn project_keys_of_the_captures_follow_from_the_folders_they_name() {
             .to_string_lossy()
             .into_owned();
         let project = Session::read(&path).read.meta.project.unwrap();
-        // The folders were renamed in the captures, so long ones no longer have
-        // the hash of their path.
+        // The folders were renamed in the captures, so the names of long ones no longer have the
+        // hash of their path.
         if folder.len() <= 200 && project_key(&project).len() <= 200 {
             assert_eq!(project_key(&project), folder);
             checked += 1;
@@ -224,7 +224,7 @@ fn the_branch_that_a_second_client_wrote_over_is_reported() {
     }
 }
 
-/// The files below a folder as a store.
+/// Returns the files below a folder as a store.
 fn memory_files(folder: &std::path::Path) -> MemoryFiles {
     let mut files = MemoryFiles::default();
     for path in files_below(folder, "") {

@@ -1,8 +1,8 @@
-//! Session files that others published: read whole, recognised, and sent as the
-//! client would send them.
+//! Published session files are read completely and recognised, and have the context that the client
+//! would send.
 //!
-//! Contexts were compared with the requests of Claude Code 2.1.325 resuming the same
-//! files, as far as it does.
+//! Contexts were compared with the requests of Claude Code 2.1.325 that resumed the same files, as
+//! far as it does.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,7 +15,7 @@ use boswell_model::json::{Member, Object, scan_object};
 
 use crate::claude_support::{Session, files_below, root};
 
-/// File, tip, entries of the branch, messages of the context, first and last text of it.
+/// File, tip, entries of the branch, messages of the context, its first and last text.
 const EXPECTED: &[(&str, &str, usize, usize, &str, &str)] = &[
     (
         "agent-sessions-schema-drift",
@@ -156,8 +156,8 @@ fn every_file_is_sent_as_the_client_sends_it() {
         return;
     };
     let folder = root.join("claude-code");
-    // A file without a row is named and not compared: adding files to the corpus must not
-    // fail the rows of others.
+    // A file without a row is listed and not compared: a new file in the corpus must not fail the
+    // rows of others.
     for path in files_below(&folder, ".jsonl") {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         if !EXPECTED.iter().any(|row| row.0 == name) {
@@ -220,11 +220,11 @@ fn no_file_of_any_agent_makes_a_question_fail() {
     }
 }
 
-/// Files in Claude Code's folder whose lines have another shape.
+/// Files in Claude Code's folder whose lines have another format.
 const OTHERS: [&str; 2] = ["ctx-neovate-session-1", "getspecstory-session-system-only"];
 
-/// Folders of the corpus with lines in the shape of Claude Code. iFlow writes the same
-/// envelope, message and blocks.
+/// Folders of the corpus with lines in the format of Claude Code. iFlow writes the same envelope,
+/// message and blocks.
 const FOLDERS: [&str; 2] = ["claude-code", "iflow"];
 
 #[test]

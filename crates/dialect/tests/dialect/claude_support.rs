@@ -16,8 +16,8 @@ use boswell_model::{
     ContextItem, Framing, Lines, Payloads, Problem, SessionView, Slot, Splitter, Tip,
 };
 
-/// The folder that a variable names. Without it the test is skipped, loudly, and fails where
-/// nothing may be skipped.
+/// Returns the folder that a variable names. Without it the test is skipped with a message, or
+/// fails in CI, where skipping is not allowed.
 pub(crate) fn root(variable: &str) -> Option<PathBuf> {
     let root = std::env::var_os(variable).map(PathBuf::from);
     if root.is_none() {
@@ -30,7 +30,7 @@ pub(crate) fn root(variable: &str) -> Option<PathBuf> {
     root
 }
 
-/// Every file below a folder whose name ends so, sorted.
+/// Returns every file below a folder whose name has this ending, sorted.
 pub(crate) fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut out = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -50,7 +50,7 @@ pub(crate) fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     out
 }
 
-/// The file put together again from its spans.
+/// Returns the file rebuilt from its spans.
 pub(crate) fn spans(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut splitter = Splitter::default();
@@ -76,12 +76,12 @@ impl Payloads for Bytes {
 /// A session file that was read.
 pub(crate) struct Session {
     bytes: Bytes,
-    /// Its model.
+    /// The session as read.
     pub(crate) read: ReadSession,
 }
 
 impl Session {
-    /// Reads a file.
+    /// Reads a session file.
     pub(crate) fn read(path: &Path) -> Self {
         let bytes = std::fs::read(path).unwrap();
         let location = SessionLocation::of(
@@ -99,29 +99,29 @@ impl Session {
         }
     }
 
-    /// What the dialect looks at.
+    /// Returns the view that dialect functions take.
     pub(crate) fn view(&self) -> SessionView<'_> {
         self.read.view(&self.bytes)
     }
 
-    /// The tip.
+    /// Returns the tip.
     pub(crate) fn tip(&self) -> Tip {
         Claude.tip(&self.view()).unwrap()
     }
 
-    /// The first eight characters of the tip's name.
+    /// Returns the first eight characters of the tip's label.
     pub(crate) fn tip_label(&self) -> String {
         self.tip().slot().map_or("root".to_owned(), |slot| {
             self.read.log.label(slot).chars().take(8).collect()
         })
     }
 
-    /// The current branch.
+    /// Returns the current branch.
     pub(crate) fn branch(&self) -> Vec<Slot> {
         Claude.branch(&self.view(), self.tip()).unwrap()
     }
 
-    /// What only this dialect finds wrong.
+    /// Returns the problems that only this dialect finds.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         Claude
@@ -130,7 +130,7 @@ impl Session {
         problems
     }
 
-    /// Role and a telling text of each message of the context.
+    /// Returns role and a characteristic text of each message of the context.
     pub(crate) fn messages(&self) -> Vec<(String, String)> {
         let context = Claude.context(&self.view(), self.tip()).unwrap();
         context

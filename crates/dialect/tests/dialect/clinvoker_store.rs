@@ -1,4 +1,4 @@
-//! clinvoker folders as the program and its accidents leave them.
+//! clinvoker stores as the program writes them, intact and damaged.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use boswell_dialect::{
 };
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
-    Block, ErrorKind, Instant, Payloads, ProblemKind, Result, SessionMeta, Slot, Tip,
+    Advice, ErrorKind, Instant, Part, Payloads, ProblemKind, Result, SessionMeta, Slot, Tip,
 };
 
 const ID: &str = "a1b2c3d4e5f6789012345678abcdef01";
@@ -34,7 +34,7 @@ const DOCUMENT: &str = r#"{
   "later": {"unknown": 1}
 }"#;
 
-/// The bytes of a session in memory.
+/// A log in memory, as a source of payloads.
 struct Bytes<'a>(&'a [u8]);
 
 impl Payloads for Bytes<'_> {
@@ -253,8 +253,8 @@ fn the_document_shows_its_prompt_and_a_line_about_its_state() {
         .unwrap()
         .unwrap();
     assert_eq!(
-        shown.blocks,
-        [Block::Text("Refactor <auth> & middleware".into())]
+        shown.parts,
+        [Part::Text("Refactor <auth> & middleware".into())]
     );
     assert_eq!(
         shown.remark.as_deref(),
@@ -275,12 +275,8 @@ fn the_context_is_with_the_backend() {
         .context(&session.view(&Bytes(DOCUMENT.as_bytes())), Tip::Root)
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(
-        error
-            .hint()
-            .unwrap()
-            .contains(&format!("boswell show clinvoker:{ID}"))
-    );
+    let show = Advice::show(format!("clinvoker:{ID}"));
+    assert_eq!(error.advice(), Some(&show));
 }
 
 #[test]

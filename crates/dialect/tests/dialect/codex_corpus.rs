@@ -1,4 +1,4 @@
-//! Codex over real files: nothing lost, every fact pinned.
+//! Codex on real files: no byte is lost, and all metadata is pinned.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stderr,
@@ -21,7 +21,7 @@ impl Payloads for Bytes {
     }
 }
 
-/// The folder of real files; skipping is loud, and a failure where nobody may skip.
+/// Returns the folder of real files. Skipping prints a message, and is a failure in CI.
 fn corpus() -> Option<PathBuf> {
     match std::env::var_os("BOSWELL_CORPUS").filter(|value| !value.is_empty()) {
         Some(path) => Some(path.into()),
@@ -48,7 +48,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Files at any depth: agents that keep a folder for each session have them far below.
+/// Returns files at any depth: some agents have a deep folder tree per session.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let (folders, mut files): (Vec<PathBuf>, Vec<PathBuf>) =
         files_in(folder).into_iter().partition(|path| path.is_dir());
@@ -75,7 +75,7 @@ fn context(view: &SessionView<'_>) -> (Context, Vec<Message>) {
     (context, messages)
 }
 
-/// One line a file: what a list would say of it, and how much a model would be sent.
+/// Returns one line per file: its listing, and the size of its context.
 fn summary(bytes: Vec<u8>) -> String {
     let read = read(&bytes);
     let bytes = Bytes(bytes);
@@ -89,7 +89,7 @@ fn summary(bytes: Vec<u8>) -> String {
             .unwrap()
             .unwrap();
         assert!(
-            !shown.blocks.is_empty() || shown.remark.is_some(),
+            !shown.parts.is_empty() || shown.remark.is_some(),
             "{} shows nothing",
             read.log.label(slot)
         );
@@ -123,8 +123,8 @@ fn summary(bytes: Vec<u8>) -> String {
     )
 }
 
-/// Records, messages, turns, calls and tokens agree with a count by a program that shares
-/// no code with this one.
+/// Records, messages, turns, calls and tokens as counted by a program that shares no code with this
+/// one.
 const PINNED: [(&str, &str); 8] = [
     (
         "agent-sessions-large.jsonl",
@@ -188,8 +188,8 @@ const PINNED: [(&str, &str); 8] = [
 fn every_file_reads_as_pinned() {
     let Some(corpus) = corpus() else { return };
     let folder = corpus.join("codex");
-    // A file without a row is named and not compared: adding files to the corpus must not
-    // fail the rows of others.
+    // A file without a row is listed and not compared: a new file in the corpus must not fail the
+    // rows of others.
     for file in files_in(&folder) {
         if !PINNED.iter().any(|(name, _)| file.ends_with(name)) {
             eprintln!("NOT PINNED: {} has no row in PINNED", file.display());

@@ -1,4 +1,5 @@
-//! Dialects on real files and against the real programs. One program, so that it is linked once.
+//! Tests of dialects on real files and against the real programs. One test program, so that it is
+//! linked once.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod claude_captures;

@@ -1,5 +1,5 @@
-//! Real files of other agents: none of them is taken for a session of MyAgents,
-//! clinvoker or open-agent-sdk.
+//! Real files of other agents are not recognised as sessions of MyAgents, clinvoker or
+//! open-agent-sdk.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! MyAgents folders of every era, whole and damaged.
+//! MyAgents stores of all three generations, intact and damaged.
 
 mod eras;
 mod index;
@@ -28,7 +28,7 @@ const ROWS: &str = concat!(
     "\n",
 );
 
-/// The bytes of a session in memory.
+/// A log in memory, as a source of payloads.
 struct Bytes<'a>(&'a [u8]);
 
 impl Payloads for Bytes<'_> {

@@ -1,4 +1,4 @@
-//! open-agent-sdk folders: flat, by project, with indexes that lie and files that broke.
+//! open-agent-sdk stores: flat, by project, with wrong indexes and damaged files.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use boswell_dialect::{
 };
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
-    Block, EntryKind, Gap, Instant, Payloads, ProblemKind, Result, Slot, SpanKind, Tip,
+    EntryKind, Gap, Instant, Part, Payloads, ProblemKind, Result, Slot, SpanKind, Tip,
 };
 
 const A: &str = "11111111-2222-4333-8444-555555555555";
@@ -26,7 +26,7 @@ const LOG: &str = concat!(
     "\n",
 );
 
-/// The bytes of a session in memory.
+/// A log in memory, as a source of payloads.
 struct Bytes<'a>(&'a [u8]);
 
 impl Payloads for Bytes<'_> {
@@ -226,15 +226,15 @@ fn calls_are_shown_once_with_their_arguments_and_answers_of_any_shape() {
             .unwrap()
     };
     assert_eq!(
-        shown(2).blocks,
+        shown(2).parts,
         [
-            Block::Text("Hi".into()),
-            Block::Call {
+            Part::Text("Hi".into()),
+            Part::Call {
                 id: "c1".into(),
                 name: "Bash".into(),
                 input: "{\"cmd\":\"ls\"}".into()
             },
-            Block::Call {
+            Part::Call {
                 id: "c2".into(),
                 name: "Read".into(),
                 input: "{\"file_path\":\"a\"}".into()
@@ -247,8 +247,8 @@ fn calls_are_shown_once_with_their_arguments_and_answers_of_any_shape() {
     );
     let answer = shown(3);
     assert_eq!(
-        answer.blocks,
-        [Block::Result {
+        answer.parts,
+        [Part::Result {
             call: "c1".into(),
             text: "{\"stdout\":\"x\"}".into(),
             is_error: true
@@ -407,7 +407,7 @@ fn no_cut_makes_it_panic_or_show_a_secret() {
                     .is_ok()
             );
         }
-        // From here on the torn line names itself a header.
+        // From this length on, the torn line contains its type, `session_header`.
         if cut > 24 {
             let first = head.split(|b| *b == b'\n').next().unwrap();
             assert!(

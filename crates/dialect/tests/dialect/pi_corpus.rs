@@ -1,4 +1,4 @@
-//! The pi family over real files.
+//! The pi family on real files.
 
 #![expect(
     clippy::disallowed_methods,
@@ -85,7 +85,7 @@ impl Opened {
         problems.iter().map(|p| p.kind.word()).collect()
     }
 
-    /// How often each value of a member of assistant messages occurs.
+    /// Counts each stop reason of the assistant messages.
     fn stop_reasons(&self) -> BTreeMap<String, usize> {
         let view = self.session.view(&self.bytes);
         let mut counts = BTreeMap::new();
@@ -240,9 +240,7 @@ fn every_file_of_the_family_opens_and_nothing_is_lost() {
             assert!(context.items.len() <= session.log.heads.len());
             for slot in session.log.slots() {
                 let shown = view.with_object(slot, |o| pi.view(o)).unwrap().unwrap();
-                assert!(
-                    !shown.blocks.is_empty() || shown.remark.is_some() || shown.model.is_some()
-                );
+                assert!(!shown.parts.is_empty() || shown.remark.is_some() || shown.model.is_some());
             }
         }
     }
@@ -291,7 +289,7 @@ fn what_the_small_files_say_is_known() {
     assert_eq!(headless.problems(), ["bad_header", "missing_id"]);
 }
 
-/// Whose session a file is, from its beginning alone.
+/// Returns the dialect of a file, recognised by its beginning.
 fn owner(bytes: &[u8]) -> &'static str {
     let lines: Vec<_> = bytes.split(|b| *b == b'\n').take(40).collect();
     let scanned: Vec<_> = lines
@@ -326,7 +324,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Files whose lines are of the family. OpenClaw writes the lines of pi's version 3.
+/// Files in the format of the family. OpenClaw writes the lines of pi's version 3.
 const FAMILY: [(&str, &str); 9] = [
     ("openclaw/agent-sessions-large.jsonl", "pi"),
     ("openclaw/agent-sessions-small.jsonl", "pi"),
@@ -342,8 +340,8 @@ const FAMILY: [(&str, &str); 9] = [
     ("pi/pi-mono-large-session.jsonl", "pi"),
 ];
 
-/// Files in the folders of the family that are not of it: Droid's store, a shape that pi
-/// never wrote, an index.
+/// Files in the folders of the family with another format: Droid's store, a format that pi never
+/// wrote, an index.
 const NOT_FAMILY: [&str; 3] = [
     "openclaw/deja-vu-sessions.json",
     "pi/agent-sessions-session-store-small.jsonl",

@@ -1,5 +1,5 @@
-//! Damaged sessions of the pi family: what still loads, what is told, and that
-//! nothing makes us stumble.
+//! Damaged sessions of the pi family: which entries still load, which problems are reported, and
+//! that no input causes a panic.
 
 use std::borrow::Cow;
 
@@ -40,8 +40,8 @@ fn user(id: &str, parent: &str) -> String {
     )
 }
 
-/// What loads of a file: the path to its tip by ids, the gaps, and the problems that
-/// only the family knows.
+/// Returns the path to the tip of a file as ids, the gaps, and the problems that only the family
+/// finds.
 fn loaded(bytes: &[u8]) -> (Vec<String>, Vec<Gap>, Vec<&'static str>) {
     let read = Reader::read(&Pi::PI, &location(), bytes, Depth::Facts);
     let payloads = Bytes(bytes);
@@ -106,8 +106,8 @@ fn a_torn_line_costs_only_itself() {
     assert_eq!(loaded(unended.as_bytes()).0.len(), 3);
 }
 
-/// pi appends right behind a torn line, so that the torn record and the next share a line,
-/// and then loses both.
+/// pi appends directly after a torn line, so that the torn record and the next one share a line,
+/// and pi loses both.
 #[test]
 fn an_entry_behind_a_torn_one_is_kept_and_holds_the_chain() {
     let [a, b, c] = chain();
@@ -183,7 +183,7 @@ fn a_chain_of_a_hundred_thousand_entries_has_a_context() {
     assert_eq!(context.items.len(), 100_000);
 }
 
-/// Asks every question that there is about a session.
+/// Calls every method of the dialect on a session.
 fn ask_everything(pi: Pi, bytes: &[u8]) -> ReadSession {
     let read = Reader::read(&pi, &location(), bytes, Depth::Facts);
     let payloads = Bytes(bytes);

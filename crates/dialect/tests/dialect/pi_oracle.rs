@@ -1,7 +1,7 @@
-//! What boswell says a model would be sent, against what pi itself says.
+//! Compares boswell's context with the one that pi itself computes.
 //!
-//! Needs node and the folder of pi's installed package in `BOSWELL_PI_PACKAGE`;
-//! `BOSWELL_CORPUS` adds real files.
+//! Needs node and the folder of pi's installed package in `BOSWELL_PI_PACKAGE`; `BOSWELL_CORPUS`
+//! adds real files.
 
 #![expect(
     clippy::disallowed_methods,
@@ -33,7 +33,7 @@ impl Payloads for Bytes<'_> {
     }
 }
 
-/// A path from the environment; without it the group is skipped, which CI does not allow.
+/// Returns a path from the environment; without it the group is skipped, which CI does not allow.
 fn variable(name: &str) -> Option<PathBuf> {
     let value = std::env::var(name).ok().filter(|v| !v.is_empty());
     if value.is_none() {
@@ -53,7 +53,7 @@ enum Leaf<'a> {
     At(&'a str),
 }
 
-/// One question to pi: a session, a leaf, and what boswell makes of it.
+/// Returns one question for pi: a session, a leaf, and boswell's result.
 fn question(name: &str, text: &str, leaf: Leaf<'_>) -> Json {
     let bytes = Bytes(text.as_bytes());
     let location = SessionLocation::of(name, Framing::Lines, 0);
@@ -116,7 +116,7 @@ fn question(name: &str, text: &str, leaf: Leaf<'_>) -> Json {
     }
 }
 
-/// A message on its way to a provider: role, the call that it answers, texts.
+/// Returns a message for a provider: role, the call that it answers, texts.
 fn told(message: &Message) -> Json {
     let native = message
         .native
@@ -198,7 +198,7 @@ fn the_context_of_every_corpus_file_is_what_pi_sends() {
             None => assert!(answer.starts_with("ok "), "{answer}"),
         }
     }
-    // pi would overwrite these three; boswell reads what is there.
+    // pi would overwrite these three files; boswell reads them.
     let not_pis = [
         "agent-sessions-session-store-small.jsonl",
         "ctx-pi-omp-v17.4.0-title-slot.jsonl",

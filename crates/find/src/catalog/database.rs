@@ -1,4 +1,4 @@
-//! The file behind the catalog. Whatever is wrong with it, it is made anew.
+//! The SQLite file of the catalog. It is recreated if it is damaged or of another version.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
-/// Another number here and every catalog is made anew.
-const VERSION: i64 = 8;
-/// How long another process may hold the file before we do without.
+/// Format version; a catalog with another number is recreated.
+const VERSION: i64 = 9;
+/// How long another process may lock the file before it is not used.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1500);
 
 const SCHEMA: &str = "
@@ -51,24 +51,12 @@ CREATE TABLE conversation(
   scope INTEGER NOT NULL,
   dialect TEXT NOT NULL, session TEXT NOT NULL,
   active INTEGER NOT NULL, created INTEGER NOT NULL, messages INTEGER NOT NULL, size INTEGER NOT NULL,
-  name TEXT NOT NULL, rest TEXT NOT NULL,
+  name TEXT NOT NULL,
   hidden INTEGER NOT NULL,
   notes INTEGER NOT NULL,
   facts BLOB NOT NULL
 );
-CREATE INDEX conversation_by_active ON conversation(scope, active DESC, hidden);
-CREATE INDEX conversation_by_created ON conversation(scope, created DESC, hidden);
-CREATE INDEX conversation_by_messages ON conversation(scope, messages DESC, hidden);
-CREATE INDEX conversation_by_size ON conversation(scope, size DESC, hidden);
-CREATE INDEX conversation_by_name ON conversation(scope, name, hidden);
-CREATE INDEX conversation_by_session ON conversation(session);
 CREATE INDEX conversation_by_notes ON conversation(id) WHERE notes<>0;
-CREATE TRIGGER conversation_comes AFTER INSERT ON conversation BEGIN
-  UPDATE scope SET shown=shown+(NEW.hidden=0), hidden=hidden+(NEW.hidden<>0) WHERE id=NEW.scope;
-END;
-CREATE TRIGGER conversation_goes AFTER DELETE ON conversation BEGIN
-  UPDATE scope SET shown=shown-(OLD.hidden=0), hidden=hidden-(OLD.hidden<>0) WHERE id=OLD.scope;
-END;
 CREATE TABLE side(id INTEGER PRIMARY KEY, conversation INTEGER NOT NULL);
 CREATE INDEX side_by_conversation ON side(conversation);
 CREATE TABLE link(id INTEGER NOT NULL, alias INTEGER NOT NULL, dialect TEXT NOT NULL, name TEXT NOT NULL);
@@ -77,7 +65,30 @@ CREATE INDEX link_by_name ON link(name);
 CREATE TABLE beside(id INTEGER PRIMARY KEY, sum INTEGER NOT NULL);
 ";
 
-/// Opens the file, or makes it. One that is damaged or of another version is deleted first.
+/// The indexes of conversations. They are made once the first scope is complete: entering each row
+/// of a new catalog into six indexes takes longer than sorting the rows once for each.
+pub(super) const CONVERSATION_INDEXES: &str = "
+CREATE INDEX IF NOT EXISTS conversation_by_active ON conversation(scope, active, dialect, session, hidden);
+CREATE INDEX IF NOT EXISTS conversation_by_created ON conversation(scope, created, dialect, session, hidden, active);
+CREATE INDEX IF NOT EXISTS conversation_by_messages ON conversation(scope, messages, dialect, session, hidden, active);
+CREATE INDEX IF NOT EXISTS conversation_by_size ON conversation(scope, size, dialect, session, hidden, active);
+CREATE INDEX IF NOT EXISTS conversation_by_name ON conversation(scope, name, dialect, session, hidden, active);
+CREATE INDEX IF NOT EXISTS conversation_by_session ON conversation(session);
+";
+
+/// Removes all conversations with their indexes, which are made again as for a new catalog.
+pub(super) const WITHOUT_CONVERSATIONS: &str = "
+DROP INDEX IF EXISTS conversation_by_active;
+DROP INDEX IF EXISTS conversation_by_created;
+DROP INDEX IF EXISTS conversation_by_messages;
+DROP INDEX IF EXISTS conversation_by_size;
+DROP INDEX IF EXISTS conversation_by_name;
+DROP INDEX IF EXISTS conversation_by_session;
+DELETE FROM conversation; DELETE FROM side; DELETE FROM link; DELETE FROM beside;
+DELETE FROM scope_store; DELETE FROM scope;
+";
+
+/// Opens or creates the file. A damaged one, or one of another version, is deleted first.
 pub(super) fn open(path: &Path) -> Result<Connection> {
     match attempt(path) {
         Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::TooNew) => {
@@ -88,7 +99,7 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
     }
 }
 
-/// A catalog that nobody else sees and that ends with the process.
+/// Opens a catalog in memory, which ends with the process.
 pub(super) fn in_memory() -> Result<Connection> {
     let place = Path::new("catalog in memory");
     let db = Connection::open_in_memory().map_err(|error| fault(place, error))?;
@@ -97,7 +108,7 @@ pub(super) fn in_memory() -> Result<Connection> {
     Ok(db)
 }
 
-/// Deletes the file and what SQLite keeps beside it.
+/// Deletes the file and the files that SQLite creates next to it.
 pub(super) fn remove(path: &Path) -> Result<()> {
     for ending in ["", "-wal", "-shm", "-journal"] {
         let mut name = path.as_os_str().to_owned();
@@ -123,7 +134,7 @@ fn attempt(path: &Path) -> Result<Connection> {
     if version == 0 {
         use_write_ahead_log(&db).map_err(fault)?;
     }
-    // Derived: losing the last change to a power cut costs nothing.
+    // Derived: losing the last change in a power failure costs nothing.
     db.execute_batch("PRAGMA synchronous=OFF; PRAGMA cache_size=-8000")
         .map_err(fault)?;
     if version == 0 {
@@ -151,10 +162,10 @@ fn attempt(path: &Path) -> Result<Connection> {
 /// How often the switch to a write-ahead log is tried.
 const SWITCHES: u32 = 20;
 
-/// Makes a new database use a write-ahead log.
+/// Switches a new database to a write-ahead log.
 ///
-/// Where several processes open a new catalog at once, SQLite fails the switch at once instead of
-/// calling the busy handler. An empty transaction does wait for the other process.
+/// If several processes open a new catalog concurrently, SQLite fails the switch immediately
+/// instead of calling the busy handler. An empty transaction does wait for the other process.
 fn use_write_ahead_log(db: &Connection) -> rusqlite::Result<()> {
     // Page size counts only before the first page is written, and not inside a transaction.
     let switch = "PRAGMA page_size=8192; PRAGMA journal_mode=WAL";
@@ -181,7 +192,7 @@ fn make_private(path: &Path) -> Result<()> {
         .map_err(|error| Error::io(path.display(), "open", error))
 }
 
-/// An error of SQLite as one of ours.
+/// Converts an error of SQLite.
 pub(super) fn fault(path: &Path, error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Code;
     let kind = match error.sqlite_error_code() {
@@ -190,7 +201,7 @@ pub(super) fn fault(path: &Path, error: rusqlite::Error) -> Error {
         Some(Code::DiskFull) => ErrorKind::NoSpace,
         Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => ErrorKind::Denied,
         Some(Code::SystemIoFailure) => ErrorKind::Unavailable,
-        // A table or column that is not there: somebody else's file under our name.
+        // A missing table or column: the file of another program under our name.
         _ => ErrorKind::Damaged,
     };
     Error::new(

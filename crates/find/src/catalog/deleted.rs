@@ -1,26 +1,26 @@
-//! Sessions that are gone, and how they are forgotten.
+//! Deleted sessions in the catalog, and the removal of their rows.
 
 use std::path::PathBuf;
 
-use boswell_model::{Error, ErrorKind, Result, SessionMeta, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionMeta, SessionRef};
 
 use super::Catalog;
 use super::conversation::forget_sessions;
 use super::packed_meta::Packed;
 
-/// A session whose log is gone.
+/// A session whose log no longer exists.
 #[derive(Debug, Clone)]
 pub struct DeletedSession {
-    /// Which session it was.
+    /// Ref of the session.
     pub reference: SessionRef,
     /// The root of its store.
     pub root: PathBuf,
-    /// What is still known of it.
+    /// The metadata from its last known state.
     pub meta: SessionMeta,
 }
 
 impl Catalog {
-    /// Sessions that were seen once and are gone.
+    /// Returns sessions that existed once and were deleted.
     pub fn deleted_sessions(&self) -> Result<Vec<DeletedSession>> {
         let fault = |error| self.fault(error);
         let mut all = self
@@ -50,22 +50,23 @@ impl Catalog {
             .map_err(fault)
     }
 
-    /// Forgets sessions: nothing of them stays in the file. `gone` is asked with the session
-    /// and the key of its log.
+    /// Removes sessions: nothing of them stays in the file. `gone` gets the session and the key of
+    /// its log.
     ///
     /// Rows that changed earlier leave their old bytes in pages that SQLite reuses, so the whole
     /// file is written again.
     pub fn forget(&mut self, gone: &dyn Fn(&SessionRef, &str) -> bool) -> Result<()> {
         let ids = |db: &rusqlite::Connection| rows(db, gone);
         match self.delete_rows(&ids) {
-            // What a damaged file holds is not known; it is derived, and a new one holds nothing.
+            // The contents of a damaged file are unknown; it is derived, and a new one contains
+            // nothing.
             Err(error) if error.kind() == ErrorKind::Damaged => self.recreate(),
             done => done,
         }
     }
 
-    /// As [`Catalog::forget`], by what is known of a session, also of one that is gone. Gives back
-    /// where their logs were.
+    /// As [`Catalog::forget`], by the metadata of a session, including deleted ones. Returns the
+    /// paths of their logs.
     pub fn forget_where(
         &mut self,
         goes: &dyn Fn(&SessionRef, &SessionMeta) -> bool,
@@ -78,15 +79,14 @@ impl Catalog {
         Ok(known.into_iter().map(|(_, path)| path).collect())
     }
 
-    /// Deletes rows in one transaction, then writes the file again without the
-    /// pages that were freed.
+    /// Deletes rows in one transaction, then rewrites the file without the freed pages.
     fn delete_rows(
         &mut self,
         ids: &dyn Fn(&rusqlite::Connection) -> rusqlite::Result<Vec<i64>>,
     ) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
-        // What is written again must not pass through a temporary file elsewhere.
+        // The rewritten data must not go through a temporary file elsewhere.
         self.db
             .execute_batch("PRAGMA secure_delete=ON; PRAGMA temp_store=MEMORY")
             .map_err(fault)?;
@@ -104,12 +104,12 @@ impl Catalog {
             tx.execute("DELETE FROM session WHERE id=?1", [id])
                 .map_err(fault)?;
         }
-        // Rolls may name its folder.
+        // Listing snapshots may contain its folder.
         tx.execute_batch("DELETE FROM roll").map_err(fault)?;
         tx.commit().map_err(fault)?;
         self.db.execute_batch("VACUUM").map_err(fault)?;
-        // What was deleted is still in the log of changes until that is cut off, which
-        // a reader may prevent.
+        // The deleted data stays in the write-ahead log until that is truncated, which a reader may
+        // prevent.
         let busy: i64 = self
             .db
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
@@ -124,12 +124,12 @@ impl Catalog {
                 path.display()
             ),
         )
-        .because("its log of changes still holds what was to be forgotten")
-        .hinting("try again when the other command has ended"))
+        .because("its write-ahead log still contains what was to be removed")
+        .advising(Advice::RetryLater))
     }
 }
 
-/// Rows of the sessions that are meant by what is known of them, with the paths of their logs.
+/// Returns the rows of the sessions selected by metadata, with the paths of their logs.
 fn known_rows(
     db: &rusqlite::Connection,
     goes: &dyn Fn(&SessionRef, &SessionMeta) -> bool,
@@ -157,7 +157,7 @@ fn known_rows(
     Ok(found)
 }
 
-/// Rows of the sessions that are meant.
+/// Returns the rows of the selected sessions.
 fn rows(
     db: &rusqlite::Connection,
     gone: &dyn Fn(&SessionRef, &str) -> bool,

@@ -21,26 +21,26 @@ use super::listing_match::{place_name, place_sum};
 use super::sort_keys::{self, SortKeys};
 use crate::varint::{self, Reader};
 
-/// How many sessions a part holds.
+/// Sessions per part.
 const PART: usize = 512;
-/// Nine numbers, two small ones, and what is known at a glance.
+/// Nine numbers, two small ones, and the sort keys.
 const LINE: usize = 9 * 8 + 2 * 4 + sort_keys::LEN;
-/// In the place of the number of traits where nothing is known at a glance.
+/// In place of the number of filter keys, if no keys are known.
 const NONE: u32 = u32::MAX;
 
-/// The revision of a change that is about to be written.
+/// Returns the revision of a change that is about to be written.
 pub(super) fn next_rev(tx: &Transaction<'_>) -> rusqlite::Result<i64> {
     tx.query_row("UPDATE clock SET rev=rev+1 RETURNING rev", [], |row| {
         row.get(0)
     })
 }
 
-/// The revision of the last change.
+/// Returns the revision of the last change.
 pub(super) fn rev(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("SELECT rev FROM clock", [], |row| row.get(0))
 }
 
-/// What is written down of a session, as far as it is compared.
+/// The stored columns of a session that are compared.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) row: i64,
@@ -73,7 +73,7 @@ impl Line {
         })
     }
 
-    /// Says of an entry what is written down of it; whether it is still what it was.
+    /// Copies the stored data to an entry; returns whether the log is unchanged.
     pub(super) fn claim(self, entry: &mut CatalogRow) -> bool {
         let now = State::of(&entry.location);
         (entry.row, entry.generation) = (self.row, self.generation.cast_unsigned());
@@ -83,8 +83,8 @@ impl Line {
     }
 }
 
-/// Holds entries against the roll of their store: which of them changed, and how many rows are
-/// later than it. None where it does not fit what was listed.
+/// Compares entries with the listing snapshot of their store: returns which of them changed, and
+/// how many rows are newer. `None` if the snapshot does not match the listing.
 pub(super) fn compare(
     db: &Connection,
     store: i64,
@@ -130,7 +130,7 @@ pub(super) fn compare(
     Ok(fits.then_some((caller.changed, count)))
 }
 
-/// Goes through entries and lines side by side.
+/// Walks through entries and lines in parallel.
 struct Caller<'e> {
     entries: &'e mut [CatalogRow],
     later: Later,
@@ -139,7 +139,7 @@ struct Caller<'e> {
 }
 
 impl Caller<'_> {
-    /// Finds the entry of a line of the roll; before it only sessions may stand that came later.
+    /// Finds the entry of a line of the snapshot; only newer sessions may come before it.
     fn call(&mut self, sum: u32, line: Line) -> bool {
         let line = self.later.lines.remove(&line.row).unwrap_or(line);
         if line.gone {
@@ -157,8 +157,7 @@ impl Caller<'_> {
         false
     }
 
-    /// Whether all entries that are left came later than the roll, and nothing that
-    /// came later is missing.
+    /// Whether all remaining entries are newer than the snapshot, and no newer one is missing.
     fn rest(&mut self) -> bool {
         while self.next < self.entries.len() {
             if !self.newcomer() {
@@ -194,7 +193,7 @@ impl Caller<'_> {
     }
 }
 
-/// Rows that were written later than a roll.
+/// Rows that were written after a listing snapshot.
 struct Later {
     lines: HashMap<i64, Line>,
     rows: HashMap<String, i64>,
@@ -209,8 +208,8 @@ impl Later {
             },
             Shared::default(),
         );
-        // The plus keeps SQLite from going through all rows of the store, which
-        // another index gives.
+        // The plus prevents SQLite from using another index, which would scan all rows of the
+        // store.
         let sql = format!("SELECT {COLUMNS}, place FROM session WHERE rev>?1 AND +store=?2");
         let mut all = db.prepare_cached(&sql)?;
         let mut rows = all.query([rev, store])?;
@@ -223,7 +222,7 @@ impl Later {
     }
 }
 
-/// The first part of a roll.
+/// The first part of a listing snapshot.
 struct Head {
     rev: i64,
     count: usize,
@@ -248,7 +247,7 @@ impl Head {
     }
 }
 
-/// A part without its checksum, if that is right.
+/// Returns a part without its checksum, if that is correct.
 fn sound(part: &[u8]) -> Option<&[u8]> {
     let (body, sum) = part.split_last_chunk::<4>()?;
     (crc32fast::hash(body).to_le_bytes() == *sum).then_some(body)
@@ -293,9 +292,8 @@ fn decode(line: &[u8; LINE], filter_keys: &[Arc<FilterKeys>]) -> Option<(u32, Li
     Some((u32::from_le_bytes(*sum), line))
 }
 
-/// Writes the roll of a store: entries that were found to be what is written down of them in
-/// that revision, in the order of the listing. What is left out has a row that is later, or
-/// is about to get one.
+/// Writes the listing snapshot of a store: entries that match their stored rows at that revision,
+/// in the order of the listing. Omitted entries have a newer row, or are about to get one.
 pub(super) fn write<'e>(
     tx: &Transaction<'_>,
     store: i64,
@@ -329,9 +327,15 @@ pub(super) fn write<'e>(
     varint::put(&mut head, rev.cast_unsigned());
     varint::put(&mut head, lines as u64);
     head.extend_from_slice(&filter_keys);
+    parts.insert(0, head);
+    replace(tx, store, parts)
+}
+
+/// Replaces the rows of a store's listing snapshot, with a checksum after each part.
+fn replace(tx: &Transaction<'_>, store: i64, parts: Vec<Vec<u8>>) -> rusqlite::Result<()> {
     tx.execute("DELETE FROM roll WHERE store=?1", [store])?;
     let mut put = tx.prepare_cached("INSERT INTO roll VALUES(?1,?2,?3)")?;
-    for (at, mut part) in std::iter::once(head).chain(parts).enumerate() {
+    for (at, mut part) in parts.into_iter().enumerate() {
         part.extend_from_slice(&crc32fast::hash(&part).to_le_bytes());
         put.execute(params![store, at as i64, part])?;
     }

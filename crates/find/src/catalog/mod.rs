@@ -1,12 +1,13 @@
-//! The catalog: every session of every store, with what is known of it.
+//! The catalog: a derived SQLite table with one row per session of every store.
 //!
-//! A table in a file of boswell's own. [`Catalog::refresh`] looks at every log once and says which
-//! changed; [`Catalog::fill`] reads those. What an API message cost is kept message by message, so
-//! that statistics count each once, in however many forks and copies it stands. Everything is
-//! derived: a file that is damaged or of another version is made anew.
+//! [`Catalog::refresh`] compares it with every log and returns which changed; [`Catalog::fill`]
+//! reads those. The usage of API messages is stored per message, so that statistics count each once
+//! (dedupe), however many forks and copies contain it. Everything is derived: a file that is
+//! damaged or of another version is recreated.
 
 mod codec;
 mod conversation;
+mod damage;
 mod database;
 mod deleted;
 mod file_state;
@@ -34,8 +35,9 @@ use rusqlite::Connection;
 pub use conversation::{
     ConversationChanges, ConversationCursor, ConversationOrder, ConversationPage,
     ConversationQuery, ConversationRow, ConversationScope, ConversationSide, ConversationTouches,
-    ConversationUpdate, NewConversation, NotesState, SideName,
+    ConversationUpdate, NewConversation, NotesState, SideName, name_key,
 };
+pub use damage::KnownDamage;
 pub use deleted::DeletedSession;
 pub use filter_keys::FilterKeys;
 pub(crate) use fork_families::Family;
@@ -46,7 +48,7 @@ pub use row::CatalogRow;
 pub(crate) use session_totals::{Group, Head, Marks, NO_MODEL, Sums, day_of};
 pub use sort_keys::SortKeys;
 
-/// What every message of a session cost, by its log alone.
+/// Returns the usage of every message of a session, read from its log.
 #[cfg(test)]
 pub(crate) fn messages_of(store: &boswell_store::Store, entry: &CatalogRow) -> Vec<Item> {
     read_logs::read(store, entry, WantedRows::Whole)
@@ -54,20 +56,20 @@ pub(crate) fn messages_of(store: &boswell_store::Store, entry: &CatalogRow) -> V
         .unwrap_or_default()
 }
 
-/// The table of every session.
+/// The catalog of all sessions.
 #[derive(Debug)]
 pub struct Catalog {
     db: Connection,
     path: PathBuf,
     in_memory: bool,
-    /// The revision of what the last refresh compared with the files.
+    /// The revision that the last refresh compared with the files.
     base_rev: i64,
-    /// How many revisions were made by this process since.
+    /// How many revisions this process wrote since.
     own_revs: i64,
 }
 
 impl Catalog {
-    /// Opens the catalog in a file, made if it is not there; its folder must be.
+    /// Opens the catalog in a file, which is created if it is missing; its folder must exist.
     pub fn open(path: &Path) -> Result<Catalog> {
         Ok(Catalog {
             db: database::open(path)?,
@@ -78,7 +80,7 @@ impl Catalog {
         })
     }
 
-    /// A catalog that ends with the process, for where nothing can be written.
+    /// Creates a catalog in memory, for use where nothing can be written.
     pub fn in_memory() -> Result<Catalog> {
         Ok(Catalog {
             db: database::in_memory()?,
@@ -89,12 +91,12 @@ impl Catalog {
         })
     }
 
-    /// Whether it ends with the process.
+    /// Whether the catalog is in memory.
     pub fn is_in_memory(&self) -> bool {
         self.in_memory
     }
 
-    /// Throws it away and begins again.
+    /// Deletes the file and starts again.
     fn recreate(&mut self) -> Result<()> {
         if self.in_memory {
             self.db = database::in_memory()?;

@@ -99,7 +99,29 @@ impl PackedMeta {
                 | flag(meta.archived, ARCHIVED)
                 | flag(meta.title.is_some(), TITLED),
         ]);
-        meta.title.iter().for_each(|title| out.raw_text(title));
+        if let Some(title) = &meta.title {
+            out.raw_text(title);
+        }
+        self.pack_texts(&mut out);
+        self.pack_lists(&mut out);
+        out.time(b'c', meta.created);
+        out.time(b'A', meta.last_active);
+        self.pack_numbers(&mut out);
+        for (word, count) in &meta.kinds {
+            out.text(b'k', Some(word));
+            varint::put(&mut out.0, *count);
+        }
+        for (entry, label) in &meta.labels {
+            out.text(if label.is_some() { b'L' } else { b'U' }, Some(entry));
+            label.iter().for_each(|label| out.raw_text(label));
+        }
+        out.usage(b'u', &meta.usage.total());
+        out.usage(b'w', &meta.stated.usage);
+        Packed(out.0)
+    }
+
+    fn pack_texts(&self, out: &mut Out) {
+        let meta = self.meta.as_ref();
         for (letter, text) in [
             (b'l', &self.leaf),
             (b'i', &meta.id),
@@ -119,6 +141,10 @@ impl PackedMeta {
             out.text(letter, text.as_deref());
         }
         out.text(b'h', meta.hidden);
+    }
+
+    fn pack_lists(&self, out: &mut Out) {
+        let meta = self.meta.as_ref();
         for tag in &meta.tags {
             out.text(b't', Some(tag));
         }
@@ -131,8 +157,11 @@ impl PackedMeta {
         for (key, value) in &meta.external_ids {
             out.pair(b'x', key, value);
         }
-        out.time(b'c', meta.created);
-        out.time(b'A', meta.last_active);
+    }
+
+    /// Counts of zero are left out.
+    fn pack_numbers(&self, out: &mut Out) {
+        let meta = self.meta.as_ref();
         let some = |count: u64| Some(count).filter(|count| *count > 0);
         for (letter, count) in [
             (b'r', some(self.records)),
@@ -147,17 +176,6 @@ impl PackedMeta {
         ] {
             out.number(letter, count);
         }
-        for (word, count) in &meta.kinds {
-            out.text(b'k', Some(word));
-            varint::put(&mut out.0, *count);
-        }
-        for (entry, label) in &meta.labels {
-            out.text(if label.is_some() { b'L' } else { b'U' }, Some(entry));
-            label.iter().for_each(|label| out.raw_text(label));
-        }
-        out.usage(b'u', &meta.usage.total());
-        out.usage(b'w', &meta.stated.usage);
-        Packed(out.0)
     }
 
     /// Reads the value after `letter` into its field; `None` if it cannot be read.
@@ -199,15 +217,6 @@ impl PackedMeta {
             b'x' => pair(&mut meta.external_ids, from)?,
             b'c' => meta.created = Some(time(from)?),
             b'A' => meta.last_active = Some(time(from)?),
-            b'r' => self.records = from.number()?,
-            b'g' => self.gaps = from.number()?,
-            b'V' => meta.format_version = Some(from.number()?),
-            b'n' => meta.turns = from.number()?,
-            b'N' => meta.messages = from.number()?,
-            b'C' => meta.tool_calls = from.number()?,
-            b'd' => meta.duration_ms = Some(from.number()?),
-            b'1' => meta.stated.messages = Some(from.number()?),
-            b'2' => meta.stated.turns = Some(from.number()?),
             b'k' => {
                 meta.kinds.insert(from.text()?.to_owned(), from.number()?);
             }
@@ -218,6 +227,24 @@ impl PackedMeta {
             // Only the total is stored here; usage by message is in table `usage`.
             b'u' => meta.usage.note(None, usage(from)?),
             b'w' => meta.stated.usage = usage(from)?,
+            _ => return self.take_number(letter, from),
+        }
+        Some(())
+    }
+
+    /// As [`PackedMeta::take`], for single numbers.
+    fn take_number(&mut self, letter: u8, from: &mut Reader<'_>) -> Option<()> {
+        let meta = &mut self.meta;
+        match letter {
+            b'r' => self.records = from.number()?,
+            b'g' => self.gaps = from.number()?,
+            b'V' => meta.format_version = Some(from.number()?),
+            b'n' => meta.turns = from.number()?,
+            b'N' => meta.messages = from.number()?,
+            b'C' => meta.tool_calls = from.number()?,
+            b'd' => meta.duration_ms = Some(from.number()?),
+            b'1' => meta.stated.messages = Some(from.number()?),
+            b'2' => meta.stated.turns = Some(from.number()?),
             _ => return None,
         }
         Some(())
@@ -282,7 +309,7 @@ mod tests {
         let mut back = packed.unpack();
         assert_eq!(back.pack(), kept.pack());
         assert_eq!(back.meta.usage.total(), kept.meta.usage.total());
-        // All facts have their letter: the two say the same in every field.
+        // Every field of the metadata has a letter, so all fields are equal.
         back.meta.usage = kept.meta.usage.clone();
         assert_eq!(format!("{back:?}"), format!("{kept:?}"));
         assert_eq!(packed.title(), Some("会话\n"));

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use boswell_dialect::{Depth, Reader};
+use boswell_dialect::{Depth, Reader, SessionLocation};
 use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
 use boswell_store::Store;
 use boswell_store::backend::ObjectReader;
@@ -118,21 +118,9 @@ impl Catalog {
     ) -> Result<()> {
         let mut fine: Vec<Fine> = Vec::new();
         for (index, result) in done.drain(..) {
+            let id = entries.get(index).map_or("", |entry| &entry.location.id);
             match result {
-                Ok((kept, items)) => {
-                    let id = entries.get(index).map_or("", |entry| &entry.location.id);
-                    let (sort_keys, filter_keys) = (
-                        SortKeys::of(&kept, id),
-                        Arc::new(FilterKeys::of(&kept.meta)),
-                    );
-                    fine.push(Fine {
-                        index,
-                        sort_keys,
-                        filter_keys,
-                        kept: kept.pack(),
-                        items,
-                    });
-                }
+                Ok((kept, items)) => fine.push(Fine::of(index, id, &kept, items)),
                 Err(error) => filled.errors.push((index, error)),
             }
         }
@@ -241,6 +229,18 @@ struct Fine {
     items: Vec<Item>,
 }
 
+impl Fine {
+    fn of(index: usize, id: &str, kept: &PackedMeta, items: Vec<Item>) -> Fine {
+        Fine {
+            index,
+            sort_keys: SortKeys::of(kept, id),
+            filter_keys: Arc::new(FilterKeys::of(&kept.meta)),
+            kept: kept.pack(),
+            items,
+        }
+    }
+}
+
 type Done = (usize, Result<(PackedMeta, Vec<Item>)>);
 
 /// Reads a batch of logs on `workers` threads; a log that is missing in the result was not read
@@ -291,19 +291,25 @@ pub(super) fn read(
 ) -> Result<(PackedMeta, Vec<Item>)> {
     let location = &entry.location;
     if wanted != WantedRows::Whole && location.framing == Framing::Lines && location.size > SMALL {
-        let seen = store.summary(location)?;
-        let (records, gaps, conversation) = (seen.records, seen.gaps, seen.conversation);
-        let kept = PackedMeta {
-            meta: seen.meta,
-            records,
-            gaps,
-            conversation,
-            leaf: None,
-            complete: false,
-        };
         // No leaf and no usage: both need the whole log, and `complete` is false.
-        return Ok((kept, Vec::new()));
+        return Ok((read_ends(store, location)?, Vec::new()));
     }
+    read_whole(store, location)
+}
+
+fn read_ends(store: &Store, location: &SessionLocation) -> Result<PackedMeta> {
+    let seen = store.summary(location)?;
+    Ok(PackedMeta {
+        records: seen.records,
+        gaps: seen.gaps,
+        conversation: seen.conversation,
+        meta: seen.meta,
+        leaf: None,
+        complete: false,
+    })
+}
+
+fn read_whole(store: &Store, location: &SessionLocation) -> Result<(PackedMeta, Vec<Item>)> {
     let dialect = store.dialect();
     let mut reader = Reader::new(dialect, location, Depth::Facts);
     let object = location
@@ -328,24 +334,16 @@ pub(super) fn read(
             .leaf(&view, tip)
             .map(|slot| read.log.label(slot).into_owned())
     });
-    let records = Summary::records_of(&read.log);
-    let conversation = read
-        .log
-        .heads
-        .iter()
-        .any(|head| head.kind.is_conversation());
-    let gaps = read.log.gaps.len() as u64;
-    Ok((
-        PackedMeta {
-            meta: Box::new(read.meta),
-            records,
-            gaps,
-            conversation,
-            leaf,
-            complete: true,
-        },
-        items,
-    ))
+    let mut heads = read.log.heads.iter();
+    let kept = PackedMeta {
+        records: Summary::records_of(&read.log),
+        gaps: read.log.gaps.len() as u64,
+        conversation: heads.any(|head| head.kind.is_conversation()),
+        meta: Box::new(read.meta),
+        leaf,
+        complete: true,
+    };
+    Ok((kept, items))
 }
 
 /// Reads payloads from an open log.

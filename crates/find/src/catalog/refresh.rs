@@ -1,4 +1,4 @@
-//! Looks at every log once, and opens only those that changed.
+//! Compares the catalog with every log of the listing, and opens only those that changed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,10 +19,11 @@ use super::row::UNSETTLED;
 use super::seen_folders::SeenFolders;
 use super::{Catalog, CatalogRow};
 
-/// So many rows may be later than a roll, and one in thirty-two, before it is written anew.
+/// How many rows, and one in thirty-two, may be newer than a listing snapshot before it is written
+/// again.
 const MOST_LATER: usize = 64;
 
-/// What a refresh gave.
+/// The result of a refresh.
 #[derive(Debug, Default)]
 pub struct Refreshed {
     /// Every session of every store, in the order of the stores.
@@ -31,11 +32,11 @@ pub struct Refreshed {
     pub listed: Vec<StoreId>,
     /// Stores that could not be listed, and folders of others.
     pub store_errors: Vec<(StoreId, Error)>,
-    /// Why what was seen could not be written down; the answer is right all the same.
+    /// Why the changes could not be written; the result is correct all the same.
     pub unwritten: Option<Error>,
 }
 
-/// A row as it was written down, with what tells a log that grew from one that was rewritten.
+/// A row as stored, with the data that distinguishes a log that grew from one that was rewritten.
 struct Known {
     row: i64,
     state: State,
@@ -58,30 +59,30 @@ fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     })
 }
 
-/// What became of what was listed.
+/// The result of comparing the listing with the catalog.
 #[derive(Default)]
 struct Compared {
     /// Entries that are new or changed.
     changed: Vec<usize>,
-    /// Rows whose sessions are gone.
+    /// Rows whose sessions no longer exist.
     gone: Vec<i64>,
-    /// The revision of what was compared, and the stores whose roll was of no use: their
+    /// The revision of the comparison, and the stores without a usable listing snapshot: their
     /// rows, and their entries.
     rev: i64,
     without_listing_snapshot: Vec<(i64, Range<usize>)>,
 }
 
-/// By the name of a store what was listed in it.
+/// The listing of each store, by its name.
 type Places = HashMap<String, Listed>;
 
-/// How a store is written down.
+/// Returns the name of a store in the database.
 pub(super) fn store_name(store: &Store) -> String {
     format!("{}\n{}", store.dialect().name(), store.root().display())
 }
 
 impl Catalog {
-    /// Brings generations up to date with every log of these stores. What a log says is read by
-    /// [`fill`](Catalog::fill).
+    /// Updates the generations for every log of these stores. [`fill`](Catalog::fill) reads the
+    /// logs.
     pub fn refresh(&mut self, stores: &Stores, now: Instant) -> Result<Refreshed> {
         match self.refresh_once(stores, now) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
@@ -92,7 +93,7 @@ impl Catalog {
         }
     }
 
-    /// Throws everything away and begins again.
+    /// Deletes everything and starts again.
     pub fn rebuild(&mut self, stores: &Stores, now: Instant) -> Result<Refreshed> {
         self.recreate()?;
         self.refresh_once(stores, now)
@@ -117,7 +118,7 @@ impl Catalog {
                         .into_iter()
                         .map(|it| CatalogRow::new(id, it, &folders, &mut side_files));
                     refreshed.entries.extend(new);
-                    // Two stores in one place have one set of rows.
+                    // Two stores in one folder share their rows.
                     places
                         .entry(store_name(store))
                         .or_default()
@@ -135,8 +136,8 @@ impl Catalog {
             self.write(stores, &mut refreshed.entries, &compared, now)
         };
         match written {
-            // Only now: rows of sessions that are gone stand in no roll, and
-            // must say so themselves.
+            // Only now: rows of deleted sessions are in no listing snapshot, so they must be marked
+            // themselves.
             Ok(()) => self.keep_listing_snapshots(&refreshed.entries, &compared),
             Err(error) if error.kind() == ErrorKind::Damaged => return Err(error),
             Err(error) => {
@@ -151,10 +152,10 @@ impl Catalog {
         Ok(refreshed)
     }
 
-    /// Holds what was listed against what is written down.
+    /// Compares the listing with the stored rows.
     fn compare(&self, entries: &mut [CatalogRow], mut places: Places) -> Result<Compared> {
         let fault = |error| self.fault(error);
-        // Rolls and the rows beside them must be of one moment.
+        // Listing snapshots and rows must be read in one transaction.
         let moment = self.db.unchecked_transaction().map_err(fault)?;
         let mut compared = Compared {
             rev: listing_snapshot::rev(&moment).map_err(fault)?,
@@ -193,7 +194,7 @@ impl Catalog {
                 }
             }
         }
-        // Stores that have no row yet hold nothing that is known.
+        // Stores without rows have no known sessions.
         compared.changed.extend(
             places
                 .into_values()
@@ -206,7 +207,7 @@ impl Catalog {
         Ok(compared)
     }
 
-    /// The same by the rows themselves.
+    /// As above, by reading all rows.
     fn compare_rows(
         &self,
         moment: &Transaction<'_>,
@@ -224,7 +225,7 @@ impl Catalog {
         let mut rows = all.query([]).map_err(fault)?;
         while let Some(row) = rows.next().map_err(fault)? {
             let store: i64 = row.get(12).map_err(fault)?;
-            // Rows of stores that were not looked at say nothing.
+            // Rows of stores that were not listed are ignored.
             let Some((_, listed)) = stores.iter_mut().find(|(id, _)| *id == store) else {
                 continue;
             };
@@ -249,9 +250,9 @@ impl Catalog {
         Ok(())
     }
 
-    /// Writes rolls where there are none of use, so that the next refresh need not look at
-    /// every row. Whoever is at work on the catalog is not waited for, and not while much is
-    /// about to change anyway.
+    /// Writes listing snapshots where there are no usable ones, so that the next refresh need not
+    /// read every row. Does not wait for another process that writes the catalog, and is skipped
+    /// while much is about to change anyway.
     fn keep_listing_snapshots(&mut self, entries: &[CatalogRow], compared: &Compared) {
         let restless =
             compared.changed.len() + compared.gone.len() > MOST_LATER + entries.len() / 32;
@@ -276,7 +277,7 @@ impl Catalog {
             }
             tx.commit()
         };
-        // It is made again next time.
+        // The next refresh writes it again.
         let _: rusqlite::Result<()> = write();
         let _ = self.db.busy_timeout(PATIENCE);
     }
@@ -322,7 +323,7 @@ impl Catalog {
     }
 }
 
-/// The row of a store, made if it is new.
+/// Returns the row id of a store, which is created if it is new.
 fn store_row(tx: &Transaction<'_>, store: &Store) -> rusqlite::Result<i64> {
     let name = store_name(store);
     tx.execute("INSERT OR IGNORE INTO store(name) VALUES(?1)", [&name])?;
@@ -331,7 +332,7 @@ fn store_row(tx: &Transaction<'_>, store: &Store) -> rusqlite::Result<i64> {
     })
 }
 
-/// Decides what became of a log, by what is written down now: another process may have been faster.
+/// Decides how a log changed, by the current stored row: another process may have updated it.
 fn settle(
     tx: &Transaction<'_>,
     store: &Store,
@@ -347,12 +348,13 @@ fn settle(
         ))?
         .query_row(params![store_row, place], known)
         .optional()?;
-    // A log that cannot be opened is told so when it is read; here it only must not count as known.
+    // A log that cannot be opened is reported when it is read; here it only must not count as
+    // known.
     let window = |end: i64| windows(store.backend(), &entry.location, end).unwrap_or((-1, -1));
     let ends = window(state.size);
     let young = state.is_young(now);
     let Some(before) = before else {
-        // A catalog that was lost must not give out the numbers it gave out before.
+        // A catalog that was lost must not use the same generation numbers again.
         let generation = now.millis() << 12;
         tx.prepare_cached(
             "INSERT INTO session(place, store, dialect, name, dev, ino, size, mtime, ctime, digest, young, head, tail, generation, upto, gone, rev)

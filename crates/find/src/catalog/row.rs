@@ -1,4 +1,4 @@
-//! A session of the catalog.
+//! A row of the catalog: a session that a listing found, with its stored columns.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,43 +13,43 @@ use super::packed_meta::Packed;
 use super::seen_folders::SeenFolders;
 use super::sort_keys::SortKeys;
 
-/// The generation of what could not be written down: the index must not rely on it.
+/// The generation of a row that could not be written: the index must not rely on it.
 pub(super) const UNSETTLED: u64 = u64::MAX >> 1;
-/// Stands for files beside a log that cannot be read.
+/// The sum of side files that cannot be read.
 const UNREADABLE: i64 = -1;
 
-/// A session that a listing found, with what the catalog knows of it.
+/// A session that a listing found, with what the catalog knows about it.
 #[derive(Debug, Clone)]
 pub struct CatalogRow {
-    /// The store that holds it.
+    /// The store that contains it.
     pub store: StoreId,
-    /// Where it is there.
+    /// Its location in the store.
     pub location: SessionLocation,
-    /// Grows when its bytes were changed other than by appending.
+    /// Grows when its bytes were changed in another way than by appending.
     pub generation: u64,
     pub(super) row: i64,
-    /// The few things that are known without reading the rest; none if nothing is.
+    /// The sort keys; `None` if the log was not read yet.
     pub(super) sort_keys: Option<SortKeys>,
-    /// What it can be chosen by; known if the glance is.
+    /// The filter keys; known if the sort keys are.
     pub(super) filter_keys: Option<Arc<FilterKeys>>,
-    /// The rest, once it was loaded.
+    /// The rest of the metadata, once it was loaded.
     pub(super) kept: Option<Packed>,
-    /// For which length of the log both hold; none if for none.
+    /// The length of the log that the columns describe; `None` if there are none.
     pub(super) upto: Option<u64>,
-    /// What it cost, where that could not be written down.
+    /// The usage of its messages, if it could not be written to the database.
     pub(super) items: Vec<Item>,
-    /// Whether its log is all that says something of it.
+    /// Whether the log is the only source of data about the session.
     alone: bool,
-    /// Whether a folder is beside its log, in which the agent may say more of it.
+    /// Whether there is a folder of side files, in which the agent may store more data.
     folder: bool,
-    /// A sum of what the files in that folder were found to say.
+    /// A hash of the data in those side files.
     side_sum: OnceLock<i64>,
     /// The folders that the listing saw.
     pub(super) folders: Arc<SeenFolders>,
 }
 
 impl CatalogRow {
-    /// A session about which nothing is written down.
+    /// Creates a row without stored data.
     pub(super) fn new(
         store: StoreId,
         location: SessionLocation,
@@ -76,13 +76,12 @@ impl CatalogRow {
         }
     }
 
-    /// Whether its generation was written down, so that the index may rely on it.
+    /// Whether its generation was written, so that the index may rely on it.
     pub fn is_settled(&self) -> bool {
         self.generation != UNSETTLED
     }
 
-    /// Whether all that is known of it holds for the log as it is now, and the
-    /// whole of it was read.
+    /// Whether the columns describe the current log, and all of it was read.
     pub fn is_current(&self) -> bool {
         self.upto == Some(self.location.size) && self.is_whole()
     }
@@ -91,24 +90,23 @@ impl CatalogRow {
         self.sort_keys.as_ref().is_some_and(SortKeys::is_complete)
     }
 
-    /// What is known of it at a glance; none where only a summary tells, because files
-    /// beside the log have a say.
+    /// Returns the sort keys; `None` if side files contribute, so that only a summary has the data.
     pub fn sort_keys(&self) -> Option<SortKeys> {
         self.sort_keys.filter(|_| self.stands_alone())
     }
 
-    /// What it can be chosen by, under the same condition.
+    /// Returns the filter keys, under the same condition.
     pub fn filter_keys(&self) -> Option<&FilterKeys> {
         self.filter_keys.as_deref().filter(|_| self.stands_alone())
     }
 
-    /// Whether its log is all that says something of it: no index has a row for it and no
-    /// folder stands beside it.
+    /// Whether the log is the only source of data about the session: no index row, no folder of
+    /// side files.
     pub fn stands_alone(&self) -> bool {
         self.alone
     }
 
-    /// The title that its log is known to state.
+    /// Returns the title that its log states, if it is known.
     pub fn title_in_log(&self) -> Option<&str> {
         self.kept
             .as_ref()
@@ -116,52 +114,52 @@ impl CatalogRow {
             .title()
     }
 
-    /// The files of its store, of which those that its listing cannot have seen are not looked for.
+    /// Returns the files of its store, without lookups of those that its listing did not see.
     pub(crate) fn files<'e>(&'e self, store: &'e Store) -> impl Files + 'e {
         self.folders.files(store.backend())
     }
 
-    /// Forgets what is kept of it, so that its log is read again.
+    /// Drops the stored data, so that its log is read again.
     pub fn forget(&mut self) {
         (self.sort_keys, self.filter_keys, self.kept, self.upto) = (None, None, None, None);
     }
 
-    /// Takes what was loaded of it out of memory; it can be loaded again.
+    /// Frees the loaded data; it can be loaded again.
     pub fn let_go(&mut self) {
         if self.row != 0 {
             self.kept = None;
         }
     }
 
-    /// Forgets all that is written down of it.
+    /// Drops everything that was written about it.
     pub(super) fn unsettle(&mut self) {
         self.forget();
         (self.row, self.generation) = (0, UNSETTLED);
     }
 
-    /// Whether what is known of it was read from the log as it is now.
+    /// Whether the columns were read from the current log.
     pub(super) fn is_fresh(&self) -> bool {
         self.upto == Some(self.location.size) && self.sort_keys.is_some()
     }
 
-    /// Whether anything is known that was true of the log once and was not rewritten since.
+    /// Whether the columns describe an earlier state of the log that was only appended to since.
     pub(super) fn is_known(&self) -> bool {
         self.upto.is_some() && self.sort_keys.is_some()
     }
 
-    /// Whether a folder is beside its log, in which the agent may say more of it.
+    /// Whether there is a folder of side files, in which the agent may store more data.
     pub(super) fn has_folder(&self) -> bool {
         self.folder
     }
 
-    /// A sum of what files beside the log say; 0 if nothing. They have no revision, so only their
-    /// contents tell whether they changed.
+    /// Returns a hash of the data in side files; 0 if there is none. They have no revision, so only
+    /// their contents show a change.
     pub(super) fn side_sum(&self, store: &Store) -> i64 {
         if let Some(sum) = self.side_sum.get() {
             return *sum;
         }
         let mut meta = SessionMeta::default();
-        // What the log states is not looked for beside it.
+        // A title in the log has priority, so side files are not read for it.
         if self.sort_keys.is_some_and(|keys| keys.is_titled()) {
             meta.title = Some(String::new());
         }
@@ -191,10 +189,9 @@ impl CatalogRow {
         Ok(())
     }
 
-    /// What a list shows of it, once that was [loaded](super::Catalog::load).
+    /// Returns the summary for lists, once the row was [loaded](super::Catalog::load).
     ///
-    /// Counts are left out unless the whole log was read as it is now. What stands in
-    /// side files is read here.
+    /// Counts are omitted unless all of the current log was read. Data in side files is read here.
     pub fn summary(&self, store: &Store) -> Result<Summary> {
         let kept = self.kept.as_ref().map(Packed::unpack).unwrap_or_default();
         let complete = self.is_current();

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use boswell_dialect::{Dialect, SessionLocation};
-use boswell_model::{Instant, Usage};
+use boswell_model::{Instant, SessionMeta, Usage};
 
 use super::codec::{Out, time, usage};
 use super::message_usage::Item;
@@ -38,6 +38,34 @@ pub(crate) struct Head {
     pub(crate) marks: Marks,
 }
 
+impl Head {
+    fn of(
+        dialect: &dyn Dialect,
+        location: &SessionLocation,
+        kept: &PackedMeta,
+        marks: Marks,
+    ) -> Head {
+        let meta = &kept.meta;
+        let links = dialect.linked_sessions(meta, &location.id);
+        let links = links.into_iter().map(|it| (it.dialect.to_owned(), it.id));
+        let agent = meta.agent.as_deref().unwrap_or(dialect.facts().agent);
+        Head {
+            created: meta.created,
+            last_active: meta.last_active.or(location.modified),
+            project: meta.project.clone().unwrap_or_default(),
+            agent: agent.to_owned(),
+            // Only differences are stored: most logs state the id of their file name, and the head
+            // is read for every session.
+            other_id: meta.id.clone().filter(|id| *id != location.id),
+            parent: meta.parent.clone().filter(|_| marks.has(Marks::FAMILY)),
+            links: links.collect(),
+            messages: meta.messages,
+            records: kept.records,
+            marks,
+        }
+    }
+}
+
 /// A bit set of facts about a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Marks(u8);
@@ -58,6 +86,30 @@ impl Marks {
     pub(crate) const FAMILY: Marks = Marks(32);
     /// An index or a last line states the usage of the session as a whole.
     pub(crate) const STATES: Marks = Marks(64);
+
+    fn of(
+        location: &SessionLocation,
+        meta: &SessionMeta,
+        alone: &[Item],
+        shared: &[Item],
+    ) -> Marks {
+        let mut marks = Marks::default();
+        let hidden = location.hidden.or(meta.hidden);
+        marks.set_if(hidden == Some("subagent"), Marks::SUBAGENT);
+        marks.set_if(!meta.stated.usage.is_unknown(), Marks::STATES);
+        let mut all = alone.iter().chain(shared);
+        marks.set_if(all.any(|item| item.lineage.is_some()), Marks::FAMILY);
+        for item in alone {
+            let (any, named) = if item.relayed {
+                (Marks::RELAYS, Marks::RELAYS_NAMED)
+            } else {
+                (Marks::SPENT, Marks::NAMED)
+            };
+            marks.set_if(true, any);
+            marks.set_if(item.key.is_some(), named);
+        }
+        marks
+    }
 
     pub(crate) fn has(self, one: Marks) -> bool {
         self.0 & one.0 != 0
@@ -120,47 +172,9 @@ impl SessionTotals {
     ) -> SessionTotals {
         let meta = &kept.meta;
         let last_active = meta.last_active.or(location.modified);
-        let mut marks = Marks::default();
-        marks.set_if(
-            location.hidden.or(meta.hidden) == Some("subagent"),
-            Marks::SUBAGENT,
-        );
-        marks.set_if(!meta.stated.usage.is_unknown(), Marks::STATES);
-        marks.set_if(
-            alone
-                .iter()
-                .chain(shared)
-                .any(|item| item.lineage.is_some()),
-            Marks::FAMILY,
-        );
-        for item in alone {
-            let (any, named) = match item.relayed {
-                true => (Marks::RELAYS, Marks::RELAYS_NAMED),
-                false => (Marks::SPENT, Marks::NAMED),
-            };
-            marks.set_if(true, any);
-            marks.set_if(item.key.is_some(), named);
-        }
-        let links = dialect.linked_sessions(meta, &location.id).into_iter();
-        let head = Head {
-            created: meta.created,
-            last_active,
-            project: meta.project.clone().unwrap_or_default(),
-            agent: meta
-                .agent
-                .clone()
-                .unwrap_or_else(|| dialect.facts().agent.to_owned()),
-            // Only differences are stored: most logs state the id of their file name, and the head
-            // is read for every session.
-            other_id: meta.id.clone().filter(|id| *id != location.id),
-            parent: meta.parent.clone().filter(|_| marks.has(Marks::FAMILY)),
-            links: links
-                .map(|link| (link.dialect.to_owned(), link.id))
-                .collect(),
-            messages: meta.messages,
-            records: kept.records,
-            marks,
-        };
+        let marks = Marks::of(location, meta, alone, shared);
+        let head = Head::of(dialect, location, kept, marks);
+        let kinds = meta.kinds.iter();
         let sums = Sums {
             // The log and the index may disagree; the larger count is used.
             messages: meta.messages.max(meta.stated.messages.unwrap_or(0)),
@@ -168,11 +182,7 @@ impl SessionTotals {
             tool_calls: meta.tool_calls,
             entries: kept.records,
             duration_ms: meta.duration_ms,
-            kinds: meta
-                .kinds
-                .iter()
-                .map(|(word, count)| (word.as_str(), *count))
-                .collect(),
+            kinds: kinds.map(|(word, count)| (word.as_str(), *count)).collect(),
             models: meta.models.iter().map(String::as_str).collect(),
             stated: meta.stated.usage,
             groups: groups(alone, last_active),

@@ -9,12 +9,11 @@ use boswell_model::{Instant, SessionMeta};
 use super::filter_keys::{FilterKeys, Shared};
 use super::packed_meta::PackedMeta;
 
-/// The few things of a session that are known without unpacking what is kept of it.
+/// The columns of a session that are known without unpacking the rest of its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SortKeys {
-    /// When something last happened and when it began, messages counted and messages
-    /// stated: there is one glance for each of many thousand sessions, so what is unknown
-    /// takes no room of its own.
+    /// Last activity, creation, counted messages and stated messages. There is one value per
+    /// session of a long list, so an unknown number takes no extra space.
     parts: [i64; 4],
     flags: u8,
 }
@@ -26,9 +25,10 @@ const HIDDEN: u8 = 8;
 const LINKED: u8 = 16;
 const RECORDS: u8 = 32;
 const RENAMED: u8 = 64;
-/// How many bytes it takes.
+const DAMAGED: u8 = 128;
+/// Encoded length in bytes.
 pub(super) const LEN: usize = 1 + 4 * 8;
-/// Stands for an unknown number: none that is kept comes near it.
+/// Represents an unknown number; no stored number is near it.
 const UNKNOWN: i64 = i64::MIN;
 
 impl SortKeys {
@@ -54,7 +54,8 @@ impl SortKeys {
                 | flag(meta.hidden.is_some(), HIDDEN)
                 | flag(!meta.external_ids.is_empty(), LINKED)
                 | flag(kept.records > 0, RECORDS)
-                | flag(meta.id.as_ref().is_some_and(|own| own != id), RENAMED),
+                | flag(meta.id.as_ref().is_some_and(|own| own != id), RENAMED)
+                | flag(kept.gaps > 0, DAMAGED),
         }
     }
 
@@ -62,22 +63,22 @@ impl SortKeys {
         self.parts.get(nth).copied().filter(|part| *part != UNKNOWN)
     }
 
-    /// When something last happened in it.
+    /// Returns the time of the last activity.
     pub fn last_active(&self) -> Option<Instant> {
         self.part(0).map(Instant::from_millis)
     }
 
-    /// When it began.
+    /// Returns the creation time.
     pub fn created(&self) -> Option<Instant> {
         self.part(1).map(Instant::from_millis)
     }
 
-    /// User and assistant messages; all of them only if the whole log was read.
+    /// Returns the number of user and assistant messages; complete only if the whole log was read.
     pub fn messages(&self) -> u64 {
         self.part(2).map_or(0, i64::cast_unsigned)
     }
 
-    /// The same by the agent's own account.
+    /// Returns the number of messages that the agent states.
     pub fn stated_messages(&self) -> Option<u64> {
         self.part(3).map(i64::cast_unsigned)
     }
@@ -87,7 +88,7 @@ impl SortKeys {
         self.flags & COMPLETE != 0
     }
 
-    /// Whether a message or something else of a conversation was seen.
+    /// Whether the log contains a message or another part of a conversation.
     pub fn is_conversation(&self) -> bool {
         self.flags & CONVERSATION != 0
     }
@@ -97,24 +98,30 @@ impl SortKeys {
         self.flags & TITLED != 0
     }
 
-    /// Whether the log says that lists leave it out.
+    /// Whether lists hide the session because of its log.
     pub fn is_hidden(&self) -> bool {
         self.flags & HIDDEN != 0
     }
 
-    /// Whether it names itself in other programs too, so that it may be one side of a conversation.
+    /// Whether it names sessions of other programs, so that it may be one side of a conversation.
     pub fn is_linked(&self) -> bool {
         self.flags & LINKED != 0
     }
 
-    /// Whether it states another id than the one it goes by, so that links may mean it by that.
+    /// Whether the log states another id than the session has, so that links may refer to it by
+    /// that.
     pub fn is_renamed(&self) -> bool {
         self.flags & RENAMED != 0
     }
 
-    /// Whether the log has any record, its header aside.
+    /// Whether the log has any record besides its header.
     pub fn has_records(&self) -> bool {
         self.flags & RECORDS != 0
+    }
+
+    /// Whether a stretch of the log could not be read as records.
+    pub fn is_damaged(&self) -> bool {
+        self.flags & DAMAGED != 0
     }
 
     pub(super) fn put(self, out: &mut Vec<u8>) {
@@ -124,7 +131,7 @@ impl SortKeys {
             .for_each(|part| out.extend_from_slice(&part.to_le_bytes()));
     }
 
-    /// What [`SortKeys::put`] wrote.
+    /// Decodes the bytes of [`SortKeys::put`].
     pub(super) fn take(bytes: &[u8; LEN]) -> SortKeys {
         let (flags, rest) = bytes.split_first().unwrap_or((&0, &[]));
         let mut parts = [UNKNOWN; 4];
@@ -137,7 +144,7 @@ impl SortKeys {
         }
     }
 
-    /// With traits behind it and a checksum, to be written down.
+    /// Encodes the sort keys, the filter keys and a checksum.
     pub(super) fn to_bytes(self, filter_keys: &FilterKeys) -> Vec<u8> {
         let mut out = Vec::with_capacity(LEN + 64);
         self.put(&mut out);
@@ -146,7 +153,7 @@ impl SortKeys {
         out
     }
 
-    /// None for what [`SortKeys::to_bytes`] did not write.
+    /// Decodes the bytes of [`SortKeys::to_bytes`]; `None` if they are not valid.
     pub(super) fn from_bytes(
         bytes: &[u8],
         shared: &mut Shared,

@@ -331,7 +331,7 @@ impl<'c> Books<'c> {
         }
         let is_shared =
             |item: &Item| claim(item).is_some_and(|it| fresh.is_shared(it) || before.contains(&it));
-        let (mut shared, alone): (Vec<Item>, Vec<Item>) = items.into_iter().partition(is_shared);
+        let (shared, alone): (Vec<Item>, Vec<Item>) = items.into_iter().partition(is_shared);
         let account = SessionTotals::of(store.dialect(), &entry.location, &kept, &alone, &shared);
         (self
             .db
@@ -345,6 +345,12 @@ impl<'c> Books<'c> {
                 .and_then(|mut add| add.execute(params![number, claims.to_bytes()]))
                 .map_err(fault)?;
         }
+        self.put_shared(number, shared)
+    }
+
+    /// Writes the messages that other sessions contain too, those with the same hash in one row.
+    fn put_shared(&self, number: i64, mut shared: Vec<Item>) -> Result<()> {
+        let fault = |error| self.fault(error);
         shared.sort_by_cached_key(claim);
         for same in shared.chunk_by(|one, next| claim(one) == claim(next)) {
             let Some(claim) = same.first().and_then(claim) else {
@@ -491,7 +497,7 @@ fn state_of(entry: &CatalogRow) -> i64 {
 fn damaged() -> Error {
     Error::new(
         ErrorKind::Damaged,
-        "the catalog's account of messages is damaged",
+        "the usage of messages in the catalog is damaged",
     )
 }
 

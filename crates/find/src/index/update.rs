@@ -5,6 +5,7 @@
 //! is full, the segment is written and one commit of the manifest makes the segment and its claims
 //! current together. A crash between commits loses only work, never consistency.
 
+use boswell_dialect::Dialect;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use super::Index;
@@ -14,7 +15,7 @@ use super::snapshot::Snapshot;
 use super::writer::Writer;
 use crate::extract;
 use crate::normalize;
-use crate::source::{Body, Source, SourceReader, Step, Tail, TextPosition, walk};
+use crate::source::{Body, Record, Source, SourceReader, Step, Tail, TextPosition, walk};
 
 /// The result of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -157,7 +158,7 @@ impl Index {
                     ),
                 )
                 .because(error.to_string())
-                .hinting("remove that file yourself: the index is derived and comes back")
+                .advising("remove that file: the index is derived and is rebuilt")
             })?;
         }
         Ok(())
@@ -254,62 +255,36 @@ impl Work {
         let mut covered = from;
         let mut folded = String::new();
         let (builder, progress) = (&mut self.builder, &mut self.progress);
-        let result = walk(
-            source,
-            reader,
-            from,
-            source.len,
-            // The last line may be incomplete while its writer is active: it is left for the next
-            // update.
-            Tail::Pending,
-            &mut |step| match step {
-                Step::Record(record) => {
-                    builder.open(covered);
-                    builder.saw(record.head.instant().map(|time| time.millis()));
-                    let mut add = |field, text: &str| {
-                        folded.clear();
-                        normalize::fold_into(text, &mut folded);
-                        builder.add(field, &folded);
-                    };
-                    match record.body {
-                        Body::Object(object) => {
-                            extract::extract(
-                                dialect,
-                                object,
-                                record.head.kind,
-                                record.head.flags,
-                                &mut add,
-                            );
-                        }
-                        Body::Text(field, text) => add(field, text),
-                    }
-                    true
+        let mut step = |step: Step<'_>| match step {
+            Step::Record(record) => {
+                builder.open(covered);
+                add_record(builder, dialect, &record, &mut folded);
+                true
+            }
+            Step::End(place) => {
+                covered = place;
+                if !builder.block_is_full() {
+                    return true;
                 }
-                Step::End(place) => {
-                    covered = place;
-                    if !builder.block_is_full() {
-                        return true;
-                    }
-                    builder.close(place);
-                    let goes_on = go_on();
-                    progress.complete &= goes_on;
-                    goes_on && !builder.is_full()
-                }
-            },
-        );
+                builder.close(place);
+                let goes_on = go_on();
+                progress.complete &= goes_on;
+                goes_on && !builder.is_full()
+            }
+        };
+        // The last line may be incomplete while its writer is active: it is left for the next
+        // update.
+        let result = walk(source, reader, from, source.len, Tail::Pending, &mut step);
         self.builder.close(covered);
         // A source without text is claimed too, or it would be read again by every update.
         if covered.at > from.at || from == TextPosition::START {
-            let count = self.builder.blocks() - first;
-            let (reference, generation, keeps) =
-                (source.reference.clone(), source.generation, from.at > 0);
             self.claims.push(Claim {
-                reference,
-                generation,
+                reference: source.reference.clone(),
+                generation: source.generation,
                 covered,
-                keeps,
+                keeps: from.at > 0,
                 first,
-                count,
+                count: self.builder.blocks() - first,
             });
         }
         result
@@ -343,6 +318,28 @@ impl Work {
             }
         }
         writer.commit()
+    }
+}
+
+/// Adds the text of a record to the open block. `folded` is a buffer that is used again.
+fn add_record(
+    builder: &mut Builder,
+    dialect: &dyn Dialect,
+    record: &Record<'_>,
+    folded: &mut String,
+) {
+    let head = &record.head;
+    builder.saw(head.instant().map(|time| time.millis()));
+    let mut add = |field, text: &str| {
+        folded.clear();
+        normalize::fold_into(text, folded);
+        builder.add(field, folded);
+    };
+    match record.body {
+        Body::Object(object) => {
+            extract::extract(dialect, object, head.kind, head.flags, &mut add);
+        }
+        Body::Text(field, text) => add(field, text),
     }
 }
 

@@ -152,8 +152,9 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Replaces segments by one that contains only their living blocks.
-    pub(crate) fn rewrite(&mut self, numbers: &[u64]) -> Result<()> {
+    /// The living blocks of segments with their new numbers, how many they are, and the estimated
+    /// size of their text.
+    fn inputs(&self, numbers: &[u64]) -> (Vec<Input<'_>>, u32, u64) {
         let mut inputs = Vec::new();
         let mut next = 0u32;
         let mut text = 0;
@@ -171,15 +172,18 @@ impl<'d> Writer<'d> {
                 next += 1;
                 alive += 1;
             }
-            let row = self
-                .manifest
-                .segments
-                .iter()
-                .find(|row| row.number == *number);
+            let mut rows = self.manifest.segments.iter();
+            let row = rows.find(|row| row.number == *number);
             // An estimate: the size of the text is known for the segment, not for each block.
             text += row.map_or(0, |row| row.text / all * alive);
             inputs.push(Input { segment, blocks });
         }
+        (inputs, next, text)
+    }
+
+    /// Replaces segments by one that contains only their living blocks.
+    pub(crate) fn rewrite(&mut self, numbers: &[u64]) -> Result<()> {
+        let (inputs, next, text) = self.inputs(numbers);
         let maps: HashMap<u64, Vec<u32>> = inputs
             .iter()
             .map(|input| (input.segment.number, input.blocks.clone()))

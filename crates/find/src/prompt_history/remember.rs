@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::{fault, has_table};
 
@@ -43,26 +43,12 @@ pub fn remember_all(
         return Ok(0);
     }
     let fault = |error| fault(database, error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut db = Connection::open_with_flags(database, flags).map_err(fault)?;
-    db.busy_timeout(PATIENCE).map_err(fault)?;
-    db.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
-        .map_err(fault)?;
+    let mut db = open(database).map_err(fault)?;
     let transaction = db
         .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
         .map_err(fault)?;
     prepare(&transaction).map_err(|error| match error {
-        rusqlite::Error::InvalidQuery => Error::new(
-            ErrorKind::Unsupported,
-            format!(
-                "the prompt history `{}` is of another kind",
-                database.display()
-            ),
-        )
-        .because("its table keeps each prompt once, as today's oh-my-pi has it")
-        .hinting("let the agent itself remember its prompts"),
+        rusqlite::Error::InvalidQuery => another_kind(database),
         error => fault(error),
     })?;
     let mut newest: Option<String> = transaction
@@ -71,14 +57,7 @@ pub fn remember_all(
             [],
             |row| row.get(0),
         )
-        .map(Some)
-        .or_else(|error| {
-            if error == rusqlite::Error::QueryReturnedNoRows {
-                Ok(None)
-            } else {
-                Err(error)
-            }
-        })
+        .optional()
         .map_err(fault)?;
     let mut added = 0;
     for prompt in prompts {
@@ -96,6 +75,28 @@ pub fn remember_all(
     }
     transaction.commit().map_err(fault)?;
     Ok(added)
+}
+
+fn open(database: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(database, flags)?;
+    db.busy_timeout(PATIENCE)?;
+    db.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")?;
+    Ok(db)
+}
+
+fn another_kind(database: &Path) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!(
+            "the prompt history `{}` is of another kind",
+            database.display()
+        ),
+    )
+    .because("its table keeps each prompt once, as today's oh-my-pi has it")
+    .advising("let the agent record its prompts itself")
 }
 
 /// Creates table, index, full-text table and trigger as xcsh does. A table whose default needs a

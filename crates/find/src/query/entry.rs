@@ -173,10 +173,8 @@ fn matches(query: &Query, scratch: &Scratch, at: Option<i64>) -> Option<EntryMat
             if here.count > 0 && best.is_none() && !clause.negated {
                 best = Some((index, field));
             }
-            tally = Tally {
-                count: tally.count + here.count,
-                whole: tally.whole || here.whole,
-            };
+            tally.count += here.count;
+            tally.whole |= here.whole;
             if tally.count > 0 && clause.negated || tally.count >= MOST_COUNT && tally.whole {
                 break;
             }

@@ -157,16 +157,11 @@ fn is_secret(bytes: &[u8], name: Name, value: &Value) -> bool {
     if letters.spaces > 0 || letters.foreign > 0 {
         return false;
     }
+    if !value.quoted && is_identifier(bytes, name, &letters, bits) {
+        return false;
+    }
     let mixed = letters.digits > 0 && letters.letters() > 0;
     let odd = mixed || letters.signs > 0;
-    // A name that is passed on (`password=password1`) is an identifier; a password
-    // has signs or is quoted.
-    if !value.quoted && letters.signs == 0 && value::names_itself(bytes) && bits < 3.8 {
-        return false;
-    }
-    if name != Name::Password && !value.quoted && value::is_camel_case(bytes) {
-        return false;
-    }
     let words = letters.digits == 0 && letters.signs == 0;
     match name {
         Name::Password if value.quoted => {
@@ -177,12 +172,7 @@ fn is_secret(bytes: &[u8], name: Name, value: &Value) -> bool {
         }
         Name::Password => len >= 6 && odd && (mixed || len >= 8),
         Name::Key if words => {
-            len >= 20
-                && (value.quoted || value.shell)
-                && !value::is_camel_case(bytes)
-                && letters.upper >= 3
-                && letters.lower >= 3
-                && bits >= 3.8
+            (value.quoted || value.shell) && is_key_of_letters(bytes, &letters, bits)
         }
         Name::Key if value.quoted || value.shell => len >= 6 && mixed && !is_label(bytes),
         Name::Key => len >= 8 && mixed && bits >= 2.5 && !is_label(bytes),
@@ -216,6 +206,32 @@ fn is_id(bytes: &[u8]) -> bool {
         .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
 }
 
+/// A name that is passed on (`password=password1`) is an identifier; a password has signs or is
+/// quoted.
+fn is_identifier(bytes: &[u8], name: Name, letters: &Letters, bits: f64) -> bool {
+    (letters.signs == 0 && value::names_itself(bytes) && bits < 3.8)
+        || (name != Name::Password && value::is_camel_case(bytes))
+}
+
+/// A key without digits is distinguished from words by its length, its capitals and its entropy.
+fn is_key_of_letters(bytes: &[u8], letters: &Letters, bits: f64) -> bool {
+    bytes.len() >= 20
+        && !value::is_camel_case(bytes)
+        && letters.upper >= 3
+        && letters.lower >= 3
+        && bits >= 3.8
+}
+
+/// Parts of names that are given to secrets.
+const TELLING: [&str; 9] = [
+    "key", "token", "secret", "pass", "auth", "cred", "api", "pat", "pw",
+];
+
+fn is_telling(part: &[u8]) -> bool {
+    let mut words = TELLING.iter();
+    words.any(|word| memchr::memmem::find(part, word.as_bytes()).is_some())
+}
+
 /// Returns the value after the issuer's name at `range` that has one of the issuer's forms.
 pub(super) fn of_vendor(
     text: &[u8],
@@ -230,14 +246,7 @@ pub(super) fn of_vendor(
         .count();
     let between = rest.get(..same)?.to_ascii_lowercase();
     let own = text.get(range.clone())?.to_ascii_lowercase();
-    let telling = |part: &[u8]| {
-        [
-            "key", "token", "secret", "pass", "auth", "cred", "api", "pat", "pw",
-        ]
-        .iter()
-        .any(|word| memchr::memmem::find(part, word.as_bytes()).is_some())
-    };
-    if !(between.is_empty() || telling(&between) || telling(&own)) {
+    if !(between.is_empty() || is_telling(&between) || is_telling(&own)) {
         return None;
     }
     let value = value(text, range.start, range.end + same)?;

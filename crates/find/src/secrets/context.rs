@@ -206,6 +206,15 @@ pub(super) fn decode(text: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Text after a block without an end may be prose: the key ends with the last run of at least 32
+/// bytes without white space.
+fn without_prose(key: &[u8]) -> Option<&[u8]> {
+    let mut lines = key.split(|b| b.is_ascii_whitespace() || b"\\\"'".contains(b));
+    let last = lines.rfind(|line| line.len() >= 32)?;
+    let past = last.as_ptr() as usize - key.as_ptr() as usize + last.len();
+    key.get(..past)
+}
+
 /// Returns a private key in PEM or PGP armour, even if its end is missing.
 fn block(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
     let rest = text.get(range.end..)?;
@@ -231,13 +240,8 @@ fn block(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
         }
     }
     let mut key = text.get(body..end)?;
-    // Text after a block without an end may be prose: the key ends with the last run of at least 32
-    // bytes without white space.
     if dashes < 5 {
-        let mut lines = key.split(|b| b.is_ascii_whitespace() || b"\\\"'".contains(b));
-        let last = lines.rfind(|line| line.len() >= 32)?;
-        let past = last.as_ptr() as usize - key.as_ptr() as usize + last.len();
-        key = key.get(..past)?;
+        key = without_prose(key)?;
     }
     let letters = key.iter().filter(|byte| ALNUM.has(**byte)).count();
     (letters >= 32 && !value::is_filler(key)).then_some(range.start..body + key.len())

@@ -40,6 +40,10 @@ pub struct Secret {
 }
 
 impl Secret {
+    fn new(kind: &'static str, range: Range<usize>) -> Secret {
+        Secret { kind, range }
+    }
+
     /// Returns the secret as it may be shown: enough to recognise it, not enough to use it.
     pub fn masked(&self, text: &[u8]) -> String {
         let secret = text.get(self.range.clone()).unwrap_or_default();
@@ -134,6 +138,22 @@ impl Secrets {
         apart(found)
     }
 
+    fn by_rule(
+        &self,
+        index: usize,
+        runs: &mut Runs<'_>,
+        range: &Range<usize>,
+        cut: bool,
+    ) -> Option<Secret> {
+        let rule = self.rules.get(index)?;
+        let place = RulePosition {
+            start: range.start,
+            end: range.end,
+            cut,
+        };
+        Some(Secret::new(rule.kind, rule.matches(runs, &place)?))
+    }
+
     fn find_plain(&self, text: &[u8], cut: bool) -> Vec<Secret> {
         let mut runs = Runs::of(text);
         let mut found: Vec<Secret> = Vec::new();
@@ -145,48 +165,28 @@ impl Secrets {
             Clue::Rule(index, word)
                 if range.end > covered && text.get(range.clone()) == Some(word.as_bytes()) =>
             {
-                let Some(rule) = self.rules.get(index) else {
-                    return;
-                };
-                let place = RulePosition {
-                    start: range.start,
-                    end: range.end,
-                    cut,
-                };
-                if let Some(range) = rule.matches(&mut runs, &place) {
-                    covered = range.end;
-                    found.push(Secret {
-                        kind: rule.kind,
-                        range,
-                    });
+                if let Some(secret) = self.by_rule(index, &mut runs, &range, cut) {
+                    covered = secret.range.end;
+                    found.push(secret);
                 }
             }
             Clue::Rule(..) => {}
             Clue::Vendor(index) => {
-                let Some(vendor) = self.vendors.get(index) else {
-                    return;
-                };
-                let value = assign::of_vendor(text, &range, &vendor.forms);
-                found.extend(value.map(|range| Secret {
-                    kind: vendor.kind,
-                    range,
-                }));
+                if let Some(vendor) = self.vendors.get(index) {
+                    let value = assign::of_vendor(text, &range, &vendor.forms);
+                    found.extend(value.map(|range| Secret::new(vendor.kind, range)));
+                }
             }
             Clue::Name(name) => {
                 let value = assign::secret(text, &range, name);
-                found.extend(value.map(|range| Secret {
-                    kind: "assigned",
-                    range,
-                }));
+                found.extend(value.map(|range| Secret::new("assigned", range)));
             }
             Clue::Context(context) => context::find(text, context, &range, &mut seen),
         });
         context::discord(text, &mut seen.found);
-        found.extend(
-            seen.found
-                .into_iter()
-                .map(|(kind, range)| Secret { kind, range }),
-        );
+        for (kind, range) in seen.found {
+            found.push(Secret::new(kind, range));
+        }
         found
     }
 

@@ -119,7 +119,7 @@ fn the_beginning_of_a_key_at_the_end_of_a_cut_text_is_removed() {
         secrets.redact_into(text, true, &mut SecretCount::default()),
         "use [github-token removed]"
     );
-    // A sentence that ends is not a key that was cut.
+    // The end of a sentence is not a truncated key.
     assert_eq!(
         secrets.redact_into("we use ghp_ tokens", true, &mut SecretCount::default()),
         "we use ghp_ tokens"
@@ -140,7 +140,7 @@ fn long_runs_of_prefixes_are_searched_in_linear_time() {
         "cookie: a=b;",
     ] {
         let text = piece.repeat((1 << 20) / piece.len());
-        // Quadratic work on a megabyte would not come to an end.
+        // Quadratic work on a megabyte would not finish.
         assert!(secrets.find(text.as_bytes()).len() < text.len());
     }
 }

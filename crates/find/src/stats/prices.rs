@@ -55,7 +55,7 @@ impl Prices {
     /// `cache_write_1h` to the price of `cache_write`.
     pub fn parse(json: &[u8]) -> Result<Prices> {
         let bad = |why: String| {
-            Error::new(ErrorKind::Invalid, "the prices cannot be read").because(why).hinting(
+            Error::new(ErrorKind::Invalid, "the prices cannot be read").because(why).advising(
                 "give each model an `input`, an `output`, and if they differ from input a `cache_read`, a `cache_write` and a `cache_write_1h`, in dollars for a million tokens",
             )
         };
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(prices.of(""), None);
     }
 
-    /// What providers write around the name of a model.
+    /// Prefixes and suffixes that providers add to the name of a model.
     const FORMS: [(&str, &str); 20] = [
         ("", ""),
         ("", "-20251101"),
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn every_listed_model_is_priced_as_itself_in_every_form() {
-        // A price of its own for each, so that no two models can be mistaken for each other.
+        // A different price for each, so that no two models can be confused.
         let list = TABLE.iter().enumerate().map(|(at, (name, _))| {
             let at = at + 1;
             format!(r#""{name}":{{"input":{at},"output":{at}}}"#)
@@ -191,7 +191,8 @@ mod tests {
         for (at, (name, listed)) in TABLE.iter().enumerate() {
             for (before, behind) in FORMS {
                 let model = format!("{before}{name}{behind}");
-                // `gpt-5-chat` has no price and `gpt-5-chat-latest` has: that is a name, no form.
+                // `gpt-5-chat` has no price and `gpt-5-chat-latest` has one: `-latest` is part of
+                // the name here.
                 if TABLE
                     .iter()
                     .any(|(other, _)| *other == model && other != name)

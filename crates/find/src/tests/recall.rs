@@ -80,7 +80,8 @@ impl Truth {
     }
 }
 
-/// A stretch of `len` characters of a text that satisfies a condition, if a few draws find one.
+/// Returns a random substring of `len` characters that satisfies a condition, if a few tries find
+/// one.
 fn stretch(rng: &mut Rng, text: &str, len: usize, fits: impl Fn(&str) -> bool) -> Option<String> {
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     for _ in 0..20 {
@@ -95,7 +96,7 @@ fn stretch(rng: &mut Rng, text: &str, len: usize, fits: impl Fn(&str) -> bool) -
     None
 }
 
-/// Draws a query and what it must find: words, stretches, phrases, ideographs.
+/// Returns a random query and its expected hits: words, substrings, phrases, ideographs.
 fn draw(rng: &mut Rng, truth: &Truth, class: &str) -> Option<(Query, Vec<(usize, u32)>)> {
     let (text, folded) = truth.piece(rng);
     let unlimited = |query: Query| Query {
@@ -175,7 +176,7 @@ fn compare(
             let Some((query, wanted)) = draw(&mut rng, &truth, class) else {
                 continue;
             };
-            // A stretch that begins with a combining mark was separated from its letter and does
+            // A substring that begins with a combining mark was separated from its letter and does
             // not occur.
             compared += usize::from(!wanted.is_empty());
             let results = search(index, &query, sources, reader);

@@ -10,7 +10,7 @@ use boswell_dialect::{Dialect, Discovered, Environment, Files, Match, Sample};
 use boswell_find::{Source, SourceReader};
 use boswell_model::json::{Object, Raw};
 use boswell_model::{
-    Block, Context, ContextItem, EntryKind, Error, ErrorKind, Head, Instant, Interner, Message,
+    Context, ContextItem, EntryKind, Error, ErrorKind, Head, Instant, Interner, Message, Part,
     Result, SessionMeta, SessionRef, SessionView, Tip, View,
 };
 use boswell_store::backend::{Backend, FsBackend};
@@ -21,7 +21,7 @@ pub(crate) struct Plain;
 
 pub(crate) static PLAIN: Plain = Plain;
 
-fn block(raw: Raw<'_>) -> Option<Block> {
+fn block(raw: Raw<'_>) -> Option<Part> {
     let text = |key: &str| {
         raw.get(key)
             .and_then(|v| v.text())
@@ -29,15 +29,16 @@ fn block(raw: Raw<'_>) -> Option<Block> {
             .into_owned()
     };
     Some(match raw.get("type")?.text()?.as_ref() {
-        "text" => Block::Text(text("text")),
-        "thinking" => Block::Thinking(text("thinking")),
-        "tool_use" => Block::Call {
+        "text" => Part::Text(text("text")),
+        "thinking" => Part::thinking(text("thinking")),
+        "tool_use" => Part::Call {
             id: text("id"),
             name: text("name"),
             input: raw
                 .get("input")
                 .map(|v| String::from_utf8_lossy(v.bytes()).into_owned())
-                .unwrap_or_default(),
+                .unwrap_or_default()
+                .into(),
         },
         "tool_result" => {
             let content = raw.get("content")?;
@@ -47,13 +48,13 @@ fn block(raw: Raw<'_>) -> Option<Block> {
             let joined = content
                 .text()
                 .map_or_else(|| texts.collect::<Vec<_>>().join("\n"), |t| t.into_owned());
-            Block::Result {
+            Part::Result {
                 call: text("tool_use_id"),
                 text: joined,
                 is_error: false,
             }
         }
-        word => Block::Other {
+        word => Part::Other {
             word: word.to_owned(),
             json: String::from_utf8_lossy(raw.bytes()).into_owned(),
         },
@@ -130,7 +131,7 @@ impl Dialect for Plain {
         };
         let content = message.get("content");
         let blocks = match content.and_then(|c| c.text()) {
-            Some(text) => vec![Block::Text(text.into_owned())],
+            Some(text) => vec![Part::Text(text.into_owned())],
             None => content
                 .into_iter()
                 .flat_map(|c| c.items())
@@ -138,7 +139,7 @@ impl Dialect for Plain {
                 .collect(),
         };
         View {
-            blocks,
+            parts: blocks,
             model: message
                 .get("model")
                 .and_then(|m| m.text())
@@ -167,7 +168,7 @@ pub(crate) struct FolderSources {
     pub(crate) read: AtomicU64,
 }
 
-/// The dialect of a file, by the folder it lies in.
+/// Returns the dialect of a file, by its folder.
 fn dialect_of(key: &str) -> &'static dyn Dialect {
     let named = |name: &str| {
         key.split('/')

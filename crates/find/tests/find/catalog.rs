@@ -1,4 +1,4 @@
-//! The catalog on real files: what it notices, and what it survives.
+//! The catalog on real files: which changes it detects, and which damage it survives.
 
 mod totals;
 
@@ -11,7 +11,7 @@ use boswell_model::Instant;
 use boswell_store::store::Stores;
 use boswell_testkit::{bench_corpus, corpus, disk};
 
-/// Long after every file was written: nothing is too young to trust.
+/// Returns a time long after every file was written, so that no file is too new to be trusted.
 fn later(seconds: u64) -> Instant {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap() + Duration::from_secs(seconds);
     Instant::from_millis(i64::try_from(now.as_millis()).unwrap())
@@ -125,7 +125,7 @@ fn growing_keeps_the_generation_and_every_other_change_raises_it() {
         "{\"type\":\"user\",\"message\":{\"content\":\"more\"}}\n",
     );
 
-    // Same size, and the time of change put back: only the time of the inode tells.
+    // Same size and same modification time: only the change time (ctime) differs.
     let modified = std::fs::metadata(&logs[1]).unwrap().modified().unwrap();
     let mut file = std::fs::OpenOptions::new()
         .read(true)
@@ -162,8 +162,8 @@ fn growing_keeps_the_generation_and_every_other_change_raises_it() {
         generation(&after, &logs[2]) > generation(&before, &logs[2]),
         "truncated and grown again"
     );
-    // The new file may have got the inode of the old one; its first bytes are the same, so
-    // it may count as grown.
+    // The new file may have the inode of the old one; its first bytes are equal, so it may count as
+    // grown.
     let recreated = (generation(&before, &logs[3]), generation(&after, &logs[3]));
     assert!(recreated.1 >= recreated.0);
     for log in &logs[4..] {
@@ -204,7 +204,7 @@ fn what_is_too_young_is_looked_at_again() {
         log,
         "{\"type\":\"user\",\"message\":{\"content\":\"aaaa\"}}\n",
     );
-    // The clock says the file changed this very moment.
+    // By this clock, the file changed at this moment.
     let first = catalog.refresh(&lab.stores, later(0)).unwrap().entries;
     catalog
         .fill(

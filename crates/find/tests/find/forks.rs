@@ -1,5 +1,5 @@
-//! Forks of agents that state only what everything cost so far: every token counts once,
-//! for whoever spent it.
+//! Forks of agents that state only cumulative usage: every token counts once, for the session that
+//! used it (dedupe).
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -19,10 +19,10 @@ const EVERY: [Taken; 4] = [
     Taken::Referred,
 ];
 
-/// Tokens sent and received.
+/// Input and output tokens.
 type Spent = (u64, u64);
 
-/// What each request of a log sent and received, by the agent's own account of it.
+/// Returns input and output tokens of each request of a log, as the agent states them.
 fn requests(bytes: &[u8]) -> Vec<Spent> {
     let stated = |line: &Value| {
         let newest = line["payload"]["info"].get("last_token_usage")?;
@@ -47,8 +47,8 @@ fn spent(usage: &Usage) -> Spent {
     )
 }
 
-/// What all sessions below a folder cost together by the catalog's count, and
-/// each by its own figures.
+/// Returns the usage of all sessions below a folder in the catalog's totals, and of each session by
+/// itself.
 fn counted(folder: &Path) -> (Spent, Vec<(String, Spent)>) {
     let mut stores = Stores::default();
     stores.add("codex", folder).unwrap();
@@ -92,7 +92,7 @@ fn written(sessions: &[&Made]) -> tempfile::TempDir {
     folder
 }
 
-/// The last requests of a log, which are the fork's own.
+/// Returns the usage of the last requests of a log, which are the fork's own.
 fn own(made: &Made, turns: usize) -> Spent {
     let all = requests(made.bytes());
     sum(&all[all.len() - turns..])
@@ -130,8 +130,8 @@ fn chains_of_forks_count_once_with_and_without_their_middle() {
             "{taken:?}"
         );
         if taken == Taken::Copied {
-            // What the middle one spent stands only in the last one now; the root is
-            // still known by name.
+            // The usage of the middle session is now only in the last one; the root still has its
+            // own entry.
             assert_eq!(
                 counted(written(&[&root, &last]).path()).0,
                 sum(&whole),
@@ -165,7 +165,7 @@ fn siblings_that_spend_the_same_are_two_and_copies_of_a_file_are_one() {
     let one = fork(&parent, 3, 2, Taken::Copied, 11);
     let folder = written(&[&parent, &one]);
     let once = counted(folder.path()).0;
-    // A copy that was put away keeps its id.
+    // An archived copy keeps its id.
     disk::write(
         &folder
             .path()
@@ -173,7 +173,7 @@ fn siblings_that_spend_the_same_are_two_and_copies_of_a_file_are_one() {
         one.bytes(),
     );
     assert_eq!(counted(folder.path()).0, once);
-    // Another fork with the very same numbers is another session.
+    // Another fork with the same numbers is another session.
     let duplicate = one.id.replacen(&one.id[24..], "123456789abc", 1);
     let text = String::from_utf8(one.bytes().to_vec()).unwrap();
     disk::write(
@@ -245,13 +245,13 @@ fn real_sessions_cost_what_their_requests_add_up_to() {
     let mut compared = 0;
     for path in corpus::files(&root.join("codex")) {
         let bytes = disk::read(&path);
-        // Every sum that was not stated before, by the agent's own account of what it added.
+        // Every total that was not stated before, with the increase that the agent states.
         let mut seen = std::collections::HashSet::new();
         let text = String::from_utf8_lossy(&bytes);
         let lines = text
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        // The first versions stated the sum without an envelope.
+        // The first versions stated the total without an envelope.
         let bare = |payload: &Value| serde_json::json!({"total_token_usage": payload});
         let infos = lines
             .map(|line| line["payload"].clone())

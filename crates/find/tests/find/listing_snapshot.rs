@@ -1,5 +1,5 @@
-//! Whatever happens to logs, a catalog that compares them with its roll finds what one finds that
-//! goes through all rows.
+//! After any change of logs, a catalog that compares them with its listing snapshot finds the same
+//! as one that reads all rows.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use boswell_model::{Instant, SessionRef};
 use boswell_store::store::Stores;
 use boswell_testkit::disk;
 
-/// More than one part of a roll holds.
+/// More than one part of a listing snapshot contains.
 const SESSIONS: u64 = 700;
 
 struct Lab {
     folder: tempfile::TempDir,
     stores: Stores,
     dice: u64,
-    /// How often the clock was asked.
+    /// How often the clock was read.
     asked: u64,
 }
 
@@ -38,7 +38,7 @@ impl Lab {
         lab
     }
 
-    /// A number below `most`, another one each time.
+    /// Returns a number below `most`, which differs for each call.
     fn listing_snapshot(&mut self, most: u64) -> u64 {
         self.dice = self
             .dice
@@ -66,7 +66,7 @@ impl Lab {
         disk::write(&self.path(number), Lab::line(number, text).as_bytes());
     }
 
-    /// Something happens to some session.
+    /// Changes a random session.
     fn change(&mut self) {
         let number = self.listing_snapshot(SESSIONS + 60);
         let path = self.path(number);
@@ -91,7 +91,7 @@ impl Lab {
         Catalog::open(&self.folder.path().join(name)).unwrap()
     }
 
-    /// What a catalog says of every session, and of those that are gone.
+    /// Returns the catalog's facts about every session, and about deleted ones.
     fn seen(
         &mut self,
         catalog: &mut Catalog,
@@ -113,7 +113,7 @@ impl Lab {
         (entries.iter().map(seen).collect(), gone)
     }
 
-    /// Some time later each time, and sometimes before the files are old enough to be trusted.
+    /// Returns a later time on each call, sometimes before the files are old enough to be trusted.
     fn now(&mut self) -> Instant {
         self.asked += 1;
         let ahead = if self.listing_snapshot(4) == 0 {

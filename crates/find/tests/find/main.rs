@@ -1,4 +1,5 @@
-//! Catalog, statistics and secrets, from outside. One program, so that it is linked once.
+//! Tests of the public API of catalog, statistics and secrets. One test program, so that it is
+//! linked once.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod catalog;

@@ -1,12 +1,11 @@
-//! Every kind of secret is found in every surrounding, and nothing else is.
+//! Every kind of secret is found in every context, and nothing else is.
 
 use boswell_find::Secrets;
 use boswell_testkit::credential::{self, Credential};
 use boswell_testkit::{Rng, corpus, disk};
 use serde_json::Value;
 
-/// Resolves every level of JSON that a text was wrapped in; none where what is
-/// left is not valid JSON.
+/// Decodes every level of JSON around a text; `None` if the rest is not valid JSON.
 fn unwrapped(form: &str, text: &str) -> Option<String> {
     let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
     let string = |text: &str| parse(text)?.as_str().map(str::to_owned);
@@ -57,7 +56,7 @@ fn every_kind_of_credential_is_removed_from_every_surrounding_and_form() {
     );
 }
 
-/// Strings of real files that have the form of a secret, and why they are none.
+/// Strings of real files that look like a secret, and why they are not.
 const PINNED: &[(&str, &str)] = &[];
 
 #[test]

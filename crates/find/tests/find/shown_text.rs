@@ -1,9 +1,9 @@
-//! What a person reads with `show --tools full` is what a search covers: every word of every view
-//! is in the extracted text of its entry, in all dialects.
+//! A search covers everything that `show --tools full` prints: every word of every view is in the
+//! extracted text of its entry, in all dialects.
 //!
 //! Not searched, on purpose: images and other files inside messages (only their type is shown),
-//! plain keys of JSON, the words that a dialect itself puts into a remark, and the records that are
-//! no entries (headers and markers of the current leaf), which no transcript shows.
+//! plain keys of JSON, the words that a dialect itself adds to a one-line description, and records
+//! that are not entries (headers and markers of the current leaf), which no transcript shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use boswell_dialect::Depth;
 use boswell_find::extract;
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{Block, EntryKind, View};
+use boswell_model::{EntryKind, Part, View};
 use boswell_store::Session;
 use boswell_store::store::Stores;
 use boswell_testkit::home::TestHome;
@@ -21,8 +21,8 @@ use serde_json::Value;
 
 type Words = BTreeSet<String>;
 
-/// Remarks that take nothing from a record, although a string of one may be among their words: a
-/// failed request of Claude Code has the string `model`.
+/// Descriptions without content of the record, although one of its strings may equal one of their
+/// words: a failed request of Claude Code has the string `model`.
 const FIXED: [&str; 1] = ["an error of the API, not sent to the model"];
 
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
@@ -31,7 +31,7 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
         .map(str::to_lowercase)
 }
 
-/// The strings of a value, but for those under `type` and `subtype`: these name what it is.
+/// Collects the strings of a value, except those under `type` and `subtype`, which name its kind.
 fn strings<'v>(value: &'v Value, into: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => into.push(text),
@@ -44,7 +44,7 @@ fn strings<'v>(value: &'v Value, into: &mut Vec<&'v str>) {
     }
 }
 
-/// The words of JSON, or of text that is none.
+/// Collects the words of JSON, or of text that is not JSON.
 fn json_words(json: &str, into: &mut Words) {
     match serde_json::from_str::<Value>(json) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => {
@@ -58,18 +58,18 @@ fn json_words(json: &str, into: &mut Words) {
 
 fn shown_words(view: &View, record: &[u8], kind: EntryKind) -> Words {
     let mut shown = Words::new();
-    for block in &view.blocks {
-        match block {
-            Block::Text(text) | Block::Thinking(text) | Block::Result { text, .. } => {
+    for part in &view.parts {
+        match part {
+            Part::Text(text) | Part::Thinking { text, .. } | Part::Result { text, .. } => {
                 shown.extend(words(text));
             }
-            Block::Call { name, input, .. } => {
+            Part::Call { name, input, .. } => {
                 shown.extend(words(name));
-                json_words(input, &mut shown);
+                json_words(input.text(), &mut shown);
             }
-            Block::Other { json, .. } => json_words(json, &mut shown),
+            Part::Other { json, .. } => json_words(json, &mut shown),
             // Base64, or a name that is not shown.
-            Block::Media { .. } => {}
+            Part::Media { .. } => {}
             other => unreachable!("a kind of block that this test does not know: {other:?}"),
         }
     }
@@ -80,14 +80,14 @@ fn shown_words(view: &View, record: &[u8], kind: EntryKind) -> Words {
         let record = serde_json::from_slice::<Value>(record).unwrap_or_default();
         let mut texts = Vec::new();
         strings(&record, &mut texts);
-        // Whole strings, because the dialect's own words may be in the record by chance.
+        // Whole strings, because the record may contain the dialect's own words by coincidence.
         texts.retain(|text| remark.contains(text));
         shown.extend(texts.into_iter().flat_map(words));
     }
     shown
 }
 
-/// Words of a session that are shown and not covered, with the entry that they are in.
+/// Returns the words of a session that are shown and not covered, with their entry.
 fn uncovered(session: &Session) -> Vec<String> {
     let mut missing = Vec::new();
     for slot in session.log().slots() {
@@ -109,7 +109,8 @@ fn uncovered(session: &Session) -> Vec<String> {
     missing
 }
 
-/// Looks at files of known dialects; gives how many sessions each had, and what is not covered.
+/// Examines files of known dialects; returns the number of sessions per dialect, and the words that
+/// are not covered.
 fn look(files: impl IntoIterator<Item = PathBuf>) -> (BTreeMap<&'static str, usize>, Vec<String>) {
     let (mut counts, mut missing) = (BTreeMap::new(), Vec::new());
     for path in files {

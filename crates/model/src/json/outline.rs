@@ -177,7 +177,7 @@ mod tests {
     use super::super::{Object, Raw, Scanned, Str};
     use super::*;
 
-    /// Where every container of a text ends, asked by its start.
+    /// Returns the end of every container of a text, looked up by its start.
     fn ends(text: &str) -> Vec<Option<usize>> {
         let mut outline = Outline::default();
         assert!(outline.begin(text.as_bytes()));
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(found.last(), Some(&None));
     }
 
-    /// Every key and value of a record, at any depth.
+    /// Returns every key and value of a record, at any depth.
     fn all(of: &Object<'_>) -> Vec<Vec<u8>> {
         let mut found = vec![of.raw().bytes().to_vec()];
         let mut open: Vec<(Str<'_>, Raw<'_>)> = of.members().collect();
@@ -228,7 +228,8 @@ mod tests {
         found
     }
 
-    /// A line of a log; some are much alike, some are of another shape, some are damaged.
+    /// Generates a line of a log; some lines are similar, some have other members, some are
+    /// damaged.
     fn line() -> impl Strategy<Value = Vec<u8>> {
         let text = prop_oneof![Just(3usize), Just(36), Just(200), 0usize..90];
         let kind = prop_oneof![

@@ -215,7 +215,7 @@ mod tests {
 
     use super::*;
 
-    /// The same, character by character.
+    /// Finds the quotes byte by byte, as the reference.
     fn plainly(line: &[u8]) -> Option<Vec<usize>> {
         let mut found = Vec::new();
         let mut at = 0;
@@ -241,7 +241,7 @@ mod tests {
     fn indexed(line: &[u8]) -> Option<Vec<usize>> {
         let mut quotes = QuoteBitmap::default();
         let sound = quotes.index(line);
-        // What every machine can do must give the same as what this one can.
+        // The portable code must give the same result as the SIMD code of this machine.
         let mut words = Vec::new();
         let seen = dispatch!(Level::baseline(), simd => look(simd, line, &mut words));
         assert_eq!(

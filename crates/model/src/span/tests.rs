@@ -1,4 +1,4 @@
-//! Spans tile every file, and records are found behind damage.
+//! Spans cover every byte of a file, and records are found after damage.
 
 use proptest::prelude::*;
 

@@ -216,6 +216,16 @@ fn walk_back<'a>(
     Some(lines)
 }
 
+/// How many lines of a hunk are in the old file, and how many in the new one.
+fn sides(hunk: &[Line<'_>]) -> (usize, usize) {
+    let (mut olds, mut news) = (0, 0);
+    for line in hunk {
+        olds += usize::from(!matches!(line, Line::New(_)));
+        news += usize::from(!matches!(line, Line::Old(_)));
+    }
+    (olds, news)
+}
+
 fn hunks(lines: &[Line<'_>]) -> String {
     let mut out = String::new();
     let changed: Vec<usize> = lines
@@ -237,14 +247,7 @@ fn hunks(lines: &[Line<'_>]) -> String {
         old += start - at;
         new += start - at;
         let hunk = lines.get(start..end).unwrap_or(&[]);
-        let olds = hunk
-            .iter()
-            .filter(|line| !matches!(line, Line::New(_)))
-            .count();
-        let news = hunk
-            .iter()
-            .filter(|line| !matches!(line, Line::Old(_)))
-            .count();
+        let (olds, news) = sides(hunk);
         // An empty side is counted from the line before it.
         let number = |line: usize, count: usize| line - usize::from(count == 0);
         let _ = writeln!(

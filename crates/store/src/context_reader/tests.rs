@@ -1,4 +1,4 @@
-//! The context of the end of a log against that of the whole log.
+//! The context from the end of a log equals that from the whole log.
 
 use boswell_dialect::{Draft, NewSession, by_name};
 use boswell_model::json::Json;
@@ -9,7 +9,7 @@ use super::*;
 use crate::backend::{Backend, MemoryBackend};
 use crate::{Session, Store};
 
-/// Records of a log that is in memory.
+/// A log in memory, as a source of payloads.
 struct Bytes<'b>(&'b [u8]);
 
 impl Payloads for Bytes<'_> {
@@ -22,7 +22,7 @@ fn own() -> &'static dyn Dialect {
     by_name("boswell").unwrap()
 }
 
-/// What one line of a random log is. Numbers pick earlier entries, or none.
+/// One line of a random log. Numbers choose earlier entries, or none.
 #[derive(Debug, Clone)]
 enum Item {
     User(usize),
@@ -40,11 +40,11 @@ enum Item {
     Mode,
     Leaf(usize),
     Label,
-    /// An entry under an id that was used before.
+    /// An entry with an id that was used before.
     Again(usize),
     NoId,
     UnknownParent,
-    /// Its parent is the entry that comes next.
+    /// An entry whose parent is the next one in the file.
     Forward,
     Garbage,
     Glued,
@@ -129,7 +129,7 @@ impl Pen {
         let says = |text: &str| Pen::message("user", &format!("{text} {number}"), "");
         match item {
             Item::User(back) => {
-                // Mostly below the tip, sometimes a branch.
+                // Mostly a child of the tip, sometimes a branch.
                 let parent = self.back(if back % 5 == 0 { back / 5 } else { 0 }).cloned();
                 let id = self.fresh();
                 self.entry(Some(id), parent.as_deref(), "message", &says("asks"));
@@ -223,7 +223,7 @@ fn location(size: usize) -> SessionLocation {
     crate::native_store::located_at("s", "s.jsonl", size as u64)
 }
 
-/// All that a context says, in words that do not depend on how much was read.
+/// Returns the content of a context in a form that does not depend on how much was read.
 fn said(read: &ReadSession, bytes: &[u8], tip: Tip) -> Vec<String> {
     let payloads = Bytes(bytes);
     let view = read.view(&payloads);
@@ -235,7 +235,7 @@ fn said(read: &ReadSession, bytes: &[u8], tip: Tip) -> Vec<String> {
     ];
     said.push(format!("tip {:?}", tip.slot().map(label)));
     for item in &context.items {
-        // The header goes along with old messages; it is the same line in both.
+        // The header is passed along with old messages; it is the same line in both.
         let of: Vec<String> = item
             .slots()
             .filter_map(|slot| read.log.head(slot))
@@ -294,7 +294,7 @@ proptest! {
     }
 }
 
-/// A log of many turns with a compaction near the end, behind which the settings stand.
+/// Returns a log of many exchanges with a compaction near the end, followed by the settings.
 fn long_log(turns: usize) -> Vec<u8> {
     let mut pen = Pen::new(HEADER);
     let answer = Item::Answer {
@@ -340,7 +340,7 @@ fn without_restated_settings_or_with_damage_the_whole_log_is_read() {
         .collect::<Vec<_>>()
         .join("\n")
         + "\n";
-    // Whoever drops the line must hang what follows it elsewhere.
+    // Without the line, its child needs another parent.
     let without = without.replace("\"parentId\":\"e103\"", "\"parentId\":\"e102\"");
     assert!(from_the_end(without.as_bytes(), None, 1_000).is_none());
     for damaged in [

@@ -8,8 +8,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use boswell_dialect::{Body, Part};
-use boswell_model::{ContextForm, ContextItem, EntryKind, Result, Slot, View};
+use boswell_dialect::Body;
+use boswell_model::{ContextForm, ContextItem, EntryKind, Part, Result, Slot, View};
 
 use super::{Importing, convert, message};
 

@@ -1,13 +1,12 @@
 //! Converts entries that are not sent to a model but that people still read.
 
-use boswell_dialect::{Body, Part};
+use boswell_dialect::Body;
 use boswell_model::json::Json;
-use boswell_model::{Block, EntryKind, MediaSource, Result, Slot, View};
+use boswell_model::{EntryKind, MediaSource, Part, Result, Slot, View};
 
-use super::message::{Heard, speak};
+use super::message::{Heard, known, speak};
 use crate::Session;
 use crate::blobs::base64;
-use crate::message_part::arguments;
 
 /// An image longer than this stays in its original record.
 const LONGEST_IMAGE: usize = 64 << 20;
@@ -18,7 +17,7 @@ pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Ve
     let kind = source.log().kind(slot);
     let view = entry.view.unwrap_or_default();
     for (id, name, _) in view.calls() {
-        heard.tools.insert(id.to_owned(), name.to_owned());
+        heard.reader.note_call(id, name);
     }
     let mut bodies = match kind {
         EntryKind::User | EntryKind::ToolResult | EntryKind::Assistant => said(&view, kind, heard),
@@ -40,7 +39,7 @@ pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Ve
     };
     let empty = |body: &Body| matches!(body, Body::Title(text) | Body::Compaction { summary: text, .. } if text.trim().is_empty());
     bodies.retain(|body| !empty(body));
-    if bodies.is_empty() || view.blocks.iter().any(has_no_place) {
+    if bodies.is_empty() || view.parts.iter().any(has_no_place) {
         bodies.push(original(source, slot, &entry.bytes));
     }
     Ok(bodies)
@@ -78,14 +77,14 @@ fn said(view: &View, who: EntryKind, heard: &mut Heard) -> Vec<Body> {
     let mut bodies = Vec::new();
     let mut waiting = Vec::new();
     let by_model = who == EntryKind::Assistant;
-    for block in &view.blocks {
-        let Block::Result {
+    for part in &view.parts {
+        let Part::Result {
             call,
             text,
             is_error,
-        } = block
+        } = part
         else {
-            waiting.extend(part(block));
+            waiting.extend(placed(part));
             continue;
         };
         speak(
@@ -95,12 +94,8 @@ fn said(view: &View, who: EntryKind, heard: &mut Heard) -> Vec<Body> {
             heard,
             &mut bodies,
         );
-        let tool = heard
-            .tools
-            .get(call)
-            .or(view.tool.as_ref())
-            .cloned()
-            .unwrap_or_else(|| "tool".to_owned());
+        let tool = heard.reader.tool(call).or(view.tool.as_deref());
+        let tool = tool.unwrap_or("tool").to_owned();
         let content = vec![Part::Text(text.clone())];
         bodies.push(Body::ToolResult {
             call: call.clone(),
@@ -124,37 +119,27 @@ fn said(view: &View, who: EntryKind, heard: &mut Heard) -> Vec<Body> {
     bodies
 }
 
-fn part(block: &Block) -> Option<Part> {
-    match block {
-        Block::Text(text) if !text.is_empty() => Some(Part::Text(text.clone())),
-        Block::Thinking(text) => Some(Part::Thinking {
-            text: text.clone(),
-            signature: None,
-        }),
-        Block::Call { id, name, input } => Some(Part::Call {
-            id: id.clone(),
-            name: name.clone(),
-            arguments: arguments(input),
-        }),
-        Block::Media {
-            mime,
+/// A part that our format has a place for.
+fn placed(part: &Part) -> Option<Part> {
+    match part {
+        Part::Text(text) if text.is_empty() => None,
+        part if has_no_place(part) => None,
+        Part::Media {
+            mime: None,
             source: MediaSource::Inline(data),
-        } if data.len() <= LONGEST_IMAGE => Some(Part::Image {
-            base64: data.clone(),
-            mime: mime.clone().unwrap_or_else(|| "image/png".to_owned()),
-        }),
-        _ => None,
+        } => Some(Part::image(data, "image/png")),
+        part => known(part.clone()),
     }
 }
 
-fn has_no_place(block: &Block) -> bool {
-    match block {
-        Block::Other { .. }
-        | Block::Media {
+fn has_no_place(part: &Part) -> bool {
+    match part {
+        Part::Other { .. }
+        | Part::Media {
             source: MediaSource::Reference(_),
             ..
         } => true,
-        Block::Media {
+        Part::Media {
             source: MediaSource::Inline(data),
             ..
         } => data.len() > LONGEST_IMAGE,

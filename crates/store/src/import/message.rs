@@ -1,15 +1,10 @@
 //! Converts the messages that a model is sent to boswell's format.
 //!
-//! Agents render messages in the format of their provider: content blocks, or the items of a
-//! response. Both are parsed here, so that an imported session sends the same as its source.
+//! Every message is read as its dialect renders it, so that an imported session sends the same as
+//! its source.
 
-use std::collections::HashMap;
-
-use boswell_dialect::{AssistantMessage, Body, Part};
-use boswell_model::json::Raw;
-use boswell_model::{Message, Usage, View};
-
-use crate::message_part::{part_of, result_of};
+use boswell_dialect::{AssistantMessage, Body, ChatReader, Role};
+use boswell_model::{MediaSource, Message, Part, Usage, View};
 
 /// A message, part by part, in order.
 #[derive(Default)]
@@ -22,8 +17,8 @@ pub(super) struct MessageText {
 /// Facts of earlier messages that later ones do not repeat.
 #[derive(Default)]
 pub(super) struct Heard {
-    /// Names of tools by the ids of their calls.
-    pub(super) tools: HashMap<String, String>,
+    /// Reads messages, and knows the tools that were called.
+    pub(super) reader: ChatReader,
     /// The model that answered last.
     pub(super) model: Option<String>,
 }
@@ -35,77 +30,47 @@ pub(super) fn text_pieces(
     heard: &mut Heard,
 ) -> MessageText {
     let mut told = MessageText::default();
-    if let Some(result) = native_result(message) {
-        told.bodies.push(result);
-        return told;
-    }
-    let mut waiting = Vec::new();
-    let by_model = message.role == "assistant";
-    for json in &message.content {
-        let bytes = json.to_bytes();
-        if let Some((call, content, is_error)) = result_of(Raw::trusted(&bytes)) {
-            speak(
-                by_model,
-                view,
-                std::mem::take(&mut waiting),
-                heard,
-                &mut told.bodies,
-            );
-            let tool = heard.tools.get(&call).map_or("tool", String::as_str);
-            let content = content.into_iter().filter_map(known).collect();
-            told.bodies.push(Body::ToolResult {
-                tool: tool.to_owned(),
-                call,
-                content,
-                is_error,
-            });
+    for chat in heard.reader.read(message) {
+        let Role::Tool {
+            call,
+            tool,
+            is_error,
+        } = chat.role
+        else {
+            let all = chat.parts.len();
+            let mut content: Vec<Part> = chat.parts.into_iter().filter_map(known).collect();
+            told.left_over |= content.len() < all;
+            content.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+            let by_model = chat.role == Role::Assistant;
+            speak(by_model, view, content, heard, &mut told.bodies);
             continue;
-        }
-        match known(part_of(json)) {
-            Some(Part::Text(text)) if text.is_empty() => {}
-            Some(part) => {
-                if let Part::Call { id, name, .. } = &part {
-                    heard.tools.insert(id.clone(), name.clone());
-                }
-                waiting.push(part);
-            }
-            None => told.left_over = true,
-        }
+        };
+        let is_named = !tool.is_empty();
+        told.bodies.push(Body::ToolResult {
+            tool: if is_named { tool } else { "tool".to_owned() },
+            call,
+            content: chat.parts.into_iter().filter_map(known).collect(),
+            is_error,
+        });
     }
-    speak(by_model, view, waiting, heard, &mut told.bodies);
     if let Some(usage) = view.and_then(|view| view.usage.as_ref()) {
         count_usage_once(*usage, &mut told.bodies);
     }
     told
 }
 
-/// The result of a tool that is a message of its own, as the pi family has it.
-fn native_result(message: &Message) -> Option<Body> {
-    if message.role != "toolResult" {
-        return None;
-    }
-    let native = message.native.as_ref()?.to_bytes();
-    let native = Raw::trusted(&native);
-    let text = |key: &str| native.get(key).and_then(|it| it.text());
-    let parts = message.content.iter();
-    Some(Body::ToolResult {
-        call: text("toolCallId").unwrap_or_default().into_owned(),
-        tool: text("toolName").unwrap_or_default().into_owned(),
-        content: parts.filter_map(|it| known(part_of(it))).collect(),
-        is_error: native.get("isError").and_then(|it| it.bool()) == Some(true),
-    })
-}
-
 /// A part that our format has a place for. The signature of a provider is left behind: it is valid
 /// in the conversation that it was made in.
-fn known(part: Part) -> Option<Part> {
+pub(super) fn known(part: Part) -> Option<Part> {
     match part {
-        Part::Other(_) => None,
-        Part::Thinking { text, .. } => Some(Part::Thinking {
-            text,
-            signature: None,
-        }),
-        part => Some(part),
+        Part::Thinking { text, .. } => Some(Part::thinking(text)),
+        Part::Text(_)
+        | Part::Call { .. }
+        | Part::Media {
+            mime: Some(_),
+            source: MediaSource::Inline(_),
+        } => Some(part),
+        _ => None,
     }
 }
 
@@ -121,11 +86,16 @@ fn count_usage_once(usage: Usage, bodies: &mut [Body]) {
 
 /// The text of a message that is nothing else.
 pub(super) fn only_text(message: &Message) -> Option<String> {
-    let texts = message.content.iter().map(|part| match part_of(part) {
-        Part::Text(text) => Some(text),
-        _ => None,
-    });
-    let texts: Vec<String> = texts.collect::<Option<_>>()?;
+    let mut texts = Vec::new();
+    for chat in ChatReader::default().read(message) {
+        if matches!(chat.role, Role::Tool { .. }) {
+            return None;
+        }
+        for part in chat.parts {
+            let Part::Text(text) = part else { return None };
+            texts.push(text);
+        }
+    }
     (!texts.is_empty()).then(|| texts.concat())
 }
 

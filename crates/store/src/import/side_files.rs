@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_dialect::{Depth, NewSession, SessionLocation, SideFile, SideKind, Subagent};
 use boswell_model::json::Json;
-use boswell_model::{Block, EntryKind, Error, ErrorKind, Framing, Result};
+use boswell_model::{EntryKind, Error, ErrorKind, Framing, Part, Result};
 
 use super::artifact::ArtifactNames;
 use super::{ImportLimits, too_large};
@@ -123,7 +123,7 @@ fn side_files(from: &Store, source: &Session, limits: ImportLimits) -> Result<Ve
         .iter()
         .fold(0, |sum: u64, it| sum.saturating_add(it.file.size));
     if all.len() > limits.records || bytes > limits.bytes as u64 {
-        let why = format!("{} files of {bytes} bytes lie beside it", all.len());
+        let why = format!("it has {} side files of {bytes} bytes", all.len());
         return Err(too_large(source, why));
     }
     Ok(all)
@@ -164,17 +164,11 @@ struct Carrying<'a> {
 impl Carrying<'_> {
     fn carry(&mut self, side_files: Vec<SideFileImport>) -> Result<()> {
         let Some(files) = self.own.files() else {
-            let why = || {
-                Error::new(
-                    ErrorKind::Unsupported,
-                    "sessions have no files beside them where they are not files",
-                )
-            };
-            self.left
-                .extend(side_files.into_iter().map(|it| LeftBehind {
-                    file: it.file,
-                    why: why(),
-                }));
+            for SideFileImport { file, .. } in side_files {
+                let why = "sessions have no side files in a store that is not a folder";
+                let why = Error::new(ErrorKind::Unsupported, why);
+                self.left.push(LeftBehind { file, why });
+            }
             return Ok(());
         };
         let mut outputs = HashMap::new();
@@ -239,8 +233,8 @@ impl Carrying<'_> {
                 .with_object(slot, |object| side_files.full_output_key(location, object))?;
             let Some(key) = key.flatten() else { continue };
             let view = session.entry(slot)?.view.unwrap_or_default();
-            let call = view.blocks.into_iter().find_map(|block| match block {
-                Block::Result { call, .. } => Some(call),
+            let call = view.parts.into_iter().find_map(|block| match block {
+                Part::Result { call, .. } => Some(call),
                 _ => None,
             });
             outputs.extend(call.map(|call| (key, call)));

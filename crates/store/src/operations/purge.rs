@@ -227,10 +227,8 @@ impl Runner {
     pub fn purge(&self, purging: &Purging) -> Result<Purged> {
         let session = purging.session();
         let dialect = by_name(&session.dialect);
-        if let Some(plan) = dialect
-            .map(|dialect| self.stripping(dialect, purging))
-            .transpose()?
-            .flatten()
+        if let Some(dialect) = dialect
+            && let Some(plan) = self.stripping(dialect, purging)?
         {
             self.run(&purging.root, &plan, &session, Reason::Before)?;
         }
@@ -245,10 +243,10 @@ impl Runner {
         };
         // Before the session's own copies are removed: they show what operations on other sessions
         // left of a shared file.
-        let stripped = dialect
-            .map(|dialect| self.strip_copies(dialect, purging))
-            .transpose()?
-            .unwrap_or(0);
+        let stripped = match dialect {
+            Some(dialect) => self.strip_copies(dialect, purging)?,
+            None => 0,
+        };
         let mut purged = self.vault.purge_where(&purging.sessions, &theirs)?;
         purged.objects += stripped;
         self.forget_operations(purging)?;

@@ -12,6 +12,27 @@ use crate::backend::{BackendFiles, FsBackend};
 use crate::runner::{Change, Content, Lowered, Runner, lower};
 
 impl Runner {
+    /// The files that a change writes, with their new bytes, and those that it removes.
+    fn becoming(&self, change: &Lowered) -> Result<BTreeMap<String, Option<Vec<u8>>>> {
+        let mut becoming = BTreeMap::new();
+        for one in &change.changes {
+            match one {
+                Change::Write { key, after, .. } => {
+                    let bytes = match change.contents.get(&after.sha256) {
+                        Some(Content::Bytes(bytes)) => bytes.clone(),
+                        _ => self.vault.get(after.sha256)?,
+                    };
+                    becoming.insert(key.clone(), Some(bytes));
+                }
+                Change::Remove { key, .. } => {
+                    becoming.insert(key.clone(), None);
+                }
+                _ => {}
+            }
+        }
+        Ok(becoming)
+    }
+
     /// Adds the rebuilding of an agent's indexes to a change. They are computed from the files as
     /// the change will leave them, not from the old index, because the files may have changed
     /// since. Only indexes that are `wanted` are rebuilt.
@@ -25,26 +46,10 @@ impl Runner {
         let Some(dialect) = by_name(dialect) else {
             return Ok(());
         };
-        let mut becoming = BTreeMap::new();
-        for change in &out.changes {
-            match change {
-                Change::Write { key, after, .. } => {
-                    let bytes = match out.contents.get(&after.sha256) {
-                        Some(Content::Bytes(bytes)) => bytes.clone(),
-                        _ => self.vault.get(after.sha256)?,
-                    };
-                    becoming.insert(key.clone(), Some(bytes));
-                }
-                Change::Remove { key, .. } => {
-                    becoming.insert(key.clone(), None);
-                }
-                _ => {}
-            }
-        }
         let backend = FsBackend::on(Arc::clone(&self.disk), root);
         let files = Overlay {
             files: &BackendFiles(&backend),
-            becoming,
+            becoming: self.becoming(out)?,
         };
         let Some(edits) = dialect.powers().edits else {
             return Ok(());

@@ -13,6 +13,7 @@
 
 mod apply;
 mod byte_fixes;
+mod fix_selection;
 mod late_lines;
 mod patched_reader;
 mod patched_session;

@@ -1,5 +1,5 @@
-//! Any healthy session, each kind of damage, each place, and pairs of them: nothing is lost, and
-//! repairing twice is repairing once.
+//! Healthy sessions with each kind of damage at each place, and pairs of damages: nothing is lost,
+//! and repair is idempotent.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -33,8 +33,8 @@ fn store(dialect: &'static dyn Dialect, bytes: &[u8]) -> Store {
     Store::on(dialect, Arc::new(backend), "lab")
 }
 
-/// What a repair leaves in place, and what it would put into a fork; with the kinds of problems
-/// that it changed records for.
+/// The result of a repair in place and in a fork, with the kinds of problems for which records
+/// changed.
 struct Fixed {
     placed: Vec<u8>,
     forked: Vec<u8>,
@@ -83,7 +83,7 @@ fn written(bytes: &[u8], patch: &Patch) -> Vec<u8> {
     patch.pieces().iter().flat_map(part).collect()
 }
 
-/// A record without what a change of links and ids touches.
+/// Returns a record without its links and ids.
 fn core(record: &[u8]) -> String {
     let mut value: serde_json::Value = serde_json::from_slice(record).unwrap();
     for key in ["uuid", "parentUuid", "id", "parentId"] {
@@ -92,7 +92,8 @@ fn core(record: &[u8]) -> String {
     value.to_string()
 }
 
-/// Looks at one damage; false if the repair was refused, because less would be in reach.
+/// Examines one damage; returns false if the repair was refused, because fewer entries would be
+/// reachable.
 fn examine(
     dialect: &'static dyn Dialect,
     bytes: &[u8],
@@ -126,7 +127,8 @@ fn examine(
             record.escape_ascii()
         );
     }
-    // A change of links leaves what the records say; other changes are told by their problem.
+    // A change of links keeps the content of records; other changes are identified by their
+    // problem.
     let told = [
         ProblemKind::OrphanResult,
         ProblemKind::BadHeader,
@@ -163,7 +165,7 @@ fn examine(
     true
 }
 
-/// Two damages at once, by their seed.
+/// Applies two damages, chosen by a seed.
 fn pair(bytes: &[u8], number: usize, seed: usize) -> Option<(Vec<u8>, String)> {
     let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
     let mut rng = Rng::new((number * 900 + seed) as u64);
@@ -180,7 +182,7 @@ fn pair(bytes: &[u8], number: usize, seed: usize) -> Option<(Vec<u8>, String)> {
     ))
 }
 
-/// How many damages were looked at, no two of them alike, and which repairs were refused.
+/// Examines damages, each different one once; counts them and the refused repairs.
 fn lab(
     dialect: &'static dyn Dialect,
     sound: &[Vec<u8>],

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::{Assertion, Modified, Patch, Plan, Step};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::change::{Change, FileFacts, State, States};
 use super::paths::{place, shown};
@@ -109,6 +109,21 @@ pub(crate) fn lower(disk: &dyn Disk, root: &Path, plan: &Plan) -> Result<Lowered
 }
 
 impl Lowering<'_> {
+    fn remove(&mut self, key: &str) -> Result<()> {
+        match self.look(key)? {
+            State::File(before) => {
+                self.keep_before(key)?;
+                self.change(Change::Remove {
+                    key: key.to_owned(),
+                    before,
+                });
+                Ok(())
+            }
+            State::Absent => Ok(()),
+            State::Folder => Err(not_a_file(key)),
+        }
+    }
+
     fn step(&mut self, step: &Step) -> Result<()> {
         match step {
             Step::Append { key, bytes } => self.append(key, bytes, Modified::Now),
@@ -136,18 +151,7 @@ impl Lowering<'_> {
                 modified,
             } => self.assemble(key, from, patch, *modified),
             Step::Rename { from, to } => self.rename(from, to),
-            Step::Remove { key } => match self.look(key)? {
-                State::File(before) => {
-                    self.keep_before(key)?;
-                    self.change(Change::Remove {
-                        key: key.clone(),
-                        before,
-                    });
-                    Ok(())
-                }
-                State::Absent => Ok(()),
-                State::Folder => Err(not_a_file(key)),
-            },
+            Step::Remove { key } => self.remove(key),
             Step::MakeFolder { key } => self.folders(key),
             Step::RemoveFolder { key } => {
                 if self.look(key)? == State::Folder {
@@ -159,7 +163,7 @@ impl Lowering<'_> {
             Step::Verify { key, is } => self.verify(key, is),
             other => Err(Error::new(
                 ErrorKind::Unsupported,
-                format!("nobody knows how to {other}"),
+                format!("this version does not know how to {other}"),
             )),
         }
     }
@@ -180,8 +184,8 @@ impl Lowering<'_> {
                 ErrorKind::Unsupported,
                 format!("`{}` is a link to a folder elsewhere", path.display()),
             )
-            .because("what lies behind it may belong to others, so it is not removed")
-            .hinting("take the link away, and try again"));
+            .because("what it leads to may belong to other programs, so it is not removed")
+            .advising("remove the link, and try again"));
         }
         Ok(())
     }
@@ -362,7 +366,7 @@ impl Lowering<'_> {
             format!("{} would not become what it should", shown(key)),
         )
         .because("it is not what it was when the plan was made")
-        .hinting("try again"))
+        .advising(Advice::Retry))
     }
 }
 

@@ -4,7 +4,8 @@
 //! The order of steps, each durable before the next:
 //!
 //! 1. Take the runner lock: one runner at a time per home.
-//! 2. Recover: finish or take back operations that a crash interrupted (`recover.rs`).
+//! 2. Recover: finish or take back operations that a crash interrupted (`recover.rs`,
+//!    `position.rs`).
 //! 3. Take the plan's locks, then check its preconditions (`preconditions.rs`).
 //! 4. Compile: simulate every step in memory, so that a plan that cannot work fails before anything
 //!    is written (`compile.rs`).
@@ -23,6 +24,7 @@ mod compile;
 mod merge_shared;
 mod operation;
 mod paths;
+mod position;
 mod preconditions;
 mod recover;
 mod run;

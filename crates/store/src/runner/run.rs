@@ -234,9 +234,9 @@ impl Runner {
             Ok(()) => self.record(op),
             Err(error) => Err(match self.take_back(op, reached, contents) {
                 Ok(()) => error,
-                Err(_) => {
-                    error.because("it could not be taken back at once; the next change made by boswell settles it")
-                }
+                Err(_) => error.because(
+                    "it could not be rolled back now; the next change that boswell makes does it",
+                ),
             }),
         }
     }
@@ -268,27 +268,8 @@ impl Runner {
         }
         let mut items = Vec::new();
         for (number, change) in op.changes.iter().enumerate() {
-            let (key, meta, from) = match change {
-                Change::Write {
-                    key,
-                    before: Some(before),
-                    ..
-                }
-                | Change::Remove { key, before } => (key, *before, None),
-                Change::Truncate {
-                    key,
-                    before,
-                    after,
-                    cut,
-                } => {
-                    let meta = FileFacts {
-                        sha256: *cut,
-                        len: before.len - after.len,
-                        ..*before
-                    };
-                    (key, meta, Some(after.len))
-                }
-                _ => continue,
+            let Some((key, meta, from)) = lost(change) else {
+                continue;
             };
             let content = match contents.get(&meta.sha256) {
                 Some(Content::Bytes(bytes)) => Copied::Bytes(bytes),
@@ -437,7 +418,7 @@ impl Runner {
             .and_then(|_lock| journal::append(self.disk.as_ref(), &log, &[op.to_json()]));
         written.map_err(|error| {
             error.because(format!(
-                "the change was made but not written down; operation {} is finished by the next one",
+                "the change was made but not recorded; the next operation finishes operation {}",
                 op.id
             ))
         })?;
@@ -458,5 +439,32 @@ impl Runner {
 
     pub(crate) fn intent_path(&self, op: &str) -> PathBuf {
         self.ops_folder().join(format!("intent-{op}.json"))
+    }
+}
+
+/// What a change takes away: the file, what the copy is of, and where it begins if only the end
+/// is cut.
+fn lost(change: &Change) -> Option<(&str, FileFacts, Option<u64>)> {
+    match change {
+        Change::Write {
+            key,
+            before: Some(before),
+            ..
+        }
+        | Change::Remove { key, before } => Some((key, *before, None)),
+        Change::Truncate {
+            key,
+            before,
+            after,
+            cut,
+        } => {
+            let meta = FileFacts {
+                sha256: *cut,
+                len: before.len - after.len,
+                ..*before
+            };
+            Some((key, meta, Some(after.len)))
+        }
+        _ => None,
     }
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Result, SessionRef};
 
 use super::rewrite::{Become, RewrittenCopy};
 use super::{Theirs, Vault, names_one, session_ref};
@@ -74,9 +74,22 @@ impl Keeping {
         bytes: 0,
         complete: true,
     };
+    const NOT_BEGUN: Keeping = Keeping {
+        bytes: 0,
+        complete: false,
+    };
 }
 
 impl ChunkedCopy {
+    /// Takes over the whole pieces of an earlier copy; its last one has grown since.
+    fn share(&mut self, before: &ChunkedCopy) {
+        let whole = usize::try_from(before.len / PIECE).unwrap_or(usize::MAX);
+        self.pieces
+            .extend(before.pieces.iter().take(whole).cloned());
+        self.len = self.pieces.len() as u64 * PIECE;
+        self.grew = true;
+    }
+
     /// Returns whether the copy is the file in its current state.
     pub fn is_current(&self, stat: &Stat) -> bool {
         self.len == stat.len
@@ -219,11 +232,10 @@ impl Vault {
         let path = place(root, key)?;
         let fault = |error| Error::io(path.display(), "keep", error);
         let file = match self.disk.open_below(root, key) {
-            Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Keeping::NOTHING_NEW);
             }
-            Err(error) => return Err(fault(error)),
+            opened => opened.map_err(fault)?,
         };
         let stat = file.stat().map_err(fault)?;
         if stat.len == 0 || kept.is_current(root, key, &stat) {
@@ -237,12 +249,6 @@ impl Vault {
                 return Ok(Keeping::NOTHING_NEW);
             }
         }
-        let grown = match kept.file(root, key) {
-            Some(before) if still_begins_with(file.as_ref(), before).map_err(fault)? => {
-                Some(before.clone())
-            }
-            _ => None,
-        };
         let mut record = ChunkedCopy {
             session: session.clone(),
             root: root.to_owned(),
@@ -252,22 +258,18 @@ impl Vault {
             modified: i64::try_from(stat.modified).unwrap_or_default(),
             identity: stat.identity,
             at: self.id_source.now(),
-            grew: grown.is_some(),
+            grew: false,
             pieces: Vec::new(),
         };
-        if let Some(grown) = grown {
-            // Only whole pieces are shared: the last one has grown.
-            let whole = usize::try_from(grown.len / PIECE).unwrap_or(usize::MAX);
-            record.pieces.extend(grown.pieces.into_iter().take(whole));
-            record.len = record.pieces.len() as u64 * PIECE;
+        if let Some(before) = kept.file(root, key)
+            && still_begins_with(file.as_ref(), before).map_err(fault)?
+        {
+            record.share(before);
         }
         let bytes = self.store_pieces(file.as_ref(), &path, stat.len, &mut record, go_on)?;
         let complete = record.len == stat.len;
         if record.pieces.is_empty() {
-            return Ok(Keeping {
-                bytes: 0,
-                complete: false,
-            });
+            return Ok(Keeping::NOT_BEGUN);
         }
         if !complete {
             // With the real time, a partial copy would count as current.
@@ -306,7 +308,7 @@ impl Vault {
                     ErrorKind::Conflict,
                     format!("`{}` shrank while it was kept", path.display()),
                 )
-                .hinting("try again"));
+                .advising(Advice::Retry));
             }
             record.pieces.push(self.save_piece(&bytes)?);
             record.len += got as u64;
@@ -392,6 +394,15 @@ impl Vault {
         )
     }
 
+    fn replace_pieces(&self, file: &mut ChunkedCopy, bytes: &[u8]) -> Result<()> {
+        file.pieces.clear();
+        for piece in bytes.chunks(usize::try_from(PIECE).unwrap_or(usize::MAX)) {
+            file.pieces.push(self.save_piece(piece)?);
+        }
+        file.len = bytes.len() as u64;
+        Ok(())
+    }
+
     /// Replaces kept files by the result of `change`; the caller holds the vault's lock. Pieces
     /// that no record names any more stay until `remove_orphans`.
     pub(super) fn rewrite_kept(&self, of: Theirs<'_>, change: Become<'_>) -> Result<usize> {
@@ -412,11 +423,7 @@ impl Vault {
                 RewrittenCopy::Stays => {}
                 RewrittenCopy::Goes => drop(lines.insert(line.to_vec(), None)),
                 RewrittenCopy::New(new) => {
-                    file.pieces.clear();
-                    for piece in new.chunks(usize::try_from(PIECE).unwrap_or(usize::MAX)) {
-                        file.pieces.push(self.save_piece(piece)?);
-                    }
-                    file.len = new.len() as u64;
+                    self.replace_pieces(&mut file, &new)?;
                     lines.insert(line.to_vec(), Some(file.to_json()));
                 }
             }

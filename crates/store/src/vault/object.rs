@@ -64,6 +64,18 @@ fn stored(chunk: &[u8]) -> Vec<u8> {
     out
 }
 
+/// The length of the chunk at `at`, unpacked and as it is stored; nothing if it is impossible. That
+/// is checked before the allocation: a damaged length must not cost memory.
+fn lengths(file: &dyn DiskFile, at: u64) -> std::io::Result<Option<(usize, usize)>> {
+    let mut lens = [0; 8];
+    let got = read_full(file, &mut lens, at)?;
+    let [a, b, c, d, e, f, g, h] = lens;
+    let len = u32::from_le_bytes([a, b, c, d]) as usize;
+    let packed = u32::from_le_bytes([e, f, g, h]) as usize;
+    let possible = got == lens.len() && len <= CHUNK && packed <= len;
+    Ok(possible.then_some((len, packed)))
+}
+
 /// Passes the content of an object to `sink`, chunk by chunk, and returns its hash.
 pub(super) fn unpack(file: &dyn DiskFile, path: &Path, sink: Sink<'_>) -> Result<Digest> {
     let fault = |error| Error::io(path.display(), "read", error);
@@ -83,17 +95,9 @@ pub(super) fn unpack(file: &dyn DiskFile, path: &Path, sink: Sink<'_>) -> Result
     let mut at = MAGIC.len() as u64;
     let mut hasher = Hasher::default();
     while at < end {
-        let mut lens = [0; 8];
-        let got = read_full(file, &mut lens, at).map_err(fault)?;
-        let [a, b, c, d, e, f, g, h] = lens;
-        let (len, packed) = (
-            u32::from_le_bytes([a, b, c, d]) as usize,
-            u32::from_le_bytes([e, f, g, h]) as usize,
-        );
-        if got < lens.len() || len > CHUNK || packed > len {
-            // Checked before the allocation: a damaged length must not cost memory.
+        let Some((len, packed)) = lengths(file, at).map_err(fault)? else {
             return Err(damaged("a chunk has an impossible length"));
-        }
+        };
         let mut body = vec![0; packed];
         if read_full(file, &mut body, at + 8).map_err(fault)? < packed {
             return Err(damaged("it ends within a chunk"));

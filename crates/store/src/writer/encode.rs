@@ -12,8 +12,8 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::{Append, Body, Draft, EntryStamp, IdSource, Parent, Part, SessionFacts};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_dialect::{Append, Body, Draft, EntryStamp, IdSource, Parent, SessionFacts};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Part, Result};
 
 use super::batch::{Batch, Encoded};
 use super::id_index::KnownIds;
@@ -181,9 +181,9 @@ impl State {
             if own_id.is_some() && draft.id.is_some() || moved && draft.parent != Parent::Tip {
                 return Err(Error::new(
                     ErrorKind::Invalid,
-                    "an entry has one id and one parent, and was given two",
+                    "an entry has one id and one parent, and the record and the request give different ones",
                 )
-                .hinting("leave them out of the record or out of the request"));
+                .advising("leave them out of the record or out of the request"));
             }
             if let Some(id) = own_id.as_deref()
                 && self.is_written(dialect, id, draft, batch)?
@@ -228,7 +228,7 @@ impl State {
             ErrorKind::NotFound,
             format!("the session has no entry `{}`", id.escape_debug()),
         )
-        .hinting("see its entries with `boswell tree`"))
+        .advising(Advice::ShowTree))
     }
 
     fn is_written(
@@ -246,7 +246,7 @@ impl State {
                     id.escape_debug()
                 ),
             )
-            .hinting("give the new entry an id of its own, or none")
+            .advising("give the new entry an id of its own, or none")
         };
         if batch.has(id) {
             return Err(conflict());

@@ -1,4 +1,4 @@
-//! The writer on tokio: the same promises, kept in order, whatever becomes of the futures.
+//! The async writer on tokio keeps the same guarantees, in order, even if futures are dropped.
 
 use std::future::Future;
 use std::pin::pin;
@@ -17,7 +17,7 @@ fn runtime(threads: usize) -> Runtime {
         .unwrap()
 }
 
-/// Runs a test on one thread with several for blocking work.
+/// Runs a test on one thread, with several threads for blocking work.
 fn on_tokio<T>(test: impl Future<Output = T>) -> T {
     runtime(4).block_on(test)
 }

@@ -1,4 +1,4 @@
-//! Attachments: bytes come back, names cannot do harm, nothing is replaced.
+//! Attachments: bytes are read back unchanged, names cannot escape the folder, nothing is replaced.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Blobs: what is kept comes back exactly, what is damaged is said, what is moved out of a
-//! record moves back in.
+//! Blobs: contents are read back unchanged, damage is reported, and a value that was moved out of a
+//! record is moved back in.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Checkpoints: files come back as they were, and nobody's work is overwritten unasked.
+//! Checkpoints: files are restored unchanged, and later changes are not overwritten without a
+//! request.
 
 use std::path::{Path, PathBuf};
 

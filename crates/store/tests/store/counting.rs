@@ -1,16 +1,16 @@
-//! Time and chance that repeat themselves.
+//! A deterministic clock and deterministic ids.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_store::model::Instant;
 use boswell_store::system_ids::{Clock, IdSource};
 
-/// A clock that moves by a second at each look, and ids that count.
+/// A clock that advances by one second per call, and ids that count up.
 #[derive(Debug, Default)]
 pub(crate) struct Counting(AtomicU64);
 
 impl Counting {
-    /// Counts from here, so that two of them make different ids.
+    /// Starts to count here, so that two sources create different ids.
     pub(crate) fn from(start: u64) -> Self {
         Counting(AtomicU64::new(start))
     }

@@ -1,4 +1,4 @@
-//! The durable ways to change a file, with the machine dying at every call that they make.
+//! The durable file operations, with a crash of the machine at every call.
 
 use std::path::Path;
 
@@ -43,7 +43,7 @@ fn a_put_leaves_the_old_content_or_the_new_and_once_acknowledged_the_new() {
             "{}",
             place(crash)
         );
-        // What the crash left must not be in the way of the next attempt by another writer.
+        // Leftovers of the crash must not block the next attempt of another writer.
         put(&crash.disk, file(), b"again", "v").unwrap();
         assert_eq!(
             read(&crash.disk.after_crash(Keep::Nothing), file())
@@ -110,8 +110,7 @@ fn appended_lines_are_there_once_acknowledged_and_old_ones_always() {
     assert!(checked > 100, "{checked}");
 }
 
-/// The next line stands on a line of its own, and what was torn before it is kept; also if the
-/// machine dies once more.
+/// The next line is separate, and the torn bytes before it stay, also after another crash.
 fn append_after_the_crash(crash: &Crash<'_, bool>, found: &[u8]) {
     for again in 1..4 {
         let disk = crash.disk.after_crash(Keep::Everything);

@@ -1,4 +1,4 @@
-//! What the crash disk found and is not mended yet. Each test says what must hold.
+//! Defects that the crash disk found and that are not fixed yet. Each test states the guarantee.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Blobs, memory and prompts, with the machine dying at every call that they make.
+//! Blobs, memory and prompts, with a crash of the machine at every call.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn prompt(text: &str) -> Prompt {
     }
 }
 
-/// Home is there and durable; what is in it is made by the act.
+/// Creates an empty durable home; the test itself adds contents.
 fn prepare(disk: &CrashDisk) {
     make_folders(disk, home()).unwrap();
 }
@@ -132,8 +132,8 @@ fn a_prompt_that_was_added_survives_its_process_and_torn_ones_cost_no_other() {
             );
         },
     );
-    // The history never waits for the disk, so a power failure may cost the newest; a
-    // killed process may not.
+    // The prompt history is not synced, so a power failure may lose the newest prompts; a killed
+    // process must not.
     for call in 1..20 {
         let disk = CrashDisk::new(5);
         old(&disk);

@@ -1,5 +1,4 @@
-//! The disk in memory answers as the disk of the machine does, or what is proven
-//! on it proves nothing.
+//! The disk in memory behaves like the real disk; otherwise tests on it would prove nothing.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -10,7 +9,8 @@ use boswell_testkit::crash_disk::CrashDisk;
 
 const NAMES: [&str; 7] = ["a", "b", "d", "d/a", "d/b", "d/e", "d/e/a"];
 
-/// What a step showed: enough to tell two disks apart, nothing that two machines would disagree on.
+/// The result of a step: enough to distinguish two disks, without details that differ between
+/// machines.
 type Seen = Result<String, ErrorKind>;
 
 struct Side<'d> {
@@ -44,7 +44,7 @@ impl Side<'_> {
             8 => self.disk.link(&at, &other).map(|()| "linked".to_owned()),
             9 => self.disk.remove(&at).map(|()| "removed".to_owned()),
             10 => self.disk.remove_folder(&at).map(|()| "removed".to_owned()),
-            // The real disk would sync a file by this call as well; nobody should ask it to.
+            // The real disk would also sync a file by this call, but no caller should do that.
             11 if !is_file(self.disk, &at) => {
                 self.disk.sync_folder(&at).map(|()| "synced".to_owned())
             }
@@ -53,7 +53,7 @@ impl Side<'_> {
                 Ok("closed".to_owned())
             }
             kind => match self.open.get(which) {
-                // Systems disagree on what it is to write what was opened for reading.
+                // Systems differ in how they report a write to a file opened for reading.
                 Some((OpenMode::Read | OpenMode::Lock | OpenMode::ExistingLock, _))
                     if kind == 13 =>
                 {
@@ -122,7 +122,7 @@ fn shown(stat: &Stat) -> String {
     }
 }
 
-/// Errors for which systems have several words.
+/// Maps errors that systems report differently to one kind.
 fn same_kind(error: &io::Error) -> ErrorKind {
     match error.kind() {
         ErrorKind::IsADirectory | ErrorKind::InvalidInput => ErrorKind::InvalidInput,

@@ -1,5 +1,5 @@
-//! The session writer, with the machine dying at every call, a full disk, failing
-//! calls and syncs that lie.
+//! The session writer, with a crash of the machine at every call, a full disk, failing calls and
+//! syncs that report success without syncing.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn prepare(disk: &CrashDisk) {
     writer.release().unwrap();
 }
 
-/// Logs of the session: there must never be more than one.
+/// Returns the logs of the session: there must never be more than one.
 fn logs(disk: &CrashDisk) -> Vec<Vec<u8>> {
     let is_log =
         |name: &str| name.contains(ID) && (name.ends_with(".jsonl") || name.ends_with(".pending"));
@@ -82,7 +82,7 @@ fn append(oracle: &mut Oracle, writer: &SessionWriter, ids: &[&str], durability:
     }
 }
 
-/// Opens the session and appends; what fails is not acknowledged, and that is all.
+/// Opens the session and appends. A failed append is not acknowledged and has no other effect.
 fn session_of(disk: &CrashDisk, seed: u64, oracle: &mut Oracle, ids: &[&str]) -> bool {
     let writer = store(disk, seed).and_then(|store| store.writer(ID, Wait::No));
     let opened = writer.is_ok();
@@ -107,13 +107,12 @@ fn after_every_crash_what_was_acknowledged_is_there_once_whole_and_in_order() {
         );
         let mut oracle = crash.outcome.clone();
         oracle.reopened(&log(&crash.disk), Survives::Machine, &place);
-        // A second boot for each byte of a torn append and each subset would take minutes
-        // and show nothing new.
+        // A second boot for each byte of a torn append and each subset would take minutes and test
+        // nothing new.
         if crash.tear % 16 > 1 || matches!(crash.keep, Keep::Subset(2..)) {
             return;
         }
-        // The next boot writes on, tries what was not acknowledged again, and
-        // loses nothing of either.
+        // The next boot continues, retries the unacknowledged entries, and loses none.
         assert!(
             session_of(&crash.disk, 3, &mut oracle, &["e4", "e1", "e2", "e3"]),
             "{place}: cannot open again"
@@ -137,7 +136,7 @@ fn after_every_crash_what_was_acknowledged_is_there_once_whole_and_in_order() {
 fn a_crash_during_the_recovery_from_a_crash_loses_nothing() {
     let mut rounds = 0;
     everywhere(2, prepare, act, |crash| {
-        // Every byte of a torn append was tried above; here the calls of the second boot count.
+        // Every byte of a torn append was tested above; here the calls of the second boot matter.
         if crash.tear % 40 != 1 && crash.tear != 0
             || !matches!(
                 crash.keep,
@@ -250,7 +249,7 @@ fn a_sync_that_lies_after_a_failure_costs_nothing_that_was_acknowledged() {
         disk.settle();
         disk.lie_on_sync_after(call);
         let mut oracle = oracle(&disk);
-        // Writers that fail are opened again, as an agent would.
+        // Writers that failed are opened again, as an agent would do.
         for (seed, ids) in [
             (2, ["e1", "e2"]),
             (3, ["e2", "e3"]),
@@ -274,7 +273,7 @@ fn a_sync_that_lies_after_a_failure_costs_nothing_that_was_acknowledged() {
     }
 }
 
-/// What goes wrong: one call, or every append once this many more bytes were taken.
+/// The fault: one call fails, or every append fails after this many more bytes.
 #[derive(Debug, Clone, Copy)]
 enum Fault {
     Call(u64),
@@ -305,7 +304,7 @@ fn a_full_disk_and_failing_calls_cost_nothing_that_was_acknowledged() {
             &place,
         );
         oracle.reopened(&log(&disk), Survives::Process, &place);
-        // There is room again, and what may still fail has failed.
+        // There is space again, and the injected failures are over.
         disk.fill(u64::MAX);
         session_of(&disk, 4, &mut oracle, &["e9"]);
         disk.settle();

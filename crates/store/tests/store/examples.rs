@@ -1,11 +1,11 @@
-//! The examples do what they say: run as processes of their own, killed, and run again.
+//! The examples work as documented: run as separate processes, killed, and run again.
 
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use boswell_store::checkpoint::{Captured, State};
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::model::{Block, EntryKind, Settings};
+use boswell_store::model::{EntryKind, Part, Settings};
 use boswell_store::prompts::Prompts;
 use boswell_store::{Session, Store};
 
@@ -16,10 +16,11 @@ mod agent;
 #[expect(dead_code, reason = "its `main` is for cargo")]
 mod quickstart;
 
-/// Tells a process of this very program which example it is, and its arguments, one a line.
+/// Environment variable that makes this test program run an example: its name and its arguments,
+/// one per line.
 const EXAMPLE: &str = "BOSWELL_TEST_EXAMPLE";
 
-/// Runs as an example when a test below started it as a process; alone it does nothing.
+/// Runs an example if a test below started this process; otherwise does nothing.
 #[test]
 #[expect(
     clippy::disallowed_methods,
@@ -56,7 +57,7 @@ fn start(example: &str, arguments: &[&str]) -> (ExitStatus, String) {
 
 struct Lab {
     folder: tempfile::TempDir,
-    /// Entries that were acknowledged by any run.
+    /// Entries that some run acknowledged.
     acknowledged: Vec<String>,
 }
 
@@ -82,7 +83,7 @@ impl Lab {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// One run of the agent; whether it came to its end.
+    /// Runs the agent once; returns whether it finished.
     fn run(&mut self, die_after: Option<usize>) -> bool {
         let (home, project, limit) = (
             self.path("home"),
@@ -94,7 +95,7 @@ impl Lab {
             arguments.extend(["--die-after", &limit]);
         }
         let (status, said) = start("agent", &arguments);
-        // Lines may follow what the test program itself says.
+        // Other output of the test program may precede the lines.
         let entries = said.lines().filter_map(|line| {
             line.split_once("acknowledged ")
                 .map(|(_, entry)| entry.to_owned())
@@ -128,8 +129,7 @@ impl Lab {
         }
     }
 
-    /// The context without calls that were interrupted: who speaks and what is said, and
-    /// the settings in force.
+    /// Returns the context without interrupted calls (role and text), and the settings in force.
     fn story(&self) -> (Vec<(EntryKind, String)>, Settings) {
         let session = self.session();
         let context = session.context(session.tip().unwrap()).unwrap();
@@ -140,10 +140,10 @@ impl Lab {
             )
         };
         let items: Vec<_> = context.items.iter().map(read).collect();
-        let results = items.iter().flat_map(|(_, view)| &view.blocks);
+        let results = items.iter().flat_map(|(_, view)| &view.parts);
         let broken: Vec<&str> = results
             .filter_map(|block| match block {
-                Block::Result {
+                Part::Result {
                     call,
                     is_error: true,
                     text,
@@ -168,7 +168,7 @@ impl Lab {
         (told.collect(), context.settings)
     }
 
-    /// Whatever happened since, the checkpoints know the file as it was before the edit.
+    /// Checks that the checkpoints still contain the file as it was before the edit.
     fn assert_the_edit_can_be_taken_back(&self) {
         let session = self.session();
         let log = session.log();
@@ -283,7 +283,7 @@ fn an_agent_that_is_killed_after_any_entry_goes_on_and_ends_with_the_same_story(
 fn an_agent_that_is_killed_again_and_again_still_arrives() {
     let expected = undisturbed().story();
     let mut lab = Lab::new();
-    // Five entries are enough to get further each time: a call is answered as interrupted, made
+    // Five entries are enough for progress in each run: a call is answered as interrupted, made
     // again with its checkpoint, and answered.
     let runs = (0..40).take_while(|_| !lab.run(Some(5))).count();
     assert!((2..40).contains(&runs), "{runs}");
@@ -308,7 +308,8 @@ fn examples_stay_short_enough_to_be_read() {
     let quickstart = include_str!("../../examples/quickstart.rs");
     let body = quickstart.split_once("fn main()").unwrap().1;
     assert!(body.lines().count() <= 30, "{} lines", body.lines().count());
-    // Some 200 lines of 100 columns; lines themselves depend on the formatter.
+    // Some 200 lines of 100 columns. Characters are counted, because lines depend on the
+    // formatter.
     let agent = include_str!("../../examples/agent.rs");
     let length = agent.chars().filter(|c| !c.is_whitespace()).count();
     assert!(length <= 8_000, "{length} characters");

@@ -1,5 +1,5 @@
-//! A log in doubt is copied to a file of its own; a program that still has the old one open writes
-//! there, and none of that is lost, wherever the copying was cut off.
+//! A log whose `fsync` failed is copied to a new file. A program that still has the old file open
+//! writes there, and none of its lines are lost, wherever the copy was interrupted.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn runner(disk: &CrashDisk) -> Runner {
     .waiting(Wait::No)
 }
 
-/// A session with two entries whose last sync failed.
+/// Creates a session with two entries whose last sync failed.
 fn prepare(disk: &CrashDisk) {
     durable::make_folders(disk, Path::new("/home")).unwrap();
     let writer = open(disk, 0)
@@ -60,7 +60,7 @@ fn prepare(disk: &CrashDisk) {
 }
 
 fn mark(disk: &CrashDisk, log: &Path) {
-    // A hard link to the log, as earlier versions marked it.
+    // A hard link to the log, which was the marker of earlier versions.
     disk.link(
         log,
         &Path::new(HOME).join(format!("locks/boswell-{ID}.doubt")),
@@ -85,7 +85,7 @@ fn goes_on(disk: &CrashDisk, id_source: u64) -> bool {
     open(disk, id_source).writer(ID, Wait::No).is_ok()
 }
 
-/// Names under which the vault has the file.
+/// Returns the hard links to the file in the vault.
 fn second_names(disk: &CrashDisk, of: (u64, u64)) -> Vec<PathBuf> {
     let folder = Path::new(HOME).join("vault/inodes");
     let names = disk.list(&folder).unwrap_or_default();
@@ -96,7 +96,7 @@ fn second_names(disk: &CrashDisk, of: (u64, u64)) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Writes as a program does that had the file open all the time.
+/// Appends like a program that had the file open all the time.
 fn writes_late(disk: &CrashDisk, file: &Path, id: &str) -> String {
     let line = format!(
         r#"{{"type":"message","id":"{id}","parentId":"a1","timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"user","content":"晚了 {id}"}}}}"#
@@ -106,7 +106,7 @@ fn writes_late(disk: &CrashDisk, file: &Path, id: &str) -> String {
     line
 }
 
-/// What a check says about lines that were written late.
+/// Returns the report of a check about late lines.
 fn told(disk: &CrashDisk) -> Option<String> {
     let store = open(disk, 1 << 20);
     let location = store.find(ID).unwrap();
@@ -119,7 +119,7 @@ fn told(disk: &CrashDisk) -> Option<String> {
     Some(format!("{}: {}", problem.kind.word(), problem.detail))
 }
 
-/// The line is told, and brought home once.
+/// Checks that the line is reported, and copied into the log once.
 fn brought_home(disk: &CrashDisk, line: &str, place: &str) {
     let before = text(disk);
     assert!(!before.contains(line), "{place}");
@@ -147,7 +147,7 @@ fn what_a_program_writes_into_the_old_file_of_a_log_in_doubt_is_told_and_brought
     brought_home(&disk, &line, "");
 }
 
-/// The largest number of bytes that one call moved.
+/// The largest number of bytes that one call transferred.
 #[derive(Debug, Default)]
 struct LargestCall(AtomicUsize);
 
@@ -178,7 +178,7 @@ fn a_large_log_is_copied_in_pieces() {
     drop(writer);
     let before = durable::read(inner.as_ref(), &path).unwrap().unwrap();
     assert!(before.len() > 8 << 20, "{}", before.len());
-    // An empty file, as a writer leaves it whose `fsync` failed.
+    // An empty file, as a writer creates it when its `fsync` failed.
     let marker = Path::new(HOME).join(format!("locks/boswell-{ID}.doubt"));
     durable::create(inner.as_ref(), &marker, b"").unwrap();
     let old = inner.stat(&path).unwrap().unwrap().identity;
@@ -299,7 +299,7 @@ fn wherever_the_copying_is_killed_the_old_file_is_kept_under_one_name() {
     assert!(call > 10, "{call} calls were cut off");
 }
 
-/// A session that is purged leaves no second name of its logs.
+/// Checks that a purged session leaves no hard link to its logs.
 fn purged(disk: &CrashDisk, place: &str) {
     runner(disk)
         .vault()

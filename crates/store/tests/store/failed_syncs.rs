@@ -1,8 +1,8 @@
-//! Commands whose Nth sync fails, for every N: acknowledged means durable, and what was
-//! refused can be done again.
+//! Commands whose Nth sync fails, for every N: acknowledged means durable, and a failed command can
+//! be repeated.
 //!
-//! The disk inside forgets at a crash what was not synced, so a failed sync that is passed over
-//! shows: the command says yes, the machine dies, and the change is gone.
+//! The disk loses unsynced data at a crash, so an ignored sync failure is detected: the command
+//! reports success, the machine crashes, and the change is missing.
 
 mod additions;
 mod removal;
@@ -32,13 +32,13 @@ const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 const OWN: &str = "own";
 const PROJECT: &str = "/w";
 
-/// Syncs that may fail without the command failing, each with the reason. All others must not.
+/// Syncs that may fail without the command failing, each with the reason. There must be no others.
 const IGNORABLE: [(&str, &str); 1] = [(
     "/u/home/ops",
     "the operation is recorded: an intent that is back after a crash is settled by the next command",
 )];
 
-/// Boswell on a disk.
+/// A home and a store on a disk.
 struct Place {
     disk: Arc<dyn Disk>,
     id_source: Arc<dyn IdSource>,
@@ -48,7 +48,7 @@ struct Place {
 }
 
 impl Place {
-    /// `seed` keeps the ids of one run apart from those of another.
+    /// Opens the home; `seed` makes the ids of each run different.
     fn on(disk: Arc<dyn Disk>, seed: u64) -> Result<Place> {
         let id_source: Arc<dyn IdSource> = Arc::new(SeededIds::new(seed));
         let owner = Owner {
@@ -110,7 +110,7 @@ impl Place {
         durable::read(self.disk.as_ref(), &Path::new(STORE).join(key)).unwrap()
     }
 
-    /// What an undo needs is there and whole.
+    /// Checks that the copies that undo needs exist and are complete.
     fn copies_are_whole(&self) {
         let vault = self.runner.vault();
         for record in vault.list().unwrap().0 {
@@ -146,13 +146,13 @@ fn files() -> Vec<(String, String)> {
     ]
 }
 
-/// A command, with what was there before it and what it changes.
+/// A command, with the state before it and the expected change.
 struct Case {
     prepare: fn(&Place) -> Result<()>,
     act: fn(&Place) -> Result<()>,
-    /// Whether the change was made; fails if it was made by half.
+    /// Whether the change was made; panics if it was made partly.
     is_made: fn(&Place) -> bool,
-    /// It has at least this many syncs that can fail.
+    /// Minimum number of syncs that can fail.
     syncs: u64,
 }
 
@@ -161,7 +161,7 @@ fn nothing(_: &Place) -> Result<()> {
 }
 
 impl Case {
-    /// A disk on which the command can be run.
+    /// Returns a disk on which the command can run.
     fn disk(&self) -> CrashDisk {
         let disk = CrashDisk::new(1);
         for (key, text) in files() {
@@ -185,7 +185,7 @@ impl Case {
         disk
     }
 
-    /// The next command on a machine: it settles what was left.
+    /// Runs the next command on a machine, which recovers an unfinished operation.
     fn next(disk: &CrashDisk, seed: u64) -> Place {
         let place = Place::on(Arc::new(disk.clone()), seed).unwrap();
         for recovered in place.runner.recover().unwrap() {
@@ -200,7 +200,7 @@ impl Case {
         place
     }
 
-    /// What was acknowledged is there whatever the crash kept.
+    /// Checks that an acknowledged change exists, whichever unsynced data the crash kept.
     fn survives(&self, disk: &CrashDisk, what: &str) {
         for keep in Keep::flavours(1) {
             let after = disk.after_crash(keep);
@@ -211,8 +211,8 @@ impl Case {
         }
     }
 
-    /// The same where the system forgets the bytes of the file whose sync failed, and
-    /// goes on showing them.
+    /// As above, on a system that drops the bytes of the file whose sync failed, but still shows
+    /// them until a crash.
     fn with_every_sync_lying(&self) {
         let mut refused = 0;
         for n in 1.. {
@@ -254,7 +254,7 @@ impl Case {
                 continue;
             }
             for keep in Keep::flavours(1) {
-                // Old or new, never half: `is_made` fails for anything else.
+                // Old or new, never a mixture: `is_made` panics for anything else.
                 (self.is_made)(&Case::next(&disk.after_crash(keep), 3));
             }
             let place = Case::next(&disk, 4);
@@ -282,7 +282,7 @@ impl Case {
     }
 }
 
-/// Whether all files of the session are gone; fails if only some are.
+/// Whether all files of the session are deleted; panics if only some are.
 fn is_gone(place: &Place) -> bool {
     let there: Vec<bool> = files()
         .iter()

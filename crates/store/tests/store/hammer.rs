@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The program that the tests of the writer start.
+/// Returns the program that the writer tests start.
 pub(crate) fn hammer() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| example("boswell-store", "hammer"))
 }
 
-/// The path of an example program. Built here when cargo was asked for one test alone.
+/// Returns the path of an example program. It is built here if cargo was run for one test only.
 #[expect(
     clippy::disallowed_methods,
     reason = "cargo says in the environment where it is"

@@ -1,17 +1,17 @@
-//! What is too much to be imported is refused before anything is written, and says why.
+//! An import beyond the limits is refused with a reason before anything is written.
 
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, by_name};
-use boswell_model::ErrorKind;
 use boswell_model::json::Json;
+use boswell_model::{Advice, ErrorKind};
 use boswell_store::backend::MemoryBackend;
 use boswell_store::operations::ImportLimits;
 use boswell_store::{NewSession, Session, Store};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
-/// A session of Claude's with that many prompts, the last of which holds containers that deep.
+/// Creates a Claude session with that many prompts; the last one contains JSON nested that deep.
 fn source(prompts: usize, depth: usize) -> Session {
     let mut log = String::new();
     for number in 0..prompts {
@@ -34,7 +34,7 @@ fn source(prompts: usize, depth: usize) -> Session {
     store.read(&location, Depth::Facts).unwrap()
 }
 
-/// Imports it within limits; gives the reason if that is refused.
+/// Imports the session within limits; returns the reason if it is refused.
 #[track_caller]
 fn refused(source: &Session, limits: ImportLimits) -> Option<String> {
     let store = Store::in_memory().unwrap();
@@ -47,9 +47,10 @@ fn refused(source: &Session, limits: ImportLimits) -> Option<String> {
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert!(
-                error
-                    .hint()
-                    .is_some_and(|hint| hint.contains("boswell show claude:")),
+                matches!(
+                    error.advice(),
+                    Some(Advice::ShowSession { session: Some(session) }) if session.starts_with("claude:")
+                ),
                 "{error}"
             );
             assert!(

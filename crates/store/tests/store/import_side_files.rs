@@ -1,4 +1,4 @@
-//! What lies beside a session is brought over with it, or nothing is; what cannot be read is named.
+//! The side files of a session are imported with it, or nothing is; unreadable files are reported.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn line(uuid: &str, text: &str) -> String {
     )
 }
 
-/// Refuses to open one file.
+/// A disk that refuses to open one file.
 #[derive(Debug)]
 struct Closed {
     files: MemoryBackend,
@@ -123,7 +123,7 @@ fn prepare(disk: &CrashDisk) {
     durable::make_folders(disk, Path::new("/home")).unwrap();
 }
 
-/// Sessions that are there, without transcripts of subagents, each with what lies beside it.
+/// Returns the sessions without transcripts of subagents, each with its side files.
 fn sessions(disk: &CrashDisk) -> Vec<Vec<(String, u64)>> {
     let store = open(disk, 1 << 20);
     let found = store.list().unwrap().sessions;
@@ -151,7 +151,7 @@ const ALL: [&str; 3] = [
 #[test]
 fn after_a_crash_a_session_has_all_its_side_files_or_is_not_there() {
     let (mut there, mut not_there) = (0, 0);
-    // One size is torn in enough ways; all bytes of a megabyte are not told apart.
+    // One size is torn in enough ways; the bytes of a megabyte are not tested one by one.
     for keep in 0..2 {
         let checked = everywhere(
             keep,
@@ -193,7 +193,7 @@ fn after_a_crash_a_session_has_all_its_side_files_or_is_not_there() {
     assert!(there > 0 && not_there > 0, "{there} {not_there}");
 }
 
-/// The same with little beside it, so that every byte can be torn.
+/// As above with small side files, so that a tear at every byte can be tested.
 fn import_small(disk: &CrashDisk, id_source: u64) -> Result<Imported> {
     let mut files = MemoryBackend::default();
     files.put(&format!("projects/-w/{ID}.jsonl"), line("u1", "why?"), None);
@@ -235,8 +235,8 @@ fn a_disk_that_fails_on_the_way_is_left_as_it_was() {
         failed += 1;
         let of_session = |path: &String| path.contains("/sessions/") && path.contains("Z_");
         let left: Vec<String> = disk.snapshot().into_keys().filter(of_session).collect();
-        // A log whose own making failed at its very end may stand: it is whole, and so
-        // is what belongs to it.
+        // If only the last call of its creation failed, the log may exist: then it is complete, and
+        // so are its side files.
         let found = sessions(&disk);
         let whole = found.len() == 1 && names(&found[0]) == ALL;
         assert!(left.is_empty() || whole, "call {call}: {left:?}");

@@ -30,7 +30,7 @@ fn a_session_that_its_agent_has_open_is_not_driven_but_can_be_labelled() {
         Arc::new(SystemIds),
         home.path().join("locks"),
     );
-    // A process that keeps the log open for appending, as xcsh does.
+    // A process that has the log open for appending, like xcsh.
     let open = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
     let mut agent = Command::new("sleep")
         .arg("30")

@@ -1,4 +1,4 @@
-//! Everything that `boswell-store` promises, from outside. One program, so that it is linked once.
+//! Tests of the public API of `boswell-store`. One test program, so that it is linked once.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 #[cfg(feature = "tokio")]

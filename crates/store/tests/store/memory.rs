@@ -1,4 +1,5 @@
-//! Memory: pages change whole and under a lock, names stay in their folder, and problems are told.
+//! Memory: pages are replaced atomically under a lock, names stay in their folder, and problems are
+//! reported.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,7 +98,7 @@ fn writers_at_the_same_time_lose_nothing_of_each_other() {
             let memories = Memories::new(Arc::new(RealDisk), home.path(), &format!("w{writer}"));
             scope.spawn(move || {
                 for n in 0..10 {
-                    // Busy is an answer too: the caller tries again.
+                    // `Busy` is a valid result: the caller retries.
                     while memories
                         .append(PROJECT, "log.md", &format!("{writer}-{n}"))
                         .is_err()
@@ -131,7 +132,7 @@ fn locked_memory_is_busy_and_unchanged() {
     assert!(held.try_lock(LockMode::Exclusive).unwrap());
     let error = memories.put(PROJECT, "a.md", "new").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
-    assert!(error.hint().is_some());
+    assert!(error.advice().is_some());
     assert_eq!(memories.load(PROJECT).unwrap().pages[0].text, "old");
 }
 

@@ -1,4 +1,5 @@
-//! Large values of boswell's own sessions: kept whole beside the log, checked when they are read.
+//! Large values of boswell's own sessions: stored completely in side files, verified when they are
+//! read.
 
 #![expect(
     clippy::disallowed_methods,
@@ -37,10 +38,7 @@ fn a_text_of_a_million_characters_and_an_image_come_back_whole() {
     writer
         .append(Draft::user(long.clone()).with_id("long"))
         .unwrap();
-    let parts = vec![Part::Image {
-        base64: image.clone(),
-        mime: "image/png".to_owned(),
-    }];
+    let parts = vec![Part::image(image.clone(), "image/png")];
     writer
         .append(Draft::answer(AssistantMessage {
             content: parts,

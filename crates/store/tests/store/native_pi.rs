@@ -1,5 +1,5 @@
-//! Pi and oh-my-pi themselves load what every operation of ours wrote, stand where we stand, and
-//! add to it what we then read.
+//! pi and oh-my-pi themselves load the result of every write operation with the same leaf, and
+//! append entries that we then read.
 //!
 //! Needs BOSWELL_PI_PACKAGE, and BOSWELL_OMP_PACKAGE with BOSWELL_BUN, which `cargo xtask test`
 //! sets; without them the comparison is skipped, under CI it fails. The rules of xcsh that can be
@@ -68,7 +68,7 @@ fn ask(mut program: Command, script: &str, requests: &[Value]) -> Vec<Value> {
     answers
 }
 
-/// Compares what pi says of a session with what we read.
+/// Compares pi's description of a session with ours.
 fn compare(said: &Value, session: &Session, what: &str) {
     let picture = Picture::of(session);
     assert_eq!(
@@ -120,8 +120,8 @@ fn compare(said: &Value, session: &Session, what: &str) {
             said["model"]["provider"].as_str().unwrap(),
             said["model"]["modelId"].as_str().unwrap()
         );
-        // An answer that does not say its model is `unknown/unknown` to pi; to us it leaves
-        // the model as it was.
+        // An assistant message without a model is `unknown/unknown` to pi; we keep the model before
+        // it.
         let same = [
             model.clone(),
             format!("unknown/{model}"),
@@ -143,7 +143,7 @@ fn pi_loads_what_every_operation_wrote_and_stands_where_we_stand() {
 type Ask = dyn Fn(&[Value]) -> Vec<Value>;
 type Compare = dyn Fn(&Value, &Session, &str);
 
-/// The agent loads every session without changing a byte, and stands where we stand.
+/// Checks that the agent loads every session without changing a byte, with the same leaf.
 fn loads_all(dialect: &str, ask: &Ask, compare: &Compare) {
     let folder = tempfile::tempdir().unwrap();
     let made = make_all(dialect, &folder.path().join("home"));
@@ -178,12 +178,12 @@ fn what_pi_adds_is_read_by_us_and_we_go_on_from_there() {
     }
 }
 
-/// The agent adds to every session; we read that and add to it in turn.
+/// The agent appends to every session; we read that and append again.
 fn goes_on(dialect: &str, agent: &str, ask: &Ask, compare: &Compare) {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");
     let mut made = make_all(dialect, &home);
-    // One file, one request.
+    // One request per file.
     made.retain(|made| made.what != "titled");
     let requests: Vec<Value> = made
         .iter()
@@ -214,7 +214,7 @@ fn goes_on(dialect: &str, agent: &str, ask: &Ask, compare: &Compare) {
         let answered = made.session.log().slots().any(|slot| {
             made.session.log().kind(slot) == boswell_store::model::EntryKind::Assistant
         });
-        // A file without an answer pi writes once more as a whole when the first answer comes; both
+        // pi rewrites a file without an assistant message completely when the first one comes; both
         // copies are one session.
         if answered {
             compare(&said["added"], &session, made.what);
@@ -257,7 +257,7 @@ fn every_file_keeps_to_the_rules_of_xcsh() {
             made.what,
             header.len()
         );
-        // Its leaf is its last line.
+        // The leaf is the last line.
         let last = lines
             .last()
             .filter(|line| line["type"] != "session")

@@ -1,5 +1,5 @@
-//! Stores of pi, oh-my-pi and xcsh through the library: what their flavours change about making,
-//! retrying and forking.
+//! Stores of pi, oh-my-pi and xcsh through the library: the differences in creating, retrying and
+//! forking.
 #![expect(
     clippy::disallowed_methods,
     reason = "a test looks at real files and stops at the first surprise"

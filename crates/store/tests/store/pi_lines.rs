@@ -1,9 +1,8 @@
-//! The rules of the third version of pi's format, as pi and xcsh need them.
+//! The rules of version 3 of pi's format, as pi and xcsh require them.
 
 use serde_json::Value;
 
-/// The lines of a file that must be whole records of the third version of pi's
-/// format, header first.
+/// Parses the lines of a file, which must be complete records of version 3, header first.
 pub(crate) fn pi_lines(bytes: &[u8]) -> Vec<Value> {
     assert_eq!(bytes.last(), Some(&b'\n'), "the last line is not ended");
     let text = std::str::from_utf8(bytes).unwrap();

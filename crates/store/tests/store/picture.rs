@@ -1,4 +1,4 @@
-//! What a session looks like from outside.
+//! A comparable summary of a session as a reader sees it.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,25 @@ use boswell_store::Session;
 use boswell_store::model::{EntryKind, Tip};
 use serde_json::Value;
 
-/// All that a reader sees.
+/// Everything that a reader sees.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Picture {
     /// Id and parent of each entry, in file order.
     pub(crate) entries: Vec<(String, Option<String>)>,
     /// The last entry.
     pub(crate) tip: Option<String>,
-    /// Where the conversation stands.
+    /// The current leaf.
     pub(crate) leaf: Option<String>,
     /// Labels in force.
     pub(crate) labels: BTreeMap<String, String>,
     /// The title.
     pub(crate) title: Option<String>,
-    /// Role and text of each message that a model would be sent.
+    /// Role and text of each message of the context.
     pub(crate) context: Vec<(String, String)>,
 }
 
 impl Picture {
-    /// Looks at a session.
+    /// Summarises a session.
     pub(crate) fn of(session: &Session) -> Picture {
         let log = session.log();
         let name = |slot| log.label(slot).into_owned();
@@ -59,7 +59,7 @@ impl Picture {
     }
 }
 
-/// Role and text of each message at a tip.
+/// Returns role and text of each message of the context at a tip.
 fn context(session: &Session, tip: Tip) -> Vec<(String, String)> {
     let items = session.context(tip).unwrap().items;
     let message = |item| {

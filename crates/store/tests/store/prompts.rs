@@ -1,4 +1,4 @@
-//! Prompt history: nothing waits, nothing doubles, nothing in the file is lost to a damaged line.
+//! Prompt history: no call waits, no prompt is duplicated, and a damaged line does not lose others.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Threads that append through one writer share its syncs.
+//! Group commit: threads that append through one writer share its syncs.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 const THREADS: usize = 64;
 
-/// Counts syncs and appends of files; while it is shut, syncs do not end.
+/// Counts syncs and appends of files; while the gate is shut, syncs do not return.
 #[derive(Debug, Default)]
 struct Gate {
     memory: Arc<MemoryDisk>,
@@ -101,7 +101,7 @@ fn appends_that_come_while_a_sync_runs_share_the_next_one() {
     }
 }
 
-/// Chance that counts what it was asked for: every entry that is encoded needs an id.
+/// An id source that counts its calls: every encoded entry needs an id.
 #[derive(Debug, Default)]
 struct CountedIds(AtomicUsize);
 
@@ -249,7 +249,7 @@ fn an_append_that_need_not_be_synced_is_written_behind_those_that_wait_for_a_syn
 fn entries_that_wait_for_a_sync_get_the_latest_entry_as_parent() {
     let gate = Arc::new(Gate::default());
     let (store, writer, id_source) = session_on(&gate.clone());
-    // Another process: a writer of its own on the same files, whose syncs are not held up.
+    // Another process: a second writer on the same files, whose syncs are not blocked.
     let other = Store::open_on(gate.memory.clone(), Arc::new(SystemIds), "/home").unwrap();
     let id = writer.reference().id.clone();
     let mut title = String::new();

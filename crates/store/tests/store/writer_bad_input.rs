@@ -1,4 +1,4 @@
-//! Requests that cannot be met: an error of the right kind, and not a byte on disk changes.
+//! Invalid requests: an error of the right kind, and no byte on disk changes.
 #![expect(
     clippy::disallowed_methods,
     reason = "a test plants, looks and stops at the first surprise"
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 const ID: &str = "here";
 
-/// A home with one closed session of two entries, `u1` and `a1`.
+/// Creates a home with one closed session of two entries, `u1` and `a1`.
 fn home() -> (TempDir, Store, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path().join("home")).unwrap();
@@ -31,7 +31,7 @@ fn home() -> (TempDir, Store, PathBuf) {
     (folder, store, path)
 }
 
-/// The request fails with that kind, says something, and leaves everything below `root` as it was.
+/// Checks that the request fails with that kind and a message, and changes nothing below `root`.
 #[track_caller]
 fn refused<T: std::fmt::Debug>(
     root: &Path,

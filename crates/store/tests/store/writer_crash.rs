@@ -1,9 +1,9 @@
-//! The writer on a disk that dies, fills up or lies, at every call that it makes.
+//! The writer on a disk that crashes, is full, or loses synced data, at every call.
 //!
-//! A story creates sessions, appends to them in every way and closes them. It is cut off at each
-//! call; then the machine boots again with none, all or some of the unsynced facts, and everything
-//! that had a receipt must be there: whole, once, in order. What was torn stays, is reported, and
-//! is not in the way of the next append.
+//! A story creates sessions, appends to them in every way and closes them. It is interrupted at
+//! each call; then the machine boots again with none, all or some of the unsynced changes, and
+//! every entry with a receipt must exist: complete, once, in order. A torn line stays, is reported,
+//! and does not block the next append.
 
 mod failing_disk;
 mod recovery;
@@ -34,7 +34,7 @@ fn open(disk: &CrashDisk, id_source: u64) -> Result<Store> {
     )
 }
 
-/// A disk with a folder for homes on it.
+/// Returns a disk with a folder for homes.
 fn fresh() -> CrashDisk {
     let disk = CrashDisk::new(1);
     durable::make_folders(&disk, Path::new("/home")).unwrap();
@@ -42,12 +42,12 @@ fn fresh() -> CrashDisk {
     disk
 }
 
-/// What one session is owed.
+/// The acknowledged entries of one session.
 #[derive(Debug, Clone, Default)]
 struct Owed {
     created: bool,
     visible: bool,
-    /// Acknowledged entries in order, with whether they survive the machine.
+    /// Acknowledged entries in order, each with whether it must survive a crash of the machine.
     entries: Vec<(String, bool)>,
 }
 
@@ -76,14 +76,14 @@ impl Owed {
 struct Story {
     a: Owed,
     b: Owed,
-    /// What stopped it.
+    /// The error that stopped the story.
     error: Option<boswell_store::Error>,
-    /// What the writer that stopped held for doubtful, and what its next append said.
+    /// Ids of the entries that the failed writer reported as possibly written.
     doubtful: Vec<String>,
     afterwards: Option<(ErrorKind, String)>,
 }
 
-/// Tells the story until something fails.
+/// Runs the story until something fails.
 fn tell(disk: &CrashDisk) -> Story {
     let mut story = Story::default();
     if let Err(error) = try_to_tell(disk, &mut story) {
@@ -120,7 +120,7 @@ fn try_to_tell(disk: &CrashDisk, story: &mut Story) -> Result<()> {
     writer.release()
 }
 
-/// When a part fails, asks the writer what it knows of that.
+/// When a part fails, records the state that the writer reports.
 fn watched(
     writer: &SessionWriter,
     story: &mut Story,
@@ -181,7 +181,7 @@ fn bytes_of(disk: &CrashDisk, session: &Session) -> Vec<u8> {
         .unwrap()
 }
 
-/// Whole records on lines of their own: their ids, the header's left out.
+/// Returns the ids of complete records on separate lines, without the header's.
 fn own_lines(bytes: &[u8]) -> Vec<String> {
     let lines = bytes.split(|byte| *byte == b'\n');
     let values = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
@@ -191,7 +191,7 @@ fn own_lines(bytes: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Whether every line is a record.
+/// Whether some line is not a record.
 fn has_torn_lines(bytes: &[u8]) -> bool {
     let lines = bytes
         .split(|byte| *byte == b'\n')
@@ -201,8 +201,8 @@ fn has_torn_lines(bytes: &[u8]) -> bool {
         .any(|line| serde_json::from_slice::<Value>(line).is_err())
 }
 
-/// Says what is wrong with a session. `machine`: the machine died, so that only
-/// synced entries are owed.
+/// Reports what is wrong with a session. `machine`: the machine crashed, so that only synced
+/// entries must exist.
 fn judge(
     disk: &CrashDisk,
     store: &Store,
@@ -262,8 +262,7 @@ fn panic_lost(place: &str, id: &str, bytes: &[u8]) -> usize {
     panic!("{place}: `{id}` is lost from {}", bytes.escape_ascii())
 }
 
-/// Opens a session after a death and appends to it. What was there must stay as
-/// it was, byte by byte.
+/// Opens a session after a crash and appends to it. All existing bytes must stay.
 fn goes_on(disk: &CrashDisk, id: &str, owed: &mut Owed, id_source: u64, place: &str) -> Result<()> {
     let store = open(disk, id_source)?;
     let before = bytes_of(disk, &store.session(id)?);
@@ -295,8 +294,7 @@ fn goes_on(disk: &CrashDisk, id: &str, owed: &mut Owed, id_source: u64, place: &
     writer.release()
 }
 
-/// Everything that must hold when a disk is found like this, also when the machine
-/// dies again right after.
+/// Checks all guarantees for a disk in this state, also if the machine crashes again immediately.
 fn examine(disk: &CrashDisk, story: &Story, machine: bool, place: &str) {
     let store = open(disk, 1 << 20).unwrap();
     for (id, owed) in [(A, &story.a), (B, &story.b)] {
@@ -330,8 +328,7 @@ fn calls_of_the_story() -> u64 {
     disk.calls()
 }
 
-/// The disk as the story left it when it was cut off at a call, with part of an
-/// append in flight taken.
+/// Returns the disk after the story was interrupted at a call that wrote part of an append.
 fn cut_off(call: u64, tear: usize) -> (CrashDisk, Story) {
     let disk = fresh();
     disk.tear_append(tear);
@@ -340,7 +337,7 @@ fn cut_off(call: u64, tear: usize) -> (CrashDisk, Story) {
     (disk, story)
 }
 
-/// How much of an append in flight is taken: nothing, a byte, half, all but the line end, all.
+/// Returns how many bytes of an append are written: none, one, half, all but the line end, all.
 fn tears(call: u64) -> Vec<usize> {
     let torn = cut_off(call, 0).0.torn().unwrap_or(0);
     let tears: BTreeSet<usize> = [0, 1, torn / 2, torn.saturating_sub(1), torn]

@@ -1,5 +1,5 @@
-//! Real processes on one session: killed, many at once, with readers beside them and with a writer
-//! that takes no locks.
+//! Real processes on one session: killed, many concurrently, with readers and with a writer that
+//! uses no locks.
 #![expect(
     clippy::disallowed_methods,
     reason = "a test plants, looks and stops at the first surprise"
@@ -25,7 +25,7 @@ struct Home {
 }
 
 impl Home {
-    /// A home with one session, whose first entry is called `first`.
+    /// Creates a home with one session, whose first entry has the id `first`.
     fn new() -> Home {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path().join("home")).unwrap();
@@ -63,8 +63,7 @@ impl Home {
         self.command(role, name, count, batch).spawn().unwrap()
     }
 
-    /// Whole lines of the file by their id, with how often each is there; the header and what
-    /// is torn are left out.
+    /// Returns the complete lines of the file without the header, and the number of torn ones.
     fn lines(&self) -> (Vec<Value>, usize) {
         let bytes = std::fs::read(&self.log).unwrap();
         let lines: Vec<&[u8]> = bytes
@@ -79,7 +78,7 @@ impl Home {
         (values.into_iter().skip(1).collect(), torn)
     }
 
-    /// Every entry once, and of each writer in the order of its numbers; returns how
+    /// Checks that every entry exists once and that those of each writer are in order; returns how
     /// many each writer has.
     fn judge(&self) -> BTreeMap<String, usize> {
         let mut seen = BTreeSet::new();
@@ -106,7 +105,7 @@ impl Home {
     }
 }
 
-/// What the entry is called: the first word of its text, else its id.
+/// Returns the name of an entry: the first word of its text, else its id.
 fn name_of(line: &Value) -> String {
     let content = &line["message"]["content"];
     let text = content.as_str().or_else(|| content[0]["text"].as_str());
@@ -115,7 +114,7 @@ fn name_of(line: &Value) -> String {
         .to_owned()
 }
 
-/// What a process printed, once it has ended well.
+/// Returns the output of a process that exited successfully.
 fn output(mut child: Child) -> Vec<String> {
     drop(child.stdin.take());
     let output = child.wait_with_output().unwrap();
@@ -163,7 +162,7 @@ fn what_a_killed_process_had_acknowledged_is_there() {
             }
             child.kill().unwrap();
             child.wait().unwrap();
-            // What it said before it died counts as well.
+            // Receipts that it printed before it died count too.
             let mut rest = String::new();
             receipts.read_to_string(&mut rest).unwrap();
             let whole = rest.rfind('\n').map_or("", |end| &rest[..end]);
@@ -183,7 +182,7 @@ fn what_a_killed_process_had_acknowledged_is_there() {
             assert!(lost.is_empty(), "lost in round {round}: {lost:?}");
         }
         home.judge();
-        // The lease went with its process, and the next one stands on its own line.
+        // The lease ended with its process, and the next entry is on a separate line.
         let writer = home.store.writer(ID, Wait::No).unwrap();
         writer
             .append(Draft::user("after all").with_id("last"))
@@ -216,7 +215,7 @@ fn eight_processes_that_share_a_session_lose_and_double_nothing() {
     assert_eq!(counts, (0..8).map(|n| (format!("w{n}"), 1000)).collect());
     let (lines, torn) = home.lines();
     assert_eq!((lines.len(), torn), (8001, 0));
-    // Each entry hangs below the one before it, whoever wrote that.
+    // The parent of each entry is the one before it, whichever process wrote that.
     assert!(
         lines
             .windows(2)
@@ -272,7 +271,7 @@ fn notes_find_a_session_also_in_the_moment_in_which_it_becomes_visible() {
         let mut line = String::new();
         receipts.read_line(&mut line).unwrap();
         assert_eq!(line, "created\n");
-        // Neither needs an entry to stand on: titles and tags only.
+        // Titles and tags only, which need no parent entry.
         let others: Vec<Child> = (0..3)
             .map(|n| home.start("note", &format!("n{n}"), 30, 1))
             .collect();
@@ -339,8 +338,8 @@ fn a_writer_without_locks_tears_none_of_our_entries() {
 // ---- one after the other ----
 
 fn opened(home: &Home) -> SessionWriter {
-    // A sibling test that starts a process holds every lock of this one for a moment,
-    // between fork and exec.
+    // A process that a concurrent test starts holds every lock of this one for a moment, between
+    // fork and exec.
     home.store
         .writer(ID, Wait::For(std::time::Duration::from_secs(5)))
         .unwrap()
@@ -375,7 +374,7 @@ fn a_second_writer_is_told_who_holds_the_lease() {
         Draft::new(boswell_store::Body::Title("named".to_owned())),
     );
     note.unwrap();
-    // A process that waits goes on as soon as the holder is gone, however it went.
+    // A waiting process continues as soon as the holder is gone, even if that was killed.
     let waiting = home.start("share", "w", 1, 1);
     holder.kill().unwrap();
     holder.wait().unwrap();

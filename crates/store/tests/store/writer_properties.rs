@@ -1,6 +1,6 @@
-//! Random calls to a writer, each compared with a reference that keeps a list.
+//! Random calls to a writer, each compared with a reference that is a list.
 //!
-//! Failing seeds are kept in `writer_properties.regressions` and tried first ever after.
+//! Failing seeds are recorded in `writer_properties.regressions` and tried first in later runs.
 
 mod appending;
 mod calls;
@@ -26,7 +26,7 @@ use proptest::test_runner::FileFailurePersistence;
 
 use calls::call;
 
-/// The model that gives all answers.
+/// The model of all assistant messages.
 const ANSWERING: &str = "p/m9";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +53,7 @@ struct Reference {
     shown: bool,
 }
 
-/// Entries are picked by a number, counted from the first and round again.
+/// A random call. Entries are chosen by a number modulo their count.
 #[derive(Debug, Clone)]
 enum Call {
     Append(Place, Said),
@@ -81,7 +81,7 @@ enum Place {
     Tip,
     Root,
     Below(usize),
-    /// Below the entry before it in the batch.
+    /// The entry before it in the batch.
     Before,
 }
 
@@ -99,7 +99,7 @@ enum Said {
 const HOME: &str = "/home/store";
 const ID: &str = "a_session.1";
 
-/// Where the session is kept.
+/// Where the session is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Ground {
     Files,
@@ -161,8 +161,8 @@ impl Run {
         (count > 0).then(|| self.reference.entries[number % count].id.clone())
     }
 
-    /// What the draft's parent is, and what the reference takes for it; `before` is the last entry
-    /// of the batch so far.
+    /// Returns the draft's parent, and the parent in the reference; `before` is the last entry of
+    /// the batch so far.
     fn place(&self, place: &Place, before: Option<&str>) -> (Parent, Option<String>) {
         let tip = before.map(str::to_owned).or_else(|| self.reference.tip());
         match place {
@@ -204,7 +204,7 @@ impl Run {
         self.bytes_of(&self.writer)
     }
 
-    /// The revision of the log as it is.
+    /// Returns the current revision of the log.
     fn revision(&self) -> Revision {
         let log = self.log(&self.writer);
         Revision::of_log(log.identity().unwrap(), log.end().unwrap())
@@ -240,7 +240,7 @@ impl Run {
 
 fn config() -> ProptestConfig {
     let kept = FileFailurePersistence::Direct("tests/store/writer_properties.regressions");
-    // `PROPTEST_CASES` asks for more.
+    // `PROPTEST_CASES` sets the number of cases.
     let cases = ProptestConfig::default().cases / 2;
     ProptestConfig {
         cases,
@@ -270,7 +270,7 @@ proptest! {
     }
 }
 
-/// Cases that failed once.
+/// Runs calls of a case that failed once.
 fn tell(calls: &[Call]) {
     for ground in [Ground::Files, Ground::Rows] {
         let mut run = Run::start(ground, Visibility::AtOnce, 0);

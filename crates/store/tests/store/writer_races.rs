@@ -1,5 +1,4 @@
-//! A writer without locks that gets its bytes in at the worst moment: right before
-//! or right after ours.
+//! A writer without locks that writes at the worst moment: directly before or after our append.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -13,16 +12,16 @@ use boswell_store::{
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 use serde_json::Value;
 
-/// Bytes of others that go into the log around an append of ours.
+/// Bytes that another writer adds to the log around an append of ours.
 #[derive(Debug, Clone, Default)]
 struct Intrusion {
     before: &'static [u8],
-    /// Where our append is cut in two, if it is, with these bytes in between.
+    /// Where our append is split in two, if it is, with these bytes in between.
     between: Option<(usize, &'static [u8])>,
     after: &'static [u8],
 }
 
-/// Writes what others would write into the log, around the appends of ours.
+/// Writes foreign bytes into the log around our appends.
 #[derive(Debug)]
 struct Intruder {
     disk: Arc<MemoryDisk>,
@@ -114,7 +113,7 @@ impl Race {
             .unwrap()
     }
 
-    /// Bytes that others append while nobody is looking.
+    /// Appends bytes like another program, between two calls of ours.
     fn foreign(&self, bytes: &[u8]) {
         durable::append_all(
             self.disk
@@ -135,7 +134,7 @@ impl Race {
         .unwrap()
     }
 
-    /// Id and parent of the whole records that stand on a line of their own.
+    /// Returns id and parent of the complete records on separate lines.
     fn lines(&self) -> Vec<(String, Option<String>)> {
         let text = self.text();
         let values = text
@@ -168,7 +167,7 @@ fn a_whole_line_between_our_look_and_our_write_is_counted_and_nothing_is_written
     assert_eq!(race.writer.races(), 1);
     assert_eq!(race.ids(), ["u1", "theirs", "a1"]);
     assert_eq!(receipt.revision.end(), race.text().len() as u64);
-    // The id of the other is known from now on, and so is ours at its place.
+    // The other writer's id is known from now on, and so is ours at its position.
     race.writer
         .append(
             Draft::user("below").below(boswell_store::writer::Parent::Entry("theirs".to_owned())),
@@ -287,8 +286,8 @@ fn what_others_add_behind_ours_is_the_new_tip_and_half_of_it_stays_on_its_own_li
 fn the_rest_of_a_half_line_that_we_saw_is_read_with_its_beginning() {
     let race = Race::new();
     race.foreign(HALF);
-    // A refused append looks at the log and writes nothing, so that the other
-    // can still end its line.
+    // A refused append reads the log and writes nothing, so that the other writer can still finish
+    // its line.
     let stale = Expect::Revision("1".parse().unwrap());
     assert!(
         race.writer
@@ -299,7 +298,7 @@ fn the_rest_of_a_half_line_that_we_saw_is_read_with_its_beginning() {
     race.append("a1");
     assert_eq!(race.ids(), ["u1", "half", "a1"]);
     assert_eq!(race.lines()[2].1.as_deref(), Some("half"));
-    // The same when the line was torn as the writer was opened.
+    // As above, if the line was torn before the writer was opened.
     race.foreign(HALF);
     let Race {
         disk,

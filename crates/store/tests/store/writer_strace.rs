@@ -1,4 +1,4 @@
-//! What the system sees: no receipt leaves a process before the sync that covers it has returned.
+//! System calls: no receipt leaves a process before the sync that covers it has returned.
 //!
 //! Needs strace; without it the test is skipped, under CI it fails.
 #![expect(
@@ -12,12 +12,12 @@ use std::process::{Command, Stdio};
 
 use crate::hammer::hammer;
 
-/// A call as strace prints it, with the path behind its file descriptor.
+/// A call as strace prints it, with the path of its file descriptor.
 #[derive(Debug, Clone, PartialEq)]
 enum Call {
-    /// To a file: its path and the beginning of what was written.
+    /// A write to a file: its path and the beginning of the bytes.
     Wrote(String, String),
-    /// To standard output.
+    /// A write to standard output.
     Said(String),
     SyncedFile(String),
     SyncedFolder(String),
@@ -70,7 +70,7 @@ fn trace(folder: &Path, role: &str, count: usize) -> Vec<Call> {
         .collect()
 }
 
-/// Only calls that succeeded; each stands on one line, because the process has one thread.
+/// Parses calls that succeeded; each is on one line, because the process has one thread.
 fn parse(line: &str) -> Option<Call> {
     let call = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
     let (call, result) = call.rsplit_once(" = ")?;
@@ -100,8 +100,8 @@ fn position(calls: &[Call], is_it: impl Fn(&Call) -> bool) -> usize {
     calls.iter().position(is_it).unwrap()
 }
 
-/// For each receipt: its entry was written, and then the log was synced, both
-/// before the receipt left.
+/// Checks for each receipt that its entry was written and then the log synced, both before the
+/// receipt was printed.
 fn receipts_follow_their_syncs(calls: &[Call], count: usize) {
     for number in 0..count {
         let said = position(
@@ -151,7 +151,7 @@ fn no_receipt_leaves_before_its_sync_and_a_new_log_is_durable_before_it_is_used(
     );
     let project = Path::new(to).parent().unwrap();
     for (above, folder) in project.ancestors().take(4).enumerate() {
-        // The folders above it may be synced before, when they were made.
+        // The folders above it may be synced earlier, when they were created.
         let from = if above == 0 { linked } else { 0 };
         let folder = Call::SyncedFolder(folder.to_str().unwrap().to_owned());
         assert!(
@@ -159,7 +159,7 @@ fn no_receipt_leaves_before_its_sync_and_a_new_log_is_durable_before_it_is_used(
             "{folder:?} is not synced: {calls:?}"
         );
     }
-    // From then on an append is one write and one sync.
+    // From then on, an append is one write and one sync.
     let second = position(
         &calls,
         |call| matches!(call, Call::Said(text) if text.starts_with("x-1\\n")),
@@ -183,7 +183,7 @@ fn a_deferred_log_has_its_visible_name_synced_before_the_first_answer_is_acknowl
     let folder = tempfile::tempdir().unwrap();
     let calls = trace(folder.path(), "defer", 3);
     receipts_follow_their_syncs(&calls, 3);
-    // x-0 is a prompt, x-1 the first answer.
+    // x-0 is a prompt, x-1 the first assistant message.
     let shown = position(
         &calls,
         |call| matches!(call, Call::Renamed(from, to) if from.ends_with(".pending") && to.ends_with("_s.jsonl")),
@@ -215,7 +215,7 @@ fn a_log_in_doubt_is_copied_and_synced_before_anything_is_acknowledged() {
     }
     let folder = tempfile::tempdir().unwrap();
     trace(folder.path(), "create", 1);
-    // A second name of the log, as a writer leaves it whose sync failed.
+    // A hard link to the log, which was the failed-sync marker of earlier versions.
     let only = |folder: &Path| {
         std::fs::read_dir(folder)
             .unwrap()

@@ -10,38 +10,38 @@ use super::vocabulary::Vocabulary;
 use crate::clock::MORNING;
 use crate::rng::Rng;
 
-/// Whose format a long session has.
+/// The format of a long session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BigKind {
-    /// Claude Code's.
+    /// The format of Claude Code.
     Claude,
-    /// pi's, version 3, with the settings restated behind each compaction as boswell's
-    /// own sessions have them.
+    /// The format of pi, version 3, with a settings snapshot after each compaction, as in boswell's
+    /// own sessions.
     Pi,
 }
 
-/// What a long session holds.
+/// Facts about a generated long session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BigSession {
-    /// The session's id.
+    /// Id of the session.
     pub id: String,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
-    /// How many lines.
+    /// Number of lines.
     pub lines: usize,
-    /// How many compactions.
+    /// Number of compactions.
     pub compactions: usize,
-    /// Where the last compaction's line begins.
+    /// Position of the last compaction's line.
     pub last_compaction: u64,
-    /// The id of the first record that the last compaction keeps.
+    /// Id of the first record that the last compaction preserves.
     pub first_kept: String,
-    /// How many times the leaf went back and another branch began.
+    /// Number of times that the leaf moved back and another branch began.
     pub branches: usize,
-    /// The id of the last record, which is the leaf.
+    /// Id of the last record, which is the leaf.
     pub leaf: String,
 }
 
-/// What both formats can do, so that one plan drives them.
+/// The operations that both formats support, so that one plan generates both.
 trait Turns {
     fn turn(&mut self) -> String;
     fn compact(&mut self, kept: &str);
@@ -117,7 +117,7 @@ impl Turns for ClaudeLines<'_> {
 /// Writes one session of about `bytes` bytes to `path`, with about eight compactions, the last one
 /// near the end, and branches.
 ///
-/// Memory stays at a turn and the pool of words.
+/// Memory is bounded by one turn and the pool of words.
 pub fn big_session(path: &Path, bytes: u64, kind: BigKind) -> BigSession {
     let vocabulary = Vocabulary::new(1);
     let rng = Rng::new(bytes ^ 0xb16);
@@ -136,13 +136,7 @@ pub fn big_session(path: &Path, bytes: u64, kind: BigKind) -> BigSession {
 }
 
 fn drive(log: &mut dyn Turns, path: &Path, bytes: u64) -> BigSession {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent).expect("the folder can be made");
-    }
-    let mut file = BufWriter::with_capacity(
-        1 << 20,
-        fs::File::create(path).expect("the file can be made"),
-    );
+    let mut file = create(path);
     let mut big = BigSession {
         id: log.id().to_owned(),
         bytes: 0,
@@ -153,29 +147,20 @@ fn drive(log: &mut dyn Turns, path: &Path, bytes: u64) -> BigSession {
         branches: 0,
         leaf: String::new(),
     };
-    // Seven compactions at equal steps, and one just before the end, so that a reader from the
+    // Seven compactions at equal distances, and one just before the end, so that a reader from the
     // end has little to read.
     let near_end = bytes - (bytes / 50).min(2_000_000);
-    let mut due: Vec<u64> = (1..8)
-        .map(|part| bytes / 8 * part)
-        .chain([near_end])
-        .rev()
-        .collect();
-    let mut forks: Vec<u64> = (1..5)
-        .map(|part| bytes / 5 * part + bytes / 40)
-        .rev()
-        .collect();
+    let mut compactions = Schedule::at((1..8).map(|part| bytes / 8 * part).chain([near_end]));
+    let mut forks = Schedule::at((1..5).map(|part| bytes / 5 * part + bytes / 40));
     let mut recent: Vec<String> = Vec::new();
     while big.bytes < bytes {
         recent.push(log.turn());
         flush(log, &mut file, &mut big);
-        if forks.last().is_some_and(|&at| big.bytes > at) {
-            forks.pop();
+        if forks.is_due(big.bytes) {
             *log.parent() = recent.last().cloned();
             big.branches += 1;
         }
-        if due.last().is_some_and(|&at| big.bytes > at) {
-            due.pop();
+        if compactions.is_due(big.bytes) {
             big.compactions += 1;
             big.last_compaction = big.bytes;
             big.first_kept = recent.last().cloned().unwrap_or_default();
@@ -188,6 +173,34 @@ fn drive(log: &mut dyn Turns, path: &Path, bytes: u64) -> BigSession {
     file.flush().expect("the last bytes can be written");
     (big.lines, big.leaf) = (log.lines(), log.parent().clone().unwrap_or_default());
     big
+}
+
+fn create(path: &Path) -> BufWriter<fs::File> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).expect("the folder can be made");
+    }
+    let file = fs::File::create(path).expect("the file can be made");
+    BufWriter::with_capacity(1 << 20, file)
+}
+
+/// Sizes of the file at which something is due, the next one last.
+struct Schedule(Vec<u64>);
+
+impl Schedule {
+    fn at(sizes: impl IntoIterator<Item = u64>) -> Schedule {
+        let mut sizes: Vec<u64> = sizes.into_iter().collect();
+        sizes.reverse();
+        Schedule(sizes)
+    }
+
+    /// Whether the file has grown past the next size, which then is done with.
+    fn is_due(&mut self, bytes: u64) -> bool {
+        let due = self.0.last().is_some_and(|&at| bytes > at);
+        if due {
+            self.0.pop();
+        }
+        due
+    }
 }
 
 fn flush(log: &mut dyn Turns, file: &mut BufWriter<fs::File>, big: &mut BigSession) {

@@ -1,4 +1,4 @@
-//! Writes Claude-shaped turns straight into bytes.
+//! Writes exchanges in Claude's format directly into bytes.
 
 use std::fmt::Write as _;
 
@@ -78,7 +78,7 @@ impl<'a> ClaudeLines<'a> {
         self.end();
     }
 
-    /// Begins a chain line, up to and without its message, and gives its uuid.
+    /// Begins a chain line, up to its message, and returns its uuid.
     pub(super) fn begin(&mut self, kind: &str) -> String {
         let uuid = self.rng.uuid_v4();
         let step = 1_000 * self.rng.between(1, 40) as i64;
@@ -105,7 +105,7 @@ impl<'a> ClaudeLines<'a> {
         ));
     }
 
-    /// Adds a prompt; `extra` is put in behind the first words.
+    /// Adds a prompt; `extra` is inserted after the first words.
     pub(super) fn prompt(&mut self, extra: &str) {
         let bytes = self.rng.lognormal(5.6, 0.9).min(2_000.0) as usize + 40;
         self.text.clear();
@@ -149,8 +149,8 @@ impl<'a> ClaudeLines<'a> {
         push_string(&mut self.out, &self.text);
     }
 
-    /// Adds a step of the agent: an answer, a thought, or a call with its result; says
-    /// whether it was a call.
+    /// Adds a step of the agent: a message, thinking, or a call with its result; returns whether it
+    /// was a call.
     pub(super) fn step(&mut self, small: bool, mark_result: bool) -> bool {
         let kind = self.rng.unit();
         if mark_result || kind >= 0.33 {

@@ -1,4 +1,4 @@
-//! Many sessions of many sizes, with markers whose frequency is known.
+//! Many sessions of many sizes, with markers of known frequency.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,33 +12,38 @@ use crate::disk;
 use crate::make::claude::project_key;
 use crate::rng::Rng;
 
-/// 2026-11-01T00:00:00Z: sessions lie in the 240 days before.
+/// 2026-11-01T00:00:00Z: sessions are in the 240 days before.
 const END: i64 = 1_793_491_200_000;
 
-/// What was written, for checking recall.
+/// What was written, to check recall.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
-    /// How many sessions.
+    /// Number of sessions.
     pub sessions: usize,
-    /// How many bytes, all files together.
+    /// Total number of bytes.
     pub bytes: u64,
-    /// How many lines, before any damage.
+    /// Number of lines, before any damage.
     pub lines: usize,
     /// The seed.
     pub seed: u64,
-    /// The sessions that hold [`RARE`], in user text.
+    /// The sessions that contain [`RARE`], in user text.
     pub rare: Vec<String>,
-    /// The sessions that hold [`super::RARE_TOOL`], in a tool's output only.
+    /// The sessions that contain [`super::RARE_TOOL`], only in a tool's output.
     pub rare_tool: Vec<String>,
-    /// How many sessions hold [`MIDDLE`].
+    /// Number of sessions that contain [`MIDDLE`].
     pub deadlock: usize,
-    /// How many sessions hold [`PHRASE`].
+    /// Number of sessions that contain [`PHRASE`].
     pub phrase: usize,
-    /// How many sessions hold [`CJK`].
+    /// Number of sessions that contain [`CJK`].
     pub cjk: usize,
 }
 
 impl Manifest {
+    fn write(&self, out: &Path) {
+        let text = format!("{:#}\n", self.to_json());
+        disk::write(&out.join("manifest.json"), text.as_bytes());
+    }
+
     fn to_json(&self) -> Value {
         json!({
             "rare": self.rare, "rare_tool": self.rare_tool, "deadlock": self.deadlock, "phrase": self.phrase,
@@ -47,33 +52,27 @@ impl Manifest {
     }
 }
 
-/// Writes a home folder with `sessions` Claude-shaped sessions of `mb` megabytes together, and
-/// `manifest.json` in it.
+/// Writes a home folder with `sessions` sessions in Claude's format of `mb` megabytes in total, and
+/// a `manifest.json`.
 ///
 /// With `damage` some files get a torn tail, a run of NULs, or a BOM and CR LF, and one gets a line
-/// of 60 MB (of 60 % of `mb`, if that is less). Markers are near the start of a session, so
-/// damage does not take them away.
+/// of 60 MB (of 60 % of `mb`, if that is less). Markers are near the start of a session, so damage
+/// does not remove them.
 pub fn generate(out: &Path, sessions: usize, mb: f64, seed: u64, damage: bool) -> Manifest {
     let vocabulary = Vocabulary::new(seed);
     let mut rng = Rng::for_part(seed, "corpus");
-    let projects: Vec<String> = (0..((sessions as f64).sqrt() as usize).max(5))
-        .map(|n| {
-            format!(
-                "/home/dev/proj/{}-{}-{n}",
-                vocabulary.name(&mut rng),
-                rng.pick(&["api", "web", "cli", "infra", "lib"])
-            )
-        })
+    let count = ((sessions as f64).sqrt() as usize).max(5);
+    let projects: Vec<String> = (0..count)
+        .map(|number| project(number, &vocabulary, &mut rng))
         .collect();
-    let drawn: Vec<f64> = (0..sessions).map(|_| rng.lognormal(0.0, 1.25)).collect();
-    let scale = mb * 1e6 / drawn.iter().sum::<f64>();
+    let sizes = sizes(sessions, mb, &mut rng);
     let (rare, rare_tool) = (sample(&mut rng, sessions, 3), sample(&mut rng, sessions, 2));
     let mut manifest = Manifest {
         sessions,
         seed,
         ..Manifest::default()
     };
-    for (number, size) in drawn.iter().enumerate() {
+    for (number, size) in sizes.into_iter().enumerate() {
         let cwd = rng.pick(&projects).clone();
         let begun = END - 60_000 * rng.below(60 * 24 * 240) as i64;
         let mut log = ClaudeLines::new(&vocabulary, Rng::new(rng.next_u64()), &cwd, begun);
@@ -82,32 +81,40 @@ pub fn generate(out: &Path, sessions: usize, mb: f64, seed: u64, damage: bool) -
         if marked {
             manifest.rare_tool.push(log.id.clone());
         }
-        session(
-            &mut log,
-            (size * scale).max(2_500.0) as usize,
-            &extra,
-            marked,
-        );
+        session(&mut log, size, &extra, marked);
         manifest.lines += log.lines;
-        let (name, last) = (format!("{}.jsonl", log.id), log.clock.ms());
-        let bytes = if damage {
-            damaged(log.out, number, mb)
-        } else {
-            log.out
-        };
-        manifest.bytes += bytes.len() as u64;
-        let path = out
-            .join(".claude/projects")
-            .join(project_key(&cwd))
-            .join(name);
-        disk::write(&path, &bytes);
-        disk::set_modified(&path, last);
+        if damage {
+            log.out = damaged(log.out, number, mb);
+        }
+        manifest.bytes += log.out.len() as u64;
+        write(&log, out, &cwd);
     }
-    disk::write(
-        &out.join("manifest.json"),
-        format!("{:#}\n", manifest.to_json()).as_bytes(),
-    );
+    manifest.write(out);
     manifest
+}
+
+/// Bytes of each session: few are very long, and all together have `mb` megabytes.
+fn sizes(sessions: usize, mb: f64, rng: &mut Rng) -> Vec<usize> {
+    let drawn: Vec<f64> = (0..sessions).map(|_| rng.lognormal(0.0, 1.25)).collect();
+    let scale = mb * 1e6 / drawn.iter().sum::<f64>();
+    let sizes = drawn
+        .iter()
+        .map(|size| (size * scale).max(2_500.0) as usize);
+    sizes.collect()
+}
+
+fn project(number: usize, vocabulary: &Vocabulary, rng: &mut Rng) -> String {
+    let name = vocabulary.name(rng);
+    let kind = rng.pick(&["api", "web", "cli", "infra", "lib"]);
+    format!("/home/dev/proj/{name}-{kind}-{number}")
+}
+
+/// Writes the transcript to where Claude Code keeps it below the home folder `out`.
+fn write(log: &ClaudeLines<'_>, out: &Path, cwd: &str) {
+    let folder = out.join(".claude/projects").join(project_key(cwd));
+    let path = folder.join(format!("{}.jsonl", log.id));
+    disk::write(&path, &log.out);
+    disk::set_modified(&path, log.clock.ms());
 }
 
 fn sample(rng: &mut Rng, among: usize, count: usize) -> HashSet<usize> {

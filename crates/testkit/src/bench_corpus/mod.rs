@@ -1,9 +1,9 @@
-//! Large corpora for measuring: Claude-shaped sessions with known markers, and single
+//! Large corpora for benchmarks: sessions in Claude's format with known markers, and single
 //! sessions of a gigabyte.
 //!
 //! Proportions are those of real folders: log-normal sizes, short prompts, tool output as most of
-//! the bytes, three results in a hundred very long. The words follow Zipf's law. How often each
-//! marker occurs is in the manifest, so that recall can be checked.
+//! the bytes, three results in a hundred very long. The words follow Zipf's law. The manifest
+//! contains how often each marker occurs, so that recall can be checked.
 
 mod big;
 mod claude_lines;

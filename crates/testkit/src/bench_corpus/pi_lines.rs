@@ -1,4 +1,4 @@
-//! Writes pi-shaped turns straight into bytes.
+//! Writes exchanges in pi's format directly into bytes.
 
 use super::vocabulary::Vocabulary;
 use crate::clock::ManualClock;
@@ -45,7 +45,7 @@ impl<'a> PiLines<'a> {
         }
     }
 
-    /// Begins an entry and gives its id; ids count up, so that they never collide in a long file.
+    /// Begins an entry and returns its id; ids count up, so that they never collide in a long file.
     pub(super) fn begin(&mut self, kind: &str) -> String {
         self.count += 1;
         let id = format!(
@@ -81,8 +81,8 @@ impl<'a> PiLines<'a> {
         push_string(&mut self.out, &self.text);
     }
 
-    /// Adds a question, some calls with results, and an answer; gives the ids of
-    /// question and answer.
+    /// Adds a prompt, some calls with results, and a message; returns the ids of prompt and
+    /// message.
     pub(super) fn turn(&mut self) -> (String, String) {
         let asked = self.begin("message");
         self.add(",\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":");
@@ -135,7 +135,7 @@ impl<'a> PiLines<'a> {
         self.end();
     }
 
-    /// Adds a compaction that keeps everything from an entry on.
+    /// Adds a compaction that preserves everything from an entry on.
     pub(super) fn compaction(&mut self, first_kept: &str) -> String {
         let id = self.begin("compaction");
         self.add(",\"summary\":");
@@ -147,7 +147,7 @@ impl<'a> PiLines<'a> {
         id
     }
 
-    /// Adds the settings in force: once in pi's words, once as boswell states all of them.
+    /// Adds the settings in force: once as pi's entries, once as boswell's snapshot.
     pub(super) fn settings(&mut self) {
         self.begin("model_change");
         self.add(",\"provider\":\"anthropic\",\"modelId\":\"claude-sonnet-4-5\"}");

@@ -1,4 +1,4 @@
-//! Words in Zipf's proportions, and prose and code made of them, fast.
+//! Words with a Zipf distribution, and fast generation of prose and code from them.
 
 use crate::rng::Rng;
 
@@ -33,7 +33,7 @@ const CODE: &[&str] = &[
 
 const POOL: usize = 400_000;
 
-/// A pool of words in one long text, from which prose is cut in slices.
+/// A pool of words in one long text; prose consists of slices of it.
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
     words: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Makes the words, which are always the same, and the pool, which depends on the seed.
+    /// Creates the words, which are always the same, and the pool, which depends on the seed.
     pub fn new(seed: u64) -> Vocabulary {
         let words = words();
         let mut total = 0.0;
@@ -70,12 +70,12 @@ impl Vocabulary {
         }
     }
 
-    /// Gives a word of the middle ranks, as names are made of.
+    /// Returns a word of the middle ranks, for names.
     pub fn name(&self, rng: &mut Rng) -> &str {
         &self.words[170 + rng.below(4_800)]
     }
 
-    /// Gives some words in a row.
+    /// Returns some adjacent words.
     pub fn run(&self, rng: &mut Rng, count: usize) -> &str {
         let first = rng.below(POOL - count - 1);
         let (start, end) = (
@@ -85,7 +85,7 @@ impl Vocabulary {
         &self.pool[start..end - 1]
     }
 
-    /// Writes about this many bytes of prose onto the end of `out`.
+    /// Appends about this many bytes of prose to `out`.
     pub fn prose(&self, rng: &mut Rng, bytes: usize, out: &mut String) {
         let end = out.len() + bytes.max(20);
         while out.len() < end {
@@ -98,7 +98,7 @@ impl Vocabulary {
         out.truncate(end);
     }
 
-    /// Writes about this many bytes of numbered lines of code onto the end of `out`.
+    /// Appends about this many bytes of numbered lines of code to `out`.
     pub fn code(&self, rng: &mut Rng, bytes: usize, out: &mut String) {
         let end = out.len() + bytes.max(20);
         let mut number = rng.between(1, 400);

@@ -2,15 +2,15 @@
 //!
 //! [`DialectSuite`] is the suite for dialects; the rest of this page is about backends.
 //!
-//! Each function takes a way to make a backend and stops the test at the first broken
-//! promise. None of them assumes that a position is a byte offset, that a lease is a lock, or
-//! that there is a disk.
+//! Each function takes a way to create a backend and fails the test at the first broken guarantee.
+//! None of them assumes that a position is a byte offset, that a lease is a lock, or that there is
+//! a disk.
 //!
-//! A backend that is read only implements [`Backend`](boswell_store::backend::Backend) and passes
-//! [`backend_reads`]. One that is written too implements
-//! [`LogBackend`](boswell_store::backend::LogBackend) beside it and passes [`backend_writes`]; what
-//! it is handed is a [`WritePlace`] that opens stores on it and, as far as it can, lets the machine
-//! die, leases run out and appends fail:
+//! A read-only backend implements [`Backend`](boswell_store::backend::Backend) and passes
+//! [`backend_reads`]. A writable one also implements
+//! [`LogBackend`](boswell_store::backend::LogBackend) and passes [`backend_writes`]; that function
+//! gets a [`WritePlace`], which opens stores on the backend and, if it can, simulates crashes,
+//! expired leases and failed appends:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -19,7 +19,7 @@
 //! use boswell_store::Store;
 //! use boswell_store::system_ids::SystemIds;
 //! use boswell_testkit::conformance::{self, WritePlace};
-//! use boswell_testkit::rows::RowBackend; // stands for yours
+//! use boswell_testkit::rows::RowBackend; // replace this by yours
 //!
 //! struct Place(RowBackend);
 //!

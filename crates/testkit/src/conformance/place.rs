@@ -1,11 +1,11 @@
-//! A place to write to, as the suite is handed it.
+//! The place that the write suite tests.
 
 use boswell_store::Store;
 
-/// Makes an empty place.
+/// Creates an empty place.
 pub type MakePlace<'m> = dyn Fn() -> Box<dyn WritePlace> + 'm;
 
-/// Where an append is to fail.
+/// Where an append fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Before anything was written.
@@ -14,23 +14,23 @@ pub enum Failure {
     After,
 }
 
-/// A place that keeps boswell's own sessions. What it cannot do is not asked of it.
+/// A place that stores boswell's own sessions. Optional methods that it does not implement are not
+/// tested.
 pub trait WritePlace: Sync {
-    /// Opens the store once more, as another process would: with ids of its own.
+    /// Opens the store again, like another process: with its own ids.
     fn store(&self) -> Store;
 
-    /// Lets the machine die that keeps the sessions. Stores that are opened from now on find what
-    /// was durable; those that were opened before are not used again. Where everything is durable
-    /// at once, or nothing can be lost, there is nothing to do.
+    /// Simulates a crash of the machine with the sessions. Stores that are opened from now on find
+    /// only durable data; earlier ones are not used again. Nothing to do if everything is durable
+    /// immediately, or nothing can be lost.
     fn crash(&self) {}
 
-    /// Lets every lease expire that is not renewed. Returns false if a lease ends
-    /// only with its holder.
+    /// Expires every lease that is not renewed. Returns false if a lease ends only with its holder.
     fn expire_leases(&self) -> bool {
         false
     }
 
-    /// Lets the next append fail that adds an entry. False where that cannot be done.
+    /// Makes the next append of an entry fail. Returns false if that is not supported.
     fn fail_next_append(&self, _failure: Failure) -> bool {
         false
     }

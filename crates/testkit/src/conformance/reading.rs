@@ -1,10 +1,10 @@
-//! The contract of reading.
+//! The contract of read-only backends.
 
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, Dialect, SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Slot};
-use boswell_store::backend::Backend;
+use boswell_store::backend::{Backend, ObjectReader};
 use boswell_store::repair::check;
 use boswell_store::{Session, Store};
 
@@ -12,10 +12,10 @@ use super::ok;
 use crate::FileList;
 use crate::make::pi;
 
-/// Makes a backend that holds these objects: key and bytes.
+/// Creates a backend with these objects: key and bytes.
 pub type Make<'m> = dyn Fn(&[(String, Vec<u8>)]) -> Arc<dyn Backend> + 'm;
 
-/// Everything about reading.
+/// Runs all checks of reading.
 pub fn backend_reads(make: &Make<'_>) {
     names_and_objects(make);
     positions(make);
@@ -25,7 +25,7 @@ pub fn backend_reads(make: &Make<'_>) {
     summaries(make);
 }
 
-/// Listings are sorted and complete; what is not there is said to be so.
+/// Listings are sorted and complete; a missing object is reported as missing.
 pub fn names_and_objects(make: &Make<'_>) {
     let objects = ["b.json", "a/x.jsonl", "a/y/z.txt", "a.jsonl"]
         .map(|key| (key.to_owned(), b"{}\n".to_vec()));
@@ -59,78 +59,89 @@ pub fn names_and_objects(make: &Make<'_>) {
     assert_eq!(ok(ok(backend.open("b.json")).read(0, 99)), b"{}\n");
 }
 
-/// Lines come in order, at positions that grow, and can be had again from any of them.
+/// Lines come in order, at growing positions, and can be read again from any of them.
 pub fn positions(make: &Make<'_>) {
     let log = log();
     let object = ok(make(&[("s.jsonl".to_owned(), log.clone())]).open("s.jsonl"));
-    let mut lines: Vec<(u64, u64, Vec<u8>)> = Vec::new();
-    ok(object.lines(0, 1, &mut |line| {
-        lines.push((line.at, line.number, line.bytes.to_vec()))
-    }));
-    assert_eq!(
-        lines
-            .iter()
-            .flat_map(|(_, _, bytes)| bytes.clone())
-            .collect::<Vec<u8>>(),
-        log,
-        "lines are the log"
-    );
+    let end = ok(object.end());
+    let lines = lines_from(object.as_ref(), 0, 1);
+    let mut whole = Vec::new();
+    for (count, line) in (1..).zip(&lines) {
+        whole.extend_from_slice(&line.bytes);
+        assert_eq!(line.number, count, "lines are counted from 1");
+        assert!(line.at < end, "the end lies behind every line");
+    }
+    assert_eq!(whole, log, "lines are the log");
     assert!(
-        lines.windows(2).all(|two| two[0].0 < two[1].0),
+        lines.windows(2).all(|two| two[0].at < two[1].at),
         "positions grow"
     );
-    assert!(
-        lines
-            .iter()
-            .zip(1..)
-            .all(|((_, number, _), count)| *number == count),
-        "lines are counted from 1"
-    );
-    assert!(
-        lines
-            .iter()
-            .all(|(at, _, _)| *at < object.end().unwrap_or(0)),
-        "the end lies behind every line"
-    );
-    for (index, (at, number, bytes)) in lines.iter().enumerate() {
-        assert_eq!(
-            ok(object.read(*at, bytes.len() as u64)),
-            *bytes,
-            "a line is read at its position"
-        );
-        assert_eq!(ok(object.read(*at, 5)), bytes[..5], "and its beginning");
-        let mut rest = Vec::new();
-        ok(object.lines(*at, *number, &mut |line| {
-            rest.push((line.at, line.number, line.bytes.to_vec()))
-        }));
+    for (index, line) in lines.iter().enumerate() {
+        read_at_position(object.as_ref(), line);
+        let rest = lines_from(object.as_ref(), line.at, line.number);
         assert_eq!(rest, lines[index..], "reading goes on from any line");
     }
     for window in [1, 100, 1 << 20] {
-        // From the end to the beginning in steps, each of whole lines.
-        let mut to = ok(object.end());
-        let mut back: Vec<(u64, Vec<u8>)> = Vec::new();
-        while to > lines[0].0 {
-            let mut block = Vec::new();
-            let from = ok(object.lines_before(to, window, &mut |line| {
-                block.push((line.at, line.bytes.to_vec()))
-            }));
-            assert_eq!(
-                block.first().map(|line| line.0),
-                Some(from),
-                "a step begins with its first line"
-            );
-            block.extend(back);
-            (to, back) = (from, block);
-        }
-        let forth: Vec<_> = lines
-            .iter()
-            .map(|(at, _, bytes)| (*at, bytes.clone()))
-            .collect();
+        let forth: Vec<_> = lines.iter().map(|it| (it.at, it.bytes.clone())).collect();
+        let back = lines_backwards(object.as_ref(), lines[0].at, window);
         assert_eq!(back, forth, "read backwards, {window} bytes at a time");
     }
-    let mut behind = 0;
-    ok(object.lines(ok(object.end()), 99, &mut |_| behind += 1));
-    assert_eq!(behind, 0, "nothing stands behind the end");
+    assert_eq!(
+        lines_from(object.as_ref(), end, 99),
+        [],
+        "nothing comes behind the end"
+    );
+}
+
+fn read_at_position(object: &dyn ObjectReader, line: &Line) {
+    let len = line.bytes.len() as u64;
+    assert_eq!(
+        ok(object.read(line.at, len)),
+        line.bytes,
+        "a line is read at its position"
+    );
+    let start = ok(object.read(line.at, 5));
+    assert_eq!(start, line.bytes[..5], "and its beginning");
+}
+
+/// A line as a reader hands it out.
+#[derive(Debug, PartialEq)]
+struct Line {
+    at: u64,
+    number: u64,
+    bytes: Vec<u8>,
+}
+
+fn lines_from(object: &dyn ObjectReader, at: u64, number: u64) -> Vec<Line> {
+    let mut lines = Vec::new();
+    ok(object.lines(at, number, &mut |line| {
+        lines.push(Line {
+            at: line.at,
+            number: line.number,
+            bytes: line.bytes.to_vec(),
+        })
+    }));
+    lines
+}
+
+/// Lines from the end to the position `first`, read in steps of complete lines.
+fn lines_backwards(object: &dyn ObjectReader, first: u64, window: u64) -> Vec<(u64, Vec<u8>)> {
+    let mut to = ok(object.end());
+    let mut back = Vec::new();
+    while to > first {
+        let mut block = Vec::new();
+        let from = ok(object.lines_before(to, window, &mut |line| {
+            block.push((line.at, line.bytes.to_vec()))
+        }));
+        assert_eq!(
+            block.first().map(|line| line.0),
+            Some(from),
+            "a step begins with its first line"
+        );
+        block.extend(back);
+        (to, back) = (from, block);
+    }
+    back
 }
 
 /// Sessions of every shape: heads, payloads on demand, leaf, branch, context, checks.
@@ -155,7 +166,7 @@ pub fn sessions(make: &Make<'_>) {
     }
 }
 
-/// An export gives every byte back.
+/// An export contains every byte.
 pub fn exports(make: &Make<'_>) {
     let made = pi::file(
         pi::PiShape::EveryEntry,
@@ -185,7 +196,7 @@ pub fn exports(make: &Make<'_>) {
     );
 }
 
-/// A revision grows with every line, and with nothing else.
+/// A revision changes with every line, and with nothing else.
 pub fn revisions(make: &Make<'_>) {
     let made = pi::file(
         pi::PiShape::Linear,
@@ -214,7 +225,7 @@ pub fn revisions(make: &Make<'_>) {
     }
 }
 
-/// What a list shows is the same wherever the session lives, for small logs and for large ones.
+/// A summary is the same for every backend, for small logs and for large ones.
 pub fn summaries(make: &Make<'_>) {
     for turns in [3, 2_000] {
         let mut session = pi::PiSession::start(pi::PiFlavour::Pi, "/proj/app", 7);
@@ -281,7 +292,7 @@ fn read(make: &Make<'_>, files: &FileList) -> (Session, (Store, SessionLocation)
     (ok(store.read(&location, Depth::Facts)), (store, location))
 }
 
-/// All that a session says, in words that do not depend on where it lives.
+/// Returns everything that is read of a session, in a form that does not depend on the backend.
 fn seen(session: &Session) -> Vec<String> {
     let log = session.log();
     let label = |slot: Slot| log.label(slot).into_owned();

@@ -5,27 +5,16 @@ use boswell_dialect::{Cell, RowKey, RowSelect, RowSource};
 use super::ok;
 use crate::memory_rows::{MemoryRows, StoredCell};
 
-/// Opens a source whose tables hold these rows.
+/// Opens a source whose tables contain these rows.
 pub type MakeRows<'m> = dyn Fn(&MemoryRows) -> Box<dyn RowSource> + 'm;
 
-/// Everything about a source of rows.
+/// Runs all checks of a row source.
 pub fn row_source(make: &MakeRows<'_>) {
     let mut rows = MemoryRows::default();
-    let mut insert = |owner: &str, at: i64, data: StoredCell| {
-        let owner = StoredCell::text(owner);
-        rows.insert(
-            "note",
-            &[
-                ("owner", owner),
-                ("at", StoredCell::Integer(at)),
-                ("data", data),
-            ],
-        )
-    };
-    let late = insert("a", 20, StoredCell::text("late"));
-    insert("b", 15, StoredCell::Null);
-    let early = insert("a", 10, StoredCell::Bytes(vec![0, 255]));
-    let same = insert("a", 10, StoredCell::text("\u{1f9ea}\n"));
+    let late = insert(&mut rows, "a", 20, StoredCell::text("late"));
+    insert(&mut rows, "b", 15, StoredCell::Null);
+    let early = insert(&mut rows, "a", 10, StoredCell::Bytes(vec![0, 255]));
+    let same = insert(&mut rows, "a", 10, StoredCell::text("\u{1f9ea}\n"));
     let source = make(&rows);
     assert_eq!(ok(source.tables()), ["note"]);
     let of = |owner| RowSelect {
@@ -48,27 +37,33 @@ pub fn row_source(make: &MakeRows<'_>) {
         );
         assert_eq!(ok(source.stamp(&nothing, None)).rows, 0);
     }
-    let cell = |key, want: &dyn Fn(Cell<'_>) -> bool| {
-        let mut seen = false;
-        let found = ok(source.row("note", key, &mut |columns| {
-            let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-            assert_eq!(
-                names,
-                ["owner", "at", "data"],
-                "columns come in their order"
-            );
-            seen = want(columns[2].1);
-        }));
-        assert!(found && seen, "a row is found by its key, with its values");
-    };
-    cell(late, &|cell| cell == Cell::Text("late"));
-    cell(early, &|cell| cell == Cell::Bytes(&[0, 255]));
-    cell(same, &|cell| cell == Cell::Text("\u{1f9ea}\n"));
+    has_data(source.as_ref(), late, Cell::Text("late"));
+    has_data(source.as_ref(), early, Cell::Bytes(&[0, 255]));
+    has_data(source.as_ref(), same, Cell::Text("\u{1f9ea}\n"));
     assert!(
         !ok(source.row("note", RowKey(i64::MAX), &mut |_| ())),
         "no such row"
     );
     stamps(make, rows, &of("owner"), late);
+}
+
+fn insert(rows: &mut MemoryRows, owner: &str, at: i64, data: StoredCell) -> RowKey {
+    let (owner, at) = (StoredCell::text(owner), StoredCell::Integer(at));
+    rows.insert("note", &[("owner", owner), ("at", at), ("data", data)])
+}
+
+fn has_data(source: &dyn RowSource, key: RowKey, data: Cell<'_>) {
+    let mut seen = false;
+    let found = ok(source.row("note", key, &mut |columns| {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        assert_eq!(
+            names,
+            ["owner", "at", "data"],
+            "columns come in their order"
+        );
+        seen = columns[2].1 == data;
+    }));
+    assert!(found && seen, "a row is found by its key, with its values");
 }
 
 fn ordered(source: &dyn RowSource, select: &RowSelect<'_>, keys: &[RowKey]) {

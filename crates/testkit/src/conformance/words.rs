@@ -1,11 +1,11 @@
-//! Short words for what the suite does and sees again and again.
+//! Short helpers for steps and checks that the suite repeats.
 
 use boswell_model::{EntryKind, Error, ErrorKind, Slot};
 use boswell_store::{Body, Draft, NewSession, Session, SessionWriter};
 
 use super::{WritePlace, ok};
 
-/// The machine dies, and with it all who held a lease.
+/// Simulates a crash of the machine, which ends all leases.
 pub(super) fn died(place: &dyn WritePlace) {
     place.crash();
     place.expire_leases();
@@ -17,7 +17,7 @@ pub(super) fn created(place: &dyn WritePlace, id: &str) -> SessionWriter {
         .create(NewSession::in_project("/proj").with_id(id)))
 }
 
-/// A prompt for each id, which is also its text.
+/// Returns a prompt per id, with the id as its text.
 pub(super) fn drafts(ids: &[&str]) -> Vec<Draft> {
     ids.iter().map(|id| Draft::user(*id).with_id(*id)).collect()
 }
@@ -33,7 +33,7 @@ pub(super) fn kind_of<T>(result: Result<T, Error>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind())
 }
 
-/// The ids of all entries in the order of the log, including duplicates.
+/// Returns the ids of all entries in the order of the log, including duplicates.
 pub(super) fn entries(session: &Session) -> Vec<String> {
     ids(session, |kind| kind != EntryKind::Header)
 }
@@ -53,7 +53,7 @@ fn ids(session: &Session, which: impl Fn(EntryKind) -> bool) -> Vec<String> {
         .collect()
 }
 
-/// The entries from the root to the current leaf.
+/// Returns the entries from the root to the current leaf.
 pub(super) fn branch(session: &Session) -> Vec<String> {
     let tip = ok(session.tip()).slot();
     tip.map(|tip| {
@@ -71,7 +71,7 @@ pub(super) fn leaf(session: &Session) -> Option<String> {
     ok(session.leaf()).map(|slot| name(session, slot))
 }
 
-/// The id that an entry states, whether or not another one states it too.
+/// Returns the id that an entry states, even if it is a duplicate.
 fn name(session: &Session, slot: Slot) -> String {
     let log = session.log();
     log.head(slot)

@@ -1,19 +1,19 @@
-//! The contract of writing.
+//! The contract of writable backends.
 
 mod durability;
 mod sharing;
 
 use boswell_model::ErrorKind;
 use boswell_store::writer::Parent;
-use boswell_store::{Draft, Durability, Expect, NewSession, Outcome, Wait};
+use boswell_store::{Draft, Durability, Expect, NewSession, Outcome, SessionWriter, Wait};
 
 use super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
-use super::{MakePlace, ok};
+use super::{MakePlace, WritePlace, ok};
 
 pub use durability::{acknowledged_survives, failures, visibility};
 pub use sharing::{conversations, leases, lost_leases, many_writers, others_add};
 
-/// Everything about writing.
+/// Runs all checks of writing.
 pub fn backend_writes(make: &MakePlace<'_>) {
     creation(make);
     receipts(make);
@@ -31,7 +31,7 @@ pub fn backend_writes(make: &MakePlace<'_>) {
     acknowledged_survives(make);
 }
 
-/// A session is made once, and there at once for others.
+/// A session is created once, and immediately visible to other stores.
 pub fn creation(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -82,29 +82,17 @@ pub fn creation(make: &MakePlace<'_>) {
     );
 }
 
-/// A receipt names the entry and the revision with it; both are there for everybody.
+/// A receipt names the entry and its revision; both are visible to every reader.
 pub fn receipts(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
     let before = ok(writer.session());
     let mut last = before.revision().end();
-    for (count, durability) in [Durability::Os, Durability::Fsync, Durability::Fsync]
-        .into_iter()
-        .enumerate()
-    {
-        let receipt = ok(writer.append_with(
-            Draft::user(format!("turn {count}")),
-            Expect::Any,
-            durability,
-        ));
-        assert_eq!(
-            (
-                receipt.durable,
-                receipt.deduplicated,
-                receipt.session.id.as_str()
-            ),
-            (durability, false, "s-1")
-        );
+    for durability in [Durability::Os, Durability::Fsync, Durability::Fsync] {
+        let receipt = ok(writer.append_with(Draft::user("one more"), Expect::Any, durability));
+        assert_eq!(receipt.durable, durability);
+        assert!(!receipt.deduplicated);
+        assert_eq!(receipt.session.id, "s-1");
         assert!(
             receipt.revision.end() > last,
             "a revision grows with every entry"
@@ -133,13 +121,7 @@ pub fn receipts(make: &MakePlace<'_>) {
         [] as [&str; 0],
         "a snapshot does not change"
     );
-    let ticket = ok(writer.submit(Draft::user("later").with_id("later")));
-    assert_eq!(
-        ok(ticket.wait()).entry,
-        "later",
-        "what was submitted is acknowledged when it is waited for"
-    );
-    ok(writer.flush());
+    submitted(&writer);
     ok(writer.finish(Outcome::Completed));
     let status = ok(place.store().session("s-1")).meta().status.clone();
     assert_eq!(
@@ -149,7 +131,17 @@ pub fn receipts(make: &MakePlace<'_>) {
     );
 }
 
-/// Texts of any script and length come back as they were said, and the log is made of whole lines.
+fn submitted(writer: &SessionWriter) {
+    let ticket = ok(writer.submit(Draft::user("later").with_id("later")));
+    assert_eq!(
+        ok(ticket.wait()).entry,
+        "later",
+        "what was submitted is acknowledged when it is waited for"
+    );
+    ok(writer.flush());
+}
+
+/// Texts of any script and length are read back unchanged, and the log consists of complete lines.
 pub fn what_is_said_comes_back(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -186,7 +178,7 @@ pub fn what_is_said_comes_back(make: &MakePlace<'_>) {
     );
 }
 
-/// A batch is there as a whole, once, in its order; or not at all.
+/// A batch is written completely, once and in order, or not at all.
 pub fn batches(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -218,6 +210,17 @@ pub fn batches(make: &MakePlace<'_>) {
         receipts.last().map(|receipt| receipt.revision)
     );
     assert_eq!(branch(&session), ids, "and hangs below the one before it");
+    bad_batch_is_refused(place.as_ref(), &writer);
+    ok(writer.append(Draft::user("on").with_id("b7")));
+    assert_eq!(
+        entries(&ok(place.store().session("s-1"))),
+        ["b1", "b2", "b3", "b4", "b7"],
+        "it goes on after that"
+    );
+}
+
+fn bad_batch_is_refused(place: &dyn WritePlace, writer: &SessionWriter) {
+    let before = ok(place.store().session("s-1")).revision();
     let mut bad = drafts(&["b5", "b6"]);
     bad.push(Draft::user("an orphan").below(Parent::Entry("nobody".to_owned())));
     let refused = writer.append_all(bad, Expect::Any, Durability::Fsync);
@@ -228,18 +231,12 @@ pub fn batches(make: &MakePlace<'_>) {
     );
     assert_eq!(
         ok(place.store().session("s-1")).revision(),
-        session.revision(),
+        before,
         "and refused as a whole"
-    );
-    ok(writer.append(Draft::user("on").with_id("b7")));
-    assert_eq!(
-        entries(&ok(place.store().session("s-1"))),
-        ["b1", "b2", "b3", "b4", "b7"],
-        "it goes on after that"
     );
 }
 
-/// What the caller expects is compared, and nothing is written if it is not so.
+/// The expected state is compared, and nothing is written if it differs.
 pub fn expectations(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -248,29 +245,23 @@ pub fn expectations(make: &MakePlace<'_>) {
         writer.append_with(Draft::user(id).with_id(id), expect, Durability::Fsync)
     };
     let second = ok(on("e2", Expect::Revision(first.revision)));
-    assert_eq!(
-        kind_of(on("x", Expect::Revision(first.revision))),
-        Some(ErrorKind::Conflict),
-        "a stale revision"
-    );
-    assert_eq!(
-        kind_of(on("x", Expect::Leaf("e1".to_owned()))),
-        Some(ErrorKind::Conflict),
-        "a leaf that was left"
-    );
+    let refused = |expect: Expect, why: &str| {
+        assert_eq!(kind_of(on("x", expect)), Some(ErrorKind::Conflict), "{why}");
+    };
+    refused(Expect::Revision(first.revision), "a stale revision");
+    refused(Expect::Leaf("e1".to_owned()), "a leaf that was left");
     let third = ok(on("e3", Expect::Leaf(second.entry)));
     // Another writer appends an entry that the writer has not seen.
-    let labelled = ok(place.store().annotate("s-1", label("e1")));
-    let stale = on("x", Expect::Revision(third.revision));
-    assert_eq!(
-        kind_of(stale),
-        Some(ErrorKind::Conflict),
-        "a revision is stale also if others made it so"
+    let annotate = |id: &str| ok(place.store().annotate("s-1", label(id)));
+    let labelled = annotate("e1");
+    refused(
+        Expect::Revision(third.revision),
+        "a revision is stale also if others made it so",
     );
     ok(on("e4", Expect::Revision(labelled.revision)));
-    let again = ok(place.store().annotate("s-1", label("e2")));
+    let again = annotate("e2");
     ok(on("e5", Expect::Revision(again.revision)));
-    let again = ok(place.store().annotate("s-1", label("e3")));
+    let again = annotate("e3");
     ok(writer.append(
         Draft::user("below what others added")
             .with_id("e6")
@@ -284,8 +275,8 @@ pub fn expectations(make: &MakePlace<'_>) {
     );
 }
 
-/// An id that was sent before with the same content is acknowledged again and is stored once;
-/// other content is refused.
+/// An id that was sent before with the same content is acknowledged again and stored once
+/// (idempotent); other content is refused.
 pub fn same_ids(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");

@@ -1,4 +1,4 @@
-//! The calls of the disk.
+//! The calls of the crash disk.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -17,7 +17,7 @@ impl Disk for CrashDisk {
     fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn DiskFile>> {
         let mut state = self.lock();
         let there = state.find(path);
-        // Only a call that makes a file changes something.
+        // Only a call that creates a file changes something.
         let makes = match how {
             OpenMode::Read | OpenMode::Append | OpenMode::ExistingLock => false,
             OpenMode::CreateNew => true,
@@ -95,7 +95,7 @@ impl Disk for CrashDisk {
             return Err(ErrorKind::DirectoryNotEmpty.into());
         }
         match state.find(to)? {
-            // Two names of one file: nothing happens, says POSIX.
+            // Two names of one file: POSIX requires that nothing happens.
             Some(there) if there == node => return Ok(()),
             Some(there) => may_replace(&state, node, there)?,
             None => {}
@@ -176,7 +176,7 @@ impl Disk for CrashDisk {
     }
 }
 
-/// Its locks are held by processes of this machine.
+/// Its locks belong to processes of this machine.
 impl Processes for CrashDisk {
     fn process_state(&self, pid: u32) -> ProcessState {
         process_state(pid)
@@ -186,7 +186,7 @@ impl Processes for CrashDisk {
 impl Sleep for CrashDisk {
     fn sleep(&self, time: Duration) {
         self.lock().now += i128::try_from(time.as_nanos()).unwrap_or(0);
-        // Its time flies, but who waits for another thread must let it run.
+        // Time passes faster, but a waiting thread must let other threads run.
         std::thread::sleep(time / 100);
     }
 }

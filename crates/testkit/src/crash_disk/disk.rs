@@ -1,4 +1,4 @@
-//! The handle of the disk: what a test sets, counts and asks.
+//! The handle of the crash disk: settings, counters and snapshots for tests.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::state::{ROOT, State};
 use crate::Rng;
 
-/// Which unsynced facts a crash keeps.
+/// Which unsynced changes survive a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// None: only what was synced is there.
+    /// None: only synced data exists.
     Nothing,
-    /// All: as if everything had been written back a moment before.
+    /// All: as if everything had been written back just before.
     Everything,
     /// Some, chosen by this seed.
     Subset(u64),
 }
 
 impl Keep {
-    /// The three flavours: nothing, everything, and `subsets` different choices.
+    /// Returns nothing, everything, and `subsets` different choices.
     pub fn flavours(subsets: u64) -> impl Iterator<Item = Keep> {
         [Keep::Nothing, Keep::Everything]
             .into_iter()
@@ -34,7 +34,8 @@ pub struct CrashDisk {
 }
 
 impl CrashDisk {
-    /// An empty disk. The seed decides, with that of [`Keep::Subset`], what a crash keeps.
+    /// Creates an empty disk. The seed decides, with that of [`Keep::Subset`], what survives a
+    /// crash.
     pub fn new(seed: u64) -> CrashDisk {
         CrashDisk::of(State::new(seed))
     }
@@ -49,44 +50,44 @@ impl CrashDisk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many calls changed or synced something, those that failed included.
+    /// Returns how many calls changed or synced something, including failed ones.
     pub fn calls(&self) -> u64 {
         self.lock().switches.calls
     }
 
-    /// How many calls there were at all.
+    /// Returns the number of all calls.
     pub fn all_calls(&self) -> u64 {
         self.lock().switches.all_calls
     }
 
-    /// How many of them synced a file or a folder.
+    /// Returns how many calls synced a file or a folder.
     pub fn syncs(&self) -> u64 {
         self.lock().switches.syncs
     }
 
-    /// Dies at the `n`-th changing call, counted from 1 as [`calls`](Self::calls) does: it and
-    /// all that follow fail.
+    /// Crashes at the `n`-th changing call, counted from 1 as in [`calls`](Self::calls): it and all
+    /// later ones fail.
     pub fn crash_at(&self, n: u64) {
         self.lock().switches.crash_at = Some(n);
     }
 
-    /// Takes this many bytes of the append that is in flight when the machine
-    /// dies; they are unsynced.
+    /// Sets how many bytes are written of the append that is running at the crash; they are
+    /// unsynced.
     pub fn tear_append(&self, bytes: usize) {
         self.lock().switches.tear = bytes;
     }
 
-    /// Length of the append that was in flight when the machine died, if it was one.
+    /// Returns the length of the append that was running at the crash, if there was one.
     pub fn torn(&self) -> Option<usize> {
         self.lock().switches.torn
     }
 
-    /// Whether the machine died.
+    /// Whether the machine crashed.
     pub fn is_dead(&self) -> bool {
         self.lock().switches.dead
     }
 
-    /// Has room for this many bytes of files; appends are cut short at the limit, then fail.
+    /// Limits the total size of files; appends are cut at the limit, then fail.
     pub fn fill(&self, limit: u64) {
         self.lock().switches.limit = Some(limit);
     }
@@ -97,31 +98,31 @@ impl CrashDisk {
     }
 
     /// Fails the first sync of a file at or after the `n`-th changing call and drops the dirty
-    /// bytes of that file, as kernels do: they can still be read, later syncs say that all is well,
-    /// and a crash leaves NULs in their place.
+    /// bytes of that file, as kernels do: they can still be read, later syncs report success, and a
+    /// crash leaves NULs in their place.
     pub fn lie_on_sync_after(&self, n: u64) {
         self.lock().switches.lie_after = Some(n);
     }
 
-    /// Makes everything durable and forgets what was counted and set, so that a test
-    /// starts from a known disk.
+    /// Makes everything durable and resets counters and settings, so that a test starts from a
+    /// known disk.
     pub fn settle(&self) {
         let mut state = self.lock();
         *state = state.after_crash(Keep::Everything);
     }
 
-    /// The disk as the next boot would find it. This one is left as it is.
+    /// Returns the disk as the next boot would find it. This one does not change.
     pub fn after_crash(&self, keep: Keep) -> CrashDisk {
         CrashDisk::of(self.lock().after_crash(keep))
     }
 
-    /// The disk as others find it after this process alone was killed: nothing is lost,
-    /// and its locks are gone.
+    /// Returns the disk as other processes find it after this one was killed: nothing is lost, and
+    /// its locks are released.
     pub fn after_kill(&self) -> CrashDisk {
         CrashDisk::of(self.lock().after_kill())
     }
 
-    /// Every file by its path with its bytes; folders end with `/`.
+    /// Returns every file by its path with its bytes; folders end with `/`.
     pub fn snapshot(&self) -> BTreeMap<String, Vec<u8>> {
         let state = self.lock();
         let mut found = BTreeMap::new();
@@ -144,8 +145,7 @@ impl CrashDisk {
         found
     }
 
-    /// A few different ways in which an append of this length can tear: all of
-    /// them when it is short.
+    /// Returns some ways in which an append of this length can be torn: all of them if it is short.
     pub(super) fn tears(len: usize) -> Vec<usize> {
         if len <= 300 {
             return (0..=len).collect();

@@ -1,30 +1,30 @@
-//! Runs an act once for each call at which the machine may die.
+//! Runs an action once for each call at which the machine may crash.
 
 use super::disk::{CrashDisk, Keep};
 
-/// How many different subsets of the unsynced facts are tried at each call.
+/// Number of subsets of the unsynced changes that are tried at each call.
 const SUBSETS: u64 = 6;
 
-/// A crash, and what the next boot finds.
+/// A crash, and the state after the next boot.
 #[derive(Debug)]
 pub struct Crash<'a, T> {
     /// The disk of the next boot.
     pub disk: CrashDisk,
-    /// What the act returned; it may have got its answer before the machine died.
+    /// Result of the action; it may have returned before the crash.
     pub outcome: &'a T,
-    /// The call at which the machine died, from 1; one more than there are calls means
-    /// that the act was over.
+    /// The call at which the machine crashed, from 1; one more than there are calls means that the
+    /// action was finished.
     pub call: u64,
-    /// How much of an append in flight was taken.
+    /// How many bytes of a running append were written.
     pub tear: usize,
-    /// Which unsynced facts were kept.
+    /// Which unsynced changes survived.
     pub keep: Keep,
 }
 
-/// Runs `act` on a disk that `prepare` made and settled: once for each changing call that it makes,
-/// with the machine dying at that call, and once with it dying right after. Each time `check` sees
-/// what the next boot finds when no unsynced fact was kept, when all were, and for several subsets.
-/// An append in flight is torn at every byte. Returns how many crashes were checked.
+/// Runs `act` on a disk that `prepare` created and that was synced: once for each changing call,
+/// with a crash at that call, and once with a crash right after. Each time `check` gets the disk of
+/// the next boot: without unsynced changes, with all of them, and with several subsets. A running
+/// append is torn at every byte. Returns how many crashes were checked.
 pub fn everywhere<T>(
     seed: u64,
     prepare: impl Fn(&CrashDisk),

@@ -1,4 +1,4 @@
-//! The names in folders, and which of their changes would survive.
+//! The names in folders, and which of their changes would survive a crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::Rng;
 /// A name: its folder and the last part of its path.
 pub(super) type Name = (u64, String);
 
-/// All names, as they are now and as a crash would leave them.
+/// All names: current ones, and unsynced changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     live: BTreeMap<Name, u64>,
@@ -15,13 +15,13 @@ pub(super) struct Names {
     pending: Vec<Change>,
 }
 
-/// One change, kept or lost as a whole.
+/// One change, which survives or is lost as a whole.
 #[derive(Clone, Debug)]
 struct Change {
     sets: Vec<(Name, Option<u64>)>,
-    /// Folders that must still be synced before it is certain.
+    /// Folders that must still be synced before it is durable.
     waits: BTreeSet<u64>,
-    /// Earlier changes without which it makes no sense, by number.
+    /// Earlier changes that it requires, by number.
     needs: Vec<u64>,
     number: u64,
 }
@@ -50,7 +50,7 @@ impl Names {
         self.live.values().filter(|named| **named == node).count() as u64
     }
 
-    /// Nodes that have a name now or might have one after a crash.
+    /// Returns nodes that have a name now or might have one after a crash.
     pub(super) fn could_be_named(&self) -> BTreeSet<u64> {
         let pending = self
             .pending
@@ -65,12 +65,12 @@ impl Names {
             .collect()
     }
 
-    /// Gives a free name to a node.
+    /// Sets a free name of a node.
     pub(super) fn set(&mut self, name: Name, node: u64) {
         self.change(vec![(name, Some(node))], None);
     }
 
-    /// Takes a name away. Nothing can be in a folder that goes, so its changes come first.
+    /// Removes a name. A removed folder must be empty, so changes inside it are required first.
     pub(super) fn unset(&mut self, name: Name, emptied: Option<u64>) {
         self.change(vec![(name, None)], emptied);
     }
@@ -80,9 +80,9 @@ impl Names {
     }
 
     fn change(&mut self, sets: Vec<(Name, Option<u64>)>, emptied: Option<u64>) {
-        // A name is taken away from where an earlier change put it, or given to another file after
-        // a rename moved the first one out of its way. Without this a chain of renames could leave
-        // a file under two names or under none.
+        // A removal requires the change that set the name, and a new file under a name requires the
+        // rename that moved the old one away. Otherwise a chain of renames could leave a file under
+        // two names or under none.
         let needs = |change: &&Change| {
             let is_rename = change.sets.len() > 1;
             change.sets.iter().any(|(name, put)| {
@@ -130,8 +130,8 @@ impl Names {
         {
             change.waits.clear();
         }
-        // Only from the front: a later change of the same name must not be
-        // overtaken by an earlier one.
+        // Only from the front: a later change of the same name must not be applied before an
+        // earlier one.
         let sure = self
             .pending
             .iter()
@@ -191,7 +191,7 @@ fn apply(names: &mut BTreeMap<Name, u64>, sets: &[(Name, Option<u64>)]) {
     }
 }
 
-/// Adds what the chosen changes need. Needs point backwards, so one pass from
+/// Adds the changes that the chosen ones require. Requirements point backwards, so one pass from
 /// the end finds them all.
 fn with_needs(pending: &[Change], chosen: &mut BTreeSet<u64>) {
     for change in pending.iter().rev() {

@@ -1,21 +1,21 @@
-//! A file or folder of the disk, and what of it would survive.
+//! A file or folder of the disk, and which of its data would survive a crash.
 
 use boswell_store::disk::LockMode;
 
 use crate::Rng;
 
-/// Bytes reach the platter in pages: part of one append may be kept and another lost.
+/// Bytes are written back in pages: part of one append may survive and another be lost.
 const PAGE: u64 = 4096;
 
 /// A file or a folder. The contents of a folder are in the table of names.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) is_folder: bool,
-    /// What a reader sees now.
+    /// The current content.
     pub(super) live: Content,
-    /// What is certain to survive.
+    /// The durable content.
     base: Content,
-    /// What happened since, in order.
+    /// Unsynced changes, in order.
     pending: Vec<Fact>,
     /// Whether the node itself was never synced.
     fresh: bool,
@@ -31,7 +31,7 @@ pub(super) struct Content {
     pub(super) modified: i128,
 }
 
-/// One thing about a file that a crash may keep or lose by itself.
+/// One change of a file that may survive or be lost independently.
 #[derive(Clone, Debug)]
 enum Fact {
     Data { at: u64, bytes: Vec<u8> },
@@ -50,7 +50,7 @@ impl Content {
                 self.bytes[from..to].copy_from_slice(bytes);
             }
             Fact::Length { len: new, modified } => {
-                // Cut bytes are gone even if the file grows again.
+                // Truncated bytes are gone even if the file grows again.
                 if *new < *len {
                     self.bytes.truncate(*new as usize);
                 }
@@ -86,7 +86,7 @@ impl Node {
         }
     }
 
-    /// A node whose content is durable, as a boot finds it.
+    /// Creates a node whose content is durable, as after a boot.
     pub(super) fn settled(is_folder: bool, content: Content, changed: i128) -> Node {
         let base = content.clone();
         Node {
@@ -120,7 +120,7 @@ impl Node {
         self.touched(now);
     }
 
-    /// Writes over bytes that are there; the length stays.
+    /// Overwrites existing bytes; the length stays.
     pub(super) fn write_again(&mut self, bytes: &[u8], at: u64, now: i128) {
         let from = at as usize;
         self.live.bytes[from..from + bytes.len()].copy_from_slice(bytes);
@@ -151,8 +151,7 @@ impl Node {
         self.pending.push(Fact::Mode { mode, modified });
     }
 
-    /// Makes bytes and length durable; the mode only where the node has to be
-    /// written for another reason.
+    /// Makes bytes and length durable; the mode only if the node is written for another reason.
     pub(super) fn sync(&mut self) {
         let node_written = self.fresh
             || self
@@ -168,24 +167,24 @@ impl Node {
         self.fresh = false;
     }
 
-    /// Forgets that bytes are unsynced, though they are: what a kernel does after
-    /// a failed write-back.
+    /// Marks dirty bytes as synced although they are not: as a kernel does after a failed
+    /// write-back.
     pub(super) fn drop_dirty_bytes(&mut self) {
         self.pending
             .retain(|fact| !matches!(fact, Fact::Data { .. }));
     }
 
-    /// Everything that is unsynced is kept, save what was dropped.
+    /// Returns the content with all unsynced changes, except dropped ones.
     pub(super) fn with_everything(&self) -> Content {
         applied(&self.base, &self.pending)
     }
 
-    /// Nothing that is unsynced is kept.
+    /// Returns the content without unsynced changes.
     pub(super) fn with_nothing(&self) -> Content {
         self.base.clone()
     }
 
-    /// Some of what is unsynced is kept.
+    /// Returns the content with some unsynced changes.
     pub(super) fn with_some(&self, rng: &mut Rng) -> Content {
         let luck = rng.unit();
         let kept: Vec<Fact> = self

@@ -13,10 +13,10 @@ use super::switches::Switches;
 use crate::Rng;
 use crate::clock::MORNING;
 
-/// The folder that every path starts in.
+/// The folder in which every path starts.
 pub(super) const ROOT: u64 = 1;
 
-/// How far the clock moves with every change, in nanoseconds.
+/// How far the clock advances with every change, in nanoseconds.
 const TICK: i128 = 1_000_000;
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl State {
         }
     }
 
-    /// The disk as the next boot finds it.
+    /// Returns the disk as the next boot finds it.
     pub(super) fn after_crash(&self, keep: Keep) -> State {
         let seed = match keep {
             Keep::Subset(seed) => seed,
@@ -64,8 +64,8 @@ impl State {
         self.rebooted(names, content)
     }
 
-    /// The disk as other processes see it after this one died: the system lived
-    /// on, and forgot nothing.
+    /// Returns the disk as other processes see it after this one was killed: the system still has
+    /// all data.
     pub(super) fn after_kill(&self) -> State {
         let mut state = State {
             switches: Switches::default(),
@@ -153,7 +153,7 @@ impl State {
         self.find(path)?.ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// The name that a path means, whose folder must be there.
+    /// Returns the name of a path, whose folder must exist.
     pub(super) fn name(&self, path: &Path) -> io::Result<Name> {
         let mut parts = parts(path)?;
         let last = parts.pop().ok_or(ErrorKind::InvalidInput)?;
@@ -199,7 +199,7 @@ impl State {
         })
     }
 
-    /// Bytes in all files, also those that have no name but are open.
+    /// Returns the bytes in all files, including open ones without a name.
     pub(super) fn used(&self) -> u64 {
         let named = reachable(self.names.with_everything());
         let there = self
@@ -209,7 +209,7 @@ impl State {
         there.map(|(_, node)| node.live.bytes.len() as u64).sum()
     }
 
-    /// Frees files that are no longer reachable. What a crash might bring back stays.
+    /// Frees files that are no longer reachable. Files that could exist again after a crash stay.
     pub(super) fn forget_the_nameless(&mut self) {
         let named = self.names.could_be_named();
         self.nodes
@@ -233,7 +233,7 @@ fn reachable(names: &BTreeMap<Name, u64>) -> BTreeSet<u64> {
     found
 }
 
-/// The parts of a path; absolute and relative ones start at the same root.
+/// Returns the parts of a path; absolute and relative paths start at the same root.
 pub(super) fn parts(path: &Path) -> io::Result<Vec<String>> {
     let mut parts = Vec::new();
     for part in path.components() {

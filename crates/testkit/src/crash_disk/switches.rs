@@ -1,9 +1,9 @@
-//! When calls fail, and how many there were.
+//! Counters of calls, and when calls fail.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 
-/// Counters, and what is to go wrong.
+/// Counters and injected failures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Switches {
     /// Calls that change or sync something.
@@ -14,9 +14,9 @@ pub(super) struct Switches {
     pub(super) syncs: u64,
     pub(super) crash_at: Option<u64>,
     pub(super) dead: bool,
-    /// How much of the append in flight at the crash is taken.
+    /// How many bytes of the append that is running at the crash are written.
     pub(super) tear: usize,
-    /// Length of the append that was in flight at the crash.
+    /// Length of the append that was running at the crash.
     pub(super) torn: Option<usize>,
     pub(super) fail: BTreeMap<u64, ErrorKind>,
     pub(super) lie_after: Option<u64>,
@@ -24,13 +24,13 @@ pub(super) struct Switches {
 }
 
 impl Switches {
-    /// Lets a call pass that changes nothing.
+    /// Admits a call that changes nothing.
     pub(super) fn look(&mut self) -> io::Result<()> {
         self.all_calls += 1;
         if self.dead { Err(dead()) } else { Ok(()) }
     }
 
-    /// Lets a call pass that changes or syncs something.
+    /// Admits a call that changes or syncs something.
     pub(super) fn change(&mut self) -> io::Result<()> {
         self.look()?;
         self.calls += 1;

@@ -10,7 +10,7 @@ fn path(text: &str) -> &Path {
     Path::new(text)
 }
 
-/// A settled disk with a folder `d` and a file `d/f`.
+/// Returns a synced disk with a folder `d` and a file `d/f`.
 fn disk_with(bytes: &[u8]) -> CrashDisk {
     let disk = CrashDisk::new(1);
     disk.make_folder(path("d")).unwrap();
@@ -35,7 +35,7 @@ fn bytes(disk: &CrashDisk, at: &str) -> Option<Vec<u8>> {
     disk.snapshot().remove(at)
 }
 
-/// What a crash may leave of a file, over many subsets.
+/// Returns the possible contents of a file after a crash, over many subsets.
 fn outcomes(disk: &CrashDisk, at: &str) -> BTreeSet<Option<Vec<u8>>> {
     Keep::flavours(400)
         .map(|keep| bytes(&disk.after_crash(keep), at))

@@ -1,4 +1,4 @@
-//! What credentials look like, issuer by issuer.
+//! The forms of credentials, by issuer.
 
 mod joined;
 mod named;
@@ -35,8 +35,8 @@ pub(super) fn keys(rng: &mut Rng) -> Vec<Credential> {
     keys
 }
 
-/// The middle of a key; its ends are letters, so that quotes and dots around it are not part of it,
-/// and a digit is in it.
+/// Returns the random part of a key. Its ends are letters, so that quotes and dots around it are
+/// not part of it, and it contains a digit.
 fn body(rng: &mut Rng, letters: &str, count: usize) -> String {
     let ends: String = letters
         .chars()

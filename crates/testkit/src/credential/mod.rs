@@ -1,7 +1,7 @@
-//! Made-up credentials of every kind, and texts around them.
+//! Generated fake credentials of every kind, and texts around them.
 //!
-//! Written from the issuers' own descriptions, and apart from the rules that find them: a mistake
-//! in one is not a mistake in both.
+//! Written from the issuers' own descriptions, and separately from the rules that find them, so
+//! that a mistake is not made in both.
 
 mod forms;
 mod surroundings;
@@ -10,20 +10,20 @@ pub use surroundings::{Surrounding, around, escaped};
 
 use crate::Rng;
 
-/// A made-up credential.
+/// A fake credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credential {
-    /// Whose it is, such as `github classic`; not the name that the program gives it.
+    /// The issuer, such as `github classic`; not the name that the program uses.
     pub issuer: &'static str,
-    /// The text that it comes in: the key itself, or the line that makes it one.
+    /// The text that contains it: the key itself, or the line that makes it recognisable.
     pub text: String,
-    /// The part of the text that must be hidden.
+    /// The part of the text that must be redacted.
     pub secret: String,
     /// Whether other letters may precede and follow the text without a gap.
     pub joins: bool,
 }
 
-/// One credential of every kind.
+/// Returns one credential of every kind.
 pub fn all(rng: &mut Rng) -> Vec<Credential> {
     let mut all: Vec<Credential> = forms::keys(rng);
     all.extend(forms::assigned(rng));
@@ -31,7 +31,7 @@ pub fn all(rng: &mut Rng) -> Vec<Credential> {
     all
 }
 
-/// Letters that keys are made of.
+/// Returns random letters of a key.
 pub(crate) fn draw(rng: &mut Rng, letters: &str, count: usize) -> String {
     let letters: Vec<char> = letters.chars().collect();
     (0..count)

@@ -2,10 +2,10 @@
 
 use super::Credential;
 
-/// Where a credential is put.
+/// A context in which a credential is placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Surrounding {
-    /// Name of the surroundings, for a message.
+    /// Name for messages.
     pub name: &'static str,
     before: &'static str,
     after: &'static str,
@@ -31,7 +31,7 @@ const fn joined(name: &'static str, before: &'static str, after: &'static str) -
     }
 }
 
-/// Every surrounding.
+/// All contexts.
 const AROUND: &[Surrounding] = &[
     apart("nothing", "", ""),
     apart("a sentence", "look at ", " and go on"),
@@ -58,7 +58,8 @@ const AROUND: &[Surrounding] = &[
     joined("an emoji", "🔑", "🔑"),
 ];
 
-/// A credential in every surrounding that leaves it whole: the surrounding's name, and the text.
+/// Returns a credential in every context that leaves it complete: the name of the context, and the
+/// text.
 pub fn around(credential: &Credential) -> Vec<(&'static str, String)> {
     let fits = |it: &&Surrounding| credential.joins || !it.joins;
     AROUND
@@ -73,8 +74,8 @@ pub fn around(credential: &Credential) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// A text as it is in files: raw, in JSON, in JSON inside JSON, and with
-/// letters written as numbers.
+/// Returns a text as it occurs in files: raw, in JSON, in JSON inside JSON, and with letters as
+/// `\u` escapes.
 pub fn escaped(text: &str) -> Vec<(&'static str, String)> {
     let json = |text: &str| serde_json::Value::from(text).to_string();
     let once = json(text);
@@ -96,7 +97,7 @@ pub fn escaped(text: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Writes characters as `\u0067`; what JSON must escape is escaped in any case.
+/// Writes characters as `\u0067`; characters that JSON must escape are always escaped.
 fn numbered(text: &str, which: impl Fn(usize) -> bool) -> String {
     let number = |unit: &u16| format!("\\u{unit:04x}");
     let one = |(at, c): (usize, char)| {

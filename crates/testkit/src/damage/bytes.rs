@@ -18,6 +18,31 @@ pub(super) fn apply(damage: Damage, log: &mut Log, at: usize, rng: &mut Rng) {
             let line = &mut log[at.min(last.saturating_sub(1))];
             line.truncate(body_end(line) / 2);
         }
+        Damage::BlankLines => {
+            log.insert(at, b"\n  \t \n\n".to_vec());
+            log.push(b"\n \n".to_vec());
+        }
+        Damage::Crlf => {
+            for line in log.iter_mut().filter(|line| line.ends_with(b"\n")) {
+                line.insert(line.len() - 1, b'\r');
+            }
+        }
+        Damage::Bom => drop(log[0].splice(0..0, *b"\xef\xbb\xbf")),
+        Damage::GarbageLine => log.insert(at, "not JSON \u{1f4a5} {\"half\": \n".into()),
+        Damage::NonObjectLine => log.insert(
+            at,
+            b"null\n42\n\"text\"\n[1,{\"type\":\"user\"}]\ntrue\n".to_vec(),
+        ),
+        _ => {
+            nuls(damage, log, at);
+            lines(damage, log, at, rng);
+        }
+    }
+}
+
+/// Bytes that a file system hands out for blocks that were never written.
+fn nuls(damage: Damage, log: &mut Log, at: usize) {
+    match damage {
         Damage::NulBeforeRecord => drop(log[at].splice(0..0, [0; 512])),
         Damage::NulOnlyLine => log.insert(at, [&[0; 64][..], b"\n"].concat()),
         Damage::NulHole => {
@@ -25,23 +50,7 @@ pub(super) fn apply(damage: Damage, log: &mut Log, at: usize, rng: &mut Rng) {
             log[at][end / 3..end / 2].fill(0);
         }
         Damage::NulTail => log.push(vec![0; 4096]),
-        Damage::BlankLines => {
-            log.insert(at, b"\n  \t \n\n".to_vec());
-            log.push(b"\n \n".to_vec());
-        }
-        Damage::Crlf => log
-            .iter_mut()
-            .filter(|line| line.ends_with(b"\n"))
-            .for_each(|line| {
-                line.insert(line.len() - 1, b'\r');
-            }),
-        Damage::Bom => drop(log[0].splice(0..0, *b"\xef\xbb\xbf")),
-        Damage::GarbageLine => log.insert(at, "not JSON \u{1f4a5} {\"half\": \n".into()),
-        Damage::NonObjectLine => log.insert(
-            at,
-            b"null\n42\n\"text\"\n[1,{\"type\":\"user\"}]\ntrue\n".to_vec(),
-        ),
-        _ => lines(damage, log, at, rng),
+        _ => {}
     }
 }
 

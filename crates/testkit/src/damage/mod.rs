@@ -1,8 +1,8 @@
-//! Breaks a log in one named way and keeps every byte that the damage does not name.
+//! Damages a log in one named way and leaves every other byte unchanged.
 //!
 //! All edits are textual, so that the rest of a damaged file can be compared byte for byte. They
-//! work on any JSON Lines file; where a damage finds nothing to damage (a parent in a file without
-//! parents), the bytes come back unchanged.
+//! work on any JSON Lines file; if there is nothing to damage (a parent in a file without parents),
+//! the bytes are returned unchanged.
 
 mod bytes;
 mod records;
@@ -15,16 +15,16 @@ pub use splice::{field, text_place};
 
 use crate::rng::Rng;
 
-/// One way for a log to be broken.
+/// One kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// The last record is cut off somewhere inside.
+    /// The last record is truncated.
     TornTail,
-    /// The last record is whole, its newline is missing.
+    /// The last record is complete, but its newline is missing.
     NoFinalNewline,
-    /// Two records share a line: the newline between them is gone.
+    /// Two records share a line: the newline between them is missing.
     GluedRecords,
-    /// A record is cut and the next one follows on the same line.
+    /// A record is truncated and the next one follows on the same line.
     CutAndGlued,
     /// NULs come before a record on its line.
     NulBeforeRecord,
@@ -42,11 +42,11 @@ pub enum Damage {
     Bom,
     /// A line that is not JSON is between records.
     GarbageLine,
-    /// A record's text holds bytes that are not UTF-8.
+    /// A record's text contains bytes that are not UTF-8.
     InvalidUtf8,
-    /// A record's text holds the escape of half a surrogate pair.
+    /// A record's text contains the escape of a lone surrogate.
     LoneSurrogate,
-    /// A record says a key twice; the last one is right.
+    /// A record has a duplicate key; the last one is right.
     DuplicateKeys,
     /// The file is empty.
     EmptyFile,
@@ -56,11 +56,11 @@ pub enum Damage {
     NoHeader,
     /// A line is missing.
     LineDeleted,
-    /// A line is there twice.
+    /// A line is duplicated.
     LineDuplicated,
-    /// Everything from a line on is there twice.
+    /// Everything from a line on is duplicated.
     RunDuplicated,
-    /// A record's parent is nowhere.
+    /// A record's parent is missing.
     PhantomParent,
     /// A record's parent is a line that is not part of the tree.
     ParentIsMetadata,
@@ -70,7 +70,7 @@ pub enum Damage {
     SelfParent,
     /// No record has a parent.
     AllParentsNull,
-    /// Two calls of tools have one id.
+    /// Two tool calls have the same id.
     DuplicateToolUseId,
     /// A call's result is missing.
     ResultRemoved,
@@ -92,7 +92,7 @@ pub enum Damage {
     NoSession,
     /// A record has no time.
     NoTimestamp,
-    /// A thought has lost its signature.
+    /// A thinking block has no signature.
     UnsignedThinking,
     /// A text is empty.
     EmptyText,
@@ -100,7 +100,7 @@ pub enum Damage {
     SidechainTail,
     /// Every record of the tree is missing.
     MetadataOnly,
-    /// A record is as many megabytes long.
+    /// A record is this many megabytes long.
     LongLine(usize),
 }
 
@@ -153,7 +153,7 @@ pub const ALL: &[Damage] = &[
 /// Lines with their newlines; the last may have none.
 type Log = Vec<Vec<u8>>;
 
-/// Breaks a log at a line, counted from 0; a line past the end means the last one.
+/// Damages a log at a line, counted from 0; a line past the end means the last one.
 pub fn apply(damage: Damage, bytes: &[u8], place: usize, rng: &mut Rng) -> Vec<u8> {
     let mut log: Log = bytes
         .split_inclusive(|&byte| byte == b'\n')

@@ -31,12 +31,7 @@ pub(super) fn apply(damage: Damage, log: &mut Log, at: usize) {
                 log.remove(line);
             }
         }
-        Damage::OrphanResult => {
-            if let Some(line) = from(log, at, |line| result(line).is_some()) {
-                let place = result(&log[line]).unwrap_or_default();
-                log[line].splice(place, *b"toolu_of_nobody");
-            }
-        }
+        Damage::OrphanResult => orphan_result(log, at),
         Damage::DanglingCall => {
             if let Some(line) = log.iter().rposition(|line| is_call(line)) {
                 log.truncate(line + 1);
@@ -56,19 +51,28 @@ pub(super) fn apply(damage: Damage, log: &mut Log, at: usize) {
         }
         Damage::EmptyText => empty_string(log, at, &["\"text\":"]),
         Damage::SidechainTail => sidechain_tail(log),
-        Damage::LongLine(mb) => {
-            let end = body_end(&log[at]);
-            if end > 0 && log[at][end - 1] == b'}' {
-                let comma = if fields(&log[at]).is_empty() { "" } else { "," };
-                let pad = format!("{comma}\"pad\":\"{}\"", "x".repeat(mb * 1_000_000));
-                log[at].splice(end - 1..end - 1, pad.into_bytes());
-            }
-        }
+        Damage::LongLine(mb) => lengthen(&mut log[at], mb),
         _ => {}
     }
 }
 
-/// Looks from a line to the end, then from the start.
+fn orphan_result(log: &mut Log, at: usize) {
+    if let Some(line) = from(log, at, |line| result(line).is_some()) {
+        let place = result(&log[line]).unwrap_or_default();
+        log[line].splice(place, *b"toolu_of_nobody");
+    }
+}
+
+fn lengthen(line: &mut Vec<u8>, mb: usize) {
+    let end = body_end(line);
+    if end > 0 && line[end - 1] == b'}' {
+        let comma = if fields(line).is_empty() { "" } else { "," };
+        let pad = format!("{comma}\"pad\":\"{}\"", "x".repeat(mb * 1_000_000));
+        line.splice(end - 1..end - 1, pad.into_bytes());
+    }
+}
+
+/// Searches from a line to the end, then from the start.
 fn from(log: &Log, at: usize, suits: impl Fn(&[u8]) -> bool) -> Option<usize> {
     (at..log.len()).chain(0..at).find(|&line| suits(&log[line]))
 }

@@ -1,9 +1,9 @@
-//! Finds places inside a record's text without parsing it into values.
+//! Finds positions inside a record's text without parsing it into values.
 
 use std::ops::Range;
 
-/// Gives the place of a top-level field's value in the text of an object; the last one,
-/// if the key is doubled.
+/// Returns the range of a top-level field's value in the text of an object; the last one, if the
+/// key is duplicated.
 pub fn field(line: &[u8], key: &str) -> Option<Range<usize>> {
     fields(line)
         .into_iter()
@@ -12,7 +12,7 @@ pub fn field(line: &[u8], key: &str) -> Option<Range<usize>> {
         .map(|(_, value)| value)
 }
 
-/// Gives the places of all top-level keys, without their quotes, and values.
+/// Returns the ranges of all top-level keys, without their quotes, and values.
 pub(super) fn fields(line: &[u8]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut found = Vec::new();
     let Some(mut at) = line
@@ -54,7 +54,7 @@ fn skip_blanks(line: &[u8], from: usize) -> usize {
     from + blanks
 }
 
-/// Gives the place behind the closing quote of the string that opens at `open`.
+/// Returns the position after the closing quote of the string that opens at `open`.
 pub(super) fn string_end(line: &[u8], open: usize) -> usize {
     let mut at = open + 1;
     while at < line.len() && line[at] != b'"' {
@@ -91,8 +91,8 @@ fn value_end(line: &[u8], start: usize) -> usize {
     at
 }
 
-/// Gives a place inside a record where text can be put in: the first message text, else
-/// the first string value.
+/// Returns a position inside a record where text can be inserted: the first message text, else the
+/// first string value.
 pub fn text_place(line: &[u8]) -> Option<usize> {
     for mark in ["\"text\":\"", "\"content\":\"", "\":\""] {
         if let Some(at) = find(line, mark.as_bytes(), 0) {
@@ -102,7 +102,7 @@ pub fn text_place(line: &[u8]) -> Option<usize> {
     None
 }
 
-/// Finds bytes from a place on.
+/// Finds bytes from a position on.
 pub(super) fn find(line: &[u8], wanted: &[u8], from: usize) -> Option<usize> {
     line.get(from..)?
         .windows(wanted.len())
@@ -110,15 +110,15 @@ pub(super) fn find(line: &[u8], wanted: &[u8], from: usize) -> Option<usize> {
         .map(|at| at + from)
 }
 
-/// Gives the text of the first string that follows a mark, such as
-/// `"toolCallId":`, without its quotes.
+/// Returns the range of the first string that follows a mark, such as `"toolCallId":`, without its
+/// quotes.
 pub(super) fn string_after(line: &[u8], mark: &str) -> Option<Range<usize>> {
     let at = find(line, mark.as_bytes(), 0)? + mark.len();
     let open = next(line, at, b'"')?;
     Some(open + 1..string_end(line, open) - 1)
 }
 
-/// Finds where a record ends: before its newline.
+/// Returns where a record ends: before its newline.
 pub(super) fn body_end(line: &[u8]) -> usize {
     line.iter()
         .rposition(|byte| !byte.is_ascii_whitespace())

@@ -1,4 +1,4 @@
-//! Each damage does what it says and nothing else.
+//! Each damage changes what it documents and nothing else.
 
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ fn broken(damage: Damage, bytes: &[u8], place: usize) -> Vec<u8> {
     apply(damage, bytes, place, &mut Rng::new(1))
 }
 
-/// Lines that are new, and lines that are gone.
+/// Returns the added and the removed lines.
 fn difference(before: &[u8], after: &[u8]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let minus = |from: &[u8], take: &[u8]| {
         let mut left: Vec<Vec<u8>> = jsonl::lines(from)

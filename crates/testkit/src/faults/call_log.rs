@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 /// One call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedCall {
-    /// Its number, from 1.
+    /// Number of the call, from 1.
     pub number: usize,
-    /// What it does: `create`, `open`, `write`, `fsync`, …; the same word for
-    /// all variants of a call.
+    /// Kind of the call: `create`, `open`, `write`, `fsync`, …; the same word for all variants of a
+    /// call.
     pub name: String,
-    /// `ok`, `failed` (by itself), or the fault that struck it.
+    /// `ok`, `failed` (without a fault), or the fault that was injected.
     pub result: String,
     /// The file.
     pub path: PathBuf,
-    /// Where a rename or link leads.
+    /// Target of a rename or link.
     pub second: Option<PathBuf>,
 }
 
 impl LoggedCall {
-    /// Whether the system did it, or half of it.
+    /// Whether the system executed it, or half of it.
     pub fn went_through(&self) -> bool {
         matches!(self.result.as_str(), "ok" | "half")
     }
 
-    /// Whether a fault struck it.
+    /// Whether a fault was injected.
     pub fn was_struck(&self) -> bool {
         !matches!(self.result.as_str(), "ok" | "failed")
     }
@@ -34,12 +34,12 @@ impl LoggedCall {
 /// The calls of one run.
 #[derive(Debug, Clone, Default)]
 pub struct CallLog {
-    /// In the order of their numbers.
+    /// The calls in the order of their numbers.
     pub calls: Vec<LoggedCall>,
 }
 
 impl CallLog {
-    /// Reads what the shim wrote; a missing file is a run without such calls.
+    /// Reads the log of the shim; a missing file is a run without such calls.
     pub fn read(path: &Path) -> CallLog {
         let bytes = std::fs::read(path).unwrap_or_default();
         CallLog::parse(&String::from_utf8_lossy(&bytes))
@@ -47,19 +47,18 @@ impl CallLog {
 
     pub(super) fn parse(text: &str) -> CallLog {
         let mut calls: Vec<LoggedCall> = text.lines().filter_map(call).collect();
-        // A call is written down when it returns; threads may return in another order.
+        // A call is logged when it returns; threads may return in another order.
         calls.sort_by_key(|call| call.number);
         CallLog { calls }
     }
 
-    /// The first call that a fault struck.
+    /// Returns the first call with an injected fault.
     pub fn struck(&self) -> Option<&LoggedCall> {
         self.calls.iter().find(|call| call.was_struck())
     }
 
-    /// What a crash of the machine after this run could take back: content written and
-    /// not synced, and names changed in folders that were not synced. `matters` says of
-    /// which paths that matters.
+    /// Returns what a crash of the machine after this run could revert: unsynced content, and names
+    /// changed in unsynced folders. `matters` selects the paths.
     pub fn undurable(&self, matters: impl Fn(&Path) -> bool) -> Vec<String> {
         let mut dirty = Dirty::default();
         self.calls
@@ -130,14 +129,14 @@ impl Dirty {
 
     fn remove(&mut self, path: &Path) {
         self.contents.remove(path);
-        // What was made and is gone again was never promised.
+        // A file that was created and removed again was never promised.
         if !self.names.remove(path) {
             self.add(path);
         }
     }
 
     fn rename(&mut self, from: &Path, to: &Path) {
-        // What was at the new place is replaced, including its unsynced data.
+        // The file at the new name is replaced, including its unsynced data.
         self.contents.remove(to);
         let fresh = self.names.remove(from);
         for set in [&mut self.contents, &mut self.names] {
@@ -155,8 +154,8 @@ impl Dirty {
             }
         }
         self.add(to);
-        // The removal of the old name is covered by the sync of the new one's folder,
-        // if that is the same.
+        // The removal of the old name is covered by the sync of the new one's folder, if that is
+        // the same.
         if !fresh && from.parent() != to.parent() {
             self.add(from);
         }

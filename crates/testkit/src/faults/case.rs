@@ -1,31 +1,30 @@
-//! A command that writes, with what has to be there first.
+//! A command that writes, with its preconditions.
 
 /// How the state after a fault is compared with the old and the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judged {
-    /// It is one of them as a whole.
+    /// It equals one of them as a whole.
     Whole,
-    /// Each file and each line of an answer is: the command does several things
-    /// one after the other.
+    /// Each file and each line of output equals one of them: the command does several things one
+    /// after the other.
     Parts,
-    /// The command writes only a file that the user named; a part of it may stay, and the command
-    /// says so or was killed.
+    /// The command writes only a file that the user named; a part of it may stay if the command
+    /// reports it or was killed.
     Output,
 }
 
-/// A command to be interrupted.
+/// A command to interrupt.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Name in reports and on the command line; the part before the
-    /// space is the command.
+    /// Name in reports and on the command line; the part before the space is the command.
     pub name: &'static str,
-    /// Commands that come before it; `{d}` is the folder of the fixture.
+    /// Commands that run before it; `{d}` is the folder of the fixture.
     pub before: &'static [&'static [&'static str]],
     /// The command itself.
     pub args: &'static [&'static str],
     /// Input on stdin.
     pub stdin: Option<&'static str>,
-    /// How the result is judged.
+    /// How the result is compared.
     pub judged: Judged,
 }
 

@@ -1,10 +1,10 @@
-//! Every command that writes, in the dialects in which it takes another way.
+//! Every command that writes, in the dialects with different code paths.
 
 use super::case::{Case, Judged};
 
 const CLAUDE: &str = "claude:5ac5e505-ca12-40e3-a6c1-82bfd1662e80";
 const SHOP: &str = "{d}/projects/shop";
-/// Lines for `append`: three entries, each acknowledged by itself.
+/// Lines for `append`: three entries, each acknowledged separately.
 const THREE: &str = "{\"role\":\"user\",\"text\":\"one of three\"}\n{\"role\":\"assistant\",\"text\":\"two of three\"}\n{\"role\":\"user\",\"text\":\"three of three\"}\n";
 const NO_RETENTION: &[&str] = &[
     "sh",
@@ -14,14 +14,19 @@ const NO_RETENTION: &[&str] = &[
 /// All cases.
 pub fn cases() -> Vec<Case> {
     [
-        adding(),
+        creating(),
+        appending(),
+        importing(),
         branching(),
         describing(),
         repairing(),
         summarizing(),
-        checkout_and_memory(),
+        checkout(),
+        memory(),
         forking(),
-        removing(),
+        deleting(),
+        archiving(),
+        cleaning_and_moving(),
         bringing_back(),
         side_files(),
         derived(),
@@ -30,25 +35,91 @@ pub fn cases() -> Vec<Case> {
     .concat()
 }
 
-fn adding() -> Vec<Case> {
+/// `new` in a dialect that needs nothing more to be said.
+macro_rules! new_in {
+    ($dialect:literal) => {
+        Case::new(
+            concat!("new ", $dialect),
+            &[
+                "new",
+                "--dialect",
+                $dialect,
+                "--project",
+                SHOP,
+                "--title",
+                "Fresh",
+            ],
+        )
+    };
+}
+
+fn creating() -> Vec<Case> {
     vec![
-        Case::new("new boswell", &["new", "--project", SHOP, "--title", "Fresh"]),
-        Case::new("new claude", &["new", "--dialect", "claude", "--project", SHOP, "--title", "Fresh"]),
-        Case::new("new pi", &["new", "--dialect", "pi", "--project", SHOP, "--title", "Fresh"]),
-        Case::new("new omp", &["new", "--dialect", "omp", "--project", SHOP, "--title", "Fresh"]),
-        Case::new("new xcsh", &["new", "--dialect", "xcsh", "--project", SHOP, "--title", "Fresh"]),
-        Case::new("new myagents", &["new", "--dialect", "myagents", "--project", SHOP, "--title", "Fresh"]),
-        Case::new("new clinvoker", &["new", "--dialect", "clinvoker", "--project", SHOP, "--title", "Fresh"]),
-        Case::new("new oas", &["new", "--dialect", "oas", "--project", SHOP, "--backend", "openai/gpt-4o"]),
-        Case::new("append boswell", &["append", "019a", "--user", "hello again"]),
-        Case::new("append boswell-lines", &["append", "019a"]).reading(THREE).judged(Judged::Parts),
-        Case::new("append boswell-attach", &["append", "019a", "--user", "look", "--attach", "{d}/picture.png"]),
-        Case::new("append claude", &["append", "833e", "--user", "hello again"]),
+        Case::new(
+            "new boswell",
+            &["new", "--project", SHOP, "--title", "Fresh"],
+        ),
+        new_in!("claude"),
+        new_in!("pi"),
+        new_in!("omp"),
+        new_in!("xcsh"),
+        new_in!("myagents"),
+        new_in!("clinvoker"),
+        Case::new(
+            "new oas",
+            &[
+                "new",
+                "--dialect",
+                "oas",
+                "--project",
+                SHOP,
+                "--backend",
+                "openai/gpt-4o",
+            ],
+        ),
+    ]
+}
+
+fn appending() -> Vec<Case> {
+    vec![
+        Case::new(
+            "append boswell",
+            &["append", "019a", "--user", "hello again"],
+        ),
+        Case::new("append boswell-lines", &["append", "019a"])
+            .reading(THREE)
+            .judged(Judged::Parts),
+        Case::new(
+            "append boswell-attach",
+            &[
+                "append",
+                "019a",
+                "--user",
+                "look",
+                "--attach",
+                "{d}/picture.png",
+            ],
+        ),
+        Case::new(
+            "append claude",
+            &["append", "833e", "--user", "hello again"],
+        ),
         Case::new("append pi", &["append", "80459", "--user", "hello again"]),
-        Case::new("append omp", &["append", "demoRss", "--user", "hello again"]),
+        Case::new(
+            "append omp",
+            &["append", "demoRss", "--user", "hello again"],
+        ),
         Case::new("append xcsh", &["append", "15ae", "--user", "hello again"]),
-        Case::new("append myagents", &["append", "b8cc", "--user", "hello again"]),
+        Case::new(
+            "append myagents",
+            &["append", "b8cc", "--user", "hello again"],
+        ),
         Case::new("append oas", &["append", "476e", "--user", "hello again"]),
+    ]
+}
+
+fn importing() -> Vec<Case> {
+    vec![
         Case::new("import claude", &["import", "{d}/home/.claude/projects/SHOP/5ac5e505-ca12-40e3-a6c1-82bfd1662e80.jsonl"]).judged(Judged::Parts),
         Case::new("import document", &["import", "{d}/doc.json"])
             .after(&[&["export", CLAUDE, "--format", "json", "-o", "{d}/doc.json"]])
@@ -131,7 +202,7 @@ fn repairing() -> Vec<Case> {
 
 fn summarizing() -> Vec<Case> {
     vec![
-        // A title and a summary are a note each: a torn line leaves the first of them.
+        // Title and summary are one note each: a torn line leaves the first of them.
         Case::new("summarize extract", &["summarize", "833e"])
             .after(&[&["sh", "printf '' > {d}/config.toml"]])
             .judged(Judged::Parts),
@@ -144,17 +215,20 @@ fn summarizing() -> Vec<Case> {
     ]
 }
 
-fn checkout_and_memory() -> Vec<Case> {
+fn checkout() -> Vec<Case> {
+    vec![Case::new(
+        "checkout claude",
+        &[
+            "checkout",
+            "5ac5",
+            "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de",
+            "--force",
+        ],
+    )]
+}
+
+fn memory() -> Vec<Case> {
     vec![
-        Case::new(
-            "checkout claude",
-            &[
-                "checkout",
-                "5ac5",
-                "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de",
-                "--force",
-            ],
-        ),
         Case::new(
             "memory add",
             &["memory", "add", "extra", "one more fact", "--project", SHOP],
@@ -213,7 +287,7 @@ fn forking() -> Vec<Case> {
     ]
 }
 
-fn removing() -> Vec<Case> {
+fn deleting() -> Vec<Case> {
     vec![
         Case::new("delete boswell", &["delete", "019a"]),
         Case::new("delete claude", &["delete", "5ac5"]),
@@ -232,6 +306,11 @@ fn removing() -> Vec<Case> {
             &["summarize", "5ac5"],
             &["index"],
         ]),
+    ]
+}
+
+fn archiving() -> Vec<Case> {
+    vec![
         Case::new("archive boswell", &["archive", "019a", "--apply"]).after(&[&[
             "status",
             "019a",
@@ -245,6 +324,11 @@ fn removing() -> Vec<Case> {
             &["archive", "80459", "demoRss", "--apply"],
         )
         .judged(Judged::Parts),
+    ]
+}
+
+fn cleaning_and_moving() -> Vec<Case> {
+    vec![
         Case::new(
             "clean older",
             &["clean", "--older-than", "1d", "--dialect", "pi", "--apply"],
@@ -315,12 +399,12 @@ fn side_files() -> Vec<Case> {
         Case::new("keep grown", &["keep", "run"])
             .after(&[&["keep", "run"], &["append", "833e", "--user", "grown"]])
             .judged(Judged::Parts),
-        // With keeping on, every command copies what changed after it has answered.
+        // With automatic copies on, every command copies changed files after its output.
         Case::new("rename kept", &["rename", "833e", "Another name"]).after(&[&["keep", "on"]]),
     ]
 }
 
-/// Commands that only bring up to date what can be made again.
+/// Commands that only update derived data.
 fn derived() -> Vec<Case> {
     vec![
         Case::new("index all", &["index"]),

@@ -1,18 +1,18 @@
-//! Violations that are known and not fixed yet, each with its reason. The list has to become empty.
+//! Known violations that are not fixed yet, each with its reason. The list must become empty.
 
 use super::tally::Violation;
 
 struct Expected {
     /// The beginning of the case's name.
     case: &'static str,
-    /// Part of what was wrong.
+    /// Part of the violation's text.
     wrong: &'static str,
     reason: &'static str,
 }
 
 const EXPECTED: &[Expected] = &[];
 
-/// Why a violation is expected, if it is.
+/// Returns why a violation is expected, if it is.
 pub(super) fn reason(violation: &Violation) -> Option<&'static str> {
     let fits =
         |it: &&Expected| violation.case.starts_with(it.case) && violation.wrong.contains(it.wrong);

@@ -1,20 +1,21 @@
-//! Makes what varies from run to run equal: new ids, times and hashes, and where they sort.
+//! Normalises data that varies between runs: new ids, times and hashes, and their sort order.
 
 use std::collections::{HashMap, HashSet};
 
 use super::lab::FaultLab;
 use super::state::files;
 
-/// Words of the fixture, which stay as they are.
+/// Words of the fixture, which are not normalised.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     words: HashSet<String>,
-    /// Files of the fixture: most of them are the same after every trial, and need no second look.
+    /// Files of the fixture: most of them are unchanged after every trial and need not be
+    /// normalised again.
     files: HashMap<String, (Vec<u8>, String)>,
 }
 
 impl Known {
-    /// Learns every word of the fixture that is live now.
+    /// Collects every word of the live fixture.
     pub(super) fn of(place: &FaultLab) -> Result<Known, String> {
         let mut known = Known::default();
         let fixture = files(&place.live(), |_| true);
@@ -52,8 +53,8 @@ impl Known {
         self.normal(&String::from_utf8_lossy(bytes))
     }
 
-    /// A map whose keys are ids, one member a line. Sorted after ids were made equal: where a new
-    /// random id sorts says nothing.
+    /// Returns a map whose keys are ids, one member per line. Sorted after the ids were normalised,
+    /// because the order of new random ids varies.
     fn sorted_members(&self, map: &serde_json::Map<String, serde_json::Value>) -> String {
         let mut members: Vec<String> = map
             .iter()
@@ -69,14 +70,14 @@ impl Known {
         members.join("\n")
     }
 
-    /// A line of `ops`. Its files are in the order of their paths, and where a new random
-    /// id sorts says nothing.
+    /// Returns a line of `ops`. Its files are sorted by path, and the order of new random ids
+    /// varies.
     pub(super) fn operation_shown(&self, line: &str) -> String {
         let Ok(mut operation) = serde_json::from_str::<serde_json::Value>(line) else {
             return self.normal(line);
         };
-        // Sizes say nothing that the files do not: those of clinvoker vary with
-        // the digits of a time.
+        // The files are compared themselves; the sizes of clinvoker's vary with the digits of a
+        // time.
         for size in ["before", "after", "appended"] {
             let files = operation["files"].as_array_mut().into_iter().flatten();
             files
@@ -131,12 +132,12 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c| !is_word(c)).filter(|word| !word.is_empty())
 }
 
-/// Ids, times and hashes; short numbers are counts, and those must be the same.
+/// Whether a word is an id, time or hash; short numbers are counts and must be equal.
 fn varies(word: &str) -> bool {
     word.len() >= 8 && word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// clinvoker's index: an object with one member for each session, in the order of their ids.
+/// clinvoker's index: an object with one member per session, in the order of their ids.
 const MAP_BY_ID: &str = ".clinvk/sessions/index.json";
 
 #[cfg(test)]

@@ -1,25 +1,25 @@
-//! Where trials run: a home with sessions of every dialect at one path, copied
-//! back before each trial.
+//! The folder in which trials run: a home with sessions of every dialect at one path, copied back
+//! before each trial.
 //!
-//! Logs name the folders that they are about, so each worker has a place of its own and
-//! never shares a copy.
+//! Logs contain the paths of their folders, so each worker has its own folder and never shares a
+//! copy.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::call_log::CallLog;
 use super::plan::InjectedFault;
 use super::shim::Shim;
 use crate::disk;
 
-/// No command of a trial may take longer.
+/// Maximum time of a command.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A session that no case touches: the next command renames it, which settles what
-/// was left unfinished.
+/// A session that no case touches: the next command renames it, which recovers unfinished
+/// operations.
 pub(super) const BYSTANDER: &str = "0e57aaaa-0001-4001-8001-00000000face";
 
 const OLD_PI: &str = concat!(
@@ -31,7 +31,7 @@ const OLD_PI: &str = concat!(
     "\n"
 );
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug, Clone)]
 pub struct Ran {
     /// Exit code; `None` if a signal ended the process.
@@ -43,20 +43,20 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// The last words, for a report on one line.
+    /// Returns the last line of output, for a report.
     pub(super) fn said(&self) -> String {
         let line = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         line.chars().take(220).collect()
     }
 }
 
-/// A folder with a fixture that can be had again.
+/// A folder with a fixture that can be restored.
 #[derive(Debug)]
 pub struct FaultLab {
     program: PathBuf,
     shim: Shim,
-    /// Holds `live`, where commands run; `fixture` and `base`, which it is copied from before each
-    /// case and each trial.
+    /// Contains `live`, where commands run, and `fixture` and `base`, from which it is restored
+    /// before each case and each trial.
     folder: PathBuf,
 }
 
@@ -75,11 +75,18 @@ impl FaultLab {
         let mut command = place.bare(&["demo", &demo.to_string_lossy()]);
         expect_success(&finish(&mut command, None)?, "demo")?;
         place.plant();
-        let shop = demo.join("projects/shop").to_string_lossy().into_owned();
-        let other = demo.join("projects/other").to_string_lossy().into_owned();
+        place.acknowledge_some()?;
+        copy(&place.live(), &place.folder.join("fixture"))?;
+        Ok(place)
+    }
+
+    /// Runs what was acknowledged earlier: operations with copies in the vault, notes, an archived
+    /// session.
+    fn acknowledge_some(&self) -> Result<(), String> {
+        let projects = self.live().join("d/projects");
+        let shop = projects.join("shop").to_string_lossy().into_owned();
+        let other = projects.join("other").to_string_lossy().into_owned();
         disk::make_dir(Path::new(&other));
-        // What was acknowledged before: operations with copies in the vault, notes, an archived
-        // session, an attachment.
         for args in [
             &[
                 "new",
@@ -109,14 +116,13 @@ impl FaultLab {
             &["archive", "11111111", "--apply"],
             &["list", "--hidden"],
         ] {
-            expect_success(&place.run(args)?, &args.join(" "))?;
+            expect_success(&self.run(args)?, &args.join(" "))?;
         }
-        copy(&place.live(), &place.folder.join("fixture"))?;
-        Ok(place)
+        Ok(())
     }
 
-    /// Files that no command makes: an old version, leftovers of a session that is gone, a
-    /// program that sums up.
+    /// Adds files that no command creates: an old version, orphans of a deleted session, a program
+    /// that summarises.
     fn plant(&self) {
         let demo = self.live().join("d");
         let home = demo.join("home");
@@ -143,7 +149,7 @@ impl FaultLab {
         );
     }
 
-    /// Where commands run.
+    /// Returns the folder in which commands run.
     pub fn live(&self) -> PathBuf {
         self.folder.join("live")
     }
@@ -152,23 +158,22 @@ impl FaultLab {
         self.folder.join("base")
     }
 
-    /// Puts the fixture back, as it is before every case.
+    /// Restores the fixture, as before every case.
     pub fn reset_fixture(&self) -> Result<(), String> {
         copy(&self.folder.join("fixture"), &self.live())
     }
 
-    /// Takes what is there now for where trials begin.
+    /// Saves the current state as the start of trials.
     pub fn keep_base(&self) -> Result<(), String> {
         copy(&self.live(), &self.base())
     }
 
-    /// Puts back where trials begin.
+    /// Restores the start of trials.
     pub fn reset(&self) -> Result<(), String> {
         copy(&self.base(), &self.live())
     }
 
-    /// Text with the place's own folders in it: `{d}` is the fixture, `SHOP` Claude's key
-    /// of its project `shop`.
+    /// Replaces placeholders: `{d}` is the fixture, `SHOP` Claude's key of its project `shop`.
     pub fn fill(&self, text: &str) -> String {
         let demo = self.live().join("d").to_string_lossy().into_owned();
         let key =
@@ -176,14 +181,14 @@ impl FaultLab {
         text.replace("{d}", &demo).replace("SHOP", &key)
     }
 
-    /// Runs a line of shell, for what no command does.
+    /// Runs a shell command, for changes that no boswell command makes.
     pub fn shell(&self, script: &str) -> Result<(), String> {
         let mut command = Command::new("sh");
         command.arg("-c").arg(script).current_dir(self.live());
         expect_success(&finish(&mut command, None)?, script)
     }
 
-    /// The program with these arguments on the stores of the fixture.
+    /// Returns the program with these arguments on the stores of the fixture.
     fn command(&self, args: &[&str]) -> Command {
         let own = self.live().join("d/own");
         let home = self.live().join("d/home");
@@ -225,7 +230,7 @@ impl FaultLab {
         finish(&mut self.command(args), None)
     }
 
-    /// Runs a command with something on stdin, its calls logged, and perhaps with a fault.
+    /// Runs a command with input, with its calls logged, and optionally with a fault.
     pub fn run_faulty(
         &self,
         args: &[&str],
@@ -239,8 +244,8 @@ impl FaultLab {
         Ok((finish(&mut command, stdin)?, log))
     }
 
-    /// Runs a command with the shim and under `strace`: what the shim saw, and what the system saw,
-    /// a line for each call.
+    /// Runs a command with the shim and under `strace`: returns the calls that the shim and the
+    /// system saw, one line per call.
     pub fn run_traced(&self, args: &[&str]) -> Result<(Ran, CallLog, String), String> {
         let (log, trace) = (self.folder.join("calls"), self.folder.join("trace"));
         let _ = std::fs::remove_file(&log);
@@ -249,7 +254,7 @@ impl FaultLab {
         command
             .args(["-f", "-y", "-s", "0", "-e", "trace=file,desc", "-o"])
             .arg(&trace);
-        // Only the program is to be preloaded, not strace.
+        // Only the program is preloaded, not strace.
         let mut given = Command::new("env");
         self.shim.preload(&mut given, &self.live(), &log, None);
         for (name, value) in given.get_envs() {
@@ -295,7 +300,7 @@ pub(super) fn expect_success(ran: &Ran, what: &str) -> Result<(), String> {
     }
 }
 
-/// A copy with times, modes and hard links.
+/// Copies with times, modes and hard links.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     if to.exists() {
         std::fs::remove_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
@@ -327,38 +332,37 @@ fn finish(command: &mut Command, stdin: Option<&str>) -> Result<Ran, String> {
         .spawn()
         .map_err(|error| format!("the program does not start: {error}"))?;
     if let (Some(text), Some(mut pipe)) = (stdin, child.stdin.take()) {
-        // A program that was killed reads no further.
+        // A killed program does not read the rest.
         let _ = pipe.write_all(text.as_bytes());
     }
-    let (sender, receiver) = mpsc::channel();
-    let streams: [Option<Box<dyn Read + Send>>; 2] = [
-        child.stdout.take().map(|it| Box::new(it) as _),
-        child.stderr.take().map(|it| Box::new(it) as _),
-    ];
-    for (number, stream) in streams.into_iter().enumerate() {
-        let sender = sender.clone();
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            if let Some(mut stream) = stream {
-                let _ = stream.read_to_end(&mut bytes);
-            }
-            let _ = sender.send((number, String::from_utf8_lossy(&bytes).into_owned()));
-        });
-    }
-    let mut texts = [String::new(), String::new()];
-    for _ in 0..2 {
-        let Ok((number, text)) = receiver.recv_timeout(LIMIT) else {
+    let (stdout, stderr) = (read(child.stdout.take()), read(child.stderr.take()));
+    let deadline = Instant::now() + LIMIT;
+    let mut text = |stream: mpsc::Receiver<String>| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        stream.recv_timeout(left).map_err(|_| {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(format!("it did not end within {LIMIT:?}"));
-        };
-        texts[number] = text;
-    }
+            format!("it did not end within {LIMIT:?}")
+        })
+    };
+    let (stdout, stderr) = (text(stdout)?, text(stderr)?);
     let status = child.wait().map_err(|error| error.to_string())?;
-    let [stdout, stderr] = texts;
     Ok(Ran {
         code: status.code(),
         stdout,
         stderr,
     })
+}
+
+/// Reads a stream to its end in a thread, so that a full pipe does not stop the program.
+fn read(stream: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            let _ = stream.read_to_end(&mut bytes);
+        }
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
 }

@@ -1,4 +1,4 @@
-//! Which faults a run without any of them calls for.
+//! The faults to inject, derived from a run without faults.
 
 use super::call_log::{CallLog, LoggedCall};
 use crate::Rng;
@@ -12,14 +12,14 @@ pub enum FaultKind {
     Eio,
     /// This and all later calls that need space fail with `ENOSPC`.
     Full,
-    /// A write takes half of its bytes, and the next one fails with `ENOSPC`.
+    /// Half of the bytes are written, and the next write fails with `ENOSPC`.
     Half,
-    /// A write takes half of its bytes, then the process is killed.
+    /// Half of the bytes are written, then the process is killed.
     HalfKill,
 }
 
 impl FaultKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [FaultKind; 5] = [
         FaultKind::Kill,
         FaultKind::Eio,
@@ -28,7 +28,7 @@ impl FaultKind {
         FaultKind::HalfKill,
     ];
 
-    /// Its name, as the shim and the report spell it.
+    /// Returns the name in the shim and the report.
     pub fn word(self) -> &'static str {
         match self {
             FaultKind::Kill => "kill",
@@ -39,18 +39,18 @@ impl FaultKind {
         }
     }
 
-    /// The kind of that name.
+    /// Returns the kind with this name.
     pub fn named(word: &str) -> Option<FaultKind> {
         FaultKind::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Whether the process is gone afterwards.
+    /// Whether the process is killed.
     pub fn kills(self) -> bool {
         matches!(self, FaultKind::Kill | FaultKind::HalfKill)
     }
 }
 
-/// One fault: what, and at which call.
+/// One fault: its kind and its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InjectedFault {
     /// What happens.
@@ -59,14 +59,14 @@ pub struct InjectedFault {
     pub at: usize,
 }
 
-/// Every fault that can make a difference to a run with these calls.
+/// Returns every fault that can make a difference in a run with these calls.
 pub(super) fn every_fault(log: &CallLog) -> Vec<InjectedFault> {
     let mut faults = Vec::new();
     let mut changed_since_kill = true;
     for call in &log.calls {
         let at = call.number;
-        // A kill leaves the effects of the system calls so far: where nothing changed since the
-        // last kill, the disk is the same.
+        // A kill leaves the effects of the calls so far: without a change since the last kill, the
+        // disk is the same.
         if changed_since_kill {
             faults.push(InjectedFault {
                 kind: FaultKind::Kill,
@@ -93,14 +93,14 @@ pub(super) fn every_fault(log: &CallLog) -> Vec<InjectedFault> {
     faults
 }
 
-/// A seeded sample that has every kind in it as far as it is large enough.
+/// Returns a seeded sample with every kind, if it is large enough.
 pub(super) fn sample(mut faults: Vec<InjectedFault>, size: usize, seed: u64) -> Vec<InjectedFault> {
     if faults.len() <= size {
         return faults;
     }
     let mut rng = Rng::new(seed);
     let mut chosen = Vec::with_capacity(size);
-    // Each seed begins with another kind: small samples of many cases have them all.
+    // Each seed starts with another kind, so that small samples of many cases contain them all.
     for kind in FaultKind::ALL
         .into_iter()
         .cycle()

@@ -1,11 +1,11 @@
-//! The page about the last whole soak.
+//! The page about the last complete soak.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::tally::{FaultTally, Row, Violation};
 
-/// The page, in a form that is the same for the same counts.
+/// Returns the page; it is the same for the same counts.
 pub fn page(tally: &FaultTally, commit: &str, seed: u64, how: &str) -> String {
     let total = tally.total();
     let mut page = format!(
@@ -53,8 +53,8 @@ pub fn page(tally: &FaultTally, commit: &str, seed: u64, how: &str) -> String {
     page
 }
 
-/// One violation without what differs from run to run, or names a folder of this machine: that is
-/// printed on the terminal.
+/// Formats a violation without data that varies between runs or names a folder of this machine:
+/// that is printed on the terminal.
 fn violation(violation: &Violation) -> String {
     let fault = violation.fault.map_or("no fault".to_owned(), |it| {
         format!("{} at {}", it.kind.word(), it.at)
@@ -71,7 +71,7 @@ fn violation(violation: &Violation) -> String {
     )
 }
 
-/// Text with `•` for ids, times and keys that are made of paths.
+/// Replaces ids, times and keys made of paths by `•`.
 fn steady(text: &str) -> String {
     let varies = |part: &&str| part.len() >= 8 && part.bytes().any(|byte| byte.is_ascii_digit());
     let shown = |part: &'_ str| {

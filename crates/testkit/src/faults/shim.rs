@@ -1,4 +1,4 @@
-//! The shim: compiled when it is needed, preloaded into the program.
+//! The C shim: compiled when it is needed, preloaded into the program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +21,8 @@ impl Shim {
         }
         std::fs::create_dir_all(folder)
             .map_err(|error| format!("{}: {error}", folder.display()))?;
-        // Two test processes may build it at once: each has its own name until it is whole.
+        // Two test processes may build it concurrently: each uses its own name until it is
+        // complete.
         let unique = format!("fault-shim-{}", std::process::id());
         let (source, built) = (
             folder.join(format!("{unique}.c")),
@@ -49,8 +50,8 @@ impl Shim {
         Ok(Shim { library: built })
     }
 
-    /// Compiles it, or says loudly that the tests which need it are skipped; under
-    /// `CI=true` that is a failure.
+    /// Compiles the shim, or prints that the tests which need it are skipped; under `CI=true` that
+    /// is a failure.
     #[expect(
         clippy::panic,
         clippy::print_stderr,
@@ -70,8 +71,8 @@ impl Shim {
         }
     }
 
-    /// Preloads it: calls below `root` are counted and logged, and one of them fails
-    /// if a fault is given.
+    /// Preloads the shim: calls below `root` are counted and logged, and one of them fails if a
+    /// fault is given.
     pub fn preload(
         &self,
         command: &mut Command,

@@ -1,4 +1,4 @@
-//! All cases over several workers, each with a place of its own.
+//! Runs all cases on several workers, each with its own folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -14,13 +14,12 @@ use super::trial::{Prepared, Start};
 /// Which faults of each case are tried.
 #[derive(Debug, Clone, Copy)]
 pub enum WantedFaults {
-    /// Every one that can make a difference; of a case with more calls than this only a
-    /// sample of that many.
+    /// Every fault that can make a difference; a sample if a case has more than `most`.
     Every {
-        /// The most for a case.
+        /// Maximum number per case.
         most: usize,
     },
-    /// So many of each case.
+    /// This many per case.
     Sample(usize),
     /// This one.
     One(InjectedFault),
@@ -33,18 +32,18 @@ pub struct Soak<'s> {
     pub program: &'s Path,
     /// The shim.
     pub shim: &'s Shim,
-    /// An empty folder for the places.
+    /// An empty folder for the workers.
     pub folder: PathBuf,
-    /// How many trials run at once.
+    /// Number of concurrent workers.
     pub workers: usize,
-    /// Decides which faults a sample holds.
+    /// Seed of the sample.
     pub seed: u64,
-    /// Which faults are tried.
+    /// The faults to try.
     pub wanted: WantedFaults,
 }
 
 impl Soak<'_> {
-    /// Runs the cases; `progress` hears one line for each.
+    /// Runs the cases; `progress` gets one line per case.
     pub fn run(
         &self,
         cases: &[Case],
@@ -80,7 +79,7 @@ impl Soak<'_> {
         turn: &AtomicUsize,
         progress: &(dyn Fn(String) + Sync),
     ) -> Result<FaultTally, String> {
-        // No digits behind a dash: a key made of the path must not look like an id.
+        // No digits after a dash: a key made of the path must not look like an id.
         let place = FaultLab::build(
             self.program,
             self.shim,
@@ -90,23 +89,7 @@ impl Soak<'_> {
         while let Some(case) = cases.get(turn.fetch_add(1, Ordering::Relaxed)) {
             match self.one_case(&place, case, &mut plain) {
                 Ok(found) => {
-                    let (total, calls) = (
-                        found.total(),
-                        found.calls.get(case.name).copied().unwrap_or(0),
-                    );
-                    progress(format!(
-                        "{}: {calls} calls, {} trials, {} struck, {} old, {} new, {} parts, {} torn, {} litter, {} told, {} violations",
-                        case.name,
-                        total.runs,
-                        total.struck,
-                        total.old,
-                        total.new,
-                        total.parts,
-                        total.torn,
-                        total.litter,
-                        total.told,
-                        found.violations.len()
-                    ));
+                    progress(found.of_case(case.name));
                     tally.merge(found);
                 }
                 Err(error) => {

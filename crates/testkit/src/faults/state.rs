@@ -1,8 +1,8 @@
-//! What a user can see after a command: files of agents and projects, and the answers
-//! of reading commands.
+//! The visible state after a command: files of agents and projects, and the output of reading
+//! commands.
 //!
-//! Ids and times differ from run to run. A word with a digit in it that the fixture does not hold
-//! becomes `•`, so that two runs of the same command give the same state.
+//! Ids and times differ between runs. A word with a digit that is not in the fixture becomes `•`,
+//! so that two runs of the same command give the same state.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -12,15 +12,14 @@ use super::known_words::Known;
 use super::lab::FaultLab;
 use crate::disk;
 
-/// What is seen: where, and what, in order. One place may be there several times (new names
-/// that were made equal).
+/// Paths and contents in order. A path may occur several times (normalised new names).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) items: Vec<(String, String)>,
 }
 
 impl State {
-    /// Looks at everything: files, then `list`, `ops` and `check`.
+    /// Reads everything: files, then `list`, `ops` and `check`.
     pub(super) fn see(place: &FaultLab, known: &Known) -> Result<State, String> {
         let mut state = State::of_files(place, known);
         for (name, args) in [
@@ -36,7 +35,7 @@ impl State {
                     ran.said()
                 ));
             }
-            // A lock of a process that was killed is broken by the next command that needs it.
+            // The next command that needs the lock of a killed process breaks it.
             let lines = ran
                 .stdout
                 .lines()
@@ -53,14 +52,14 @@ impl State {
         Ok(state)
     }
 
-    /// Only files, and the operations that are written down.
+    /// Reads only files, and the recorded operations.
     pub(super) fn of_files(place: &FaultLab, known: &Known) -> State {
         let mut items = Vec::new();
         for (path, bytes) in files(&place.live(), is_visible) {
             let text = known.content(&path, &bytes);
             if path == OPERATIONS {
-                // In any order, for the next command may have come first; a torn line says nothing.
-                // Parsed first: what makes ids and times equal may leave a line that is not JSON.
+                // In any order, because the next command may have come first; a torn line is
+                // ignored. Parsed first, because normalising may leave a line that is not JSON.
                 let lines = String::from_utf8_lossy(&bytes).into_owned();
                 let operations = lines.lines().filter_map(operation);
                 items.extend(
@@ -84,9 +83,9 @@ impl State {
             .filter(|(place, _)| !matches!(place.as_str(), "list" | "ops" | "op" | "check"))
     }
 
-    /// Whether it is the old state with the beginning of one line behind a file: an append that
-    /// stopped in the middle. Its bytes stay, readers report them, and the next writer puts its
-    /// line on one of its own.
+    /// Whether this is the old state with the beginning of one line at the end of a file: an append
+    /// that stopped in the middle. Its bytes stay, readers report them, and the next writer starts
+    /// a new line.
     pub(super) fn is_torn(&self, old: &State) -> bool {
         let was: HashSet<&(String, String)> = old.only_files().collect();
         let changed: Vec<&(String, String)> = self
@@ -104,38 +103,24 @@ impl State {
             && torn.is_some_and(|torn| !torn.trim().contains('\n'))
     }
 
-    /// The first differences to another state, on one line.
+    /// Returns the first differences to another state, on one line.
     pub(super) fn differs(&self, other: &State) -> String {
-        let count = |state: &State| {
-            let mut counts: BTreeMap<(String, String), i64> = BTreeMap::new();
-            state
-                .items
-                .iter()
-                .for_each(|item| *counts.entry(item.clone()).or_default() += 1);
-            counts
-        };
-        let (mine, its) = (count(self), count(other));
-        let extra = mine
-            .iter()
-            .filter(|(item, n)| its.get(item).unwrap_or(&0) < n)
-            .map(|(item, _)| ("+", item));
-        let lacking = its
-            .iter()
-            .filter(|(item, n)| mine.get(item).unwrap_or(&0) < n)
-            .map(|(item, _)| ("-", item));
-        let shown = extra.chain(lacking).take(4).map(|(sign, (place, what))| {
-            let counterpart = if sign == "+" { &its } else { &mine };
-            let others = counterpart
-                .keys()
-                .filter(|(other, _)| other == place)
-                .map(|(_, text)| text.as_str());
-            let near = others.max_by_key(|text| alike(what, text)).unwrap_or("");
-            format!("{sign}{place}: {}", around_difference(what, near))
-        });
-        shown.collect::<Vec<_>>().join(" | ")
+        let (mine, its) = (self.counts(), other.counts());
+        let mut shown = differences('+', &mine, &its);
+        shown.extend(differences('-', &its, &mine));
+        shown.truncate(4);
+        shown.join(" | ")
     }
 
-    /// Whether it is another state with one torn line in between.
+    fn counts(&self) -> Counts<'_> {
+        let mut counts = Counts::new();
+        for (place, text) in &self.items {
+            *counts.entry((place, text)).or_default() += 1;
+        }
+        counts
+    }
+
+    /// Whether this is another state with one torn line in between.
     pub(super) fn is_with_torn_line(&self, other: &State) -> bool {
         let pairs = self.only_files().zip(other.only_files());
         let same_places = pairs.clone().all(|((place, _), (its, _))| place == its);
@@ -157,8 +142,8 @@ impl State {
         same_places && self.items.len() == other.items.len() && torn + lines.count() == 1
     }
 
-    /// Whether every file and operation is one of the old or of the new state, and each place that
-    /// both hold is there. A file of lines may hold some of the new lines.
+    /// Whether every file and operation belongs to the old or the new state, and no common path is
+    /// missing. A file of lines may contain some of the new lines.
     pub(super) fn is_between(&self, old: &State, new: &State) -> bool {
         let both: HashSet<&(String, String)> = old.items.iter().chain(&new.items).collect();
         let here: HashSet<&str> = self.only_files().map(|(place, _)| place.as_str()).collect();
@@ -172,6 +157,24 @@ impl State {
             && self.only_files().all(fits)
             && self.answers("ops").chain(self.answers("op")).all(fits)
     }
+}
+
+/// How many times each place has each text.
+type Counts<'s> = BTreeMap<(&'s str, &'s str), usize>;
+
+/// Returns what `these` have more often than `those`, each with the most similar text of the same
+/// path.
+fn differences(sign: char, these: &Counts<'_>, those: &Counts<'_>) -> Vec<String> {
+    let mut shown = Vec::new();
+    for (item @ (place, what), count) in these {
+        if those.get(item).unwrap_or(&0) < count {
+            let others = those.keys().filter(|(other, _)| other == place);
+            let near = others.max_by_key(|(_, text)| alike(what, text));
+            let near = near.map_or("", |(_, text)| text);
+            shown.push(format!("{sign}{place}: {}", around_difference(what, near)));
+        }
+    }
+    shown
 }
 
 fn has_some_lines((place, text): &(String, String), old: &State, new: &State) -> bool {
@@ -195,8 +198,8 @@ fn has_some_lines((place, text): &(String, String), old: &State, new: &State) ->
     })
 }
 
-/// A line of `list` without the time at which its agent deletes the session: that follows the
-/// file's own time, which a change that was taken back moves.
+/// Returns a line of `list` without the expiry of the session: it depends on the file's time, which
+/// an undone change moves.
 fn without_expiry(line: &str) -> String {
     let Some((before, rest)) = line.split_once(r#""expires":"#) else {
         return line.to_owned();
@@ -205,7 +208,7 @@ fn without_expiry(line: &str) -> String {
     format!("{before}\"expires\":null{after}")
 }
 
-/// A line of `list` whose revision says only where the log ends: a change that was taken back may
+/// Returns a line of `list` whose revision contains only the end of the log: an undone change may
 /// leave a copy in place of the file.
 fn without_file(line: &str) -> Cow<'_, str> {
     let start = r#""revision":""#;
@@ -217,8 +220,8 @@ fn without_file(line: &str) -> Cow<'_, str> {
     cut.map_or(Cow::Borrowed(line), Cow::Owned)
 }
 
-/// A line of `list` without the size of clinvoker's documents, which is also their revision: it
-/// varies with the digits of the time in them, and the files themselves are compared.
+/// Returns a line of `list` without the size of clinvoker's documents, which is also their
+/// revision: it varies with the digits of times, and the files themselves are compared.
 fn without_size(line: &str) -> Cow<'_, str> {
     if !line.contains(r#""dialect":"clinvoker""#) {
         return Cow::Borrowed(line);
@@ -232,8 +235,7 @@ fn without_size(line: &str) -> Cow<'_, str> {
     Cow::Owned(session.to_string())
 }
 
-/// What an operation did. The times of files in it are left out: one that was taken
-/// back has moved them.
+/// Returns an operation without the times of its files, which an undone change moves.
 fn operation(line: &str) -> Option<String> {
     let op = serde_json::from_str::<serde_json::Value>(line).ok()?;
     Some(
@@ -243,7 +245,7 @@ fn operation(line: &str) -> Option<String> {
     )
 }
 
-/// How many characters two texts begin with in common.
+/// Returns the length of the common prefix in characters.
 fn alike(text: &str, other: &str) -> usize {
     text.chars()
         .zip(other.chars())
@@ -251,7 +253,7 @@ fn alike(text: &str, other: &str) -> usize {
         .count()
 }
 
-/// A piece of text from where it begins to differ from another.
+/// Returns a part of a text from where it differs from another.
 fn around_difference(text: &str, other: &str) -> String {
     text.chars()
         .skip(alike(text, other).saturating_sub(20))
@@ -262,10 +264,10 @@ fn around_difference(text: &str, other: &str) -> String {
 
 const OPERATIONS: &str = "d/own/ops.jsonl";
 
-/// What a user or an agent looks at, and the list of operations. The rest is derived,
-/// or shown by commands.
+/// Whether a file is visible to a user or an agent, or is the list of operations. The others are
+/// derived, or shown by commands.
 fn is_visible(path: &str) -> bool {
-    // A demo that a case makes has a folder of boswell's own as well.
+    // A demo that a case creates has a boswell home as well.
     let path = &path.replacen("d/out/own", "d/own", 1);
     let inside = [
         "d/own/catalog.db",
@@ -280,7 +282,8 @@ fn is_visible(path: &str) -> bool {
         && !is_agents_lock(path)
 }
 
-/// Locks of agents. Those of a process that is gone are broken by the next one that needs them.
+/// Whether a path is a lock of an agent. The next process that needs the lock of a dead one breaks
+/// it.
 fn is_agents_lock(path: &str) -> bool {
     let locks = [
         "d/home/.myagents/sessions.lock",
@@ -290,16 +293,16 @@ fn is_agents_lock(path: &str) -> bool {
     locks.iter().any(|start| path.starts_with(start))
 }
 
-/// A hidden temporary file of ours, which no reader takes for anything. A process that was
-/// killed leaves it behind.
+/// Whether a path is a hidden temporary file of ours, which no reader uses. A killed process leaves
+/// it.
 pub(super) fn is_litter(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.starts_with('.') && name.ends_with(".tmp")
 }
 
-/// What can be made again at any time, and locks: none of it is promised to survive.
+/// Whether a path is derived data or a lock: neither is promised to survive.
 pub(super) fn is_derived(path: &str) -> bool {
-    // Staged bytes and intents that stay are removed by the next change.
+    // The next change removes remaining staged bytes and intents.
     let passing = [
         "d/own/catalog.db",
         "d/own/index",
@@ -311,7 +314,7 @@ pub(super) fn is_derived(path: &str) -> bool {
     passing.iter().any(|start| path.starts_with(start)) || is_agents_lock(path)
 }
 
-/// Temporary files that are still there.
+/// Returns the remaining temporary files.
 pub(super) fn litter(place: &FaultLab) -> Vec<String> {
     let seen = files(&place.live(), |path| {
         !path.starts_with("d/own/ops/") && !path.starts_with("d/own/vault/")
@@ -322,7 +325,7 @@ pub(super) fn litter(place: &FaultLab) -> Vec<String> {
         .collect()
 }
 
-/// Every file that is wanted below a folder, by its path from there.
+/// Returns every selected file below a folder, by its relative path.
 pub(super) fn files(root: &Path, wanted: impl Fn(&str) -> bool) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     let mut waiting = vec![root.to_path_buf()];

@@ -1,30 +1,30 @@
-//! What a soak counted.
+//! The counters of a soak.
 
 use std::collections::BTreeMap;
 
 use super::known;
 use super::plan::InjectedFault;
 
-/// Counts of one command and one kind of fault.
+/// Counters of one command and one kind of fault.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Row {
-    /// Trials.
+    /// Number of trials.
     pub runs: usize,
-    /// Trials in which the fault was reached.
+    /// Trials in which the fault was injected.
     pub struck: usize,
-    /// Those that left the old state.
+    /// Trials that left the old state.
     pub old: usize,
-    /// Those that left the new state.
+    /// Trials that left the new state.
     pub new: usize,
-    /// Those that left some parts old and others new, where the command does several things.
+    /// Trials that left some parts old and others new, for commands that do several things.
     pub parts: usize,
-    /// Those that left the old state with a torn line behind a log.
+    /// Trials that left the old state with a torn line at the end of a log.
     pub torn: usize,
-    /// Those that left a hidden temporary file.
+    /// Trials that left a hidden temporary file.
     pub litter: usize,
-    /// Those in which the command ended with an error that names the reason.
+    /// Trials in which the command failed with an error that names the reason.
     pub told: usize,
-    /// Those in which something was wrong.
+    /// Trials with a violation.
     pub violations: usize,
 }
 
@@ -43,26 +43,26 @@ impl Row {
     }
 }
 
-/// Something that must not happen.
+/// A violation of a guarantee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// The case.
     pub case: &'static str,
-    /// The fault; none if the run without a fault was wrong.
+    /// The fault; `None` if the run without a fault was wrong.
     pub fault: Option<InjectedFault>,
-    /// The call that it struck.
+    /// The call with the fault.
     pub call: String,
-    /// What was wrong.
+    /// Description of the violation.
     pub wrong: String,
 }
 
 impl Violation {
-    /// Why it is expected, if it is.
+    /// Returns why it is expected, if it is.
     pub fn expected(&self) -> Option<&'static str> {
         known::reason(self)
     }
 
-    /// On one line, with the command that shows it again.
+    /// Returns one line, with the command that reproduces it.
     pub fn line(&self) -> String {
         let fault = self.fault.map_or("no fault".to_owned(), |it| {
             format!("{} at {}", it.kind.word(), it.at)
@@ -77,19 +77,19 @@ impl Violation {
     }
 }
 
-/// Everything that a soak counted.
+/// All counters of a soak.
 #[derive(Debug, Default)]
 pub struct FaultTally {
-    /// By case and kind of fault.
+    /// Counters by case and kind of fault.
     pub rows: BTreeMap<(&'static str, &'static str), Row>,
-    /// How many calls each case makes.
+    /// Number of calls of each case.
     pub calls: BTreeMap<&'static str, usize>,
-    /// What was wrong.
+    /// Description of the violation.
     pub violations: Vec<Violation>,
 }
 
 impl FaultTally {
-    /// Adds what another worker counted.
+    /// Adds the counters of another worker.
     pub fn merge(&mut self, other: FaultTally) {
         for (key, row) in other.rows {
             self.rows.entry(key).or_default().add(row);
@@ -98,11 +98,29 @@ impl FaultTally {
         self.violations.extend(other.violations);
     }
 
-    /// The sum of all rows.
+    /// Returns the sum of all rows.
     pub fn total(&self) -> Row {
         let mut total = Row::default();
         self.rows.values().for_each(|row| total.add(*row));
         total
+    }
+
+    /// The counts of one case, on one line.
+    pub(super) fn of_case(&self, case: &str) -> String {
+        let total = self.total();
+        format!(
+            "{case}: {} calls, {} trials, {} struck, {} old, {} new, {} parts, {} torn, {} litter, {} told, {} violations",
+            self.calls.get(case).copied().unwrap_or(0),
+            total.runs,
+            total.struck,
+            total.old,
+            total.new,
+            total.parts,
+            total.torn,
+            total.litter,
+            total.told,
+            self.violations.len()
+        )
     }
 
     /// Unexpected violations.

@@ -1,4 +1,5 @@
-//! One command, one fault: its output, the files that it left, and whether the next command copes.
+//! One command with one fault: its output, the files that it left, and whether the next command
+//! recovers.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +13,7 @@ use super::plan::{InjectedFault, every_fault};
 use super::state::{State, files, is_derived, litter};
 use super::tally::{Row, Violation};
 
-/// A case on a place, with the states before and after it.
+/// A case in a folder, with the states before and after it.
 pub(super) struct Prepared<'p> {
     place: &'p FaultLab,
     case: Case,
@@ -20,18 +21,18 @@ pub(super) struct Prepared<'p> {
     known: Rc<Known>,
     old: State,
     new: State,
-    /// Files as they are after the next command, without and with the case.
+    /// The files after the next command, without and with the case.
     old_files: State,
     new_files: State,
-    /// Own files that a run without a fault keeps or only adds to.
+    /// Boswell's files that a run without a fault keeps or only appends to.
     kept: Vec<(String, Vec<u8>)>,
-    /// What a run without a fault leaves without a sync.
+    /// What a run without a fault leaves unsynced.
     undurable: BTreeSet<String>,
     pub(super) faults: Vec<InjectedFault>,
     pub(super) calls: usize,
 }
 
-/// Where a case begins. The same for all cases with nothing before them.
+/// The start of a case. Shared by all cases without earlier commands.
 #[derive(Clone)]
 pub(super) struct Start {
     known: Rc<Known>,
@@ -40,6 +41,17 @@ pub(super) struct Start {
 }
 
 impl Start {
+    /// Where `case` begins. `plain` remembers it for cases with nothing before them.
+    fn of(place: &FaultLab, case: &Case, plain: &mut Option<Start>) -> Result<Start, String> {
+        if !case.before.is_empty() {
+            return Start::see(place);
+        }
+        if let Some(start) = plain {
+            return Ok(start.clone());
+        }
+        Ok(plain.insert(Start::see(place)?).clone())
+    }
+
     fn see(place: &FaultLab) -> Result<Start, String> {
         let known = Rc::new(Known::of(place)?);
         place.reset()?;
@@ -52,14 +64,26 @@ impl Start {
     }
 }
 
-/// What a trial found.
+fn calls_without_fault(place: &FaultLab, case: &Case, words: &[&str]) -> Result<CallLog, String> {
+    let (ran, log) = place.run_faulty(words, case.stdin, None)?;
+    if ran.code != Some(0) {
+        return Err(format!(
+            "without a fault it ends with {:?}: {}",
+            ran.code,
+            ran.said()
+        ));
+    }
+    Ok(CallLog::read(&log))
+}
+
+/// The result of a trial.
 pub(super) struct Found {
     pub(super) row: Row,
     pub(super) violation: Option<Violation>,
 }
 
 impl<'p> Prepared<'p> {
-    /// Brings the place to where the case begins, and learns both states.
+    /// Brings the folder to the start of the case, and records both states.
     pub(super) fn new(
         place: &'p FaultLab,
         case: &Case,
@@ -74,66 +98,51 @@ impl<'p> Prepared<'p> {
         place.keep_base()?;
         let args: Vec<String> = case.args.iter().map(|word| op_before(word)).collect();
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
-        let start = match plain.as_ref().filter(|_| case.before.is_empty()) {
-            Some(start) => start.clone(),
-            None => Start::see(place)?,
-        };
-        if case.before.is_empty() {
-            *plain = Some(start.clone());
-        }
         let Start {
             known,
             old,
             old_files,
-        } = start;
+        } = Start::of(place, case, plain)?;
         place.reset()?;
         let base = files(&place.live(), is_own);
-        let (ran, log) = place.run_faulty(&words, case.stdin, None)?;
-        if ran.code != Some(0) {
-            return Err(format!(
-                "without a fault it ends with {:?}: {}",
-                ran.code,
-                ran.said()
-            ));
-        }
-        let log = CallLog::read(&log);
+        let log = calls_without_fault(place, case, &words)?;
         let after = files(&place.live(), is_own);
         next(place)?;
         let new = State::see(place, &known)?;
         let new_files = State::of_files(place, &known);
         let kept = kept(base, &after);
         let undurable = undurable(place, case, &known, &log);
-        let wrong = undurable.iter().map(|what| Violation {
-            case: case.name,
+        let prepared = Prepared {
+            place,
+            case: case.clone(),
+            args,
+            known,
+            old,
+            new,
+            old_files,
+            new_files,
+            kept,
+            undurable,
+            faults: every_fault(&log),
+            calls: log.calls.len(),
+        };
+        let wrong = prepared.not_durable();
+        Ok((prepared, wrong))
+    }
+
+    fn not_durable(&self) -> Vec<Violation> {
+        let wrong = self.undurable.iter().map(|what| Violation {
+            case: self.case.name,
             fault: None,
             call: "-".to_owned(),
             wrong: format!("it ends with 0, but {what}"),
         });
-        let wrong = wrong.collect();
-        let (faults, calls) = (every_fault(&log), log.calls.len());
-        let case = case.clone();
-        Ok((
-            Prepared {
-                place,
-                case,
-                args,
-                known,
-                old,
-                new,
-                old_files,
-                new_files,
-                kept,
-                undurable,
-                faults,
-                calls,
-            },
-            wrong,
-        ))
+        wrong.collect()
     }
 
-    /// Runs the case with a fault. Timeouts make some runs a few calls shorter than the one that
-    /// was counted (`keep` copies as much as its time allows, locks are retried): a fault whose
-    /// call did not come is tried at earlier calls, down to the first.
+    /// Runs the case with a fault. Timeouts make some runs a few calls shorter than the counted one
+    /// (`keep` copies as much as its time allows, locks are retried): a fault whose call did not
+    /// happen is tried at earlier calls, down to the first.
     pub(super) fn try_fault(&self, fault: InjectedFault) -> Result<Found, String> {
         let mut found = self.try_once(fault)?;
         let is_earlier = |other: &&InjectedFault| other.kind == fault.kind && other.at < fault.at;
@@ -177,8 +186,7 @@ impl<'p> Prepared<'p> {
             shown(self.place, call.second.as_deref().unwrap_or(&call.path))
         );
         row.told = usize::from(tells(&ran));
-        // Where the fault struck what is derived, and now and then elsewhere, the
-        // answers are looked at too.
+        // If the fault affected derived data, and in some other trials, the output is compared too.
         let look = if derived || fault.at.is_multiple_of(5) {
             Look::Everything
         } else {
@@ -226,8 +234,7 @@ impl<'p> Prepared<'p> {
             return Ok(Some(wrong));
         }
         let acknowledged = ran.code == Some(0);
-        // With keeping on, a command that did its own work warns where the copies that
-        // follow could not be made.
+        // With automatic copies on, a successful command warns if the copies could not be made.
         let warned = acknowledged
             && ran.stderr.contains("warning:")
             && ran.stderr.contains("is not kept yet");
@@ -261,14 +268,14 @@ impl<'p> Prepared<'p> {
         self.again(words, row)
     }
 
-    /// Everything that can be seen. Where files and operations are those of the old or the new
-    /// state, so are the answers, unless what they are derived from is damaged; `Look::Everything`
-    /// asks for them all the same.
+    /// Returns the visible state. If files and operations are those of the old or the new state, so
+    /// is the output, unless its derived data is damaged; `Look::Everything` reads the output in
+    /// any case.
     fn look(&self, look: Look) -> Result<State, String> {
         if look == Look::Files {
             let files = State::of_files(self.place, &self.known);
             for (known, state) in [(&self.old_files, &self.old), (&self.new_files, &self.new)] {
-                // A case that changes nothing that is visible cannot be judged by files.
+                // A case without visible changes cannot be decided by files.
                 if files == *known && self.old_files != self.new_files {
                     return Ok(state.clone());
                 }
@@ -277,7 +284,7 @@ impl<'p> Prepared<'p> {
         State::see(self.place, &self.known)
     }
 
-    /// Says where the state is between old and new, and what is wrong with it.
+    /// Compares the state with old and new, and returns what is wrong.
     fn place_state(&self, state: &State, acknowledged: bool, row: &mut Row) -> Option<String> {
         if *state == self.new {
             row.new = 1;
@@ -307,7 +314,7 @@ impl<'p> Prepared<'p> {
         None
     }
 
-    /// What was acknowledged earlier and is not there any more.
+    /// Returns earlier acknowledged data that is missing.
     fn lost(&self) -> Option<String> {
         let now = files(&self.place.live(), is_own);
         self.kept.iter().find_map(
@@ -319,7 +326,8 @@ impl<'p> Prepared<'p> {
         )
     }
 
-    /// The same command once more, without a fault. Where it was not done, it has to be done now.
+    /// Runs the same command again, without a fault. If it was not done before, it must succeed
+    /// now.
     fn again(&self, words: &[&str], row: &Row) -> Result<Option<String>, String> {
         let (ran, _) = self.place.run_faulty(words, self.case.stdin, None)?;
         if matches!(ran.code, None | Some(70 | 101)) || ran.stderr.contains("panicked at") {
@@ -338,8 +346,8 @@ impl<'p> Prepared<'p> {
         if row.new > 0 || row.old + row.torn == 0 || self.case.judged != Judged::Whole {
             return Ok(None);
         }
-        // MyAgents' lock is a folder that names its holder a moment after it was made: a process
-        // that is killed in between keeps it for half a minute.
+        // MyAgents' lock is a folder whose owner is written a moment later: a process that is
+        // killed in between holds it for half a minute.
         if ran.code == Some(3) && ran.stderr.contains("in half a minute") {
             return Ok(None);
         }
@@ -362,7 +370,7 @@ impl<'p> Prepared<'p> {
     }
 }
 
-/// How much is looked at after a trial.
+/// How much is read after a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
     Files,
@@ -377,7 +385,8 @@ fn before(place: &FaultLab, words: &[String]) -> Result<(), String> {
     expect_success(&place.run(&words)?, &words.join(" "))
 }
 
-/// The next ordinary command. It changes an agent's store, which settles what was left unfinished.
+/// Runs the next ordinary command. It changes an agent's store, which recovers unfinished
+/// operations.
 fn next(place: &FaultLab) -> Result<(), String> {
     let session = format!("claude:{BYSTANDER}");
     let ran = place.run(&["rename", &session, "Next name"])?;
@@ -409,10 +418,9 @@ fn bad_end(ran: &Ran, fault: InjectedFault) -> Option<String> {
     }
 }
 
-/// Whether an error names what the system said.
+/// Whether an error contains the system's error.
 fn tells(ran: &Ran) -> bool {
-    // SQLite has words of its own; where it may not open a file for writing, it
-    // opens it for reading.
+    // SQLite has its own messages; if it cannot open a file for writing, it opens it for reading.
     let sqlite = [
         "disk I/O error",
         "disk is full",
@@ -420,7 +428,7 @@ fn tells(ran: &Ran) -> bool {
         "readonly database",
     ];
     let reasons = ["(os error 5)", "(os error 28)"].into_iter().chain(sqlite);
-    // A command that does the rest warns of what it left out, and says so in its exit code.
+    // A command that does the rest warns about the missing part, and its exit code shows it.
     let left_out = ran.code == Some(3) && ran.stderr.contains("warning:");
     (left_out || ran.code != Some(0) && ran.stderr.contains("error:"))
         && reasons
@@ -428,7 +436,7 @@ fn tells(ran: &Ran) -> bool {
             .any(|reason| ran.stderr.contains(reason))
 }
 
-/// What boswell keeps for itself and must not lose.
+/// Whether a path is boswell's own data, which must not be lost.
 fn is_own(path: &str) -> bool {
     let roots = [
         "d",
@@ -440,7 +448,7 @@ fn is_own(path: &str) -> bool {
     roots.contains(&path) || path.starts_with("d/own/vault/")
 }
 
-/// Files of the fixture that a run without a fault keeps, or only adds to.
+/// Returns files of the fixture that a run without a fault keeps, or only appends to.
 fn kept(base: Vec<(String, Vec<u8>)>, after: &[(String, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
     let stays = |(path, was): &(String, Vec<u8>)| {
         after
@@ -451,7 +459,7 @@ fn kept(base: Vec<(String, Vec<u8>)>, after: &[(String, Vec<u8>)]) -> Vec<(Strin
 }
 
 fn undurable(place: &FaultLab, case: &Case, known: &Known, log: &CallLog) -> BTreeSet<String> {
-    // A file that the user asked for can be had again.
+    // A file that the user requested can be written again.
     if case.judged == Judged::Output {
         return BTreeSet::new();
     }

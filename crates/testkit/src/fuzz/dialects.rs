@@ -1,4 +1,4 @@
-//! Any bytes, read as a session of a dialect and asked everything.
+//! Any bytes, read as a session of a dialect, with every method called.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use boswell_dialect::{
     Depth, Dialect, MemoryFiles, Permissions, Reader, Sample, SessionLocation, by_name, recognise,
 };
 use boswell_model::json::{Member, Object, scan_object};
-use boswell_model::{Framing, Message, SessionView, Slot, Tip};
+use boswell_model::{ContextItem, Framing, Message, SessionMeta, SessionView, Slot, Tip};
 use boswell_store::Store;
 use boswell_store::backend::MemoryBackend;
 use boswell_store::repair::check;
 
 const ID: &str = "01990000-1234-7abc-8def-0123456789ab";
 
-/// Names under which some dialect keeps a log, an index or a side file.
+/// Names under which some dialect has a log, an index or a side file.
 const KEYS: [&str; 16] = [
     "sessions.json",
     "index.json",
@@ -34,7 +34,7 @@ const KEYS: [&str; 16] = [
     "sessions/2026/10/05/rollout-2026-10-05T08-00-00-01990000-1234-7abc-8def-0123456789ab.jsonl",
 ];
 
-/// Reads the bytes as the dialect of that name; does nothing if it is not there.
+/// Reads the bytes as the dialect of that name; does nothing if it does not exist.
 pub(super) fn named(name: &str, bytes: &[u8]) {
     let Some(dialect) = by_name(name) else { return };
     of(dialect, bytes);
@@ -97,20 +97,22 @@ fn session(dialect: &dyn Dialect, framing: Framing, bytes: &[u8]) {
         ask_at(dialect, &view, tip);
     }
     ask_at(dialect, &view, Tip::Root);
-    // Any entry can be asked for, not only the tip; a few, spread over the file.
+    // Some entries besides the tip, spread over the file.
     for slot in read.log.slots().step_by(count / 4 + 1) {
         ask_at(dialect, &view, Tip::At(slot));
     }
-    let mut problems = Vec::new();
-    let powers = dialect.powers();
-    let _ = powers
-        .repair
-        .map(|repair| repair.check(&view, &read.meta, &mut problems));
+    if let Some(repair) = dialect.powers().repair {
+        let _ = repair.check(&view, &read.meta, &mut Vec::new());
+    }
     let _ = dialect.linked_sessions(&read.meta, ID);
-    let resumed = powers
-        .runtime
-        .and_then(|runtime| runtime.resume(&read.meta, &location, Permissions::Asked));
-    if let Some(command) = resumed {
+    resume(dialect, &read.meta, &location);
+}
+
+fn resume(dialect: &dyn Dialect, meta: &SessionMeta, location: &SessionLocation) {
+    let Some(runtime) = dialect.powers().runtime else {
+        return;
+    };
+    if let Some(command) = runtime.resume(meta, location, Permissions::Asked) {
         assert!(!command.argv.is_empty() && command.argv.iter().all(|word| !word.contains('\0')));
     }
 }
@@ -160,17 +162,7 @@ fn ask_at(dialect: &dyn Dialect, view: &SessionView<'_>, tip: Tip) {
     let mut messages = Vec::new();
     for item in &context.items {
         assert!(item.slots().all(inside), "a message is made of entries");
-        let payloads: Vec<_> = item
-            .slots()
-            .filter_map(|slot| view.payload(slot).ok())
-            .collect();
-        let scanned: Vec<Vec<Member>> = payloads.iter().map(|bytes| members(bytes)).collect();
-        let objects: Vec<Object<'_>> = payloads
-            .iter()
-            .zip(&scanned)
-            .map(|(bytes, m)| Object::new(bytes, m))
-            .collect();
-        let message = dialect.render(item, &objects);
+        let message = rendered(dialect, view, item);
         is_json(&message);
         messages.push(message);
     }
@@ -184,6 +176,20 @@ fn ask_at(dialect: &dyn Dialect, view: &SessionView<'_>, tip: Tip) {
             "a message is sent once"
         );
     }
+}
+
+fn rendered(dialect: &dyn Dialect, view: &SessionView<'_>, item: &ContextItem) -> Message {
+    let mut payloads = Vec::new();
+    for slot in item.slots() {
+        payloads.extend(view.payload(slot).ok());
+    }
+    let scanned: Vec<Vec<Member>> = payloads.iter().map(|bytes| members(bytes)).collect();
+    let objects: Vec<Object<'_>> = payloads
+        .iter()
+        .zip(&scanned)
+        .map(|(bytes, members)| Object::new(bytes, members))
+        .collect();
+    dialect.render(item, &objects)
 }
 
 fn is_json(message: &Message) {
@@ -201,7 +207,7 @@ fn members(bytes: &[u8]) -> Vec<Member> {
     members
 }
 
-/// The same bytes behind a backend: summary, check, and an export that gives every byte back.
+/// The same bytes behind a backend: summary, check, and an export that contains every byte.
 fn through_the_store(dialect: &'static dyn Dialect, bytes: &[u8]) {
     let mut backend = MemoryBackend::default();
     backend.put("x", bytes, None);
@@ -223,7 +229,7 @@ fn through_the_store(dialect: &'static dyn Dialect, bytes: &[u8]) {
     );
 }
 
-/// The same bytes as every file that a listing might look into.
+/// The same bytes as every file that a listing might read.
 fn files(dialect: &dyn Dialect, bytes: &[u8]) {
     let mut files = MemoryFiles::default();
     for key in KEYS {

@@ -1,4 +1,4 @@
-//! The scanner against serde_json, which must agree on what is JSON and on its values.
+//! The scanner compared with serde_json: both must agree on what is JSON and on its values.
 
 use boswell_model::json::{Json, Object, Raw, Str, scan_object, value_end, write_string};
 use serde_json::Value;
@@ -28,11 +28,10 @@ pub(super) fn scanner(bytes: &[u8]) {
 
 fn one(bytes: &[u8]) {
     let parsed = Raw::parse(bytes);
-    // Bytes that are not UTF-8 are content here, as they are for agents, which decode them to
-    // U+FFFD before they parse.
+    // Bytes that are not UTF-8 are content here, as for agents, which decode them to U+FFFD before
+    // they parse.
     let text = String::from_utf8_lossy(bytes);
-    // `RawValue` checks syntax alone: lone surrogates, great depth and great
-    // numbers pass, as they must.
+    // `RawValue` checks syntax only: lone surrogates, great depth and large numbers must pass.
     let reference = serde_json::from_str::<&RawValue>(&text);
     assert_eq!(
         parsed.is_ok(),
@@ -49,8 +48,8 @@ fn one(bytes: &[u8]) {
         "the value is where serde_json finds it"
     );
     walk(raw, 0);
-    // Fails on lone surrogates, depth beyond 128 and numbers beyond a double; what
-    // passes must say the same.
+    // Fails on lone surrogates, depth beyond 128 and numbers beyond a double; otherwise both must
+    // agree.
     if let Ok(value) = serde_json::from_slice::<Value>(bytes) {
         same(raw, &value);
         let printed = Json::from(raw).to_bytes();
@@ -96,7 +95,7 @@ fn scan(bytes: &[u8]) {
     }
 }
 
-/// Asks everything that can be asked, a few levels down.
+/// Calls all accessors, a few levels down.
 fn walk(raw: Raw<'_>, depth: usize) {
     let _ = (raw.bool(), raw.f64(), raw.i64(), raw.u64(), raw.kind());
     if let Some(text) = raw.string() {
@@ -116,7 +115,7 @@ fn string(token: Str<'_>) {
     let mut printed = Vec::new();
     write_string(&wtf8, &mut printed);
     assert!(Raw::parse(&printed).is_ok(), "a printed string is JSON");
-    // Bytes that are not UTF-8 cannot be printed; all others come back.
+    // Bytes that are not UTF-8 cannot be printed; all others must round-trip.
     if std::str::from_utf8(token.escaped()).is_ok() {
         assert_eq!(
             Str::trusted(&printed).to_wtf8(),
@@ -126,7 +125,7 @@ fn string(token: Str<'_>) {
     }
 }
 
-/// What serde_json made of it is what we say it is. `Value` is never deeper than 128.
+/// Checks that the value equals that of serde_json. `Value` is never deeper than 128.
 fn same(raw: Raw<'_>, value: &Value) {
     match value {
         Value::Null => assert!(raw.is_null()),
@@ -145,7 +144,7 @@ fn same(raw: Raw<'_>, value: &Value) {
                 .for_each(|(raw, value)| same(raw, value));
         }
         Value::Object(object) => {
-            // Looking a key up costs the object, so not every key of a large one.
+            // Looking up a key scans the object, so not every key of a large one.
             for (key, value) in object.iter().take(50) {
                 let found = raw.get(key);
                 assert!(found.is_some(), "the key {key:?} is not found");

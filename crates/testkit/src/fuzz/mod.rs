@@ -1,8 +1,8 @@
 //! Fuzz targets: functions that must return for any bytes.
 //!
-//! Each takes one input and asserts what the code under it promises; returning is passing.
-//! `cargo xtask fuzz` runs them with a blind mutator, `fuzz/` under a coverage-guided one. A
-//! dialect's target has the dialect's name.
+//! Each takes one input and asserts the guarantees of the code; returning is passing. `cargo xtask
+//! fuzz` runs them with a blind mutator, `fuzz/` with a coverage-guided one. A dialect's target has
+//! the dialect's name.
 
 mod dialects;
 mod json;
@@ -10,10 +10,10 @@ mod spans;
 mod splice;
 mod time;
 
-/// A name, and what to run.
+/// A name, and the function to run.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// Every target.
+/// All targets.
 pub const TARGETS: &[Target] = &[
     ("scanner", json::scanner),
     ("spans", spans::spans),
@@ -31,12 +31,12 @@ pub const TARGETS: &[Target] = &[
     ("unknown", |bytes| dialects::named("unknown", bytes)),
 ];
 
-/// The target of that name.
+/// Returns the target with this name.
 pub fn named(name: &str) -> Option<Target> {
     TARGETS.iter().find(|(known, _)| *known == name).copied()
 }
 
-/// Reads any bytes as a dialect, also one that is not in the registry.
+/// Reads any bytes as a dialect, even one that is not in the registry.
 pub fn dialect(dialect: &'static dyn boswell_dialect::Dialect, bytes: &[u8]) {
     dialects::of(dialect, bytes);
 }

@@ -1,11 +1,11 @@
-//! Spans tile any bytes, and the size of the chunks in which they come does not matter.
+//! Spans cover any bytes completely, regardless of the chunk size.
 
 use boswell_model::json::Object;
 use boswell_model::{Framing, Lines, Span, SplitRecord, Splitter};
 
 pub(super) fn spans(bytes: &[u8]) {
     let whole = lines(bytes, bytes.len().max(1));
-    // The input itself says how it is cut, so that a finding needs nothing but the input.
+    // The input itself decides how it is split, so that a finding needs only the input.
     let sum: usize = bytes.iter().take(64).map(|byte| usize::from(*byte)).sum();
     for chunk in [1 + sum % 7, 1 + sum % 97, 4096] {
         assert!(

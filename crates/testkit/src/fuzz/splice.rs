@@ -1,13 +1,12 @@
-//! Changing one member keeps every other byte, and the result is a record again.
+//! Changing one member keeps every other byte, and the result is a valid record.
 
 use boswell_model::json::{Member, Object, insert_member, remove_member, scan_object, set_member};
 
-/// Removing a key that occurs a thousand times rescans a thousand times,
-/// which finds nothing new.
+/// Removing a key that occurs a thousand times rescans a thousand times, which finds nothing new.
 const LONGEST: usize = 8 << 10;
 const VALUE: &[u8] = br#"{"new":[1,"x"]}"#;
 
-/// The first lines that are records.
+/// Tests the first lines that are records.
 pub(super) fn splice(bytes: &[u8]) {
     for line in bytes
         .split(|byte| *byte == b'\n')
@@ -56,7 +55,7 @@ fn record(record: &[u8], members: &[Member]) {
     }
 }
 
-/// Raw keys and values of all members but those of one name.
+/// Returns raw keys and values of all members except those with one name.
 fn others<'a>(
     record: &'a [u8],
     members: &[Member],
@@ -89,7 +88,7 @@ fn set(record: &[u8], there: Option<&Member>, key: &str) {
         let expected = [&record[..member.start], VALUE, &record[member.end..]].concat();
         assert!(changed == expected, "only the value changed");
     }
-    // Setting what is set already changes nothing.
+    // Setting the same value again changes nothing.
     assert!(set_member(&changed, &[key], VALUE).is_ok_and(|again| again == changed));
 }
 
@@ -115,7 +114,7 @@ fn insert(record: &[u8], members: &[Member], key: &str) {
     assert_eq!(get(&changed, key), Some(VALUE.to_vec()));
 }
 
-/// Deeper paths go through objects and stop at everything else.
+/// Nested paths go through objects and stop at other values.
 fn nested(record: &[u8], key: &str) {
     if let Ok(changed) = set_member(record, &[key, "deep", "deeper"], VALUE) {
         let mut members = Vec::new();

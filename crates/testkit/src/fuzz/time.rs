@@ -1,10 +1,10 @@
-//! Times: what is read can be printed, and what is printed reads back.
+//! Times: a parsed time can be printed, and a printed one can be parsed.
 
 use boswell_model::Instant;
 
 use crate::clock::iso;
 
-/// 0002-01-01 and 9999-12-31: years that have four digits and mean something.
+/// 0002-01-01 and 9999-12-31: the valid years with four digits.
 const FIRST: i64 = -62_104_060_800_000;
 const LAST: i64 = 253_402_300_799_999;
 

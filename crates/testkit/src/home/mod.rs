@@ -1,9 +1,9 @@
-//! A believable home folder with the stores of every dialect, and a list of what was planted in it.
+//! A realistic home folder with the stores of every dialect, and a list of its sessions.
 //!
-//! Only sound sessions are planted, so that a test can count on each of them; what is broken comes
-//! from [`crate::damage`] and from the unsound shapes in [`crate::make`]. Some logs lie there that
-//! are no sessions of their own and are not listed: subagents' logs, artifacts, and a file of
-//! Claude's that holds nothing but the summary of another session.
+//! All sessions are undamaged, so that a test can rely on each of them; damaged ones come from
+//! [`crate::damage`] and from the defective shapes in [`crate::make`]. Some logs are not sessions
+//! and are not listed: subagents' logs, artifacts, and a Claude file that contains only the summary
+//! of another session.
 
 mod count;
 mod plant;
@@ -12,22 +12,22 @@ use std::path::{Path, PathBuf};
 
 use crate::files::Made;
 
-/// One session that was planted.
+/// One planted session.
 #[derive(Clone, Debug)]
 pub struct Planted {
-    /// Whose store it is in: `claude`, `pi`, `omp`, `xcsh`, `myagents`,
-    /// `clinvoker`, `oas` or `codex`.
+    /// Dialect of its store: `claude`, `pi`, `omp`, `xcsh`, `myagents`, `clinvoker`, `oas` or
+    /// `codex`.
     pub dialect: &'static str,
     /// The session's own id.
     pub id: String,
-    /// Its main file.
+    /// Path of its main file.
     pub path: PathBuf,
-    /// The project folder that it names; empty if it names none.
+    /// The project folder that it states; empty if none.
     pub project: String,
-    /// The title that it carries, if any.
+    /// The title in its files, if any.
     pub title: Option<String>,
-    /// User and assistant messages in the main file, on all branches; a line of
-    /// Claude's counts as one.
+    /// User and assistant messages in the main file, on all branches; a line of Claude counts as
+    /// one.
     pub messages: usize,
     /// The same conversation in another store: dialect and id.
     pub link: Option<(&'static str, String)>,
@@ -58,19 +58,19 @@ pub struct TestHome {
     pub oas: PathBuf,
     /// `.codex`.
     pub codex: PathBuf,
-    /// The project folders that the sessions name; they need not exist.
+    /// The project folders of the sessions; they need not exist.
     pub projects: Vec<String>,
-    /// Everything that was planted.
+    /// All planted sessions.
     pub planted: Vec<Planted>,
 }
 
 impl TestHome {
-    /// Plants everything below `root`, for projects below `/home/dev/proj`, which need not exist.
+    /// Writes everything below `root`, for projects below `/home/dev/proj`, which need not exist.
     pub fn build(root: &Path, seed: u64) -> TestHome {
         TestHome::build_for(root, "/home/dev/proj", seed)
     }
 
-    /// Plants everything below `root`, for projects below a folder of the caller's.
+    /// Writes everything below `root`, for projects below `work`.
     pub fn build_for(root: &Path, work: &str, seed: u64) -> TestHome {
         let below = |name: &str| root.join(name);
         let mut home = TestHome {
@@ -93,14 +93,14 @@ impl TestHome {
         home
     }
 
-    /// Gives the planted sessions of one dialect.
+    /// Returns the planted sessions of one dialect.
     pub fn of(&self, dialect: &str) -> impl Iterator<Item = &Planted> {
         self.planted
             .iter()
             .filter(move |planted| planted.dialect == dialect)
     }
 
-    /// Gives the folder of a dialect's store.
+    /// Returns the folder of a dialect's store.
     pub fn folder(&self, dialect: &str) -> Option<&Path> {
         let folder = match dialect {
             "claude" => &self.claude,

@@ -1,4 +1,8 @@
-//! Plants each store.
+//! Writes each store.
+
+use std::path::Path;
+
+use serde_json::Value;
 
 use crate::clock::MORNING;
 use crate::disk;
@@ -7,7 +11,7 @@ use crate::home::TestHome;
 use crate::make::{claude, clinvoker, codex, myagents, oas, pi};
 use crate::rng::Rng;
 
-/// What is linked across stores, chosen before anything is planted.
+/// Links across stores, chosen before anything is written.
 struct Links {
     unified: String,
     legacy: String,
@@ -69,7 +73,7 @@ fn plant_claude(home: &mut TestHome, links: &Links, seed: u64) {
     files.add("history.jsonl", history).mode = Some(0o600);
     files.add(".last-cleanup", "2026-10-30T08:00:00.000Z");
     files.extend(claude::memory(&projects[0]));
-    // No system gives out a process id this large, so the entry is always that of a dead process.
+    // No system uses a process id this large, so the entry always belongs to a dead process.
     files.extend(claude::live_registry(
         999_999_999,
         &links.unified,
@@ -112,23 +116,29 @@ fn plant_pi_family(home: &mut TestHome, work: &str, seed: u64) {
             .to_path_buf();
         if let (Some((main, path, cwd)), true) = (first, flavour != pi::PiFlavour::Pi) {
             pi::artifacts(&main, flavour, &cwd, seed).write_to(&folder);
-            let mut files = FileList::new();
-            files.add("terminal-sessions/pts-3", pi::breadcrumb(&cwd, &path));
-            files.add(
-                "terminal-sessions/kitty-7",
-                pi::breadcrumb(&cwd, &folder.join("sessions/gone.jsonl")),
-            );
-            files.write_to(&folder);
-            pi::history_db(
-                &folder.join("history.db"),
-                &cwd,
-                &["why is the build red?", "会话恢复"],
-            );
+            plant_beside_pi(&folder, &cwd, &path);
         }
     }
 }
 
-fn plant_myagents(home: &mut TestHome, links: &Links, seed: u64) {
+/// Adds files of oh-my-pi and xcsh next to their sessions: breadcrumbs of terminals and prompts.
+fn plant_beside_pi(folder: &Path, cwd: &str, path: &Path) {
+    let mut files = FileList::new();
+    files.add("terminal-sessions/pts-3", pi::breadcrumb(cwd, path));
+    files.add(
+        "terminal-sessions/kitty-7",
+        pi::breadcrumb(cwd, &folder.join("sessions/gone.jsonl")),
+    );
+    files.write_to(folder);
+    pi::history_db(
+        &folder.join("history.db"),
+        cwd,
+        &["why is the build red?", "会话恢复"],
+    );
+}
+
+/// Sessions of each era, one of them with an unusual id. Gives their rows of the index.
+fn plant_myagents_eras(home: &mut TestHome, seed: u64) -> Vec<Value> {
     let mut rows = Vec::new();
     let projects = home.projects.clone();
     let odd = "cron-standalone-0d9f3a52-7a52-4c4e-9d0b-0b9f1b1c2d3e";
@@ -152,17 +162,24 @@ fn plant_myagents(home: &mut TestHome, links: &Links, seed: u64) {
         home.add("myagents", &made, format!("{era:?}"));
         rows.push(row);
     }
+    rows
+}
+
+fn plant_myagents(home: &mut TestHome, links: &Links, seed: u64) {
+    let mut rows = plant_myagents_eras(home, seed);
+    let project = home.projects[0].clone();
     for (id, own) in [
         (&links.unified, None),
         (&links.legacy, Some("session-1791187200000-a1b2c3")),
     ] {
-        let claude = claude::linked(claude::ClaudeShape::Plain, &projects[0], id, seed);
+        let claude = claude::linked(claude::ClaudeShape::Plain, &project, id, seed);
         let (made, row) = myagents::mirror_of(&claude, own);
         home.add("myagents", &made, "also in Claude").link = Some(("claude", id.clone()));
         rows.push(row);
     }
-    let legacy: Batch = myagents::store(myagents::MyAgentsShape::LegacyJson, seed);
+    let legacy = myagents::store(myagents::MyAgentsShape::LegacyJson, seed);
     home.add("myagents", &legacy.sessions[0], "still a whole JSON file");
+    rows.push(first_row(&legacy));
     let prepared = myagents::store(myagents::MyAgentsShape::Prepared, seed ^ 0x77);
     home.add(
         "myagents",
@@ -170,20 +187,19 @@ fn plant_myagents(home: &mut TestHome, links: &Links, seed: u64) {
         "prepared, hidden until its first turn",
     )
     .hidden = true;
-    for (batch, shape) in [
-        (legacy, myagents::MyAgentsShape::LegacyJson),
-        (prepared, myagents::MyAgentsShape::Prepared),
-    ] {
-        let index = batch.shared.get("sessions.json").unwrap_or_default();
-        let mut found: Vec<serde_json::Value> =
-            serde_json::from_slice(index).expect("a sound index");
-        assert_eq!(found[0]["id"], batch.sessions[0].id.as_str(), "{shape:?}");
-        rows.push(found.swap_remove(0));
-    }
+    rows.push(first_row(&prepared));
     disk::write(
         &home.myagents.join("sessions.json"),
         &myagents::index(&rows),
     );
+}
+
+/// What the index of a store says of its first session.
+fn first_row(batch: &Batch) -> Value {
+    let index = batch.shared.get("sessions.json").unwrap_or_default();
+    let mut rows: Vec<Value> = serde_json::from_slice(index).expect("a sound index");
+    assert_eq!(rows[0]["id"], batch.sessions[0].id.as_str());
+    rows.swap_remove(0)
 }
 
 fn plant_clinvoker(home: &mut TestHome, links: &Links, seed: u64) {

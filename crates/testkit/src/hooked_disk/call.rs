@@ -1,4 +1,4 @@
-//! The calls that a hook is asked about.
+//! The calls that a hook decides about.
 
 use std::path::Path;
 
@@ -77,7 +77,7 @@ pub enum DiskCall<'c> {
 }
 
 impl<'c> DiskCall<'c> {
-    /// The path that is read or changed; of a rename or a link the new name.
+    /// Returns the path that is read or changed; for a rename or a link the new name.
     pub fn path(&self) -> &'c Path {
         match *self {
             DiskCall::Open { path, .. }

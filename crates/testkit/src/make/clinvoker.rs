@@ -1,7 +1,7 @@
-//! The clinvoker store: one JSON document a session, and an index that must not be trusted.
+//! The clinvoker store: one JSON document per session, and an index that must not be trusted.
 //!
-//! Paths are below `~/.clinvk`. A document holds no messages: it points at the
-//! session of another agent.
+//! Paths are below `~/.clinvk`. A document contains no messages: it refers to the session of
+//! another agent.
 
 use serde_json::{Map, Value, json};
 
@@ -10,21 +10,21 @@ use crate::files::{Batch, FileList, Made};
 use crate::phrase;
 use crate::rng::Rng;
 
-/// How far the index is right.
+/// How correct the index is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClinvokerIndexState {
-    /// It has a row for each document.
+    /// It has a row per document.
     Right,
     /// There is none.
     Missing,
-    /// One document is not in it, and another has an old time: a process wrote it
-    /// without loading it first.
+    /// One document is missing, and another has an old time: a process wrote the index without
+    /// loading it first.
     Stale,
     /// It is not JSON.
     Corrupt,
-    /// It names documents that are not there.
+    /// It names documents that do not exist.
     DeletedSessions,
-    /// It has a version that its program does not know.
+    /// It has a version that clinvoker does not know.
     OtherVersion,
     /// Its map is `null`.
     NullMap,
@@ -43,20 +43,20 @@ impl ClinvokerIndexState {
     ];
 }
 
-/// What a document is to be.
+/// The properties of a document.
 #[derive(Clone, Debug, Default)]
 pub struct ClinvokerSpec<'a> {
-    /// Its id, 32 or 16 hex digits.
+    /// Id: 32 or 16 hex digits.
     pub id: &'a str,
     /// `claude`, `codex` or `gemini`.
     pub backend: &'a str,
     /// The backend's session; empty if it never started.
     pub backend_session: &'a str,
-    /// The folder given on the command line; mostly empty.
+    /// The folder given on the command line; usually empty.
     pub working_dir: &'a str,
     /// `active`, `completed`, `error`, `paused`, or empty.
     pub status: &'a str,
-    /// The session that it was forked from; empty for none.
+    /// The session that it was forked from; empty if none.
     pub parent: &'a str,
     /// Whether both times are Go's zero.
     pub zero_times: bool,
@@ -64,7 +64,7 @@ pub struct ClinvokerSpec<'a> {
     pub seed: u64,
 }
 
-/// Prints JSON as Go does: `<`, `>`, `&` and the two line separators are escaped.
+/// Prints JSON like Go: `<`, `>`, `&` and the two line separators are escaped.
 fn go(text: &str) -> Vec<u8> {
     let escapes = [
         ('<', "\\u003c"),
@@ -81,19 +81,24 @@ fn go(text: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Makes one document as a value; keys that are empty are left out, as its program does.
-pub fn document(spec: &ClinvokerSpec<'_>) -> Value {
-    let mut rng = Rng::for_part(spec.seed, spec.id);
+/// The zero time of Go, which clinvoker writes where it has none.
+const NO_TIME: &str = "0001-01-01T00:00:00Z";
+
+/// When a session was made and when it was last used.
+fn times(spec: &ClinvokerSpec<'_>, rng: &mut Rng) -> (String, String) {
     let ms = MORNING + 60_000 * (rng.below(40_000) as i64);
     let zone = *rng.pick(&[9, 0, -5, 2]);
-    let time = |ms: i64, rng: &mut Rng| rfc3339(ms, rng.below(1_000_000) as u32, zone);
-    let (created, used) = match spec.zero_times {
-        true => (
-            "0001-01-01T00:00:00Z".to_owned(),
-            "0001-01-01T00:00:00Z".to_owned(),
-        ),
-        false => (time(ms, &mut rng), time(ms + 90_000, &mut rng)),
-    };
+    if spec.zero_times {
+        return (NO_TIME.to_owned(), NO_TIME.to_owned());
+    }
+    let mut time = |ms: i64| rfc3339(ms, rng.below(1_000_000) as u32, zone);
+    (time(ms), time(ms + 90_000))
+}
+
+/// Returns one document as a value; empty members are omitted, as clinvoker does.
+pub fn document(spec: &ClinvokerSpec<'_>) -> Value {
+    let mut rng = Rng::for_part(spec.seed, spec.id);
+    let (created, used) = times(spec, &mut rng);
     let mut document = json!({
         "id": spec.id, "backend": spec.backend, "created_at": created, "last_used": used, "working_dir": spec.working_dir,
     });
@@ -108,14 +113,12 @@ pub fn document(spec: &ClinvokerSpec<'_>) -> Value {
     } else {
         ""
     };
-    let before = [
+    for (key, text) in [
         ("backend_session_id", spec.backend_session),
         ("model", "sonnet"),
-    ];
-    for (key, text) in before.into_iter().chain([
         ("initial_prompt", phrase::asked(&mut rng)),
         ("status", spec.status),
-    ]) {
+    ] {
         put(&mut document, key, text);
     }
     if turns > 0 {
@@ -141,8 +144,8 @@ fn put(document: &mut Value, key: &str, text: &str) {
     }
 }
 
-/// Makes the row of a document: capitalised keys, empty texts written, tags `null`
-/// when there are none.
+/// Returns the row of a document: capitalised keys, empty strings written, tags `null` if there are
+/// none.
 pub fn row(document: &Value) -> Value {
     let text = |key: &str| document[key].as_str().unwrap_or_default();
     json!({
@@ -165,7 +168,7 @@ pub fn index(version: u32, documents: &[Value]) -> Vec<u8> {
     )
 }
 
-/// Makes the file of a document: two spaces, mode 0600, no newline at the end.
+/// Returns the file of a document: two spaces, mode 0600, no newline at the end.
 pub fn made(document: &Value) -> Made {
     let text = |key: &str| document[key].as_str().unwrap_or_default().to_owned();
     let main = format!("sessions/{}.json", text("id"));
@@ -182,8 +185,8 @@ pub fn made(document: &Value) -> Made {
     }
 }
 
-/// Makes a store with every status, both lengths of id, a fork, zero times, and an
-/// index in this state.
+/// Returns a store with every status, both lengths of id, a fork, zero times, and an index in this
+/// state.
 pub fn store(state: ClinvokerIndexState, seed: u64) -> Batch {
     let mut rng = Rng::for_part(seed, "clinvoker");
     let ids: Vec<String> = [32, 32, 16, 32, 32]
@@ -209,7 +212,7 @@ pub fn store(state: ClinvokerIndexState, seed: u64) -> Batch {
     finish(state, &documents)
 }
 
-/// Puts documents and an index in this state together.
+/// Combines documents and an index in this state.
 pub fn finish(state: ClinvokerIndexState, documents: &[Value]) -> Batch {
     let mut batch = Batch {
         shared: FileList::new(),
@@ -235,7 +238,7 @@ pub fn finish(state: ClinvokerIndexState, documents: &[Value]) -> Batch {
     if let Some(bytes) = bytes {
         batch.shared.add("sessions/index.json", bytes).mode = Some(0o600);
     }
-    // Temporary files of a crash are never cleaned up, and must never be read.
+    // Temporary files of a crash are never removed, and must never be read.
     batch
         .shared
         .add("sessions/.tmp-123456", "{\"id\":\"half")

@@ -1,4 +1,4 @@
-//! Rollout files of Codex: one event a line, in folders by day.
+//! Rollout files of Codex: one event per line, in folders by day.
 //!
 //! Paths are below `~/.codex`. The client is written in Rust, so whole floats keep their `.0`.
 
@@ -11,10 +11,10 @@ use crate::make::merge;
 use crate::phrase;
 use crate::rng::Rng;
 
-/// What a rollout is meant to show.
+/// What a rollout demonstrates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodexShape {
-    /// Questions and answers.
+    /// Prompts and replies.
     Plain,
     /// Calls of functions and custom tools, reasoning, token counts.
     Tools,
@@ -48,9 +48,9 @@ struct Rollout {
     cwd: String,
     turn: String,
     bare: bool,
-    /// Whether ids of turns tell when they began.
+    /// Whether ids of turns contain their time.
     dated: bool,
-    /// Sent, of those from the cache, received, of those thought: everything so far.
+    /// Totals so far: input, cached input, output, reasoning output.
     spent: [u64; 4],
 }
 
@@ -160,7 +160,7 @@ impl Rollout {
     }
 }
 
-/// Makes a rollout of this shape; `id` makes one up when it is `None`.
+/// Returns a rollout of this shape; `id` is random if it is `None`.
 pub fn rollout(shape: CodexShape, cwd: &str, id: Option<&str>, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, "codex");
     let begun = MORNING + 60_000 * (rng.below(40_000) as i64);
@@ -204,7 +204,7 @@ pub fn rollout(shape: CodexShape, cwd: &str, id: Option<&str>, seed: u64) -> Mad
     finish(log, begun)
 }
 
-/// How a fork keeps what it took from its parent.
+/// How a fork stores the data of its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// The parent's header and lines are copied, with the time of the fork.
@@ -213,34 +213,60 @@ pub enum Taken {
     WithoutHeader,
     /// As above, from a client whose turn ids contain no time.
     OldTurns,
-    /// Nothing is copied; the counter goes on all the same.
+    /// Nothing is copied, but the usage counter continues.
     Referred,
 }
 
-/// Makes a fork of a rollout after its first `turns` turns, which then has `more` turns of its own.
+/// Takes the first `turns` turns of a parent's lines into its fork.
+fn take(log: &mut Rollout, lines: Vec<Value>, turns: usize, taken: Taken) {
+    let mut done = 0;
+    for mut line in lines {
+        let payload = &line["payload"];
+        if done == turns {
+            break;
+        }
+        done += usize::from(payload["type"] == "task_complete");
+        if let Some(total) = payload["info"].get("total_token_usage") {
+            log.spent = USAGE.map(|name| total[name].as_u64().unwrap_or(0));
+        }
+        let header = line["type"] == "session_meta";
+        if taken == Taken::Referred || (taken == Taken::WithoutHeader && header) {
+            continue;
+        }
+        if !log.dated
+            && let Some(payload) = line["payload"].as_object_mut()
+        {
+            payload.remove("turn_id");
+        }
+        line["timestamp"] = json!(log.clock.tick(1));
+        log.lines.push(&line);
+    }
+}
+
+/// The counters of a turn, in the order of [`Rollout`]'s.
+const USAGE: [&str; 4] = [
+    "input_tokens",
+    "cached_input_tokens",
+    "output_tokens",
+    "reasoning_output_tokens",
+];
+
+/// Returns a fork of a rollout after its first `turns` turns, with `more` turns of its own.
 pub fn fork(parent: &Made, turns: usize, more: usize, taken: Taken, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, "codex fork");
     let lines = crate::jsonl::parse(parent.bytes());
-    let begun = parent
-        .files
-        .list
-        .iter()
-        .filter_map(|file| file.modified)
-        .max()
-        .unwrap_or(MORNING)
-        + 3_600_000;
-    let (id, clock) = (rng.uuid_v7(begun), ManualClock::at(begun));
-    let (cwd, turn) = (parent.project.clone(), String::new());
-    let dated = taken != Taken::OldTurns;
+    let modified = parent.files.list.iter().filter_map(|file| file.modified);
+    let begun = modified.max().unwrap_or(MORNING) + 3_600_000;
+    let id = rng.uuid_v7(begun);
     let mut log = Rollout {
         lines: JsonlLines::new(),
-        clock,
+        clock: ManualClock::at(begun),
         rng,
         id,
-        cwd,
-        turn,
+        cwd: parent.project.clone(),
+        turn: String::new(),
         bare: false,
-        dated,
+        dated: taken != Taken::OldTurns,
         spent: [0; 4],
     };
     let mut own = lines[0]["payload"].clone();
@@ -250,32 +276,7 @@ pub fn fork(parent: &Made, turns: usize, more: usize, taken: Taken, seed: u64) -
         json!({"id": log.id, "timestamp": stamp, "forked_from_id": parent.id}),
     );
     log.push("session_meta", own);
-    let mut done = 0;
-    for mut line in lines {
-        let payload = &line["payload"];
-        if done == turns {
-            break;
-        }
-        done += usize::from(payload["type"] == "task_complete");
-        if let Some(total) = payload["info"].get("total_token_usage") {
-            let names = [
-                "input_tokens",
-                "cached_input_tokens",
-                "output_tokens",
-                "reasoning_output_tokens",
-            ];
-            log.spent = names.map(|name| total[name].as_u64().unwrap_or(0));
-        }
-        let header = line["type"] == "session_meta";
-        if taken == Taken::Referred || (taken == Taken::WithoutHeader && header) {
-            continue;
-        }
-        if !dated && let Some(payload) = line["payload"].as_object_mut() {
-            payload.remove("turn_id");
-        }
-        line["timestamp"] = json!(log.clock.tick(1));
-        log.lines.push(&line);
-    }
+    take(&mut log, lines, turns, taken);
     for _ in 0..more {
         log.clock.tick(2_500);
         log.turn();

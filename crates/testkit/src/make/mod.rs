@@ -1,7 +1,7 @@
-//! Builders of session files, one module for each agent family.
+//! Generators of session files, one module per agent family.
 //!
-//! Each module has an enum of shapes with an `ALL` list and a function that makes the files of one
-//! shape, so that a test can run over all of them.
+//! Each module has an enum of shapes with an `ALL` list and a function that creates the files of
+//! one shape, so that a test can run over all of them.
 
 pub mod claude;
 pub mod clinvoker;

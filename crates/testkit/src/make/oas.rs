@@ -1,7 +1,7 @@
-//! The open-agent-sdk store: a header line, one message a line, an index next to them.
+//! The open-agent-sdk store: a header line, one message per line, and an index.
 //!
-//! Paths are below `~/.open-agent`. The header's options can hold keys in clear text before
-//! the first turn ends.
+//! Paths are below `~/.open-agent`. The header's options can contain keys in clear text before the
+//! first turn ends.
 
 use serde_json::{Value, json};
 
@@ -12,17 +12,17 @@ use crate::make::merge;
 use crate::phrase;
 use crate::rng::Rng;
 
-/// A text in the place of a real key; no output of boswell may ever show it.
+/// A fake key; no output of boswell may ever show it.
 pub const SECRET: &str = "sk-test-1f0a-do-not-show-this";
 
-/// How far an index is right.
+/// How correct an index is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OasIndexState {
-    /// It has a row for each file.
+    /// It has a row per file.
     Right,
     /// There is none.
     Missing,
-    /// It names a session that is not there, and misses one that is.
+    /// It names a session that does not exist, and lacks one that does.
     DeletedSessions,
     /// It is not JSON.
     Corrupt,
@@ -38,17 +38,17 @@ impl OasIndexState {
     ];
 }
 
-/// Where a session's file lies.
+/// The folder of a session's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OasLayout<'a> {
-    /// In the project's folder, in which only `/` became `-`.
+    /// In the project's folder, whose name has `-` for each `/`.
     Project(&'a str),
     /// In the one flat folder that the command line uses.
     Flat,
 }
 
 impl OasLayout<'_> {
-    /// Gives the folder below the store's root.
+    /// Returns the folder below the store's root.
     pub fn folder(self) -> String {
         match self {
             OasLayout::Project(cwd) => format!("projects/{}", cwd.replace('/', "-")),
@@ -57,10 +57,10 @@ impl OasLayout<'_> {
     }
 }
 
-/// Makes one session; `fresh` ones still have everything, secrets included, in their options.
+/// Returns one session; the options of `fresh` ones still contain everything, including secrets.
 pub fn session(place: OasLayout<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, "oas");
-    let mut clock = ManualClock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
+    let clock = ManualClock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
     let id = rng.uuid_v4();
     let mut options = json!({"model": "gpt-4o", "provider": "openai"});
     if fresh {
@@ -75,19 +75,25 @@ pub fn session(place: OasLayout<'_>, fresh: bool, turns: usize, seed: u64) -> Ma
         "type": "session_header", "id": id, "model": "gpt-4o", "provider": "openai", "createdAt": clock.ms(),
         "updatedAt": clock.ms() + 60_000, "options": options,
     }));
+    let mut log = Log {
+        lines,
+        id,
+        rng,
+        clock,
+    };
     for turn in 0..turns {
-        push_turn(&mut lines, &id, turn, &mut rng, &mut clock);
+        log.turn(turn);
     }
-    let main = format!("{}/{id}.jsonl", place.folder());
+    let main = format!("{}/{}.jsonl", place.folder(), log.id);
     let mut files = FileList::new();
-    files.add(main.clone(), lines.into_bytes()).modified = Some(clock.ms());
+    files.add(main.clone(), log.lines.into_bytes()).modified = Some(log.clock.ms());
     let project = if let OasLayout::Project(cwd) = place {
         cwd.to_owned()
     } else {
         String::new()
     };
     Made {
-        id,
+        id: log.id,
         project,
         title: None,
         main,
@@ -95,69 +101,65 @@ pub fn session(place: OasLayout<'_>, fresh: bool, turns: usize, seed: u64) -> Ma
     }
 }
 
-fn push_turn(
-    lines: &mut JsonlLines,
-    id: &str,
-    turn: usize,
-    rng: &mut Rng,
-    clock: &mut ManualClock,
-) {
-    let row =
-        |rng: &mut Rng, kind: &str| json!({"type": kind, "uuid": rng.uuid_v4(), "session_id": id});
-    let mut asked = row(rng, "user");
-    merge(
-        &mut asked,
-        json!({"message": {"role": "user", "content": phrase::asked(rng)}, "parent_tool_use_id": null}),
-    );
-    lines.push(&asked);
-    let answer = |rng: &mut Rng,
-                  clock: &mut ManualClock,
-                  content: Value,
-                  calls: Value,
-                  stop: &str| {
-        let mut line = row(rng, "assistant");
-        merge(
-            &mut line,
-            json!({
-                "timestamp": clock.tick(4_000), "message": {"role": "assistant", "content": content, "tool_calls": calls},
-                "parent_tool_use_id": null, "model": "gpt-4o", "usage": {"input_tokens": 100, "output_tokens": 50},
-                "stop_reason": stop,
-            }),
+/// A session while it is made.
+struct Log {
+    lines: JsonlLines,
+    id: String,
+    rng: Rng,
+    clock: ManualClock,
+}
+
+impl Log {
+    fn turn(&mut self, turn: usize) {
+        self.row("user", |rng| {
+            json!({"message": {"role": "user", "content": phrase::asked(rng)}, "parent_tool_use_id": null})
+        });
+        if turn % 2 == 1 {
+            self.call_and_result();
+        }
+        let text = phrase::answered(&mut self.rng);
+        self.answer(
+            json!([{"type": "text", "text": text}]),
+            json!([]),
+            "end_turn",
         );
-        line
-    };
-    if turn % 2 == 1 {
-        let call = format!("call_{}", rng.base36(24));
+        if turn == 2 {
+            let mut boundary = json!({"type": "system", "subtype": "compact_boundary"});
+            let rest = json!({"uuid": self.rng.uuid_v4(), "session_id": self.id, "compact_metadata": {"trigger": "auto", "pre_tokens": 9_000}});
+            merge(&mut boundary, rest);
+            self.lines.push(&boundary);
+        }
+    }
+
+    fn call_and_result(&mut self) {
+        let call = format!("call_{}", self.rng.base36(24));
         let block = json!([{"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": "a.txt"}}]);
         let calls = json!([{"id": call, "type": "function", "function": {"name": "Read", "arguments": "{\"file_path\":\"a.txt\"}"}}]);
-        let line = answer(rng, clock, block, calls, "tool_use");
-        lines.push(&line);
-        let mut result = row(rng, "tool_result");
-        let text = phrase::listing(rng, 5);
-        merge(
-            &mut result,
-            json!({"tool_use_id": call, "tool_name": "Read", "result": text, "is_error": false}),
-        );
-        lines.push(&result);
+        self.answer(block, calls, "tool_use");
+        self.row("tool_result", |rng| {
+            json!({"tool_use_id": call, "tool_name": "Read", "result": phrase::listing(rng, 5), "is_error": false})
+        });
     }
-    let text = phrase::answered(rng);
-    let line = answer(
-        rng,
-        clock,
-        json!([{"type": "text", "text": text}]),
-        json!([]),
-        "end_turn",
-    );
-    lines.push(&line);
-    if turn == 2 {
-        let mut boundary = json!({"type": "system", "subtype": "compact_boundary"});
-        let rest = json!({"uuid": rng.uuid_v4(), "session_id": id, "compact_metadata": {"trigger": "auto", "pre_tokens": 9_000}});
-        merge(&mut boundary, rest);
-        lines.push(&boundary);
+
+    fn answer(&mut self, content: Value, calls: Value, stop: &str) {
+        let at = self.clock.tick(4_000);
+        self.row("assistant", |_| {
+            json!({
+                "timestamp": at, "message": {"role": "assistant", "content": content, "tool_calls": calls},
+                "parent_tool_use_id": null, "model": "gpt-4o", "usage": {"input_tokens": 100, "output_tokens": 50},
+                "stop_reason": stop,
+            })
+        });
+    }
+
+    fn row(&mut self, kind: &str, rest: impl FnOnce(&mut Rng) -> Value) {
+        let mut row = json!({"type": kind, "uuid": self.rng.uuid_v4(), "session_id": self.id});
+        merge(&mut row, rest(&mut self.rng));
+        self.lines.push(&row);
     }
 }
 
-/// Makes a fork: a new id in the header, messages copied with the parent's ids still in them.
+/// Returns a fork: a new id in the header, messages copied with the parent's ids.
 pub fn fork_of(source: &Made, seed: u64) -> Made {
     let id = Rng::for_part(seed, &source.id).uuid_v4();
     let mut values = jsonl::parse(source.bytes());
@@ -180,7 +182,7 @@ pub fn fork_of(source: &Made, seed: u64) -> Made {
     }
 }
 
-/// Prints an index of these sessions: pretty, with a newline at the end.
+/// Prints an index of these sessions, with a newline at the end.
 pub fn index(sessions: &[Made]) -> Vec<u8> {
     let row = |made: &Made| {
         let lines = jsonl::parse(made.bytes());
@@ -202,7 +204,7 @@ pub fn index(sessions: &[Made]) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Makes a project folder with a finished session, a fresh one, one without messages and a fork,
+/// Returns a project folder with a finished session, a fresh one, one without messages and a fork,
 /// and a flat one next to it.
 pub fn store(state: OasIndexState, cwd: &str, seed: u64) -> Batch {
     let place = OasLayout::Project(cwd);

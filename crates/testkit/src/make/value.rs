@@ -11,7 +11,8 @@ pub fn merge(into: &mut Value, more: Value) {
     }
 }
 
-/// Gives a sum of money that JavaScript and Rust print alike: never whole, never below 0.0001.
+/// Returns an amount of money that JavaScript and Rust print alike: never whole, never below
+/// 0.0001.
 pub fn money(rng: &mut Rng) -> f64 {
     (101 + 10 * rng.below(40_000)) as f64 / 1e6
 }

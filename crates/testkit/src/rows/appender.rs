@@ -1,6 +1,6 @@
 //! Adds rows to one log.
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::backend::{AppendError, AppendResult, LogAppender, ObjectReader, SyncWork};
 
 use super::RowBackend;
@@ -15,9 +15,9 @@ pub(super) struct RowAppender {
     epoch: Option<u64>,
     key: String,
     visible: Option<String>,
-    /// Behind the rows that we added last.
+    /// Position after the rows that we added last.
     end: u64,
-    /// Whether the log did not end where we thought: then the log must be read again.
+    /// Whether the log had another end than expected: then it must be read again.
     moved: bool,
 }
 
@@ -41,7 +41,7 @@ impl RowAppender {
         }
     }
 
-    /// Another writer may have made the log visible.
+    /// Another writer may have made the log visible under another key.
     fn follow_key(&mut self) {
         let tables = self.backend.tables();
         if let Some(visible) = self
@@ -57,7 +57,7 @@ impl LogAppender for RowAppender {
     fn lock(&mut self, known: u64) -> AppendResult<u64> {
         self.follow_key();
         if !std::mem::take(&mut self.moved) {
-            // No need to ask: the statement that adds rows compares.
+            // No query needed: the statement that adds rows compares.
             return Ok(known);
         }
         Ok(self.backend.tables().end(self.log))
@@ -84,7 +84,7 @@ impl LogAppender for RowAppender {
                     "somebody else drives the session by now",
                 )
                 .because("our lease ran out")
-                .hinting("open the session again and append there");
+                .advising(Advice::ReopenSession);
                 Err(AppendError::Fenced(error))
             }
             Appended::Lost => Err(AppendError::Failed(Error::new(

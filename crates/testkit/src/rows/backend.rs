@@ -1,4 +1,4 @@
-//! The two halves of a backend over rows.
+//! The reading and the writing half of a backend over rows.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +13,7 @@ use super::appender::RowAppender;
 use super::reader::{Bytes, Rows};
 use super::tables::{Commit, FailAt, Tables};
 
-/// How often one who waits for a lease looks, in milliseconds of the clock.
+/// How often a thread that waits for a lease checks, in milliseconds of the clock.
 const PAUSE: i64 = 10;
 
 /// Objects in rows, in memory. Clones are connections to the same tables.
@@ -23,7 +23,7 @@ pub struct RowBackend {
 }
 
 impl RowBackend {
-    /// Tables whose rows are durable when this says.
+    /// Creates tables; `commit` decides when rows are durable.
     pub fn new(commit: Commit) -> RowBackend {
         let rows = RowBackend::default();
         rows.tables().commit = commit;
@@ -34,7 +34,7 @@ impl RowBackend {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts an object; a log is taken apart into its rows.
+    /// Adds an object; a log is split into its rows.
     pub fn put(&self, key: &str, bytes: &[u8], modified: Option<Instant>) {
         let mut tables = self.tables();
         if key.ends_with(".jsonl") {
@@ -47,17 +47,17 @@ impl RowBackend {
         }
     }
 
-    /// Lets every lease run out that is not renewed from now on.
+    /// Expires every lease that is not renewed from now on.
     pub fn expire_leases(&self) {
         self.tables().expire_leases();
     }
 
-    /// Lets the machine of the tables die: what is not durable is gone.
+    /// Simulates a crash: rows that are not durable are lost.
     pub fn crash(&self) {
         self.tables().crash();
     }
 
-    /// Lets the next append fail.
+    /// Makes the next append fail.
     pub fn fail_next_append(&self, at: FailAt) {
         self.tables().fail = Some(at);
     }
@@ -177,7 +177,7 @@ fn name_of(session: &SessionRef) -> String {
     format!("{}:{}", session.dialect, session.id)
 }
 
-/// Gives the lease up when it is dropped.
+/// Releases the lease when it is dropped.
 #[derive(Debug)]
 struct Holding {
     backend: RowBackend,

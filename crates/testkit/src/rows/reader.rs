@@ -5,7 +5,7 @@ use std::sync::Arc;
 use boswell_model::{Line, Result};
 use boswell_store::backend::ObjectReader;
 
-/// The rows of a log as they were when it was opened.
+/// The rows of a log when it was opened.
 #[derive(Debug)]
 pub(super) struct Rows {
     rows: Vec<Arc<[u8]>>,
@@ -16,7 +16,7 @@ impl Rows {
         Rows { rows }
     }
 
-    /// The rows from a sequence number on, each with its own.
+    /// Returns the rows from a sequence number on, each with its number.
     fn from(&self, at: u64) -> impl Iterator<Item = (u64, &[u8])> {
         let all = (1..).zip(self.rows.iter().map(AsRef::as_ref));
         all.skip_while(move |(sequence, _)| *sequence < at)

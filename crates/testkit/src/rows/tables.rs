@@ -1,4 +1,4 @@
-//! The tables, and the statements that change them: each runs whole or not at all.
+//! The tables, and the statements that change them: each is atomic.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub enum Commit {
     /// When the statement that adds them returns.
     #[default]
     WithAppend,
-    /// When a sync comes after it.
+    /// When a later sync returns.
     WithSync,
 }
 
@@ -28,20 +28,20 @@ pub enum FailAt {
     After,
 }
 
-/// What an append compares before it adds rows.
+/// The expected state that an append compares before it adds rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected<'a> {
     pub(super) end: u64,
-    /// The session and the epoch of its driver; none for one who has no lease.
+    /// The session and the epoch of its driver; `None` for a writer without a lease.
     pub(super) driver: Option<(&'a str, u64)>,
 }
 
-/// What an append came to.
+/// The result of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Appended {
     /// Number of the first row that was written.
     At(u64),
-    /// The log ended somewhere else.
+    /// The log has another end.
     Moved,
     /// Another writer took the lease.
     Fenced,
@@ -54,7 +54,7 @@ pub(super) struct Tables {
     pub(super) now: i64,
     pub(super) commit: Commit,
     pub(super) fail: Option<FailAt>,
-    /// Objects that are no logs.
+    /// Objects that are not logs.
     objects: MemoryFiles,
     /// Numbers of logs by their keys.
     keys: BTreeMap<String, usize>,
@@ -102,7 +102,7 @@ impl Tables {
         true
     }
 
-    /// The number of the log at a key.
+    /// Returns the number of the log at a key.
     pub(super) fn log(&self, key: &str) -> Option<usize> {
         self.keys.get(key).copied()
     }
@@ -115,13 +115,13 @@ impl Tables {
         self.logs[log].end()
     }
 
-    /// Whether the key still leads to the log.
+    /// Whether the key still refers to the log.
     pub(super) fn leads_to(&self, key: &str, log: usize) -> bool {
         self.log(key) == Some(log)
     }
 
-    /// Adds rows behind the head, if the log ends where it should and the driver is still the
-    /// newest. A driver's lease is renewed by it.
+    /// Appends rows, if the log has the expected end and the driver is still the newest. This
+    /// renews the driver's lease.
     pub(super) fn append(&mut self, log: usize, expected: Expected<'_>, lines: &[u8]) -> Appended {
         let fail = if lines.is_empty() {
             None
@@ -167,7 +167,7 @@ impl Tables {
             .max(usize::try_from(end.saturating_sub(1)).unwrap_or(0));
     }
 
-    /// Gives a log another key; false if that is taken or the log is gone.
+    /// Renames a log; returns false if the key is taken or the log is missing.
     pub(super) fn rename(&mut self, from: &str, to: &str) -> bool {
         if self.keys.contains_key(to) {
             return false;
@@ -211,19 +211,19 @@ impl Tables {
             .is_some_and(|lease| lease.epoch == epoch)
     }
 
-    /// Lets every lease run out.
+    /// Expires every lease.
     pub(super) fn expire_leases(&mut self) {
         self.now += LEASE;
     }
 
-    /// Drops what is not durable.
+    /// Drops rows that are not durable.
     pub(super) fn crash(&mut self) {
         for log in &mut self.logs {
             log.rows.truncate(log.durable);
         }
     }
 
-    /// Names, times and sizes of everything, as a listing shows them.
+    /// Returns names, times and sizes of everything, as in a listing.
     pub(super) fn files(&self) -> MemoryFiles {
         let mut files = self.objects.clone();
         for (key, log) in &self.keys {

@@ -1,4 +1,4 @@
-//! The answer of the model to a request, whole or as a stream.
+//! The reply of the model to a request, in one piece or as a stream.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ fn texts(message: &Value) -> Vec<&str> {
     }
 }
 
-/// Words between a turn's prompt and its answers, but are not the user's.
+/// Whether a text was added by the client after a prompt, so that it is not from the user.
 fn is_added(text: &str) -> bool {
     [
         "<system-reminder>",
@@ -33,8 +33,7 @@ fn is_added(text: &str) -> bool {
     .any(|start| text.trim_start().starts_with(start))
 }
 
-/// Place and words of the newest message in which the user asks something; results
-/// of tools are no words.
+/// Returns index and texts of the newest message with a prompt; tool results are not texts.
 fn newest_prompt(body: &Value) -> Option<(usize, Vec<&str>)> {
     let holds_result = |message: &Value| {
         message["content"]
@@ -57,7 +56,7 @@ fn newest_prompt(body: &Value) -> Option<(usize, Vec<&str>)> {
         })
 }
 
-/// The newest words of the user, also together with results of tools.
+/// Returns the newest user texts, also those next to tool results.
 pub(super) fn newest_words(body: &Value) -> Vec<&str> {
     messages(body)
         .iter()
@@ -67,7 +66,7 @@ pub(super) fn newest_words(body: &Value) -> Vec<&str> {
         .unwrap_or_default()
 }
 
-/// The blocks of the answer that is due.
+/// Returns the blocks of the next reply.
 pub(super) fn answer_to(body: &Value) -> Vec<Value> {
     let Some((at, words)) = newest_prompt(body) else {
         return vec![json!({"text": "ECHO:"})];
@@ -117,7 +116,7 @@ pub(super) fn message(blocks: &[Value], body: &Value, number: usize) -> Value {
     })
 }
 
-/// The message as the events of a stream: each block begun, filled by one delta, ended.
+/// Writes the message as stream events: each block is started, filled by one delta, and stopped.
 pub(super) fn stream_message(out: &mut TcpStream, message: &Value) -> std::io::Result<()> {
     write!(
         out,
@@ -153,7 +152,7 @@ pub(super) fn stream_message(out: &mut TcpStream, message: &Value) -> std::io::R
     event(out, "message_stop", &json!({}))
 }
 
-/// A block before anything was said, and the deltas that fill it.
+/// Returns an empty block, and the deltas that fill it.
 fn parts(block: &Value) -> (Value, Vec<Value>) {
     match block["type"].as_str() {
         Some("thinking") => (

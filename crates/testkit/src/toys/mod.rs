@@ -1,4 +1,4 @@
-//! Four toy agents, one for each way in which agents keep their sessions.
+//! Four toy agents, one per way in which agents store their sessions.
 //!
 //! Each is a dialect as a newcomer would write it, in one folder of at most 250 lines, and runs
 //! through the real store and the conformance suite. `docs/adding-an-agent.md` walks through

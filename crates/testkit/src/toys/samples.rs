@@ -3,7 +3,7 @@
 use crate::conformance::DialectSample;
 use crate::memory_rows::{MemoryRows, StoredCell};
 
-/// Of jot: a linear session with a call, and one with a branch that was left.
+/// Samples of jot: a linear session with a call, and one with an abandoned branch.
 pub fn jot() -> Vec<DialectSample> {
     let header = r#"{"jot":1,"id":"ID","cwd":"/proj","at":"2026-01-01T08:00:00.000Z"}
 "#;
@@ -22,7 +22,7 @@ pub fn jot() -> Vec<DialectSample> {
     vec![log("j-1", &[linear]), log("j-2", &[linear, branched])]
 }
 
-/// Of rook: two sessions in one database, one with a message that is no longer sent.
+/// Samples of rook: two sessions in one database, one with a message that is no longer sent.
 pub fn rook() -> Vec<DialectSample> {
     let mut rows = MemoryRows::default();
     for id in ["r-1", "r-2"] {
@@ -35,7 +35,7 @@ pub fn rook() -> Vec<DialectSample> {
                 ("updated", StoredCell::Integer(1_767_254_403_000)),
             ],
         );
-        // Inserted out of order: the time orders them.
+        // Inserted out of order: they are sorted by time.
         message(&mut rows, id, (3, r#"{"role":"user","text":"and now?"}"#));
         message(
             &mut rows,
@@ -61,7 +61,7 @@ fn message(rows: &mut MemoryRows, session: &str, (at, data): (i64, &str)) {
     );
 }
 
-/// Of opal: one with an edit and a rewind, one that was compacted.
+/// Samples of opal: one with an edit and a rewind, one that was compacted.
 pub fn opal() -> Vec<DialectSample> {
     let edited = r#"{"opal":"open","session":"o-1","cwd":"/proj","at":1767254400000}
 {"opal":"message","id":"a","at":1767254401000,"role":"user","text":"why is it red?"}
@@ -83,7 +83,7 @@ pub fn opal() -> Vec<DialectSample> {
     ]
 }
 
-/// Of dory: a document with a title in the index, and one that is not in the index.
+/// Samples of dory: a document with a title in the index, and one that is not in the index.
 pub fn dory() -> Vec<DialectSample> {
     let document = r#"{"dory":1,"messages":[
   {"dory":"message","id":"a","at":1767254401000,"role":"user","text":"why is it red?"},

@@ -1,5 +1,5 @@
-//! Dialects: the suite over every dialect there is, the toys through the real store, and broken
-//! dialects that the suite must find.
+//! Tests of the dialect suite: every dialect, the toys through the real store, and defective
+//! dialects that the suite must detect.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod mutants;

@@ -1,4 +1,4 @@
-//! Jot with one fault each: the suite must find every one, by the rule that it breaks.
+//! Jot with one defect each: the suite must detect every one, by the rule that it breaks.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -190,7 +190,7 @@ impl Append for Mutant {
     }
 }
 
-/// The rules that a mutant breaks, each once.
+/// Returns the rules that a mutant breaks, each once.
 fn broken_by(fault: Fault) -> Vec<DialectRule> {
     let asked = AtomicUsize::new(0);
     let mutant: &'static Mutant = Box::leak(Box::new(Mutant { fault, asked }));

@@ -1,4 +1,4 @@
-//! The suite over every dialect of the registry, with sessions that the generators make.
+//! The suite for every dialect of the registry, with generated sessions.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn of_pi(flavour: pi::PiFlavour, folder: &str) -> Vec<DialectSample> {
     alone(&made.collect::<Vec<_>>(), folder)
 }
 
-/// A session of boswell's own, as its writer leaves it.
+/// Creates a boswell session with its writer.
 fn own() -> DialectSample {
     let disk = Arc::new(MemoryDisk::default());
     let ids = Arc::new(SeededIds::new(5));
@@ -57,7 +57,7 @@ fn own() -> DialectSample {
     DialectSample::file(&id, key, bytes)
 }
 
-/// Sessions as the agent of a dialect writes them.
+/// Returns sessions as the agent of a dialect writes them.
 fn samples_of(name: &str) -> Vec<DialectSample> {
     match name {
         "claude" => {
@@ -117,8 +117,9 @@ macro_rules! conform {
     };
 }
 
-// Lines of the first Codex could be those of others. The pi family writes the same lines, so that
-// the folder of the root decides, and boswell's own root is no matter of the environment.
+// Lines of the first Codex versions could belong to other agents. The pi family writes the same
+// lines, so that the folder of the root decides; boswell's own root does not come from the
+// environment.
 conform! {
     claude_conforms: "claude" at least Certain;
     codex_conforms: "codex" at least Likely;

@@ -1,4 +1,4 @@
-//! What a source of rows promises, shown with the one in memory.
+//! The guarantees of a row source, tested with the one in memory.
 
 use boswell_dialect::{RowKey, RowSelect, RowSource};
 use boswell_testkit::conformance::row_source;

@@ -46,7 +46,7 @@ fn session(sample: &DialectSample) -> Session {
     store(sample).session(&sample.id).unwrap()
 }
 
-/// What a model would be sent: role and text of each message.
+/// Returns the context: role and text of each message.
 fn sent(session: &Session) -> Vec<(String, String)> {
     let context = session.context(session.tip().unwrap()).unwrap();
     let render = |item| {
@@ -106,10 +106,7 @@ fn a_log_of_lines_is_appended_to_branched_and_resumed() {
     let writer = store.writer("j-9", Wait::No).unwrap();
     let again = Draft::user("which one?").below(boswell_dialect::Parent::Entry(asked.entry));
     writer.append(again).unwrap();
-    let thinking = boswell_dialect::Part::Thinking {
-        text: "hm".into(),
-        signature: None,
-    };
+    let thinking = boswell_model::Part::thinking("hm");
     let refused = writer.append(Draft::new(boswell_dialect::Body::User(vec![thinking])));
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Unsupported);
     drop(writer);

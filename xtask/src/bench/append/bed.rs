@@ -9,19 +9,19 @@ use super::super::lab::Lab;
 use super::super::machine;
 use crate::Outcome;
 
-/// Length of the line that one entry makes.
+/// Length of the line of one entry.
 const ENTRY: usize = 1_024;
 
 pub(super) struct Bed {
     pub(super) home: PathBuf,
-    /// An entry, and the line that it became.
+    /// An entry, and its line.
     pub(super) draft: Draft,
     pub(super) line: Vec<u8>,
     raw: PathBuf,
 }
 
 impl Bed {
-    /// An empty folder of that name, with a session in it.
+    /// Creates an empty folder of that name, with a session.
     pub(super) fn make(lab: &Lab, name: &str) -> Outcome<(Bed, SessionWriter)> {
         if !machine::is_disk(&lab.data) {
             return Err(format!(
@@ -37,8 +37,8 @@ impl Bed {
         std::fs::create_dir_all(&folder)?;
         let home = folder.join("home");
         let writer = Store::open(&home)?.create(NewSession::in_project("/home/dev/proj/append"))?;
-        // An entry below a parent is a little longer than the first one, so it is the
-        // second that is looked at.
+        // An entry with a parent is a little longer than the first one, so the second one is
+        // measured.
         writer.append(Draft::user(""))?;
         let bare = last_line(&writer)?.len();
         let draft = Draft::user("x".repeat(ENTRY.saturating_sub(bare)));
@@ -65,7 +65,7 @@ impl Bed {
         ))
     }
 
-    /// Opens the baseline's file as a program would that appends to it.
+    /// Opens the baseline's file for appending.
     pub(super) fn open_raw(&self) -> Outcome<File> {
         Ok(OpenOptions::new()
             .create(true)

@@ -1,4 +1,4 @@
-//! A durable append by a program that keeps its writer open.
+//! A durable append by a program with an open writer.
 
 use std::io::Write;
 

@@ -1,7 +1,7 @@
-//! Measures what an append costs beyond the system calls that it cannot do without.
+//! Measures the cost of an append beyond the necessary system calls.
 //!
-//! Ours and the baseline write the same bytes to files in the same folder, in turn,
-//! within this process.
+//! Boswell and the baseline write the same bytes to files in the same folder, alternately, in this
+//! process.
 
 mod bed;
 mod durable;

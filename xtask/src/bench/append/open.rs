@@ -1,4 +1,4 @@
-//! A durable append by a program that lives for one entry, as a command line does.
+//! A durable append by a program that exits after one entry, like a command line.
 
 use std::io::Write;
 use std::path::Path;
@@ -60,8 +60,7 @@ impl Group for AppendOpen {
     }
 }
 
-/// Creates small sessions next to a log: finding a session must not depend
-/// on how many there are.
+/// Creates small sessions next to a log: finding a session must not depend on how many there are.
 fn add_sessions(log: &Path, id: &str) -> Outcome {
     let name = log.file_name().ok_or("a log has a name")?.to_string_lossy();
     let text = std::fs::read_to_string(log)?;

@@ -1,4 +1,4 @@
-//! Many threads that append durably through one writer, and share its syncs.
+//! Group commit: many threads append durably through one writer, and share its syncs.
 
 use boswell_store::SessionWriter;
 
@@ -49,8 +49,8 @@ impl Group for AppendShared {
                 target,
             }
         };
-        // On a busy machine a lone writer mostly waits for its turn on a core, which flatters those
-        // who share a sync. The middle time of an append is free of that.
+        // On a busy machine a single writer mostly waits for a core, which makes a shared sync look
+        // better than it is. The median time of an append does not have this bias.
         Ok(vec![
             row(
                 "64 threads, one writer",

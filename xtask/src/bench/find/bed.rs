@@ -10,12 +10,12 @@ use crate::bench::measure::Job;
 pub(super) struct Bed {
     /// The root of the store.
     pub(super) root: PathBuf,
-    /// Boswell's folder, kept between runs.
+    /// Boswell's home, reused between runs.
     pub(super) home: PathBuf,
 }
 
 impl Bed {
-    /// Makes what is missing, and brings catalog and index up to date.
+    /// Creates missing data, and updates catalog and index.
     pub(super) fn make(lab: &Lab) -> Outcome<Bed> {
         let bed = Bed {
             root: data::ten_thousand_sessions(&lab.data)?,
@@ -26,7 +26,7 @@ impl Bed {
         Ok(bed)
     }
 
-    /// As above, with a hundred thousand sessions, which the catalog knows and no index covers.
+    /// As above, with a hundred thousand sessions in the catalog and no index.
     pub(super) fn make_large(lab: &Lab) -> Outcome<Bed> {
         let bed = Bed {
             root: data::hundred_thousand_sessions(&lab.data)?,
@@ -37,7 +37,7 @@ impl Bed {
         Ok(bed)
     }
 
-    /// A run of boswell that finds what earlier runs kept.
+    /// Returns a run of boswell with the data of earlier runs.
     pub(super) fn job(&self, lab: &Lab, arguments: &[&str]) -> Job {
         let store = format!("claude={}", self.root.display());
         let arguments: Vec<&str> = arguments
@@ -48,7 +48,7 @@ impl Bed {
         lab.boswell_at(&self.home, &arguments)
     }
 
-    /// Bytes of all sessions.
+    /// Returns the bytes of all sessions.
     pub(super) fn bytes(&self) -> Outcome<u64> {
         let mut seen = crate::baseline::Split::default();
         crate::baseline::split(&self.root, &mut seen)?;

@@ -1,4 +1,4 @@
-//! The first index of everything.
+//! The first index of all sessions.
 
 use super::bed::Bed;
 use crate::Outcome;
@@ -7,7 +7,7 @@ use crate::bench::group::Group;
 use crate::bench::lab::Lab;
 use crate::bench::table::{self, Row, Target};
 
-/// What the first index must reach, in megabytes of source per CPU second.
+/// Required speed of the first index, in megabytes of source per CPU second.
 const DEMANDED: f64 = 230.0;
 const MOST_MEMORY: u64 = 200_000_000;
 const MOST_MEMORY_LONG_LINE: u64 = 250_000_000;
@@ -93,7 +93,7 @@ fn size(case: &str, ours: f64, whole: f64, most: f64) -> Row {
     }
 }
 
-/// Text and index in bytes, as the command says in JSON.
+/// Returns the sizes of text and index in bytes, from the command's JSON.
 fn sizes(said: &str) -> Outcome<(f64, f64)> {
     let line: serde_json::Value = serde_json::from_str(said.lines().last().unwrap_or_default())?;
     let number = |key: &str| {

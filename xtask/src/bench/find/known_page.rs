@@ -1,7 +1,8 @@
-//! The first page of a list from the catalog, before any file is looked at.
+//! The first page of a list from the catalog, before any file is read.
 //!
-//! No command of boswell shows it: it is what a screen shows when it starts. So a chore of its own
-//! opens the application, asks for the page and ends, and that process is measured as a whole.
+//! No command of boswell shows it: it is what a screen shows when it starts. So a separate command
+//! of xtask opens the application, requests the page and exits, and that process is measured as a
+//! whole.
 
 use boswell_app::list::ListRequest;
 use boswell_app::{App, AppConfig, Environment};
@@ -13,10 +14,10 @@ use crate::bench::lab::Lab;
 use crate::bench::measure::Job;
 use crate::bench::table::{Row, Target};
 
-/// What a person does not notice, with half of it for the rest of a face.
+/// A time that users do not notice, half of which is left to the rest of a face.
 const ALLOWED: f64 = 0.010;
 const ALLOWED_LARGE: f64 = 0.015;
-/// How many sessions a page has.
+/// Sessions per page.
 const PAGE: usize = 50;
 
 pub(crate) struct KnownFirstPage;
@@ -59,8 +60,8 @@ fn job(lab: &Lab, bed: &Bed) -> Job {
     lab.chore(&["known-page", &text(&bed.home), &text(&bed.root)])
 }
 
-/// `xtask known-page HOME ROOT`: prints the first page of the sessions of Claude Code below ROOT
-/// that the catalog in HOME knows.
+/// `xtask known-page HOME ROOT`: prints the first page of the Claude Code sessions below ROOT from
+/// the catalog in HOME.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let [home, root] = arguments else {
         return Err("usage: xtask known-page HOME ROOT".into());

@@ -1,7 +1,7 @@
 //! Groups about finding: catalog, index, search, statistics, over generated Claude sessions.
 //!
-//! Peers whose figures the targets come from are not run here; where a target is a figure of theirs
-//! it stands as `allowed`.
+//! Other programs whose figures are targets are not run here; a target from them is marked
+//! `allowed`.
 
 mod bed;
 mod first_index;

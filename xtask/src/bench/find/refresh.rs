@@ -1,4 +1,4 @@
-//! A list, and the last session, when nothing changed.
+//! A list, and the last session, if nothing changed.
 
 use super::bed::Bed;
 use crate::Outcome;
@@ -7,7 +7,7 @@ use crate::bench::lab::Lab;
 use crate::bench::measure::Job;
 use crate::bench::table::{Row, Target};
 
-/// The page of a list, asked of the file itself.
+/// The page of a list, queried from the file directly.
 const PAGE: &str = "SELECT name, size, facts FROM session JOIN kept ON kept.session=session.id WHERE gone=0 ORDER BY mtime DESC LIMIT 50";
 
 pub(crate) struct Refresh;
@@ -43,7 +43,7 @@ impl Group for Refresh {
                 Some(Target::AtMost(2.0)),
             )?);
         }
-        // `tree` prints little of a session, so that what is measured is how it is found.
+        // `tree` prints little of a session, so that finding it is what is measured.
         let last = bed.job(lab, &["tree", "@last"]);
         if last.output_lines()? == 0 {
             return Err("boswell tree @last printed nothing".into());

@@ -1,4 +1,4 @@
-//! An expression that no index helps with.
+//! A regular expression that no index can speed up.
 
 use super::bed::Bed;
 use crate::Outcome;
@@ -31,7 +31,7 @@ impl Group for Scan {
         std::fs::create_dir_all(&bed.home)?;
         bed.job(lab, &["index"]).output_lines()?;
         let mut ours = bed.job(lab, &["search", "--regex", EXPRESSION]);
-        // That nothing is found is the answer here, and no failure.
+        // Finding nothing is the expected result here, not a failure.
         ours.may_find_nothing = true;
         let root = root.display().to_string();
         let row = match lab.program("rg", &["--no-messages", "-c", EXPRESSION, &root]) {

@@ -10,9 +10,9 @@ use crate::bench::group::Group;
 use crate::bench::lab::Lab;
 use crate::bench::table::{Row, Target};
 
-/// What the fastest peer takes for a search of its 2 to 9 percent of the text.
+/// The time of the fastest other program for a search of its 2 to 9 percent of the text.
 const ALLOWED: f64 = 0.030;
-/// What the same peer takes until an appended line is found.
+/// The time of the same program until an appended line is found.
 const ALLOWED_AFTER_APPEND: f64 = 0.40;
 
 pub(crate) struct Search;
@@ -50,7 +50,7 @@ impl Group for Search {
     }
 }
 
-/// One line more in one session, and the search that finds it.
+/// Appends one line to a session, and measures the search that finds it.
 fn after_append(lab: &Lab, bed: &Bed) -> Outcome<Row> {
     let session = bed
         .root

@@ -6,7 +6,7 @@ use crate::bench::group::Group;
 use crate::bench::lab::Lab;
 use crate::bench::table::{Row, Target};
 
-/// What the best known counter takes for the same sessions, every time.
+/// The time of the best known counter for the same sessions, every time.
 const ALLOWED: f64 = 4.2;
 
 pub(crate) struct UsageReport;

@@ -1,8 +1,8 @@
-//! A text written as HTML in which nothing of the text is markup.
+//! Writes a text as HTML in which nothing of the text is markup.
 
 use super::piece::{Headings, Kind, Piece, parse};
 
-/// A text as HTML.
+/// Returns a text as HTML.
 pub(in crate::export) fn html(text: &str) -> String {
     let mut page = Page {
         out: String::with_capacity(text.len() * 5 / 4),
@@ -16,7 +16,7 @@ pub(in crate::export) fn html(text: &str) -> String {
 
 struct Page {
     out: String,
-    /// Whether the row is the head of a table.
+    /// Whether the row is the header of a table.
     head: bool,
 }
 
@@ -78,7 +78,7 @@ impl Page {
     fn name(&self, kind: &Kind) -> &'static str {
         match kind {
             Kind::Paragraph => "p",
-            // The page has headings of its own.
+            // The page has its own headings above this level.
             Kind::Heading(_) => "h4",
             Kind::Quote => "blockquote",
             Kind::List { first: Some(_), .. } => "ol",
@@ -97,7 +97,7 @@ impl Page {
     }
 }
 
-/// Text escaped for HTML, also inside quoted attributes.
+/// Escapes text for HTML, also inside quoted attributes.
 pub(in crate::export) fn push_text(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {

@@ -1,10 +1,10 @@
-//! Words, code and targets of links, as they are written into Markdown.
+//! Writes words, code and link targets as Markdown.
 
 use std::fmt::Write as _;
 
 use crate::text::one_line;
 
-/// Languages that renderers do not show as code but draw, run or send elsewhere.
+/// Code languages that renderers do not show as code but draw, run or send elsewhere.
 const LIVE: [&str; 12] = [
     "mermaid",
     "math",
@@ -20,7 +20,7 @@ const LIVE: [&str; 12] = [
     "abc",
 ];
 
-/// A short text of a session as words on one line.
+/// Returns a short text of a session as words on one line.
 pub(in crate::export) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     push_words(
@@ -34,12 +34,12 @@ pub(in crate::export) fn plain(text: &str) -> String {
     out
 }
 
-/// A short text of a session as code on one line.
+/// Returns a short text of a session as code on one line.
 pub(in crate::export) fn code(text: &str) -> String {
     code_span(&one_line(text))
 }
 
-/// A text that is shown as it is, behind a fence that it does not contain itself.
+/// Returns a text in a fence that it does not contain itself.
 pub(in crate::export) fn fenced(language: &str, text: &str) -> String {
     let fence = "`".repeat(longest_run(text).max(2) + 1);
     format!(
@@ -48,13 +48,13 @@ pub(in crate::export) fn fenced(language: &str, text: &str) -> String {
     )
 }
 
-/// Code in a line, behind more backticks than it contains in a row.
+/// Returns inline code, with more backticks than it contains in a row.
 pub(super) fn code_span(text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }
     let marks = "`".repeat(longest_run(text) + 1);
-    // One blank at both ends is taken away again by every reader.
+    // Every reader removes one blank at both ends.
     let blanks = text.starts_with(' ') && text.ends_with(' ') && !text.trim().is_empty();
     let pad = if blanks || text.starts_with('`') || text.ends_with('`') {
         " "
@@ -68,11 +68,11 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// The language of a code block: one plain word, or nothing.
+/// Returns the language of a code block: one plain word, or nothing.
 pub(super) fn language(info: &str) -> String {
     let word = info.split_whitespace().next().unwrap_or("");
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.');
-    // Pandoc takes `{=html}` for markup, and attributes need braces everywhere.
+    // Pandoc treats `{=html}` as markup, and attributes always need braces.
     let usable = word.chars().all(is_plain) && !LIVE.contains(&word.to_ascii_lowercase().as_str());
     if usable {
         word.to_owned()
@@ -81,8 +81,8 @@ pub(super) fn language(info: &str) -> String {
     }
 }
 
-/// Where a link may lead, with every character by its number that could mean something to
-/// a reader of Markdown.
+/// Returns the target of a link if it is allowed, with every special character of Markdown
+/// percent-encoded.
 pub(super) fn target(link: &str) -> Option<String> {
     let link = link.trim();
     let scheme = link.to_ascii_lowercase();
@@ -106,19 +106,18 @@ pub(super) fn target(link: &str) -> Option<String> {
     Some(out)
 }
 
-/// The position of words.
+/// The position of words in the output.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct InlineCursor {
-    /// Nothing but marks of quotes and lists is before them on the line.
+    /// Only markers of quotes and lists precede them on the line.
     pub(super) line_start: bool,
     /// Inside the text of a link.
     pub(super) in_link: bool,
-    /// A link follows at once.
+    /// A link follows directly.
     pub(super) before_link: bool,
 }
 
-/// Writes words so that no reader of Markdown, with any extensions, sees
-/// more than words in them.
+/// Writes words so that no Markdown reader, with any extensions, interprets them as markup.
 pub(super) fn push_words(out: &mut String, words: &str, place: InlineCursor) {
     let words = if place.line_start {
         words.trim_start_matches([' ', '\t'])
@@ -131,11 +130,11 @@ pub(super) fn push_words(out: &mut String, words: &str, place: InlineCursor) {
             after: words.get(at + c.len_utf8()..).unwrap_or(""),
         };
         if c == '<' {
-            // By name: not every program that reads Markdown knows `\<`.
+            // By name: not every Markdown reader supports `\<`.
             out.push_str("&lt;");
         } else if c == '}' && around.after.trim().is_empty() {
-            // At the end of a heading some readers find attributes, also behind
-            // `\{` and before `\}`.
+            // At the end of a heading some readers parse attributes, even after `\{` and before
+            // `\}`.
             out.push_str("&#125;");
         } else {
             if is_mark(c, around, place) {
@@ -153,8 +152,8 @@ struct Around<'w> {
     after: &'w str,
 }
 
-/// Whether a character has to be escaped to be only itself. What extensions use counts too: math,
-/// footnotes, wiki links, attributes, marks, insertions, superscripts, comments, tables.
+/// Whether a character must be escaped to be literal. Extensions count too: math, footnotes, wiki
+/// links, attributes, marks, insertions, superscripts, comments, tables.
 fn is_mark(c: char, Around { before, after }: Around<'_>, place: InlineCursor) -> bool {
     let first = place.line_start && before.is_empty();
     let is_doubled = before.ends_with(c) || after.starts_with(c);
@@ -178,15 +177,14 @@ fn is_mark(c: char, Around { before, after }: Around<'_>, place: InlineCursor) -
     }
 }
 
-/// Whether the words end with a scheme that may become a link: some readers make one
-/// of every `scheme://`.
+/// Whether the words end with a scheme that may become a link: some readers link every `scheme://`.
 fn is_safe_scheme(words: &str) -> bool {
     let before = words.trim_end_matches(|c: char| c.is_ascii_alphanumeric());
     let scheme = words.get(before.len()..).unwrap_or("");
     scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
 }
 
-/// Whether an `&` begins an entity: a name or number up to a semicolon.
+/// Whether an `&` starts an entity: a name or number up to a semicolon.
 fn is_entity(rest: &str) -> bool {
     let name = rest.split(';').next().unwrap_or("");
     name.len() < rest.len()

@@ -1,10 +1,10 @@
-//! Addresses in words that escapes would break: they become links of their own.
+//! URLs in text that escapes would break become explicit links.
 
 use super::inline::{InlineCursor, push_words, target};
 use super::piece::{Kind, Piece};
 
-/// Makes links of addresses that cannot be written as they are, so that readers who link addresses
-/// by themselves do not take the escapes for a part of them.
+/// Converts URLs that need escapes to links, so that readers with automatic links do not include
+/// the escapes.
 pub(super) fn linkify(pieces: Vec<Piece>) -> Vec<Piece> {
     let mut out = Vec::with_capacity(pieces.len());
     let mut links = 0;
@@ -58,7 +58,7 @@ fn needs_escapes(address: &str) -> bool {
     written != address
 }
 
-/// The address at the beginning of a text, without the punctuation of the sentence around it.
+/// Returns the URL at the beginning of a text, without the punctuation of the sentence around it.
 fn address(text: &str) -> &str {
     let end = text
         .find(|c: char| !(c.is_ascii_alphanumeric() || "-._~:/?#@!$&*+,;=%".contains(c)))

@@ -1,31 +1,26 @@
-//! A text written as Markdown that means the same to every reader and ends where it ends.
+//! Writes a text as self-contained Markdown that every reader interprets in the same way.
 
-use pulldown_cmark::Alignment;
-
-use super::inline::{InlineCursor, code_span, fenced, push_words};
+use super::inline::fenced;
 use super::piece::{Headings, Kind, Piece, parse};
 use super::shape::shape;
+use super::writer::Writer;
 use crate::text::escape;
 
-/// The largest number that an item of a list may have.
-const LARGEST_NUMBER: u64 = 999_999_999;
-
-/// What a text ends with, as far as the next one has to know: two lists with the same
-/// mark would become one.
+/// The state at the end of a text that the next one needs: two lists with the same marker would
+/// become one.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::export) struct Tail(Option<char>);
 
-/// A text as Markdown, without markup that would run and pictures that would be loaded. `tail` is
-/// that of the text before.
+/// Returns a text as Markdown, without active markup and without images that would be loaded.
+/// `tail` is that of the text before.
 pub(in crate::export) fn markdown(text: &str, tail: &mut Tail) -> String {
     let pieces = parse(text, Headings::BelowOurs);
     let is_mark = |piece: &Piece| matches!(piece, Piece::Open(kind) | Piece::Close(kind) if matches!(kind, Kind::Emphasis(_) | Kind::Strong | Kind::Strike));
     let bare: Vec<Piece> = merged(pieces.iter().filter(|piece| !is_mark(piece)));
     for pieces in [&pieces, &bare] {
         let (written, after) = write(pieces, *tail);
-        // What we wrote is read once more. Marks of emphasis are the only part of Markdown whose
-        // meaning depends on the characters around them; where they cannot be written they are left
-        // out, and nothing else is tried.
+        // The output is parsed again. Only emphasis depends on the characters around it; if the
+        // result differs, emphasis is omitted, and nothing else is tried.
         if shape(&parse(&written, Headings::AsTheyAre)) == shape(pieces) {
             *tail = after;
             return written;
@@ -35,7 +30,7 @@ pub(in crate::export) fn markdown(text: &str, tail: &mut Tail) -> String {
     fenced("", &escape(text))
 }
 
-/// Joins neighbouring words.
+/// Merges adjacent words.
 fn merged<'p>(pieces: impl Iterator<Item = &'p Piece>) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
     for piece in pieces {
@@ -48,14 +43,7 @@ fn merged<'p>(pieces: impl Iterator<Item = &'p Piece>) -> Vec<Piece> {
 }
 
 fn write(pieces: &[Piece], tail: Tail) -> (String, Tail) {
-    let root = Container {
-        last_list: tail.0,
-        ..Container::default()
-    };
-    let mut writer = Writer {
-        containers: vec![root],
-        ..Writer::default()
-    };
+    let mut writer = Writer::after_list(tail.0);
     let mut skip = 0;
     for (at, piece) in pieces.iter().enumerate() {
         if skip > 0 {
@@ -64,326 +52,8 @@ fn write(pieces: &[Piece], tail: Tail) -> (String, Tail) {
         }
         skip = writer.piece(piece, pieces.get(at + 1..).unwrap_or_default());
     }
-    let tail = Tail(writer.containers.first().and_then(|root| root.last_list));
-    (writer.out.trim_end_matches('\n').to_owned(), tail)
-}
-
-/// A quote, an item of a list, or the text itself.
-#[derive(Debug, Default)]
-struct Container {
-    /// What its first line begins with, until that is written.
-    first: Option<String>,
-    /// What its other lines begin with.
-    rest: String,
-    had_block: bool,
-    /// Whether it is an item of a list without blank lines.
-    tight: bool,
-    /// The mark of the list that was its last block.
-    last_list: Option<char>,
-}
-
-#[derive(Debug)]
-struct List {
-    mark: char,
-    number: Option<u64>,
-    tight: bool,
-    items: usize,
-}
-
-#[derive(Debug, Default)]
-struct Writer {
-    out: String,
-    containers: Vec<Container>,
-    lists: Vec<List>,
-    line_start: bool,
-    in_link: bool,
-    in_cell: bool,
-    /// Whether lines cannot be broken: in headings and cells.
-    one_line: bool,
-    /// Of the table that is open.
-    alignments: Vec<Alignment>,
-}
-
-impl Writer {
-    /// Writes a piece; returns how many of the following pieces are written with it.
-    fn piece(&mut self, piece: &Piece, after: &[Piece]) -> usize {
-        match piece {
-            Piece::Open(kind) => return self.open(kind, after),
-            Piece::Close(kind) => self.close(kind),
-            Piece::Text(words) => {
-                let before_link = matches!(after.first(), Some(Piece::Open(Kind::Link(_))));
-                let place = InlineCursor {
-                    line_start: self.line_start,
-                    in_link: self.in_link,
-                    before_link,
-                };
-                push_words(&mut self.out, words, place);
-                self.line_start &= words.trim_matches([' ', '\t']).is_empty();
-            }
-            Piece::Code(code) => self.code(code),
-            Piece::CodeBlock { language, text } => self.code_block(language, text),
-            Piece::Break { hard } => self.line_break(*hard, after),
-            Piece::Rule => {
-                self.begin_block(false);
-                self.out.push_str("___\n");
-            }
-            Piece::Task(done) => self.push(if *done { "[x] " } else { "[ ] " }),
-            Piece::Picture => self.push("\\!"),
-        }
-        0
-    }
-
-    fn push(&mut self, written: &str) {
-        self.out.push_str(written);
-        self.line_start = false;
-    }
-
-    fn code(&mut self, code: &str) {
-        let span = code_span(code);
-        // In a table a bar ends the cell, in code as elsewhere.
-        let span = if self.in_cell {
-            span.replace('|', "\\|")
-        } else {
-            span
-        };
-        self.push(&span);
-    }
-
-    fn open(&mut self, kind: &Kind, after: &[Piece]) -> usize {
-        match kind {
-            Kind::Paragraph => {
-                self.begin_block(false);
-                self.line_start = true;
-            }
-            Kind::Heading(level) => {
-                self.begin_block(false);
-                self.one_line = true;
-                self.push(&format!("{} ", "#".repeat(usize::from(*level))));
-            }
-            Kind::Quote => {
-                self.separate(false);
-                self.containers.push(Container {
-                    rest: "> ".to_owned(),
-                    ..Container::default()
-                });
-            }
-            Kind::List { first, tight } => self.open_list(*first, *tight, after),
-            Kind::Item => self.open_item(),
-            Kind::Table(alignments) => {
-                self.separate(false);
-                self.alignments.clone_from(alignments);
-            }
-            Kind::Head | Kind::Row => {
-                self.one_line = true;
-                self.begin_line();
-                self.push("|");
-            }
-            Kind::Cell => {
-                self.in_cell = true;
-                self.push(" ");
-            }
-            Kind::Emphasis(mark) => self.push(&mark.to_string()),
-            // Not `__`: some readers underline what is between those.
-            Kind::Strong => self.push("**"),
-            Kind::Strike => self.push("~~"),
-            Kind::Link(to) => {
-                if let [Piece::Text(words), Piece::Close(Kind::Link(_)), ..] = after
-                    && words == to
-                    && !to.contains('&')
-                {
-                    self.push(&format!("<{to}>"));
-                    return 2;
-                }
-                self.push("[");
-                self.in_link = true;
-            }
-        }
-        0
-    }
-
-    fn close(&mut self, kind: &Kind) {
-        match kind {
-            Kind::Paragraph => self.end_line(),
-            Kind::Heading(_) => {
-                // Marks at the end would be taken for the end of the heading.
-                if self.out.ends_with('#') {
-                    self.out.insert(self.out.len() - 1, '\\');
-                }
-                self.one_line = false;
-                self.end_line();
-            }
-            Kind::Quote | Kind::Item => self.close_container(),
-            Kind::List { .. } => {
-                if let (Some(list), Some(around)) = (self.lists.pop(), self.containers.last_mut()) {
-                    around.last_list = Some(list.mark);
-                }
-            }
-            Kind::Table(_) => {}
-            Kind::Head | Kind::Row => {
-                self.one_line = false;
-                self.out.push('\n');
-                if *kind == Kind::Head {
-                    self.begin_line();
-                    self.out
-                        .push_str(&format!("|{}\n", rule_of(&self.alignments)));
-                }
-            }
-            Kind::Cell => {
-                self.in_cell = false;
-                self.push(" |");
-            }
-            Kind::Emphasis(mark) => self.push(&mark.to_string()),
-            Kind::Strong => self.push("**"),
-            Kind::Strike => self.push("~~"),
-            Kind::Link(to) => {
-                self.push(&format!("]({})", to.replace('&', "&amp;")));
-                self.in_link = false;
-            }
-        }
-    }
-
-    fn open_list(&mut self, first: Option<u64>, tight: bool, after: &[Piece]) {
-        // Only such a list can follow a paragraph without a blank line between them.
-        let interrupts = matches!(first, None | Some(1))
-            && !matches!(
-                after,
-                [Piece::Open(Kind::Item), Piece::Close(Kind::Item), ..]
-            );
-        let before = self.containers.last().and_then(|around| around.last_list);
-        self.separate(interrupts);
-        let marks = if first.is_some() {
-            ['.', ')']
-        } else {
-            ['-', '*']
-        };
-        let mark = if before == Some(marks[0]) {
-            marks[1]
-        } else {
-            marks[0]
-        };
-        self.lists.push(List {
-            mark,
-            number: first,
-            tight,
-            items: 0,
-        });
-    }
-
-    fn open_item(&mut self) {
-        let Some(list) = self.lists.last_mut() else {
-            return;
-        };
-        let (is_first, tight) = (list.items == 0, list.tight);
-        list.items += 1;
-        let mark = match &mut list.number {
-            Some(number) => {
-                let mark = format!("{number}{} ", list.mark);
-                *number = (*number + 1).min(LARGEST_NUMBER);
-                mark
-            }
-            None => format!("{} ", list.mark),
-        };
-        if !is_first && !tight {
-            self.blank_line();
-        }
-        let rest = " ".repeat(mark.len());
-        self.containers.push(Container {
-            first: Some(mark),
-            rest,
-            tight,
-            ..Container::default()
-        });
-    }
-
-    fn close_container(&mut self) {
-        let empty = self.containers.last().is_some_and(|it| !it.had_block);
-        if empty {
-            self.begin_line();
-            self.end_line();
-        }
-        self.containers.pop();
-    }
-
-    /// Ends the line, without blanks at its end: two of them would break it.
-    fn end_line(&mut self) {
-        let kept = self.out.trim_end_matches([' ', '\t']).len();
-        self.out.truncate(kept);
-        self.out.push('\n');
-        self.line_start = false;
-    }
-
-    fn line_break(&mut self, hard: bool, after: &[Piece]) {
-        if self.one_line {
-            self.out.push(' ');
-        } else if !self.line_start && !matches!(after.first(), Some(Piece::Close(Kind::Paragraph)))
-        {
-            let kept = self.out.trim_end_matches([' ', '\t']).len();
-            self.out.truncate(kept);
-            self.out.push_str(if hard { "\\\n" } else { "\n" });
-            self.begin_line();
-            self.line_start = true;
-        }
-    }
-
-    fn code_block(&mut self, language: &str, text: &str) {
-        self.begin_block(false);
-        let block = fenced(language, text);
-        let mut lines = block.lines();
-        self.out.push_str(lines.next().unwrap_or(""));
-        self.out.push('\n');
-        for line in lines {
-            if line.is_empty() {
-                self.blank_line();
-            } else {
-                self.begin_line();
-                self.out.push_str(line);
-                self.out.push('\n');
-            }
-        }
-    }
-
-    fn begin_block(&mut self, joins: bool) {
-        self.separate(joins);
-        self.begin_line();
-    }
-
-    /// Puts a blank line between this block and the one before it, unless it `joins` that in a list
-    /// without blank lines.
-    fn separate(&mut self, joins: bool) {
-        let Some(around) = self.containers.last_mut() else {
-            return;
-        };
-        around.last_list = None;
-        if std::mem::replace(&mut around.had_block, true) && !(joins && around.tight) {
-            self.blank_line();
-        }
-    }
-
-    fn blank_line(&mut self) {
-        let before: String = self.containers.iter().map(|it| it.rest.as_str()).collect();
-        self.out.push_str(before.trim_end());
-        self.out.push('\n');
-    }
-
-    fn begin_line(&mut self) {
-        for it in &mut self.containers {
-            match it.first.take() {
-                Some(first) => self.out.push_str(&first),
-                None => self.out.push_str(&it.rest),
-            }
-        }
-    }
-}
-
-/// The row between the head of a table and its body.
-fn rule_of(alignments: &[Alignment]) -> String {
-    let cell = |alignment: &Alignment| match alignment {
-        Alignment::None => " --- |",
-        Alignment::Left => " :-- |",
-        Alignment::Center => " :-: |",
-        Alignment::Right => " --: |",
-    };
-    alignments.iter().map(cell).collect()
+    let (written, last_list) = writer.finish();
+    (written, Tail(last_list))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A text as a parser of CommonMark sees it, with everything taken out that a page must not have.
+//! Parses a text as CommonMark, and removes everything that a page must not contain.
 
 use std::ops::Range;
 
@@ -8,19 +8,19 @@ use super::inline::{language, target};
 use super::linkify::linkify;
 use crate::text::{escape, one_line};
 
-/// A line that opens more quotes and lists than this is not text for a reader, and parsers look at
-/// all of them on every line.
+/// Maximum number of quotes and lists that a line may open: parsers process all of them on every
+/// line, and no readable text has more.
 const TOO_DEEP: usize = 64;
 
-/// Quotes and lists deeper than this are flattened: each level is written again on
-/// every line inside it.
+/// Maximum depth of quotes and lists: deeper ones are flattened, because each level is written
+/// again on every line inside it.
 const DEEPEST: usize = 16;
 
-/// The first levels of headings are those of the page itself.
+/// Number of heading levels that the page itself uses.
 const OWN_HEADINGS: u8 = 3;
 const SMALLEST_HEADING: u8 = 6;
 
-/// A step of a text. Texts in it are harmless, on one line and not escaped for any markup yet.
+/// A piece of a text. Its strings are sanitised, on one line, and not yet escaped for any markup.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Piece {
     Open(Kind),
@@ -36,11 +36,11 @@ pub(super) enum Piece {
     },
     Rule,
     Task(bool),
-    /// The link or text that follows was a picture.
+    /// The following link or text was an image.
     Picture,
 }
 
-/// What can be open around other pieces.
+/// A container of other pieces.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
     Paragraph,
@@ -55,19 +55,19 @@ pub(super) enum Kind {
     Head,
     Row,
     Cell,
-    /// With the character that marked it.
+    /// Emphasis, with its marker character.
     Emphasis(char),
     Strong,
     Strike,
     Link(String),
 }
 
-/// What is done about the levels of headings.
+/// How heading levels are changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Headings {
-    /// They are put below those of the page.
+    /// Headings are moved below those of the page.
     BelowOurs,
-    /// They are there already.
+    /// Headings are already below those of the page.
     AsTheyAre,
 }
 
@@ -78,7 +78,7 @@ enum Frame {
     Nothing,
 }
 
-/// Reads a text.
+/// Parses a text.
 pub(super) fn parse(text: &str, headings: Headings) -> Vec<Piece> {
     if text.lines().any(|line| depth(line) > TOO_DEEP) {
         return vec![Piece::CodeBlock {
@@ -118,7 +118,7 @@ pub(super) fn parse(text: &str, headings: Headings) -> Vec<Piece> {
     linkify(made.pieces)
 }
 
-/// How many quotes and items of lists a line begins with.
+/// Returns how many quotes and list items a line begins with.
 fn depth(line: &str) -> usize {
     let end = line
         .find(|c: char| !(c.is_ascii_digit() || "> \t-+*.)".contains(c)))
@@ -129,12 +129,11 @@ fn depth(line: &str) -> usize {
         + marks.windows(2).filter(|pair| is_item(pair)).count()
 }
 
-/// Where a reference link leads. It is not part of the page; only one that no link
-/// uses is shown, as text.
+/// The target of a reference link. It is not part of the page; an unused one is shown as text.
 struct Definition {
     span: Range<usize>,
     target: String,
-    /// The piece before which it would be shown.
+    /// Index of the piece before which it would be shown.
     place: Option<usize>,
 }
 
@@ -144,13 +143,13 @@ struct Pieces<'t> {
     definitions: Vec<Definition>,
     pieces: Vec<Piece>,
     open: Vec<Frame>,
-    /// Whether a paragraph is open that the parser did not open: in items of tight
-    /// lists, and for markup.
+    /// Whether a paragraph is open that the parser did not open: in items of tight lists, and for
+    /// markup.
     implicit: bool,
     code: Option<(String, String)>,
-    /// Where the lists that are open begin.
+    /// Indexes where the open lists begin.
     lists: Vec<usize>,
-    /// Targets of reference links.
+    /// Names of the reference links that were used.
     used: Vec<String>,
 }
 
@@ -215,7 +214,7 @@ impl Pieces<'_> {
         self.open.push(frame);
     }
 
-    /// The kind of a block; none for those that leave only their content.
+    /// Returns the kind of a block; `None` if only its content is kept.
     fn block(&mut self, tag: Tag<'_>) -> Option<Kind> {
         let is_container =
             |frame: &&Frame| matches!(frame, Frame::Kind(Kind::Quote | Kind::List { .. }));
@@ -329,13 +328,12 @@ impl Pieces<'_> {
                 }
                 self.pieces.push(Piece::Close(kind));
             }
-            // It may have been a block: what follows is not of its paragraph.
+            // It may have been a block: the following text is not part of its paragraph.
             Frame::Nothing => self.end_implicit(),
         }
     }
 
-    /// Ends the paragraph of our own, and finds the place of definitions that
-    /// come before this block.
+    /// Ends an implicit paragraph, and places definitions that come before this block.
     fn begin_block(&mut self, range: &Range<usize>) {
         self.end_implicit();
         if self.open.is_empty() {
@@ -348,7 +346,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// Words outside of a paragraph of the parser get one.
+    /// Starts an implicit paragraph for words outside of one.
     fn begin_inline(&mut self) {
         let holds = |frame: &Frame| {
             matches!(
@@ -375,7 +373,7 @@ impl Pieces<'_> {
 
     fn words(&mut self, text: &str) {
         self.begin_inline();
-        // Entities were resolved: a character that was harmless as `&#x202e;` is there now.
+        // Entities were decoded: a character that was harmless as `&#x202e;` is literal now.
         let text = escape(text).replace(['\n', '\t'], " ");
         match self.pieces.last_mut() {
             Some(Piece::Text(before)) => before.push_str(&text),
@@ -383,7 +381,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// Lines of markup, as words.
+    /// Adds lines of markup as words.
     fn markup(&mut self, html: &str) {
         for line in html.lines() {
             if line.trim().is_empty() {

@@ -1,15 +1,15 @@
-//! A canonical form of two texts that render the same.
+//! A canonical form that is equal for two texts that render the same.
 
 use super::piece::{Kind, Piece};
 
-// Code points that are not characters, so that no text contains them. They are above the blank:
-// blanks next to them count.
+// Noncharacters, so that no text contains them. They sort above the blank, so that blanks next to
+// them count.
 const OPEN: char = '\u{FDD0}';
 const CLOSE: char = '\u{FDD1}';
 const CODE: char = '\u{FDD2}';
 
-/// The text as a reader sees it: blocks, links, code and words, without how they
-/// were marked and spaced.
+/// Returns the text as a reader sees it: blocks, links, code and words, without markers and
+/// spacing.
 pub(super) fn shape(pieces: &[Piece]) -> String {
     let mut out = String::new();
     for piece in pieces {

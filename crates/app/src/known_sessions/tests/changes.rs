@@ -1,4 +1,5 @@
-//! What happens to sessions: logs, documents, indexes, side files and notes come, change and go.
+//! Random changes of sessions: logs, documents, indexes, side files and notes are added, changed
+//! and removed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::known_sessions::ConversationRow;
 use crate::new_session::NewSessionRequest;
 
 impl World {
-    /// Logs of Claude Code, by id.
+    /// Returns the logs of Claude Code, by id.
     fn logs(&self) -> BTreeMap<String, PathBuf> {
         let mut logs = BTreeMap::new();
         for project in disk::list(&self.path("claude/projects")) {
@@ -59,7 +60,7 @@ impl World {
         for _ in 0..self.rng.below(3) {
             text.push_str(&self.line(&id));
         }
-        // Some have nothing but bookkeeping, so that lists hide them.
+        // Some contain only bookkeeping lines, so that lists hide them.
         if self.rng.below(6) == 0 {
             text = format!("{{\"type\":\"mode\",\"mode\":\"normal\",\"sessionId\":\"{id}\"}}\n");
         }
@@ -67,7 +68,7 @@ impl World {
         disk::write(&self.path(&path), text.as_bytes());
     }
 
-    /// A document that names a session of Claude Code, perhaps one that is not there.
+    /// Writes a document that names a session of Claude Code, which may not exist.
     fn document(&mut self, id: &str) {
         let ids: Vec<String> = self.logs().into_keys().collect();
         let other = "99999999-0000-4000-8000-000000000000".to_owned();
@@ -140,7 +141,7 @@ impl World {
         notes.add(&session, cx.now, kind).unwrap();
     }
 
-    /// Something happens to some session.
+    /// Makes a random change to a session.
     pub(super) fn change(&mut self) {
         match self.rng.below(14) {
             0 | 1 => self.new_log(),

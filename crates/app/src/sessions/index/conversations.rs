@@ -1,8 +1,7 @@
-//! Brings the conversations that the catalog keeps up to date, after a look at the files.
+//! Updates the conversation rows of the catalog after a refresh.
 //!
-//! What changed since the last time is found out by the catalog; here those conversations are
-//! worked out as a list would, and written down. All of this is derived: what fails costs the next
-//! face its first page, and no request its answer.
+//! The catalog finds what changed; here those conversations are computed as for a list, and stored.
+//! All of this is derived: a failure only delays the first page of the next face.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::SystemTime;
@@ -20,15 +19,15 @@ use crate::RequestContext;
 use crate::sessions::list::{Sorted, messages};
 use crate::sessions::notes_overlay::NotesOverlay;
 
-/// How many conversations are written in one transaction.
+/// Conversations per transaction.
 const BATCH: usize = 512;
 
-/// How much was read before conversations are written down.
+/// Whether logs were read completely before conversations are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogsRead {
-    /// Every log as it is now.
+    /// Every log in its current state.
     AsTheyAre,
-    /// Some only as they were earlier.
+    /// Some only in an earlier state.
     Partly,
 }
 
@@ -43,15 +42,15 @@ impl LogsRead {
     }
 }
 
-/// What notes say, and whether that is what they said before.
+/// The notes, and whether they changed.
 struct Noted {
     overlay: NotesOverlay,
     state: NotesState,
 }
 
 impl SessionIndex {
-    /// Writes down what lists show of conversations that changed, for the next face that wants to
-    /// show them before it looks at any file. What fails is left to the next request.
+    /// Stores the rows of changed conversations, for the next face that shows them before it reads
+    /// any file. Failures are left to the next request.
     pub(crate) fn keep_conversations(
         &mut self,
         cx: &RequestContext,
@@ -62,7 +61,7 @@ impl SessionIndex {
         }
         self.try_to_keep(cx, read).unwrap_or_else(|error| {
             if error.kind() == ErrorKind::Damaged {
-                // They are worked out again by the next request.
+                // The next request computes them again.
                 let _ = self.catalog.drop_conversations();
             }
             ConversationChanges::default()
@@ -105,8 +104,12 @@ impl SessionIndex {
         for places in self.far(cx, &mut touches, &noted)?.chunks(BATCH) {
             for place in places {
                 if let Some(front) = self.summary(cx, *place)? {
-                    let alone = BTreeMap::from([(*place, front)]);
-                    new.append(&mut worked_out(cx, alone, &noted));
+                    let alone = Conversation {
+                        front,
+                        linked: Vec::new(),
+                        dangling: Vec::new(),
+                    };
+                    new.push(new_conversation(cx, alone, vec![*place], &noted));
                 }
                 if let Some(entry) = self.entries.get_mut(*place) {
                     entry.let_go();
@@ -145,8 +148,8 @@ impl SessionIndex {
         Ok(())
     }
 
-    /// Of all sessions those that are conversations of their own: they need not be in memory
-    /// together. The others are left among the touched.
+    /// Returns the sessions that are conversations of their own: they need not be in memory
+    /// together. The others stay in `touched`.
     fn far(
         &mut self,
         cx: &RequestContext,
@@ -187,7 +190,7 @@ impl Noted {
     }
 }
 
-/// A number that changes with the file of the notes; 0 if there is none.
+/// Returns a number that changes with the file of the notes; 0 if there is none.
 fn notes_mark(cx: &RequestContext) -> i64 {
     let path = cx.home.as_ref().map(|home| home.join("notes.jsonl"));
     let Some(file) = path.and_then(|path| std::fs::metadata(path).ok()) else {
@@ -203,7 +206,7 @@ fn notes_mark(cx: &RequestContext) -> i64 {
     crate::sessions::notes_overlay::sum_of(&text)
 }
 
-/// Joins sessions into conversations, and says of each what a list would.
+/// Joins sessions into conversations, and computes the row of each.
 fn worked_out(
     cx: &RequestContext,
     near: BTreeMap<usize, (StoreId, Summary)>,
@@ -219,25 +222,34 @@ fn worked_out(
     let joined = cx.stores.joined(near.into_values().collect());
     let finish = |conversation: Conversation| {
         let sides = std::iter::once(&conversation.front).chain(&conversation.linked);
-        let sides: Vec<usize> = sides
+        let sides = sides
             .filter_map(|(store, summary)| places.get(&name(*store, summary)).copied())
             .collect();
-        let sums = &noted.state.sums;
-        let notes = conversation
-            .sides()
-            .filter_map(|side| sums.get(&side.reference))
-            .fold(0i64, |all, sum| all.wrapping_add(*sum));
-        NewConversation {
-            names: names(cx, &conversation, &sides),
-            row: row(cx, conversation, &noted.overlay),
-            sides,
-            notes,
-        }
+        new_conversation(cx, conversation, sides, noted)
     };
     joined.into_iter().map(finish).collect()
 }
 
-/// What the sessions of a conversation call others, and themselves.
+/// What a list says of a conversation whose sessions have these places among the entries.
+fn new_conversation(
+    cx: &RequestContext,
+    conversation: Conversation,
+    sides: Vec<usize>,
+    noted: &Noted,
+) -> NewConversation {
+    let sums = &noted.state.sums;
+    let notes = (conversation.sides().take_while(|_| !sums.is_empty()))
+        .filter_map(|side| sums.get(&side.reference))
+        .fold(0i64, |all, sum| all.wrapping_add(*sum));
+    NewConversation {
+        names: names(cx, &conversation, &sides),
+        row: row(cx, conversation, &noted.overlay),
+        sides,
+        notes,
+    }
+}
+
+/// Returns the ids by which the sessions of a conversation refer to others, and their own.
 fn names(cx: &RequestContext, conversation: &Conversation, places: &[usize]) -> Vec<SideName> {
     let mut names = Vec::new();
     let sides = std::iter::once(&conversation.front).chain(&conversation.linked);
@@ -262,8 +274,8 @@ fn names(cx: &RequestContext, conversation: &Conversation, places: &[usize]) -> 
     names
 }
 
-/// A conversation as lists show it. The status of our own sessions follows from the time at which
-/// it is shown, so it is worked out then.
+/// Returns the row of a conversation. The status of boswell's own sessions depends on the current
+/// time, so it is computed when the row is shown.
 pub(crate) fn row(
     cx: &RequestContext,
     mut conversation: Conversation,
@@ -284,6 +296,7 @@ pub(crate) fn row(
         open_status,
         pinned: meta.is_pinned(),
         archived: meta.archived || front.location.hidden == Some("archived"),
+        damaged: front.gaps > 0,
         hidden: front.hidden().map(str::to_owned),
         created: meta.created,
         last_active: conversation.last_active(),
@@ -312,7 +325,7 @@ fn side(summary: &Summary) -> ConversationSide {
     }
 }
 
-/// Adds what a later step did to what earlier ones did.
+/// Adds the changes of a later step to those of earlier ones.
 pub(crate) fn join(all: &mut ConversationChanges, mut more: ConversationChanges) {
     if !more.changed.is_empty() {
         let added: HashSet<&SessionRef> = all.added.iter().collect();
@@ -349,7 +362,7 @@ mod tests {
         ))
     }
 
-    /// How many conversations are worked out again after a look at all files.
+    /// Returns how many conversations are computed again after a refresh.
     fn touched(app: &App) -> (bool, usize) {
         let cx = app.request().unwrap();
         let mut index = SessionIndex::open(&cx, Create::Yes).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! What can be searched, and how far the search index covers it.
+//! Sources of the search index, and how much of them it covers.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -15,26 +15,26 @@ use crate::sessions::filter::Side;
 use crate::sessions::notes_overlay::NotesOverlay;
 use crate::system::until;
 
-/// How long the index is updated after a search was answered.
+/// How long the index is updated after a search.
 const AFTERWARDS: Duration = Duration::from_secs(1);
 
-/// Is handed the place of every session among the entries, and what it can be chosen by.
+/// Receives the index of every session among the rows, and its filter columns.
 type FilterKeySink<'l> = &'l mut dyn FnMut(usize, &Side<'_>);
 
 impl SessionIndex {
-    /// The search index; an empty one where none can be kept.
+    /// Returns the search index; an empty one if none can be stored.
     pub(crate) fn index(&self) -> Index {
         Index::open(&self.index)
     }
 
-    /// Goes on with the index for a moment, after the answer was given. What fails here is
-    /// tried again next time.
+    /// Continues to update the index for a short time, after the answer was given. Failures are
+    /// retried next time.
     pub(crate) fn index_a_little(&self, index: &Index, sources: &StoreSources) {
         let time = until(AFTERWARDS);
         let _ = self.index_until(index, sources, &mut || time());
     }
 
-    /// Brings the index up to date, until `go_on` answers false.
+    /// Updates the index until `go_on` returns false.
     pub(crate) fn index_until(
         &self,
         index: &Index,
@@ -45,8 +45,8 @@ impl SessionIndex {
             return Ok(boswell_find::Progress::default());
         }
         let backlog = index.backlog(sources.settled());
-        // With stores that were named the others are not seen, and so
-        // not known to be gone.
+        // If stores were named, the others are not visible, so their sources are not known to be
+        // deleted.
         if backlog.strangers && !self.stores_are_named {
             let here: HashSet<_> = sources
                 .sources()
@@ -65,7 +65,7 @@ impl SessionIndex {
         index.update(&mut backlog.behind.into_iter().cloned(), sources, go_on)
     }
 
-    /// Everything that can be searched: `summaries` in order, then memory.
+    /// Returns everything that can be searched: `summaries` in order, then memory.
     pub(crate) fn sources(
         &self,
         cx: &RequestContext,
@@ -81,19 +81,16 @@ impl SessionIndex {
         self.with_memory(cx, sources)
     }
 
-    /// The same by their places among the entries. Few need their summary; of the others `look` is
-    /// given what the catalog keeps for filters.
+    /// As [`SessionIndex::sources`], by indexes among the rows. Few need their summary; for the
+    /// others `look` gets the filter columns of the catalog.
     pub(crate) fn sources_by_filter_keys(
         &mut self,
         cx: &RequestContext,
         mut look: Option<FilterKeySink<'_>>,
     ) -> Result<StoreSources> {
         let noted = NotesOverlay::read(cx)?;
-        let failed: HashSet<usize> = self
-            .session_errors
-            .iter()
-            .map(|(index, _)| *index)
-            .collect();
+        let errors = self.session_errors.iter();
+        let failed: HashSet<usize> = errors.map(|(index, _)| *index).collect();
         let mut sources = StoreSources::with_capacity(self.entries.len());
         for index in (0..self.entries.len()).filter(|index| !failed.contains(index)) {
             let Some(entry) = self.entries.get(index) else {
@@ -103,7 +100,7 @@ impl SessionIndex {
                 continue;
             };
             let dialect = store.dialect().name();
-            // A title may be in an index, in a file beside the log, or in a note.
+            // A title may be in an index, in a side file, or in a note.
             if entry.stands_alone() && !noted.speaks_of(dialect, &entry.location.id) {
                 match (&mut look, entry.filter_keys()) {
                     (None, _) => {
@@ -136,7 +133,7 @@ impl SessionIndex {
         for (id, store) in cx.stores.iter() {
             let entry = self.entries.partition_point(|entry| entry.store < id);
             let entry = self.entries.get(entry).filter(|entry| entry.store == id);
-            // A store whose memory cannot be listed is warned about when its sessions are.
+            // A store whose memory cannot be listed is reported with its sessions.
             let _ = sources.add_memory(store, entry);
         }
         if let Some((home, own)) = cx.home.as_ref().zip(boswell_dialect::by_name("boswell")) {
@@ -146,7 +143,7 @@ impl SessionIndex {
     }
 }
 
-/// Boswell's own pages of every project.
+/// Adds boswell's own memory pages of every project.
 fn own_memory(cx: &RequestContext, store: &Store, sources: &mut StoreSources) -> Result<()> {
     for project in store
         .backend()

@@ -1,4 +1,4 @@
-//! The catalog gives the answer that a look into every log gives, and does not look into every log.
+//! The catalog gives the same result as reading every log, without reading every log.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,8 @@ struct World {
 }
 
 impl World {
-    /// Stores of these dialects, each below a folder of its name, and a home for the catalog.
+    /// Creates stores of these dialects, each below a folder of its name, and a home for the
+    /// catalog.
     fn new(dialects: &[&str]) -> World {
         let temp = tempfile::tempdir().unwrap();
         disk::make_dir(&temp.path().join("boswell"));
@@ -92,14 +93,14 @@ impl World {
         self.cx_with(cwd, Some("boswell"))
     }
 
-    /// A request with that home, or none.
+    /// Returns a request context with that home, or without one.
     fn cx_with(&self, cwd: &Path, home: Option<&str>) -> RequestContext {
         let home = home.map(|name| self.path(name));
         let app = App::of_test(self.stores.clone(), home, cwd.to_path_buf());
         app.request().unwrap()
     }
 
-    /// A Claude session that was held in a folder and says something at each of these minutes.
+    /// Writes a Claude session of a project folder with a message at each of these minutes.
     fn session(&self, id: u32, project: &str, minutes: &[u32]) -> PathBuf {
         let id = uuid(id);
         let mut lines: String = minutes
@@ -125,7 +126,7 @@ fn message(id: &str, project: &str, minute: u32) -> String {
     )
 }
 
-/// Which session it is, or what was said instead.
+/// Returns the session, or the error message.
 fn told(found: boswell_model::Result<Resolved>) -> String {
     match found {
         Ok(it) => format!(
@@ -143,8 +144,8 @@ fn by_catalog(cx: &RequestContext, selector: &Selector, side: Side<'_>) -> Strin
     told(newest.and_then(|it| it.side(cx, side)))
 }
 
-/// Asserts that both ways answer alike for every selector and side, and returns how many
-/// different answers there were.
+/// Asserts that both ways give the same result for every selector and side; returns the distinct
+/// results.
 fn assert_same(world: &World, cwds: &[PathBuf]) -> BTreeSet<String> {
     let mut answers = BTreeSet::new();
     for cwd in cwds {
@@ -212,8 +213,8 @@ fn the_catalog_answers_like_a_look_into_every_log_for_random_small_archives() {
         let mut rows = Vec::new();
         for id in 0..1 + rng.below(6) as u32 {
             let project = folders[rng.below(4)].display().to_string();
-            // Few minutes, so that several sessions were active last at the same time;
-            // and some hold nothing.
+            // Few minutes, so that several sessions were last active at the same time; some are
+            // empty.
             let minutes: Vec<u32> = (0..rng.below(4)).map(|_| rng.below(4) as u32).collect();
             world.session(id, &project, &minutes);
             if rng.below(3) == 0 {

@@ -1,4 +1,4 @@
-//! A session of every dialect is archived, read from there, and put back bit for bit.
+//! A session of every dialect is archived, read from the archive, and restored byte for byte.
 
 use boswell_testkit::TestHome;
 use serde_json::Value;
@@ -17,7 +17,7 @@ const DIALECTS: [&str; 8] = [
     "codex",
 ];
 
-/// The first words of what was said in each session.
+/// Returns the first words of the messages of each session.
 fn words_of(said: &[(Vec<u8>, Vec<u8>)]) -> Vec<String> {
     let first = |(shown, _): &(Vec<u8>, Vec<u8>)| {
         let lines = shown
@@ -39,7 +39,7 @@ fn words_of(said: &[(Vec<u8>, Vec<u8>)]) -> Vec<String> {
     said.iter().filter_map(first).collect()
 }
 
-/// Where sessions say something, as a search finds it: which sessions, which entries.
+/// Returns the hits of a search: sessions and entries.
 fn found_in(bench: &Bench, refs: &[String], words: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for word in words {
@@ -91,7 +91,7 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
             refs.iter().map(both).collect()
         };
         if dialect == "clinvoker" {
-            // It calls every session active that nobody ended.
+            // clinvoker lists every session as active until it is closed.
             refs.iter().for_each(|it| drop(bench.run(["close", it])));
         }
         let side_files = plant_side_files(&home, dialect, &chosen);
@@ -155,7 +155,8 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
             };
             assert_eq!(texts(&was.0), texts(&is.0), "show of {session}");
         }
-        // Rows of a shared index come back in their order if the last one that went comes first.
+        // The rows of a shared index get their old order if the last archived session is restored
+        // first.
         let back = refs.iter().rev().cloned();
         bench
             .run(std::iter::once("restore".to_owned()).chain(back))
@@ -168,7 +169,7 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
         );
         for (path, (bytes, at)) in &before {
             let (now, then) = &after[path];
-            // What follows from other files is made anew, after what these say by then.
+            // Derived files are rebuilt from the current state of others.
             let follows = dialect != "myagents" && path.to_string_lossy().ends_with("index.json");
             assert!(
                 follows || now == bytes,
@@ -177,8 +178,8 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
                 String::from_utf8_lossy(now)
             );
             let is_index = follows || path.ends_with("sessions.json");
-            // What Claude Code would delete again for its age gets the time of now,
-            // and `restore` says so.
+            // Claude Code would delete an old session again, so the restored file gets the current
+            // time, and `restore` reports it.
             let renewed = dialect == "claude" && then > at;
             assert!(
                 is_index || renewed || then == at,

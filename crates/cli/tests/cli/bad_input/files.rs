@@ -1,5 +1,5 @@
-//! What is found where a session should be: no regular file, unreadable, huge, deeply nested, or
-//! of another format.
+//! Files in the place of a session: not regular, unreadable, huge, deeply nested, or of another
+//! format.
 
 use std::process::{Command, Stdio};
 
@@ -36,7 +36,7 @@ fn what_is_no_regular_file_is_refused_and_never_opened() {
                 .says(message);
         }
     }
-    // A folder is checked as what lies below it; links to folders are not followed, so this ends.
+    // A folder is checked recursively; links to folders are not followed, so this ends.
     bench.run(["check", folder.to_str().unwrap()]).ends(0);
     bench
         .run(["check", folder.join("loop.jsonl").to_str().unwrap()])
@@ -79,8 +79,8 @@ fn an_unreadable_folder_is_named_and_the_rest_is_listed() {
     let bench = Bench::new();
     let home = TestHome::build(&bench.home(), 22);
     let sessions = home.codex.join("sessions");
-    // Root may read everything, so the program has to run as somebody else: a copy of it, for its
-    // own place may be closed.
+    // Root can read everything, so the program runs as another user, from a copy, because its own
+    // folder may not be accessible.
     let program = bench.root().join("boswell-copy");
     // By another process: a child started on another thread would inherit our descriptor, and a
     // file that is open for writing cannot be run (ETXTBSY).
@@ -125,7 +125,7 @@ fn an_unreadable_folder_is_named_and_the_rest_is_listed() {
     assert!(matches!(asked.code, Some(2 | 3)), "{asked:?}");
 }
 
-/// Lets everybody read what the generators wrote with the agents' own narrow modes.
+/// Makes files readable for all users; the generators use the agents' restrictive modes.
 #[cfg(unix)]
 fn open_up(folder: &std::path::Path) {
     disk::set_mode(folder, 0o755);

@@ -1,4 +1,4 @@
-//! Every kind of damage to a log, against every command that writes.
+//! Every kind of damage to a log, for every command that writes.
 
 use boswell_testkit::claude_client::ClaudeClient;
 use boswell_testkit::disk;
@@ -8,7 +8,8 @@ use super::{ID, base, joined, kept, line, result};
 use crate::bench::{Bench, Ran};
 use crate::claude_context::difference;
 
-/// The kinds of damage that were measured on the client, each on the same three turns.
+/// Returns the kinds of damage that were measured on the client, each applied to the same three
+/// exchanges.
 fn damages() -> Vec<(&'static str, Vec<u8>)> {
     let whole = joined(&base());
     let edited = |edit: &dyn Fn(&mut Vec<String>)| {
@@ -156,7 +157,7 @@ fn damages() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// An error says what to do next.
+/// Checks that an error names the next step.
 #[track_caller]
 fn helps(ran: &Ran, what: &str) {
     assert!(matches!(ran.code, Some(0 | 2 | 3 | 4)), "{what}: {ran:?}");
@@ -190,7 +191,7 @@ fn every_kind_of_damage_survives_every_command_that_writes() {
             kept(&before, &after, &format!("{damage}: {args:?}"));
             before = after;
         }
-        // Whatever was damaged: what was said last is where the conversation stands.
+        // Whichever line was damaged, the last message is the tip.
         let context = bench
             .run(["context", &session, "--json"])
             .ends(0)
@@ -228,7 +229,7 @@ fn what_is_appended_to_a_damaged_log_reaches_the_model_as_boswell_says() {
         return;
     };
     let mut wrong = Vec::new();
-    // What is longer than the model's window is summed up by the client before it asks.
+    // The client compacts a context that is longer than the model's window before it sends it.
     for (damage, bytes) in damages()
         .into_iter()
         .filter(|(_, bytes)| bytes.len() < 1 << 20)

@@ -1,4 +1,4 @@
-//! What was derived of an excluded project is removed; the only copy of a session stays.
+//! Data derived from an excluded project is removed; the only copy of a session stays.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ fn excluding_removes_every_byte_that_was_derived() {
             "the others are still found"
         );
         assert!(world.objects() > 0, "and kept");
-        // Going on brings nothing of it back.
+        // Further commands bring nothing of it back.
         disk::write(
             &world.log("secret", HIDDEN),
             format!(

@@ -88,7 +88,7 @@ fn other_agents_and_subagents_are_excluded_by_their_project_too() {
         &format!(".claude/projects/{key}/{HIDDEN}/subagents/agent-b.jsonl"),
         agent.as_bytes(),
     );
-    // A log that says nothing of its folder lies among those that do.
+    // A log that does not state its folder, among logs that do.
     let mute = "ffffffff-0006-4001-8001-000000000006";
     world.bench.plant(
         &format!(".claude/projects/{key}/{mute}.jsonl"),

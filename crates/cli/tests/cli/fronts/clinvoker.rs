@@ -1,4 +1,4 @@
-//! Commands on folders of clinvoker.
+//! Commands on clinvoker stores.
 
 use boswell_testkit::make::clinvoker;
 use boswell_testkit::{Batch, disk};

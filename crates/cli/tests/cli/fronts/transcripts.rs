@@ -1,5 +1,5 @@
-//! A row of a front and the transcript that it names: how one is found by the other, and how they
-//! drift apart.
+//! A row of a front program and the transcript that it names: how one is found from the other, and
+//! how they diverge.
 
 use boswell_testkit::disk;
 use boswell_testkit::make::{claude, clinvoker};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::row;
 use crate::bench::Bench;
 
-/// A clinvoker session whose document and transcript were written by hand to agree, and both refs.
+/// Creates a clinvoker session whose document and transcript match; returns both refs.
 fn pair(bench: &Bench, change: impl FnOnce(&mut Value)) -> (String, String) {
     let transcript = claude::file(claude::ClaudeShape::Plain, "/proj/demo", 9);
     transcript.write_to(&bench.home().join(".claude"));

@@ -11,7 +11,7 @@ use crate::bench::Bench;
 
 const PROJECT: &str = "home/.claude/projects/-golden-shop";
 
-/// The lines of `ops.jsonl`, as they are in the file.
+/// Returns the lines of `ops.jsonl` as stored.
 fn operations(bench: &Bench) -> Vec<Value> {
     let text = String::from_utf8(read(&bench.own().join("ops.jsonl"))).unwrap();
     text.lines()
@@ -19,7 +19,7 @@ fn operations(bench: &Bench) -> Vec<Value> {
         .collect()
 }
 
-/// The operation of that kind on that session.
+/// Returns the operation of that kind on that session.
 fn operation(bench: &Bench, kind: &str, session: &str) -> Value {
     let mut all = operations(bench);
     all.retain(|op| op["kind"] == kind && op["ref"] == session);
@@ -27,8 +27,8 @@ fn operation(bench: &Bench, kind: &str, session: &str) -> Value {
     all.remove(0)
 }
 
-/// Asserts that every file of an operation is what it was before it, or after it, by the hash that
-/// the operation names.
+/// Asserts that every file of an operation has the contents from before or after it, by the hash in
+/// the operation.
 #[track_caller]
 fn files_are(op: &Value, moment: &str) {
     let root = Path::new(op["root"].as_str().unwrap());
@@ -40,7 +40,7 @@ fn files_are(op: &Value, moment: &str) {
             .as_array()
             .is_some_and(|derived| derived.contains(&file["key"]));
         match &file[moment] {
-            // An index follows from the sessions: undoing makes an empty one where there was none.
+            // An index is derived from the sessions: undo creates an empty one if there was none.
             Value::Null if is_derived => {}
             Value::Null => assert!(
                 !path.exists(),
@@ -132,8 +132,8 @@ fn every_operation_of_the_golden_home_that_can_be_undone_gives_back_the_bytes_be
     assert_eq!(
         undone,
         [
-            // The first of them also finishes the interrupted operation, which is the
-            // newest from then on.
+            // The first command also finishes the interrupted operation, which is the newest from
+            // then on.
             &format!("delete {DELETED}"),
             &format!("rename {INTERRUPTED}"),
             &format!("archive {ARCHIVED_PI}"),

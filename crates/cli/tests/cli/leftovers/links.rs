@@ -1,4 +1,4 @@
-//! Links and folders that cannot be read: nothing outside the store is taken for a leftover.
+//! Symbolic links and unreadable folders: nothing outside the store is reported as an orphan.
 
 use boswell_testkit::disk::{read, write};
 
@@ -86,7 +86,7 @@ fn a_session_is_not_deleted_through_a_link_to_a_folder_elsewhere() {
 fn a_folder_that_cannot_be_looked_into_hides_nothing_else() {
     let bench = Bench::new();
     let root = with_orphans(&bench);
-    // A link that leads back to itself cannot be listed by anybody, not even by root.
+    // A link to itself cannot be listed by any user, not even by root.
     boswell_testkit::disk::remove(&root.join("file-history"));
     std::os::unix::fs::symlink("tasks", root.join("tasks")).unwrap();
     write(

@@ -1,4 +1,4 @@
-//! What xcsh and MyAgents leave behind.
+//! Orphans of xcsh and MyAgents.
 
 use boswell_testkit::disk::{make_dir, read, write};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::found;
 use crate::bench::Bench;
 
-/// No process has this number.
+/// A pid that no process has.
 const NOBODY: u32 = i32::MAX.unsigned_abs();
 
 #[test]
@@ -59,7 +59,7 @@ fn artifacts_and_blobs_that_no_session_of_xcsh_names_are_told() {
         .ends(0);
     assert!(!artifacts.exists() && root.join("blobs").join(&named).exists());
 
-    // A blob that is not what its name says belongs to the entry that names it.
+    // A blob whose content does not match its name still belongs to the entry that names it.
     write(&root.join("blobs").join(&named), b"a pic");
     let damaged = found(&bench, 1);
     let at: Vec<_> = damaged
@@ -92,7 +92,7 @@ fn locks_of_myagents_whose_owner_is_gone_are_told_and_broken_and_others_are_not(
         .into_iter()
         .map(|(kind, path, _)| (kind, path))
         .collect();
-    // One that names nobody may have been taken a moment ago.
+    // A lock without an owner may have been acquired a moment ago.
     let left = root.join("attachments/gone");
     assert_eq!(
         told,

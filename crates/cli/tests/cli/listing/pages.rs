@@ -1,4 +1,4 @@
-//! Pages cover everything once, also while sessions grow.
+//! Pages contain every session once, also while sessions grow.
 
 use serde_json::Value;
 
@@ -95,7 +95,7 @@ fn pages_show_nothing_twice_in_any_order_while_sessions_grow() {
             if cursor.is_none() {
                 break;
             }
-            // All that was shown grows far beyond the rest, the one that the cursor names too.
+            // All shown sessions grow beyond the others, including the one that the cursor names.
             for shown in &seen {
                 let number: usize = shown["claude:".len()..][..8].parse().unwrap();
                 let more: String = (0..40).map(|at| line(200 + seen.len() * 50 + at)).collect();

@@ -6,7 +6,7 @@ use proptest::test_runner::TestRunner;
 use super::{ATTACKS, stays_inside};
 use crate::bench::Bench;
 
-/// Pieces of which Markdown is made, put together at random.
+/// Fragments of Markdown, combined at random.
 fn fragments() -> impl Strategy<Value = String> {
     let marks = prop::sample::select(vec![
         "~~~",

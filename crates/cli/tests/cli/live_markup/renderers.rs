@@ -1,6 +1,6 @@
-//! The two renderers, and what of a rendered page would be live.
+//! The two renderers, and the check for active elements of a rendered page.
 
-/// Elements that words may become; nothing of them loads or runs.
+/// Elements that text may become; none of them loads or runs anything.
 pub(super) const ELEMENTS: [&str; 26] = [
     "h1",
     "h2",
@@ -71,12 +71,12 @@ fn pulldown(page: &str) -> String {
     out
 }
 
-/// Both renderings of a page, by name.
+/// Returns both renderings of a page, by name.
 pub(super) fn rendered(page: &str) -> [(&'static str, String); 2] {
     [("comrak", comrak(page)), ("pulldown-cmark", pulldown(page))]
 }
 
-/// Fails for every element that loads, runs or leads somewhere it must not.
+/// Panics for every element that loads or runs something, or links to a forbidden address.
 #[track_caller]
 pub(super) fn inert(name: &str, html: &str, page: &str) {
     for tag in html.split('<').skip(1) {
@@ -119,7 +119,7 @@ pub(super) fn inert(name: &str, html: &str, page: &str) {
     }
 }
 
-/// The headings of the page itself, with all that stands below each of them.
+/// Returns the headings of the page itself, each with the content below it.
 pub(super) fn headings(html: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = html;

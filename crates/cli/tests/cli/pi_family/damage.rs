@@ -90,8 +90,7 @@ fn whatever_stands_in_the_place_of_a_session_is_read_and_never_written_over() {
             ] {
                 lab.run(args);
                 let now = disk::read(&path);
-                // Every record that was there is there; only a header or a slot may
-                // say more than it did.
+                // Every record still exists; only a header or a title slot may have more content.
                 let kept = bytes.is_empty()
                     || String::from_utf8_lossy(bytes).contains("kept")
                         == String::from_utf8_lossy(&now).contains("kept");

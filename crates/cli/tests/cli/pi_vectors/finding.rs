@@ -1,4 +1,4 @@
-//! Which session is continued, and under which folder it is filed.
+//! Which session is continued, and in which folder it is stored.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::{continued, planted};
 use crate::pi_lab::{Lab, answer, header, text_of, user};
 
-/// file-operations:88–:125: which session is the most recent. The programs ask the file's time,
-/// boswell what was said last.
+/// file-operations:88–:125: which session is the most recent. The programs use the file's time,
+/// boswell the last message.
 #[test]
 fn the_most_recent_session_is_one_that_is_whole() {
     let lab = Lab::new("xcsh");
@@ -71,7 +71,7 @@ fn the_most_recent_session_is_one_that_is_whole() {
     );
 }
 
-/// file-operations:137–:196: what a typed name leads to.
+/// file-operations:137–:196: which session a typed name selects.
 #[test]
 fn legacy_names_and_sessions_of_other_folders_are_found() {
     let lab = Lab::new("xcsh");
@@ -104,8 +104,8 @@ fn legacy_names_and_sessions_of_other_folders_are_found() {
     lab.run(&["show", "nomatch"]).ends(2);
 }
 
-/// file-operations:206–:278: folders named from home and from the temporary folder, also through a
-/// link; those of old are read where they are.
+/// file-operations:206–:278: folder names relative to the home and to the temporary folder, also
+/// through a link; old folders are read where they are.
 #[cfg(unix)]
 #[test]
 fn projects_are_filed_under_their_real_paths() {
@@ -163,7 +163,7 @@ fn projects_are_filed_under_their_real_paths() {
     );
 }
 
-/// move-to:104–:221: whatever there is of a session follows its project.
+/// move-to:104–:221: all files of a session follow its project.
 #[test]
 fn sessions_follow_their_project() {
     for dialect in ["omp", "xcsh"] {

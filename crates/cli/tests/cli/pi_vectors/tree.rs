@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::planted;
 use crate::pi_lab::{FAMILY, Lab, answer, text_of, user};
 
-/// Parents by id, as the file has them.
+/// Returns the parents by id, as in the file.
 fn parents(log: &Path) -> Vec<(String, Value)> {
     let lines = text_of(log);
     let entries = lines
@@ -44,8 +44,8 @@ fn pair(id: &str, label: &str) -> (String, String) {
     (id.to_owned(), label.to_owned())
 }
 
-/// tree-traversal:7–:105, context-change:5 and :23, save-entry:5: whatever is appended hangs below
-/// the entry before it, and the conversation stands there.
+/// tree-traversal:7–:105, context-change:5 and :23, save-entry:5: an appended entry of any kind is
+/// the child of the entry before it, and becomes the leaf.
 #[test]
 fn every_kind_of_entry_goes_into_the_tree() {
     for dialect in FAMILY {
@@ -92,7 +92,7 @@ fn every_kind_of_entry_goes_into_the_tree() {
     }
 }
 
-/// tree-traversal:121–:242, :339–:363: paths, trees and entries as they are asked for.
+/// tree-traversal:121–:242, :339–:363: paths, trees and single entries.
 #[test]
 fn paths_and_trees_are_what_the_parents_say() {
     let lab = Lab::new("xcsh");
@@ -153,8 +153,8 @@ fn paths_and_trees_are_what_the_parents_say() {
         .says("nobody");
 }
 
-/// tree-traversal:274–:331, :384: the leaf moves, what follows hangs below it, and nobody moves
-/// to what is not there.
+/// tree-traversal:274–:331, :384: the leaf moves, the next entry is its child, and a missing entry
+/// cannot be the leaf.
 #[test]
 fn branching_moves_the_leaf() {
     for dialect in FAMILY {
@@ -202,7 +202,8 @@ fn branching_moves_the_leaf() {
     }
 }
 
-/// tree-traversal:407–:439: a branched session is the path in order, and nothing of what was left.
+/// tree-traversal:407–:439: a session made from a branch contains the path in order, and nothing of
+/// other branches.
 #[test]
 fn a_branched_session_is_its_path() {
     for dialect in FAMILY {

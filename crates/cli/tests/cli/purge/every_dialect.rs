@@ -91,7 +91,7 @@ fn a_purged_session_of_boswells_own_leaves_no_byte_anywhere() {
         .text()
         .trim()
         .to_owned();
-    // Long enough for a blob of its own.
+    // Long enough to become a blob.
     let long = format!("zebuprompt {}", "w".repeat(100_000));
     bench.run(["append", &session, "--user", &long]).ends(0);
     bench

@@ -26,7 +26,7 @@ fn keeps(ids: &[&str]) -> String {
     )
 }
 
-/// The base, a compaction, its summary and one more turn.
+/// Returns the base session, a compaction, its summary and one more exchange.
 fn compacted(meta: &str) -> Vec<String> {
     let mut lines = base();
     lines.push(boundary("null", meta));

@@ -30,7 +30,7 @@ fn with(change: impl FnOnce(&mut Vec<String>)) -> Vec<u8> {
     file(&lines)
 }
 
-/// The base with the parent of one line replaced.
+/// Returns the base session with the parent of one line replaced.
 fn reparented(uuid: &str, parent: &str) -> Vec<u8> {
     with(|lines| reparent(lines, uuid, parent))
 }

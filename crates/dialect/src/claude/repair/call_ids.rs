@@ -88,7 +88,7 @@ fn fix(lines: &Lines<'_>, duplicates: DuplicateCalls) -> Result<Fix> {
     Ok(fix)
 }
 
-/// The record with another id in the block that is the `nth` of those that name the old one.
+/// Returns the record with id `new` in the `nth` block whose `key` is `old`.
 pub(super) fn renamed(record: &[u8], key: &str, old: &str, nth: usize, new: &str) -> Vec<u8> {
     let content = Raw::trusted(record).at(&["message", "content"]);
     let ids = content

@@ -1,4 +1,4 @@
-//! Repairs tool calls without a result, and results without a call.
+//! Repairs tool calls without a result, and orphan results without a call.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -64,7 +64,8 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
         let tip = tip::tip(&lines.view)?.slot();
         for slot in strays.into_keys() {
             let mut fix = keep_as_text(lines, slot, &called)?;
-            // Beside the chain only answers are seen at all; as text it would be out of sight.
+            // Lines that are not on the path are read only if they are results; as a text message
+            // this one would not be shown at all.
             let side_files =
                 !has_child.get(slot.index()).copied().unwrap_or(false) && tip != Some(slot);
             if let Some(fix) = fix.as_mut().filter(|_| side_files) {
@@ -107,7 +108,7 @@ fn bring_home(
             0,
             names.text(*call),
         );
-        let does = "let it name the call that it hangs below, which waits for an answer".to_owned();
+        let does = "let it name its parent call, which has no answer".to_owned();
         let mut fix = lines.fix(ProblemKind::OrphanResult, *slot, Confidence::Certain, does);
         fix.splices.push(lines.replaced(*slot, with));
         fixes.push(fix);
@@ -124,7 +125,7 @@ fn last_of_groups(lines: &Lines<'_>) -> HashMap<Symbol, Slot> {
         .collect()
 }
 
-/// A line that says honestly that the answer is unknown, where the answer would have been.
+/// Adds a result that states that the real result is unknown, where the real one would have been.
 fn answer(
     lines: &Lines<'_>,
     slot: Slot,
@@ -153,16 +154,16 @@ fn answer(
         .counting()
         .any(|(other, head)| other > group_end && head.kind != EntryKind::Progress);
     let does = match calls.len() {
-        1 => "say after it that its answer is unknown".to_owned(),
-        n => format!("say after it that the answers of its {n} calls are unknown"),
+        1 => "append an answer which states that the result is unknown".to_owned(),
+        n => format!("append answers which state that the results of its {n} calls are unknown"),
     };
     let mut fix = lines.fix(ProblemKind::MissingResult, slot, Confidence::Certain, does);
     if !goes_on && !lines.is_side(slot) {
-        // The client itself says as much when it takes the session up.
+        // The newest client adds such a result itself when it resumes the session.
         fix.helps = LEAVE_CALLS_OPEN;
     }
     fix.splices.push(lines.inserted_after(group_end, line));
-    // What went on right below the call goes on below its answer.
+    // The children of the call become children of the new result.
     for (child, head) in lines
         .counting()
         .filter(|(child, _)| lines.parent(*child) == Some(slot) && *child != slot)
@@ -215,7 +216,7 @@ fn answer_line<'n>(
         .to_bytes()
 }
 
-/// An answer without its call cannot be sent: its text can.
+/// Converts a result without a call to a text message, because the provider rejects such a result.
 fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Symbol>) -> Result<Option<Fix>> {
     let names = &lines.view.log.names;
     let is_stray = |block: &Raw<'_>| {
@@ -244,9 +245,8 @@ fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Symbol>) -> Resu
         return Ok(None);
     }
     with.extend_from_slice(record.get(copied..).unwrap_or_default());
-    let does =
-        "keep its text as what the user handed in: an answer without its call cannot be sent"
-            .to_owned();
+    let does = "keep its text as a message of the user: an answer without its call cannot be sent"
+        .to_owned();
     let mut fix = lines.fix(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
     fix.splices.push(lines.replaced(slot, with));
     Ok(Some(fix))

@@ -6,8 +6,8 @@ use boswell_model::json::{Json, Raw, insert_member, set_member};
 use super::{Lines, changed};
 use crate::{ForkPlace, RepairInput, Splice};
 
-/// Ids of lines stay, as when the client forks; every line names the new session, and the first one
-/// of the chain the old.
+/// Returns the changes that make the copy a fork. Entry ids stay, as in the client's own forks;
+/// every line names the new session, and the first line of the chain names the old one.
 pub(in super::super) fn fork(repair_input: &RepairInput<'_>) -> Result<Option<ForkPlace>> {
     let Some((folder, _)) = repair_input
         .location

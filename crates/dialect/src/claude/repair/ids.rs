@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use boswell_model::json::{Json, set_member};
 use boswell_model::{ProblemKind, Result, Slot, Symbol};
 
-use super::{Lines, changed};
+use super::{Lines, with_member};
 use crate::{Confidence, Fix};
+
+const DOES: &str = "give it an id of its own, and let what follows it follow that";
 
 /// Gives later lines new ids; their descendants are changed with them. There is one fix per id, so
 /// that it is applied completely or not at all.
@@ -18,36 +19,28 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
         let above = head
             .parent
             .and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
-        let duplicate = match head.id {
-            Some(id) => match first.get(&id).copied() {
-                Some(known) => is_twin(lines, known, slot)?.then_some(id),
-                None => {
-                    first.insert(id, slot);
-                    None
-                }
-            },
-            None => None,
-        };
-        let Some(owner) = duplicate.or(above.as_ref().map(|(parent, _)| *parent)) else {
+        let mut duplicate = None;
+        if let Some(id) = head.id {
+            let known = *first.entry(id).or_insert(slot);
+            if known != slot && is_twin(lines, known, slot)? {
+                duplicate = Some(id);
+            }
+        }
+        let parent = above.as_ref().map(|(parent, _)| *parent);
+        let Some(owner) = duplicate.or(parent) else {
             continue;
         };
-        let mut record = lines.view.payload(slot)?.into_owned();
-        let mut put = |key: &str, value: &str| -> Result<()> {
-            record = set_member(&record, &[key], &Json::from(value).to_bytes())
-                .map_err(|_| changed())?;
-            Ok(())
-        };
-        if let Some((_, id)) = &above {
-            put("parentUuid", id)?;
-        }
-        if let Some(id) = duplicate {
-            let new = lines.repair_input.id_source.uuid_v4();
-            put("uuid", &new)?;
-            renamed.insert(id, new);
-        }
+        let new = duplicate.map(|_| lines.repair_input.id_source.uuid_v4());
+        let above = above.as_ref().map(|(_, id)| id.as_str());
+        let record = relinked(&lines.view.payload(slot)?, above, new.as_deref())?;
+        renamed.extend(duplicate.zip(new));
         let place = *places.entry(owner).or_insert_with(|| {
-            let does = "give it an id of its own, and let what follows it follow that".to_owned();
-            fixes.push(lines.fix(ProblemKind::DuplicateId, slot, Confidence::Likely, does));
+            fixes.push(lines.fix(
+                ProblemKind::DuplicateId,
+                slot,
+                Confidence::Likely,
+                DOES.into(),
+            ));
             fixes.len() - 1
         });
         if let Some(fix) = fixes.get_mut(place) {
@@ -57,16 +50,27 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     Ok(())
 }
 
+/// The record with another parent, another id, or both.
+fn relinked(record: &[u8], parent: Option<&str>, id: Option<&str>) -> Result<Vec<u8>> {
+    let mut record = record.to_vec();
+    for (key, id) in [("parentUuid", parent), ("uuid", id)] {
+        if let Some(id) = id {
+            record = with_member(&record, key, id)?;
+        }
+    }
+    Ok(record)
+}
+
 fn is_twin(lines: &Lines<'_>, known: Slot, slot: Slot) -> Result<bool> {
     Ok(lines.view.payload(known)? != lines.view.payload(slot)? && !says_anew(lines, known, slot))
 }
 
-/// Whether the later line is a newer state of the same one: the client writes those on
-/// purpose, and takes the last.
+/// Whether the later line is a newer version of the same entry. The client writes those on purpose
+/// and uses the last one.
 fn says_anew(lines: &Lines<'_>, known: Slot, slot: Slot) -> bool {
     let (Some(a), Some(b)) = (lines.view.log.head(known), lines.view.log.head(slot)) else {
         return false;
     };
-    // Where only the links differ, one of them is damaged, and the last one counts.
+    // If only the links differ, one of the two is damaged; the last one counts.
     a.kind == b.kind && a.group == b.group && a.time == b.time
 }

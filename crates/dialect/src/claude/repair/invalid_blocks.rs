@@ -9,8 +9,8 @@ use super::readers::SEND_BLANKS;
 use super::{Lines, changed, entries_agent_sees};
 use crate::{Confidence, Fix};
 
-/// Each line of the branch with such a block gets a note in its place, which
-/// says what was left out.
+/// Adds one fix per line of the branch with such a block: a note that names the removed content
+/// replaces the block.
 pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     for slot in entries_agent_sees(&lines.view, tip::tip(&lines.view)?)? {
         if is_sent(&lines.view, slot) {
@@ -37,9 +37,7 @@ impl InvalidBlock {
 
     fn does(self) -> String {
         match self {
-            InvalidBlock::Blank | InvalidBlock::BlankResult => {
-                "leave out a text that says nothing".to_owned()
-            }
+            InvalidBlock::Blank | InvalidBlock::BlankResult => "leave out an empty text".to_owned(),
             InvalidBlock::Unsigned => "leave out a thought that has lost its signature".to_owned(),
             InvalidBlock::Image(flaw) => format!("leave out an image: {}", flaw.words()),
         }
@@ -64,8 +62,8 @@ fn fix(lines: &Lines<'_>, slot: Slot) -> Result<Option<Fix>> {
         1 => first.does(),
         n => format!("{}, and {} more like it", first.does(), n - 1),
     };
-    // Whether the provider minds a blank inside of a result was never measured, and a proxy
-    // may mind no signature.
+    // It was never measured whether the provider rejects a blank text inside a result, and a proxy
+    // may accept thinking without a signature.
     let unsure = found
         .iter()
         .any(|it| matches!(it, InvalidBlock::Unsigned | InvalidBlock::BlankResult));
@@ -83,7 +81,7 @@ fn fix(lines: &Lines<'_>, slot: Slot) -> Result<Option<Fix>> {
     Ok(Some(fix))
 }
 
-/// The list of blocks without those that are refused.
+/// Returns the list of blocks without the rejected ones, which are added to `found`.
 fn cleaned(
     content: Raw<'_>,
     of_claude: bool,

@@ -8,8 +8,8 @@ use super::super::{check, compaction};
 use super::Lines;
 use crate::{Confidence, Fix};
 
-/// A line that makes another branch the current one. Which of them is to go on is
-/// for a person to say.
+/// Adds a fix that makes another branch the current one. Only a person can decide which one should
+/// continue.
 pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     if fixes
         .iter()
@@ -19,7 +19,7 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     }
     let mut problems = Vec::new();
     check::check(&lines.view, &mut problems)?;
-    // A leaf from before a compaction that kept messages is not followed.
+    // The client does not follow a leaf from before a compaction that preserved messages.
     let from = match compaction::last_boundary(lines.view.log) {
         Some(boundary) if compaction::kept(&lines.view, boundary)?.is_some() => Some(boundary),
         _ => None,
@@ -40,7 +40,7 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
             .with("explicit", true)
             .with("sessionId", lines.repair_input.location.id.as_str());
         let does = format!(
-            "go on from {id}; the branch that is current now can be taken up again the same way"
+            "continue from {id}; the branch that is current now can be chosen again in the same way"
         );
         let mut fix = lines.fix(ProblemKind::LostBranch, slot, Confidence::Guess, does);
         fix.repair = Repair::Append;

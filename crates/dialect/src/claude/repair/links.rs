@@ -1,4 +1,4 @@
-//! Repairs lines whose parent is missing, is part of a cycle, or was never written.
+//! Repairs links: lines whose parent is missing, is part of a cycle, or was never written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -70,9 +70,9 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
 enum Fault {
     Missing,
     Circle,
-    /// No parent at all, where there must have been one.
+    /// No parent, although the line cannot be a root.
     Null,
-    /// Any other line of a file that has lost all its links.
+    /// Another line of a file in which no line has a parent.
     Unlinked,
 }
 
@@ -105,7 +105,7 @@ fn broken(lines: &Lines<'_>) -> BTreeMap<Slot, Fault> {
     broken
 }
 
-/// Whether no line of the conversation names a parent, and there are enough of them to say so.
+/// Whether no line of the conversation has a parent, and there are enough lines to be sure.
 fn is_unlinked(lines: &Lines<'_>) -> bool {
     let mut main = lines
         .counting()
@@ -159,21 +159,21 @@ fn fix(
     let (problem, does, helps, floor) = match fault {
         Fault::Missing => (
             ProblemKind::MissingParent,
-            format!("hang it below {target}"),
+            format!("make {target} its parent"),
             STOP_AT_GAPS,
             Confidence::Certain,
         ),
         Fault::Circle => (
             ProblemKind::ParentCycle,
-            format!("open the circle here and hang it below {target}"),
+            format!("break the cycle here and make {target} its parent"),
             LOST_IN_CIRCLES,
             Confidence::Certain,
         ),
         Fault::Null | Fault::Unlinked => (
             ProblemKind::LostBranch,
             match fault {
-                Fault::Unlinked => format!("hang it below {target}: the file has lost its links"),
-                _ => format!("hang it below {target}: an answer never begins a conversation"),
+                Fault::Unlinked => format!("make {target} its parent: the file has lost its links"),
+                _ => format!("make {target} its parent: an answer never begins a conversation"),
             },
             STOP_AT_GAPS,
             if fault == Fault::Unlinked {
@@ -184,8 +184,8 @@ fn fix(
         ),
     };
     let mut fix = lines.fix(problem, slot, confidence.max(floor), does);
-    // Where the newest client finds the same neighbour by itself, only the others need it; what
-    // came before a compaction it never looks for.
+    // If the newest client finds the same parent by itself, only older readers need the fix. The
+    // client never looks for a parent before a compaction.
     let is_cut = lines.is_cut(slot);
     if (bridged || is_cut) && !matches!(fault, Fault::Null | Fault::Unlinked) {
         fix.helps = helps;

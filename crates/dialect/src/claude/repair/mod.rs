@@ -1,4 +1,4 @@
-//! Fixes for damaged transcripts.
+//! Fixes for damaged transcripts, one module per kind of damage.
 //!
 //! The newest client tolerates much damage; older versions and the SDKs do not, so each fix names
 //! the readers that it helps. Byte-level fixes were applied before: every record is on a line of
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, Object, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, ProblemKind, Result, SessionView, Slot, Symbol, Tip,
+    Advice, EntryKind, Error, ErrorKind, Flags, ProblemKind, Result, SessionView, Slot, Symbol, Tip,
 };
 
 use super::chain::{Chain, counts};
@@ -31,13 +31,13 @@ use crate::{Confidence, Fix, RepairInput, Splice};
 pub(super) use fork::fork;
 pub(super) use readers::{READERS, exclusive, leaves_out_blanks};
 
-/// Everything that could be done.
+/// Returns every fix that can be applied.
 pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
     let lines = Lines::of(repair_input);
     let mut fixes = Vec::new();
     ids::fixes(&lines, &mut fixes)?;
     if !fixes.is_empty() {
-        // As long as an id means two lines, no link to it can be trusted.
+        // While two lines share an id, a link to that id is ambiguous.
         return Ok(fixes);
     }
     links::fixes(&lines, &mut fixes)?;
@@ -46,7 +46,7 @@ pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
         .iter()
         .all(|fix| fix.problem != ProblemKind::DuplicateCall)
     {
-        // Whose an answer is can be told only once each call has its own id.
+        // A result can be matched with its call only if every call id is unique.
         calls::fixes(&lines, &mut fixes)?;
     }
     if fixes.iter().all(|fix| {
@@ -55,7 +55,7 @@ pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
             ProblemKind::MissingResult | ProblemKind::OrphanResult
         )
     }) {
-        // Before every link leads somewhere there is no path to put anything beside.
+        // Parallel calls are inserted into a path, so every link must lead somewhere first.
         serialize_calls::fixes(&lines, &mut fixes)?;
     }
     invalid_blocks::fixes(&lines, &mut fixes)?;
@@ -64,7 +64,7 @@ pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
     Ok(fixes)
 }
 
-/// The lines of the branch that the client itself reaches, also those before a compaction.
+/// Returns the lines of the branch that the client reaches, including those before a compaction.
 pub(super) fn entries_agent_sees(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
     let Some(at) = tip.slot() else {
         return Ok(Vec::new());
@@ -73,7 +73,7 @@ pub(super) fn entries_agent_sees(view: &SessionView<'_>, tip: Tip) -> Result<Vec
     parallel_calls::put_back(view, &chain, &path(view, &chain, at))
 }
 
-/// From the first line down to this one, through compactions.
+/// Returns the path from the first line to `at`, through compactions.
 fn path(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
     let mut seen = vec![false; view.log.heads.len()];
     let mut path = Vec::new();
@@ -100,12 +100,12 @@ fn path(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
     path
 }
 
-/// Lines of the chain, by their ids.
+/// The lines of the chain, with an index by id.
 struct Lines<'a> {
     repair_input: &'a RepairInput<'a>,
     view: SessionView<'a>,
     chain: Chain<'a>,
-    /// The last line of each id.
+    /// The last line with each id.
     place: HashMap<Symbol, Slot>,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Lines of the chain in file order.
+    /// Iterates over the lines of the chain in file order.
     fn counting(&self) -> impl Iterator<Item = (Slot, &'a boswell_model::Head)> + '_ {
         self.view.log.entries().filter(|(_, head)| counts(head))
     }
@@ -139,7 +139,8 @@ impl<'a> Lines<'a> {
             .and_then(|parent| self.place.get(&parent).copied())
     }
 
-    /// Whether its id leads to it: of lines with one id only the last can be hung below.
+    /// Whether the id of `slot` resolves to `slot`. Of several lines with one id only the last can
+    /// be a parent.
     fn stands_for_its_id(&self, slot: Slot) -> bool {
         let id = self.view.log.head(slot).and_then(|head| head.id);
         id.is_none_or(|id| self.place.get(&id) == Some(&slot))
@@ -157,7 +158,7 @@ impl<'a> Lines<'a> {
         log.head(slot)?.id.map(|id| log.names.text(id))
     }
 
-    /// The record with another value of a member.
+    /// Returns the splice that sets one member of a record.
     fn set(&self, slot: Slot, key: &str, value: &Json) -> Result<Splice> {
         let record = self.view.payload(slot)?;
         let with = set_member(&record, &[key], &value.to_bytes()).map_err(|_| changed())?;
@@ -173,7 +174,7 @@ impl<'a> Lines<'a> {
         Splice { at, len, with }
     }
 
-    /// Where a line added behind that of an entry begins.
+    /// Returns the splice that inserts a line after the line of `slot`.
     fn inserted_after(&self, slot: Slot, line: Vec<u8>) -> Splice {
         let end = self
             .view
@@ -183,7 +184,7 @@ impl<'a> Lines<'a> {
         Splice::insert(end, [b"\n".as_slice(), &line].concat())
     }
 
-    /// A line added at the end of the file.
+    /// Returns the splice that adds a line at the end of the file.
     fn at_end(&self, line: &Json) -> Splice {
         let log = self.view.log;
         let lead: &[u8] = if log.ended { b"" } else { b"\n" };
@@ -213,7 +214,11 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// The record with another text for a member.
+fn with_member(record: &[u8], key: &str, text: &str) -> Result<Vec<u8>> {
+    set_member(record, &[key], &Json::from(text).to_bytes()).map_err(|_| changed())
+}
+
 fn changed() -> Error {
-    Error::new(ErrorKind::Conflict, "the session changed while it was read")
-        .hinting("run the command again")
+    Error::new(ErrorKind::Conflict, "the session changed while it was read").advising(Advice::Retry)
 }

@@ -11,16 +11,16 @@ use super::super::tip;
 use super::Lines;
 use crate::{KnownReader, RepairInput};
 
-/// Those that stop at a parent that is not there.
+/// Readers that stop at a missing parent.
 pub(super) const STOP_AT_GAPS: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk-ts"];
-/// Those that a circle of parents confuses.
+/// Readers that fail on a cycle of parents.
 pub(super) const LOST_IN_CIRCLES: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk-ts"];
-/// Those that hand out a call without an answer at the end of a session as it is.
+/// Readers that return a call without a result at the end of a session unchanged.
 pub(super) const LEAVE_CALLS_OPEN: &[&str] = &["sdk-py", "sdk-ts"];
-/// Those that send texts of nothing, which the provider refuses.
+/// Readers that send blank texts, which the provider rejects.
 pub(super) const SEND_BLANKS: &[&str] = &["2.1.17", "2.1.50", "2.1.150"];
-/// Whether a client like the one that wrote a record, and all that are newer, leave texts of
-/// nothing out. An unknown one is taken for the newest.
+/// Whether a client of this version, and all newer ones, omit blank texts. An unknown version is
+/// treated as the newest.
 pub(in super::super) fn leaves_out_blanks(version: Option<&str>) -> bool {
     let part = |text: &str| {
         text.chars()
@@ -41,13 +41,12 @@ pub(in super::super) fn leaves_out_blanks(version: Option<&str>) -> bool {
         .is_none_or(|(parts, first)| parts.as_slice() >= first.as_slice())
 }
 
-/// The versions that take the branch with the newest time for the current one, not
-/// the one written last.
+/// Versions that resume the branch with the newest time, not the one written last.
 const BY_TIME: &[&str] = &["2.1.17", "2.1.50"];
-/// Those that follow single parents only, and so see one of the calls that were made at once.
+/// Versions that follow single parents only, so that they see one of several parallel calls.
 pub(super) const ONE_PARENT: &[&str] = &["2.1.17", "2.1.50"];
 
-/// Known readers. The SDKs read without a client.
+/// The known readers. The SDKs read the files themselves, without a client.
 pub(in super::super) const READERS: &[KnownReader] = &[
     KnownReader {
         name: "2.1.17",
@@ -161,8 +160,8 @@ pub(in super::super) const READERS: &[KnownReader] = &[
     },
 ];
 
-/// Old versions resume the branch with the newest time, new ones the one written last: one file
-/// cannot please both if they differ.
+/// Returns the reason if no single file can satisfy all `goals`: old versions resume the branch
+/// with the newest time, new ones the one written last.
 pub(in super::super) fn exclusive(
     repair_input: &RepairInput<'_>,
     goals: &[&'static str],
@@ -186,7 +185,7 @@ pub(in super::super) fn exclusive(
     Ok(dated.filter(|dated| *dated != written).map(|dated| {
         let label = |slot: Slot| repair_input.view.log.label(slot).into_owned();
         format!(
-            "{old} goes on from {}, the end with the newest time; {new} from {}, the end written last",
+            "{old} continues from {}, the leaf with the newest time; {new} from {}, the leaf written last",
             label(dated),
             label(written)
         )

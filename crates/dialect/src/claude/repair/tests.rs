@@ -49,7 +49,7 @@ fn found_for_all(bytes: &[u8]) -> Vec<Fix> {
     with_mending(bytes, |repair_input| fixes(repair_input).unwrap())
 }
 
-/// What is offered where no reader is named.
+/// Returns the fixes that are offered if no reader is named.
 fn found(bytes: &[u8]) -> Vec<Fix> {
     found_for_all(bytes)
         .into_iter()

@@ -2,9 +2,9 @@
 //! rows of another writer are not missed.
 
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{EntryKind, Error, ErrorKind, Instant, Result, Revision, Slot};
+use boswell_model::{Advice, EntryKind, Error, ErrorKind, Instant, Result, Revision, Slot};
 
-use crate::{Draft, Expected, Parent, Planned, Step, unsupported};
+use crate::{Draft, Expected, Modified, Parent, Planned, Step, unsupported};
 
 use super::super::encode::{Encoded, MessagePosition, encode};
 use super::super::index_file::RowEdit;
@@ -12,7 +12,22 @@ use super::super::stats::Stats;
 use super::super::{indent, preview, reminder, title};
 use super::input::Work;
 
-/// Rows on their way to the end of a transcript.
+/// The steps that write lines, over a torn row if they begin with it.
+fn written(work: &Work<'_>, torn: Option<(u64, Vec<u8>)>, lines: Vec<u8>) -> Result<Vec<Step>> {
+    let transcript = work.transcript()?;
+    Ok(match torn {
+        Some((at, old)) if lines.starts_with(&old) => vec![Step::Edit {
+            key: transcript.key,
+            at: Some(at),
+            old,
+            new: lines,
+            modified: Modified::Now,
+        }],
+        _ => transcript.appended(&lines),
+    })
+}
+
+/// The encoded rows of an append.
 struct Rows {
     rows: Vec<Encoded>,
 }
@@ -27,10 +42,13 @@ pub(super) fn plan(
     if !indexed && work.asked.location.key.is_none() {
         return Err(Error::new(
             ErrorKind::NotFound,
-            format!("there is no session {} any more", work.id()),
+            format!("session {} does not exist any more", work.id()),
         )
         .because("it has neither a row nor a transcript, and what was deleted stays so")
-        .hinting("see the sessions with `boswell list --agent myagents`"));
+        .advising(Advice::ListSessions {
+            dialect: Some("myagents".to_owned()),
+            hidden: false,
+        }));
     }
     work.settle()?;
     check_parents(&work, drafts)?;
@@ -40,30 +58,16 @@ pub(super) fn plan(
     if rows.rows.is_empty() {
         return work.finish("append", "nothing to add");
     }
-    let lines: Vec<u8> = rows
-        .rows
-        .iter()
-        .flat_map(|it| [it.row.as_slice(), b"\n"].concat())
-        .collect();
-    // What a row names is there before the row is.
-    work.steps.extend(
-        rows.rows
-            .iter()
-            .flat_map(|it| &it.files)
-            .map(|(key, bytes)| Step::put(key, bytes.clone())),
-    );
-    let steps = match known.torn {
-        Some((at, old)) if lines.starts_with(&old) => {
-            vec![Step::Edit {
-                key: work.transcript()?.key,
-                at: Some(at),
-                old,
-                new: lines,
-                modified: crate::Modified::Now,
-            }]
+    let mut lines = Vec::new();
+    for it in &rows.rows {
+        lines.extend_from_slice(&it.row);
+        lines.push(b'\n');
+        // The attachments are written before the row that names them.
+        for (key, bytes) in &it.files {
+            work.steps.push(Step::put(key, bytes.clone()));
         }
-        _ => work.transcript()?.appended(&lines),
-    };
+    }
+    let steps = written(&work, known.torn, lines)?;
     work.steps.extend(steps);
     if let Some(row) = work.index.row(work.id()) {
         let row = told(&work, row, &rows)?;
@@ -77,12 +81,12 @@ pub(super) fn plan(
 #[derive(Default)]
 struct Known {
     count: usize,
-    /// Where a torn row begins that may be the beginning of ours, and its bytes.
+    /// Position and bytes of a torn row that may be the beginning of one of ours.
     torn: Option<(u64, Vec<u8>)>,
 }
 
-/// Finds out how much of a retry is there. A transcript that went on otherwise than
-/// expected is a conflict.
+/// Finds how many drafts of a retry are already in the transcript. Other changes since the expected
+/// state are a conflict.
 fn already(work: &Work<'_>, drafts: &[Draft], expect: Option<&Expected>) -> Result<Known> {
     let log = work.view().log;
     match expect {
@@ -102,7 +106,7 @@ fn already(work: &Work<'_>, drafts: &[Draft], expect: Option<&Expected>) -> Resu
     }
 }
 
-/// How much of the drafts was added since a revision. Anything else that was added is a conflict.
+/// Finds how many of the drafts were appended since a revision. Any other new row is a conflict.
 fn since_revision(work: &Work<'_>, drafts: &[Draft], revision: &Revision) -> Result<Known> {
     let log = work.view().log;
     let actual = work.revision();
@@ -142,13 +146,10 @@ fn stale(work: &Work<'_>, expected: &str, actual: &str) -> Error {
         format!("session {} is not where it was expected", work.id()),
     )
     .because(format!(
-        "it stands at {actual}, expected {}",
+        "it is at {actual}, expected {}",
         expected.escape_debug()
     ))
-    .hinting(format!(
-        "read what was added with `boswell show myagents:{}`, then append again",
-        work.id()
-    ))
+    .advising(Advice::show(format!("myagents:{}", work.id())).then("append again"))
 }
 
 /// Returns the bytes after the last row that are not a row: the rest of an interrupted write.
@@ -187,13 +188,13 @@ fn by_id(work: &Work<'_>, drafts: &[Draft]) -> Result<Known> {
                 id.escape_debug()
             ),
         )
-        .because("it says something else")
-        .hinting("leave out the id to have one made"));
+        .because("it has other content")
+        .advising("leave the id out, and one is generated"));
     }
     Ok(Known { count, torn: None })
 }
 
-/// Whether a row says what a draft says; what the draft leaves open may be anything.
+/// Whether a row has the content of a draft; members that the draft does not set may differ.
 fn same(work: &Work<'_>, slot: Slot, draft: &Draft) -> Result<bool> {
     let view = work.view();
     let Some(head) = view.log.head(slot) else {
@@ -228,7 +229,10 @@ fn check_parents(work: &Work<'_>, drafts: &[Draft]) -> Result<()> {
             return Err(unsupported(
                 "myagents",
                 "branch",
-                "its rows are a list: `boswell rewind` cuts it, `boswell fork --at` goes on elsewhere",
+                Advice::from("its rows are a list").also(Advice::Rewind.or(Advice::Fork {
+                    session: None,
+                    at: None,
+                })),
             ));
         }
         last.clone_from(&draft.id);
@@ -267,7 +271,7 @@ fn encode_all(work: &mut Work<'_>, drafts: &[Draft], already: usize) -> Result<R
     Ok(Rows { rows })
 }
 
-/// The number after that of the last row; the number of rows where it is none.
+/// Returns the id after that of the last row; the number of rows if that id is not a number.
 fn next_id(last: Option<&str>, rows: u64) -> u64 {
     let number = last
         .filter(|id| id.bytes().all(|b| b.is_ascii_digit()))
@@ -275,7 +279,7 @@ fn next_id(last: Option<&str>, rows: u64) -> u64 {
     number.map_or(rows, |number| number.saturating_add(1))
 }
 
-/// The row of the index once it has heard of the new rows.
+/// Returns the index row after the new rows.
 fn told(work: &Work<'_>, mut row: RowEdit, rows: &Rows) -> Result<RowEdit> {
     let mut stats = Stats::stated(row.raw());
     let (mut active, mut prompts) = (false, Vec::new());
@@ -323,8 +327,7 @@ fn is_quiet(text: &str) -> bool {
     })
 }
 
-/// Moves the time of the last activity forward, never back; one that the app would not have
-/// written is replaced.
+/// Moves the time of last activity forward, never back. An invalid time is replaced.
 pub(super) fn touch(row: &mut RowEdit, now: Instant) -> Result<()> {
     let stated = row
         .text("lastActiveAt")
@@ -335,7 +338,7 @@ pub(super) fn touch(row: &mut RowEdit, now: Instant) -> Result<()> {
     Ok(())
 }
 
-/// Names an unnamed session after its first prompt.
+/// Sets the title of an untitled session to its first prompt.
 fn name(work: &Work<'_>, row: &mut RowEdit, first: Option<&String>) -> Result<()> {
     let placeholder = row
         .text("title")

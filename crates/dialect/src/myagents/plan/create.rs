@@ -2,7 +2,7 @@
 //! message.
 
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result};
 
 use crate::uuid::is_uuid;
 use crate::{Files, IdSource, NewSession, Plan, Planned};
@@ -28,8 +28,8 @@ pub(super) fn plan(
         .with("title", named.as_deref().unwrap_or(title::NEW_CHAT))
         .with("createdAt", now.to_rfc3339())
         .with("lastActiveAt", now.to_rfc3339())
-        // The engine takes no other ids than these; a session under another one gets a second id
-        // when it is first asked.
+        // The engine accepts only UUIDs; for a session with another id it creates a second one with
+        // the first prompt.
         .with_some("unifiedSession", is_uuid(&session).then_some(true))
         .with_some("titleSource", named.as_ref().map(|_| "user"))
         .with("runtime", "builtin");
@@ -48,10 +48,13 @@ pub(super) fn is_free(files: &dyn Files, index: &IndexFile, session: &str) -> Re
     if !id::is_valid(session) {
         return Err(Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no session id of MyAgents", session.escape_debug()),
+            format!(
+                "`{}` is not a session id of MyAgents",
+                session.escape_debug()
+            ),
         )
         .because("it has 1 to 99 letters, digits and hyphens, and does not start with a hyphen")
-        .hinting("leave out --id to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let file = [
         key_of(session),
@@ -68,7 +71,5 @@ pub(super) fn is_free(files: &dyn Files, index: &IndexFile, session: &str) -> Re
         ErrorKind::Conflict,
         format!("there is a session {session} already"),
     )
-    .hinting(format!(
-        "see it with `boswell show myagents:{session}`, or give another id"
-    )))
+    .advising(Advice::show(format!("myagents:{session}")).or("give another id")))
 }

@@ -7,7 +7,8 @@ use crate::{Planned, SideKind, Step};
 use super::super::layout;
 use super::input::Work;
 
-/// The app leaves attachments behind; here they go too, and come back with the session.
+/// Plans a deletion. The app leaves attachments behind; here they are deleted too, and undo
+/// restores them.
 pub(super) fn plan(mut work: Work<'_>) -> Result<Planned> {
     work.refuse_newer()?;
     if work
@@ -19,7 +20,7 @@ pub(super) fn plan(mut work: Work<'_>) -> Result<Planned> {
             ErrorKind::Denied,
             format!("session {} is kept by MyAgents for itself", work.id()),
         )
-        .hinting("leave it to MyAgents"));
+        .advising("leave it to MyAgents"));
     }
     let location = work.asked.location;
     work.steps.extend(location.key.iter().map(Step::remove));

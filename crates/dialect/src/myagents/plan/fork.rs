@@ -14,7 +14,7 @@ use super::input::{Work, one_line, set_or_remove};
 use super::recover_rewind::bound;
 use super::transcript::key_of;
 
-/// What a fork takes over from the row of its source: settings, never credentials.
+/// Members that a fork copies from the row of its source: settings, never credentials.
 const INHERITED: [&str; 12] = [
     "runtime",
     "runtimeSource",
@@ -29,7 +29,7 @@ const INHERITED: [&str; 12] = [
     "providerExecutionIdentity",
     "configSnapshotAt",
 ];
-/// The largest attachment that is copied.
+/// Size of the largest attachment that is copied.
 const LARGEST: u64 = 1 << 30;
 
 pub(super) fn plan(mut work: Work<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
@@ -46,7 +46,7 @@ pub(super) fn plan(mut work: Work<'_>, at: Tip, new: &NewSession) -> Result<Plan
         row.set("forkFrom", origin)?;
     } else if source.is_some() {
         work.remarks
-            .push("the engine starts this one without a memory of what was said".to_owned());
+            .push("the engine starts this session without a memory of the conversation".into());
     }
     work.stats(count)?.write(&mut row)?;
     set_or_remove(&mut row, "lastMessagePreview", work.preview(count)?)?;
@@ -117,13 +117,13 @@ fn origin(work: &Work<'_>, source: Option<&RowEdit>, count: usize) -> Result<Opt
     let json = Json::object().with("sourceSessionId", engine);
     Ok(match uuid {
         Some(uuid) => Some(json.with("messageUuid", uuid)),
-        // Without a message to stop at the engine forks all of it: right only if
-        // all of it was copied.
+        // Without a message to stop at, the engine forks its whole session; this is correct only if
+        // all rows were copied.
         None => (count == view.log.heads.len()).then_some(json),
     })
 }
 
-/// The rows as they are, but for their attachments, which are copied into the fork's own folder.
+/// Returns the rows unchanged, except that attachments are copied into the fork's own folder.
 fn copied(work: &mut Work<'_>, id: &str, count: usize) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     for slot in work.view().log.slots().take(count) {

@@ -1,7 +1,8 @@
 //! The state of a session while a change of it is planned.
 
 use boswell_model::{
-    Error, ErrorKind, Flags, Framing, Gap, Instant, Result, Revision, SessionView, Span, SpanKind,
+    Advice, Error, ErrorKind, Flags, Framing, Gap, Instant, Remark, Result, Revision, SessionView,
+    Span, SpanKind,
 };
 
 use crate::{Plan, PlanInput, Planned, Step};
@@ -11,21 +12,21 @@ use super::super::preview;
 use super::super::stats::Stats;
 use super::transcript::Transcript;
 
-/// The maximal length of a title.
+/// Maximum length of a title.
 const LONGEST_TITLE: usize = 4096;
 
-/// A change while it is planned: the index as it will be, and the steps before it is written.
+/// A change while it is planned: the new index, and the steps that come before it is written.
 #[derive(Debug)]
 pub(super) struct Work<'a> {
     pub(super) asked: &'a PlanInput<'a>,
     pub(super) index: IndexFile,
     pub(super) steps: Vec<Step>,
-    pub(super) remarks: Vec<String>,
+    pub(super) remarks: Vec<Remark>,
     /// Ids of entries that the change adds.
     pub(super) entries: Vec<String>,
-    /// How many of them were there already.
+    /// How many of these entries were already in the transcript.
     pub(super) already: usize,
-    /// The session that it makes.
+    /// Id of the session that the change creates.
     pub(super) session: Option<String>,
 }
 
@@ -52,7 +53,7 @@ impl<'a> Work<'a> {
         self.asked.view
     }
 
-    /// The state that the transcript is in.
+    /// Returns the revision of the transcript.
     pub(super) fn revision(&self) -> Revision {
         let end = self.view().log.bytes;
         self.asked.location.revision().with_end(end)
@@ -62,7 +63,7 @@ impl<'a> Work<'a> {
         self.asked.id_source.now()
     }
 
-    /// The session's row.
+    /// Returns the row of the session.
     pub(super) fn row(&self) -> Result<RowEdit> {
         self.index.row(self.id()).ok_or_else(|| {
             Error::new(
@@ -70,7 +71,7 @@ impl<'a> Work<'a> {
                 format!("the index of MyAgents has no row for session {}", self.id()),
             )
             .because("what is wanted is kept in that row")
-            .hinting("write the rows that are missing with `boswell index --native --apply`")
+            .advising(Advice::RebuildAgentIndex)
         })
     }
 
@@ -78,7 +79,7 @@ impl<'a> Work<'a> {
         self.index.put(self.id(), row);
     }
 
-    /// Refuses transcripts of a format that is not known here.
+    /// Refuses transcripts in an unknown format.
     pub(super) fn refuse_newer(&self) -> Result<()> {
         let by_key = self
             .asked
@@ -98,14 +99,12 @@ impl<'a> Work<'a> {
             format!("session {} is of a newer format of MyAgents", self.id()),
         )
         .because("its transcript is an event log that boswell reads and does not write")
-        .hinting(format!(
-            "read it with `boswell show myagents:{} --records`, or change it with MyAgents",
-            self.id()
-        )))
+        .advising(
+            Advice::show_records(format!("myagents:{}", self.id())).or("change it with MyAgents"),
+        ))
     }
 
-    /// Refuses to cut a transcript in which something cannot be read: it would be
-    /// lost, or counted wrong.
+    /// Refuses to truncate a transcript with unreadable lines: they would be lost, or miscounted.
     pub(super) fn refuse_malformed(&self) -> Result<()> {
         if self.is_sound() {
             Ok(())
@@ -123,14 +122,11 @@ impl<'a> Work<'a> {
             ),
         )
         .because("what is rewritten must be read whole first")
-        .hinting(format!(
-            "see them with `boswell check myagents:{}`",
-            self.id()
-        ))
+        .advising(Advice::check(format!("myagents:{}", self.id())))
     }
 
-    /// Whether the app would parse every line: what we find glued or behind
-    /// garbage is malformed to it.
+    /// Whether the app can parse every line: records that share a line or follow garbage are
+    /// malformed to it.
     pub(super) fn is_sound(&self) -> bool {
         let log = self.asked.view.log;
         if self.is_document() {
@@ -153,7 +149,7 @@ impl<'a> Work<'a> {
         Transcript::of(self)
     }
 
-    /// The sums over the first `count` rows.
+    /// Returns the sums over the first `count` rows.
     pub(super) fn stats(&self, count: usize) -> Result<Stats> {
         let mut stats = Stats::default();
         for slot in self.view().log.slots().take(count) {
@@ -162,12 +158,12 @@ impl<'a> Work<'a> {
         Ok(stats)
     }
 
-    /// The preview that the first `count` rows give.
+    /// Returns the preview of the first `count` rows.
     pub(super) fn preview(&self, count: usize) -> Result<Option<String>> {
         preview_of(&self.view(), count)
     }
 
-    /// The plan: what was gathered, and the index behind it.
+    /// Returns the plan: the collected steps, then the index.
     pub(super) fn finish(self, kind: &str, title: &str) -> Result<Planned> {
         let mut plan = Plan::new(kind, title);
         plan.steps = self.steps;
@@ -217,7 +213,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The preview that the first `count` rows of a transcript give.
+/// Returns the preview of the first `count` rows of a transcript.
 pub(super) fn preview_of(view: &SessionView<'_>, count: usize) -> Result<Option<String>> {
     for slot in view.log.slots().take(count).rev() {
         let said = view.with_object(slot, |row| {
@@ -245,7 +241,7 @@ pub(super) fn set_or_remove(row: &mut RowEdit, key: &str, value: Option<String>)
     }
 }
 
-/// A title on one line, without control characters.
+/// Returns a title on one line, without control characters.
 pub(super) fn one_line(title: &str) -> Result<String> {
     let words: Vec<&str> = title
         .split(|c: char| c.is_control() || c.is_whitespace())
@@ -253,9 +249,9 @@ pub(super) fn one_line(title: &str) -> Result<String> {
         .collect();
     let title = words.join(" ");
     if title.is_empty() || title.len() > LONGEST_TITLE {
-        return Err(Error::new(ErrorKind::Invalid, "this is no title")
-            .because("a title has 1 to 4096 bytes and says something")
-            .hinting("give it a few words"));
+        return Err(Error::new(ErrorKind::Invalid, "this is not a valid title")
+            .because("a title has 1 to 4096 bytes and is not only white space")
+            .advising("give it a few words"));
     }
     Ok(title)
 }

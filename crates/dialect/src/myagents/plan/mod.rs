@@ -28,7 +28,7 @@ use input::Work;
 
 const INDEX_LOCK: &str = "sessions.lock";
 
-/// What is changed by plan; the rest becomes a note.
+/// Whether a capability is implemented by a plan; the others are stored in notes.
 pub(crate) fn plans(operation: Capability) -> bool {
     matches!(
         operation,
@@ -40,7 +40,7 @@ pub(crate) fn plans(operation: Capability) -> bool {
     )
 }
 
-/// Our own locks, then those of the transcripts in the order of their ids, then that of the index.
+/// Returns the locks: our own, then those of the transcripts by id, then that of the index.
 pub(crate) fn locks(location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
     let mut ids = vec![location.id.as_str()];
     if let EditRequest::Fork { new, .. } = request {
@@ -64,7 +64,7 @@ fn index_lock() -> [LockSpec; 1] {
     }]
 }
 
-/// The plan for a session.
+/// Returns the plan for a request on a session.
 pub(crate) fn plan(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
     let work = Work::begin(asked)?;
     match request {
@@ -83,7 +83,7 @@ pub(crate) fn plan(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Plann
     }
 }
 
-/// Locks for a change of the whole store.
+/// Returns the locks for a request on the whole store.
 pub(crate) fn store_locks(request: &StoreRequest) -> Vec<LockSpec> {
     let session = match request {
         StoreRequest::Create(new) => new.id.as_deref(),
@@ -95,7 +95,7 @@ pub(crate) fn store_locks(request: &StoreRequest) -> Vec<LockSpec> {
     transcript.into_iter().chain(index_lock()).collect()
 }
 
-/// The plan for the whole store.
+/// Returns the plan for a request on the whole store.
 pub(crate) fn plan_store(
     files: &dyn Files,
     request: &StoreRequest,
@@ -108,7 +108,7 @@ pub(crate) fn plan_store(
     }
 }
 
-/// A title that a person gives is final: the app never replaces it.
+/// Plans a new title. A title set by the user is final: the app never replaces it.
 fn title_plan(mut work: Work<'_>, title: &str) -> Result<Planned> {
     let title = input::one_line(title)?;
     let mut row = work.row()?;
@@ -118,14 +118,15 @@ fn title_plan(mut work: Work<'_>, title: &str) -> Result<Planned> {
     work.finish("rename", &format!("call it {title:?}"))
 }
 
-/// Sessions of before 0.1.4 become line logs; the app does the same when it next writes to one.
+/// Plans the migration of a session from before 0.1.4 to a line log, as the app does when it next
+/// writes to it.
 fn migrate_plan(mut work: Work<'_>) -> Result<Planned> {
     work.refuse_newer()?;
     work.settle()?;
     let steps = work.transcript()?.migrated();
     if steps.is_empty() {
         work.remarks
-            .push("it is in the app's newest form already".to_owned());
+            .push("it is in the app's newest form already".into());
     }
     work.steps.extend(steps);
     work.finish("migrate", "turn the document into a line log")

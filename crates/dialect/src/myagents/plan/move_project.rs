@@ -33,7 +33,8 @@ pub(super) fn plan(
     Ok(Planned::of(plan))
 }
 
-/// What follows `folder` in a path: nothing, or a separator and more. Paths of Windows have either.
+/// Returns the part of a path after `folder`: empty, or a separator and more. Windows paths have
+/// either separator.
 fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     path.strip_prefix(folder)
         .filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))

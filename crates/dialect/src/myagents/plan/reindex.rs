@@ -1,7 +1,7 @@
 //! Rebuilds the index from the transcripts.
 
 use boswell_model::json::Json;
-use boswell_model::{Instant, Result};
+use boswell_model::{Instant, Remark, Result, SessionView};
 
 use crate::{Depth, Files, IdSource, Plan, Planned, Reader, SessionLocation};
 
@@ -11,43 +11,43 @@ use super::super::stats::Stats;
 use super::super::{layout, title};
 use super::input::{preview_of, set_or_remove};
 
-/// A longer transcript is left out: its sums stay as the index states them.
+/// A larger transcript is not read: its sums stay as in the index.
 const LONGEST: u64 = 1 << 30;
 
-/// Rows keep all that only the index knows; sums and previews are counted again; transcripts
-/// without a row get one.
+fn counted(view: &SessionView<'_>) -> Result<Stats> {
+    let mut stats = Stats::default();
+    for slot in view.log.slots() {
+        view.with_object(slot, |row| stats.count(row))?;
+    }
+    Ok(stats)
+}
+
+/// Plans a new index. Rows keep members that only the index has; sums and previews are computed
+/// again; transcripts without a row get one.
 pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planned> {
     let mut index = IndexFile::load(files)?;
     let mut remarks = Vec::new();
     for location in layout::discover(files)?.sessions {
-        let newer = location
-            .key
-            .as_deref()
-            .is_some_and(|key| key.starts_with("sessions-v2/"));
-        let Some(key) = location
-            .key
-            .clone()
-            .filter(|_| !newer && location.size <= LONGEST)
-        else {
+        let Some(key) = location.key.clone() else {
             continue;
         };
+        if key.starts_with("sessions-v2/") || location.size > LONGEST {
+            continue;
+        }
         let bytes = files.read_whole(&key, LONGEST)?.unwrap_or_default();
         let read = Reader::read(&MyAgents, &location, &bytes, Depth::Facts);
         let view = read.view(&bytes);
         let mut row = match index.row(&location.id) {
             Some(row) => row,
             None => {
-                remarks.push(format!(
-                    "session {} had no row; the folder that it was held in is not known",
+                remarks.push(Remark::new(format!(
+                    "session {} had no row; the folder of its project is not known",
                     location.id
-                ));
+                )));
                 born(&location, &read.meta, id_source.now())
             }
         };
-        let mut stats = Stats::default();
-        for slot in view.log.slots() {
-            view.with_object(slot, |row| stats.count(row))?;
-        }
+        let stats = counted(&view)?;
         if stats != Stats::stated(row.raw()) || row.raw().get("stats").is_none() {
             stats.write(&mut row)?;
         }
@@ -57,7 +57,7 @@ pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planne
         }
         index.put(&location.id, row);
     }
-    let mut plan = Plan::new("index", "write MyAgents' index anew from its transcripts");
+    let mut plan = Plan::new("index", "rebuild MyAgents' index from its transcripts");
     plan.steps = index.steps(files, id_source.now())?;
     Ok(Planned {
         plan,

@@ -1,7 +1,7 @@
 //! Rewinds a session: truncates the transcript before a prompt, and makes the engine forget the
 //! same messages.
 
-use boswell_model::{EntryKind, Error, ErrorKind, Result, Tip};
+use boswell_model::{EntryKind, Error, ErrorKind, Remark, Result, Tip};
 
 use crate::Planned;
 
@@ -11,15 +11,15 @@ use super::super::row::{PENDING, Row};
 use super::input::{Work, set_or_remove};
 use super::recover_rewind::{bound, finish};
 
-/// How the engine is made to forget.
+/// How the engine drops the messages.
 enum Engines {
-    /// It continues after this message, which the app finds in the last row by itself.
+    /// The engine continues after this message, which the app finds in the last row.
     After(String),
-    /// It gets a session of its own; the row says so before anything is cut.
+    /// The engine gets a new session; the row states this before the transcript is truncated.
     Replaced(Intent),
-    /// It never heard of the session.
+    /// The engine has no session yet.
     Unasked,
-    /// It is none that can be told.
+    /// An engine that cannot be rewound.
     Untold,
 }
 
@@ -41,8 +41,8 @@ pub(super) fn plan(mut work: Work<'_>, tip: Tip) -> Result<Planned> {
     let (before, after) = (work.view().log.heads.len(), slot.index());
     let engines = engines(&work, &row, before, after)?;
     if let Engines::Replaced(intent) = &engines {
-        // As the app does it: what is about to happen is in the row before the transcript is cut,
-        // so that either of us can finish it.
+        // As in the app, the intent is in the row before the transcript is truncated, so that the
+        // app or boswell can finish the rewind.
         row.set(PENDING, intent.to_json())?;
         work.put_row(row.clone());
         let announced = work.index.steps(work.asked.files, work.now())?;
@@ -50,7 +50,7 @@ pub(super) fn plan(mut work: Work<'_>, tip: Tip) -> Result<Planned> {
         work.index.is_written();
         finish(&mut row, intent)?;
     }
-    work.remarks.extend(remark(&engines));
+    work.remarks.extend(remark(&engines).map(Remark::from));
     let cut = work.transcript()?.cut(&work, slot)?;
     work.steps.extend(cut);
     work.stats(after)?.write(&mut row)?;
@@ -85,7 +85,7 @@ fn engines(work: &Work<'_>, row: &RowEdit, before: usize, after: usize) -> Resul
     }))
 }
 
-/// The engine's id of the last row that stays, if that is an answer that has one.
+/// Returns the engine's id of the last remaining row, if that is an assistant message with one.
 fn last_uuid(work: &Work<'_>, after: usize) -> Result<Option<String>> {
     let view = work.view();
     let Some(last) = view.log.slots().take(after).next_back() else {
@@ -102,13 +102,13 @@ fn last_uuid(work: &Work<'_>, after: usize) -> Result<Option<String>> {
 
 fn remark(engines: &Engines) -> Option<String> {
     match engines {
-        Engines::After(uuid) => Some(format!("the engine goes on after its message {uuid}")),
+        Engines::After(uuid) => Some(format!("the engine continues after its message {uuid}")),
         Engines::Replaced(_) => {
-            Some("the engine starts anew: it remembers nothing of this session".to_owned())
+            Some("the engine starts a new session: it remembers nothing of this one".to_owned())
         }
         Engines::Unasked => None,
         Engines::Untold => {
-            Some("the engine is not told, and may remember more than is shown".to_owned())
+            Some("the engine is not notified, and may remember more than is shown".to_owned())
         }
     }
 }

@@ -8,17 +8,17 @@ use crate::Step;
 use super::super::indent;
 use super::input::Work;
 
-/// A longer log is not cut in memory.
+/// A larger log is not truncated in memory.
 const LONGEST: u64 = 1 << 30;
 
-/// Where the rows are.
+/// The place and format of the rows.
 #[derive(Debug)]
 pub(super) struct Transcript {
     /// Key of the line log.
     pub(super) key: String,
-    /// The rows of a document that is not a line log yet.
+    /// The rows of a document that was not migrated to a line log yet.
     moved: Option<Vec<u8>>,
-    /// Key of a document that a line log has replaced.
+    /// Key of a document that a line log replaced.
     retired: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl Transcript {
             .filter(crate::FileInfo::is_file)
             .map(|info| info.key);
         let moved = if work.is_document() {
-            // An append must not hide what is left of a document behind a log that looks whole.
+            // An append must not replace a partly unreadable document by a log that looks complete.
             work.refuse_malformed()?;
             if messages(work)? != work.view().log.heads.len() {
                 return Err(work.malformed());
@@ -48,7 +48,8 @@ impl Transcript {
         })
     }
 
-    /// What turns a document into a line log: the log first, so that nothing is ever gone.
+    /// Returns the steps that migrate a document to a line log. The log is written first, so that
+    /// the rows always exist.
     pub(super) fn migrated(&self) -> Vec<Step> {
         let put = self
             .moved
@@ -57,7 +58,7 @@ impl Transcript {
         put.into_iter().chain(self.retire()).collect()
     }
 
-    /// Adds whole lines.
+    /// Returns the steps that append complete lines.
     pub(super) fn appended(&self, lines: &[u8]) -> Vec<Step> {
         let add = match &self.moved {
             Some(rows) => Step::put(&self.key, [rows.as_slice(), lines].concat()),
@@ -66,7 +67,7 @@ impl Transcript {
         std::iter::once(add).chain(self.retire()).collect()
     }
 
-    /// Leaves the rows before `slot` only.
+    /// Returns the steps that remove the rows from `slot` on.
     pub(super) fn cut(&self, work: &Work<'_>, slot: Slot) -> Result<Vec<Step>> {
         let kept = if self.moved.is_some() {
             rows(work, slot.index())?
@@ -98,7 +99,7 @@ impl Transcript {
     }
 }
 
-/// How many messages a document has, also such as are none.
+/// Counts the items of a document's `messages`, including those that are not messages.
 fn messages(work: &Work<'_>) -> Result<usize> {
     let Some(key) = &work.asked.location.key else {
         return Ok(0);
@@ -115,12 +116,12 @@ fn messages(work: &Work<'_>) -> Result<usize> {
         .map_or(0, |messages| messages.items().count()))
 }
 
-/// Key of a session's line log.
+/// Returns the key of a session's line log.
 pub(super) fn key_of(id: &str) -> String {
     format!("sessions/{id}.jsonl")
 }
 
-/// The first rows of a session, a line each.
+/// Returns the first rows of a session, one per line.
 pub(super) fn rows(work: &Work<'_>, count: usize) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     for slot in work.view().log.slots().take(count) {

@@ -10,8 +10,8 @@ use super::{Entries, changed};
 use crate::duplicate_calls::{self, DuplicateCalls};
 use crate::{Fix, ToolLink};
 
-/// Adds one fix per entry. Results follow the calling entry in one run of children; those of the
-/// run belong to it.
+/// Adds one fix per entry. The results of a call are the chain of result entries that follows the
+/// calling entry; only those are renamed.
 pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let pairs = entries.repair_input.pairs;
     if !has_duplicates(pairs) {
@@ -84,7 +84,7 @@ fn fix(entries: &Entries<'_>, duplicates: DuplicateCalls) -> Result<Fix> {
     Ok(fix)
 }
 
-/// The entry with another id in the call that is the `nth` of those that have the old one.
+/// Returns the entry with id `new` in the `nth` call that has the id `old`.
 fn renamed(record: &[u8], old: &str, nth: usize, new: &str) -> Vec<u8> {
     let content = Raw::trusted(record).at(&["message", "content"]);
     let calls = content

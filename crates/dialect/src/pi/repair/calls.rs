@@ -1,4 +1,4 @@
-//! Repairs tool calls without a result, and results without a call.
+//! Repairs tool calls without a result, and orphan results without a call.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -48,8 +48,9 @@ pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     Ok(())
 }
 
-/// Entries that say honestly that answers are unknown, behind those that are there. Nothing is
-/// added at the end of a conversation: the agent was stopped there, and knows how to go on.
+/// Adds results that state that the real ones are unknown, after the existing results. Nothing is
+/// added at the end of a conversation: the agent was stopped there and generates the results
+/// itself.
 fn answer(
     entries: &Entries<'_>,
     slot: Slot,
@@ -89,7 +90,7 @@ fn answer(
         ));
         above = id;
     }
-    let does = "say after it that its answer is unknown".to_owned();
+    let does = "append an answer which states that the result is unknown".to_owned();
     let mut fix = entries.fix(ProblemKind::MissingResult, slot, Confidence::Certain, does);
     let place = entries
         .view
@@ -139,7 +140,7 @@ fn line(caller: Raw<'_>, call: &str, id: &str, parent: &str) -> Vec<u8> {
         .to_bytes()
 }
 
-/// An answer without its call cannot be sent: its text can.
+/// Converts a result without a call to a text message, because the provider rejects such a result.
 fn keep_as_text(entries: &Entries<'_>, slot: Slot) -> Result<Option<Fix>> {
     let record = entries.view.payload(slot)?;
     let Some(content) = Raw::trusted(&record).at(&["message", "content"]) else {
@@ -152,9 +153,8 @@ fn keep_as_text(entries: &Entries<'_>, slot: Slot) -> Result<Option<Fix>> {
     let with = set_member(&record, &["message", "content"], &parts)
         .and_then(|record| set_member(&record, &["message", "role"], b"\"user\""))
         .map_err(|_| changed())?;
-    let does =
-        "keep its text as what the user handed in: an answer without its call cannot be sent"
-            .to_owned();
+    let does = "keep its text as a message of the user: an answer without its call cannot be sent"
+        .to_owned();
     let mut fix = entries.fix(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
     fix.splices.push(entries.replaced(slot, with));
     Ok(Some(fix))

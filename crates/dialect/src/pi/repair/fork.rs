@@ -7,7 +7,8 @@ use super::super::link_scheme::header;
 use super::{Entries, changed};
 use crate::{ForkPlace, RepairInput};
 
-/// The header gets the new id and names the file that it comes from; no entry changes.
+/// Returns the changes that make the copy a fork: the header gets the new id and names the source
+/// file; no entry changes.
 pub(in super::super) fn fork(
     repair_input: &RepairInput<'_>,
     original: &str,

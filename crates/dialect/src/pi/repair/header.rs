@@ -8,7 +8,7 @@ use super::super::link_scheme::{Shape, header};
 use super::Entries;
 use crate::{Confidence, Fix, Splice};
 
-/// No header is longer; more of a torn one is not looked at.
+/// Maximum length of a header; of a torn one, only this much is examined.
 const LONGEST: u64 = 1 << 16;
 
 pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
@@ -41,8 +41,8 @@ pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     else {
         return Ok(());
     };
-    // Before everything, also before what is left of a torn one: pi looks at the first line alone.
-    // Only oh-my-pi's slot for the title stays where it is.
+    // The header becomes the first line, even before the rest of a torn one, because pi reads only
+    // the first line. Only oh-my-pi's title slot stays before it.
     let after_slot = log
         .entries()
         .find(|(slot, _)| !is_slot(log.word(*slot)))
@@ -51,13 +51,14 @@ pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     match header(log) {
         Some(slot) if slot == first => fixes.extend(nameless(entries, slot)?),
         Some(slot) => {
-            let does = "bring the header to the front".to_owned();
+            let does = "move the header to the first line".to_owned();
             let mut fix = entries.fix(ProblemKind::BadHeader, slot, Confidence::Certain, does);
             fix.repair = Repair::Rewrite;
             let record = entries.view.payload(slot)?;
             fix.splices = vec![
                 Splice::insert(front, [&record[..], b"\n"].concat()),
-                // The line stays, empty: by now it contains no other record.
+                // The old line becomes empty: byte-level fixes have already separated other records
+                // from it.
                 entries.replaced(slot, Vec::new()),
             ];
             fixes.push(fix);

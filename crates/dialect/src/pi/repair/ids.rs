@@ -6,11 +6,11 @@ use boswell_model::json::{Json, set_member};
 use boswell_model::{Flags, ProblemKind, Result, Slot, Symbol};
 
 use super::super::link_scheme::Shape;
-use super::{Entries, changed};
+use super::{Entries, changed, with_member};
 use crate::{Confidence, Fix};
 
-/// Gives entries ids; where no entry has a parent field they also follow one another, as
-/// they did in version 1.
+/// Gives entries ids. If no entry has a parent field, each entry also becomes the child of the one
+/// before it, as in version 1.
 pub(super) fn missing(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let unlinked = Shape::of(entries.view.log) == Shape::Unlinked;
     let mut before: Option<String> = None;
@@ -50,6 +50,17 @@ pub(super) fn missing(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()>
     Ok(())
 }
 
+/// The record with another parent, another id, or both.
+fn relinked(record: &[u8], parent: Option<&str>, id: Option<&str>) -> Result<Vec<u8>> {
+    let mut record = record.to_vec();
+    for (key, id) in [("parentId", parent), ("id", id)] {
+        if let Some(id) = id {
+            record = with_member(&record, key, id)?;
+        }
+    }
+    Ok(record)
+}
+
 /// Gives later entries new ids; their descendants are changed with them. There is one fix per id,
 /// so that it is applied completely or not at all.
 pub(super) fn doubled(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
@@ -60,34 +71,20 @@ pub(super) fn doubled(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()>
         let above = head
             .parent
             .and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
-        let known = head.id.and_then(|id| first.get(&id).copied());
-        let duplicate = match (head.id, known) {
-            (Some(id), Some(known)) => {
-                (entries.view.payload(known)? != entries.view.payload(slot)?).then_some(id)
+        let mut duplicate = None;
+        if let Some(id) = head.id {
+            let known = *first.entry(id).or_insert(slot);
+            if known != slot && entries.view.payload(known)? != entries.view.payload(slot)? {
+                duplicate = Some(id);
             }
-            (Some(id), None) => {
-                first.insert(id, slot);
-                None
-            }
-            (None, _) => None,
-        };
+        }
         let Some(owner) = duplicate.or(above.as_ref().map(|(parent, _)| *parent)) else {
             continue;
         };
-        let mut record = entries.view.payload(slot)?.into_owned();
-        let mut put = |key: &str, value: &str| -> Result<()> {
-            record = set_member(&record, &[key], &Json::from(value).to_bytes())
-                .map_err(|_| changed())?;
-            Ok(())
-        };
-        if let Some((_, id)) = &above {
-            put("parentId", id)?;
-        }
-        if let Some(id) = duplicate {
-            let new = entries.new_id();
-            put("id", &new)?;
-            renamed.insert(id, new);
-        }
+        let new = duplicate.map(|_| entries.new_id());
+        let above = above.as_ref().map(|(_, id)| id.as_str());
+        let record = relinked(&entries.view.payload(slot)?, above, new.as_deref())?;
+        renamed.extend(duplicate.zip(new));
         let place = *places.entry(owner).or_insert_with(|| {
             let does = "give it an id of its own, and let what follows it follow that".to_owned();
             fixes.push(entries.fix(ProblemKind::DuplicateId, slot, Confidence::Likely, does));

@@ -16,8 +16,8 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, Gap, Head, Log, ProblemKind, Result, SessionView, Slot,
-    SpanKind, Symbol, Tip,
+    Advice, EntryKind, Error, ErrorKind, Flags, Gap, Head, Log, ProblemKind, Result, SessionView,
+    Slot, SpanKind, Symbol, Tip,
 };
 
 use super::link_scheme::{Shape, is_entry};
@@ -90,7 +90,7 @@ const LOSES_GLUED: &[(ProblemKind, &str)] = &[
     ),
 ];
 
-/// Known readers of the family.
+/// The known readers of the family.
 pub(super) const READERS: &[KnownReader] = &[
     KnownReader {
         name: "pi",
@@ -112,7 +112,7 @@ pub(super) const READERS: &[KnownReader] = &[
     },
 ];
 
-/// Everything that could be done.
+/// Returns every fix that can be applied.
 pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
     let entries = Entries::of(repair_input);
     let mut fixes = Vec::new();
@@ -121,11 +121,11 @@ pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
         ids::missing(&entries, &mut fixes)?;
         let before = fixes.len();
         ids::doubled(&entries, &mut fixes)?;
-        // As long as an id means two entries, no link to it can be trusted.
+        // While two entries share an id, a link to that id is ambiguous.
         if fixes.len() == before {
             links::fixes(&entries, &mut fixes)?;
             call_ids::fixes(&entries, &mut fixes)?;
-            // Whose an answer is can be told only once each call has its own id.
+            // A result can be matched with its call only if every call id is unique.
             if fixes
                 .iter()
                 .all(|fix| fix.problem != ProblemKind::DuplicateCall)
@@ -137,7 +137,7 @@ pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
     Ok(fixes)
 }
 
-/// The entries that the programs themselves reach: a line counts if it holds one
+/// Returns the entries that the programs themselves reach. They accept only lines with exactly one
 /// record and nothing else.
 pub(super) fn entries_agent_sees(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
     let log = view.log;
@@ -154,7 +154,8 @@ pub(super) fn entries_agent_sees(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Re
     Ok(path_to(tip, log, &is_seen))
 }
 
-/// The path to the tip over entries that are seen, by the last entry of each id.
+/// Returns the path to the tip over visible entries; of several entries with one id the last
+/// counts.
 fn path_to(tip: Tip, log: &Log, is_seen: &dyn Fn(Slot) -> bool) -> Vec<Slot> {
     let mut place: HashMap<Symbol, Slot> = HashMap::new();
     for (slot, head) in log.entries() {
@@ -172,7 +173,7 @@ fn path_to(tip: Tip, log: &Log, is_seen: &dyn Fn(Slot) -> bool) -> Vec<Slot> {
         let parent = log.head(slot).and_then(|head| head.parent);
         at = parent.and_then(|parent| place.get(&parent).copied());
     }
-    // A circle is never left: nothing is reached.
+    // A cycle never ends: the program reaches nothing.
     if path.len() > log.heads.len() {
         path.clear();
     }
@@ -180,7 +181,7 @@ fn path_to(tip: Tip, log: &Log, is_seen: &dyn Fn(Slot) -> bool) -> Vec<Slot> {
     path
 }
 
-/// Numbers of lines that hold more than one whole record, sorted.
+/// Returns the numbers of lines with more than one complete record, sorted.
 fn spoilt_lines(pi: Pi, log: &Log) -> Vec<u64> {
     let mut spoilt = Vec::new();
     for gap in &log.gaps {
@@ -202,7 +203,7 @@ fn spoilt_lines(pi: Pi, log: &Log) -> Vec<u64> {
 struct Entries<'a> {
     repair_input: &'a RepairInput<'a>,
     view: SessionView<'a>,
-    /// The last entry of each id.
+    /// The last entry with each id.
     place: HashMap<Symbol, Slot>,
 }
 
@@ -230,7 +231,8 @@ impl<'a> Entries<'a> {
         self.view.log.entries().filter(|(_, head)| is_entry(head))
     }
 
-    /// Whether its id leads to it: of entries with one id only the last can be hung below.
+    /// Whether the id of `slot` resolves to `slot`. Of several entries with one id only the last
+    /// can be a parent.
     fn stands_for_its_id(&self, slot: Slot) -> bool {
         let id = self.view.log.head(slot).and_then(|head| head.id);
         id.is_none_or(|id| self.place.get(&id) == Some(&slot))
@@ -249,7 +251,7 @@ impl<'a> Entries<'a> {
         log.head(slot)?.id.map(|id| log.names.text(id))
     }
 
-    /// A new id in the form of the family.
+    /// Returns a new id in the format of the family.
     fn new_id(&self) -> String {
         self.repair_input
             .id_source
@@ -283,7 +285,11 @@ impl<'a> Entries<'a> {
     }
 }
 
+/// The record with another text for a member.
+fn with_member(record: &[u8], key: &str, text: &str) -> Result<Vec<u8>> {
+    set_member(record, &[key], &Json::from(text).to_bytes()).map_err(|_| changed())
+}
+
 fn changed() -> Error {
-    Error::new(ErrorKind::Conflict, "the session changed while it was read")
-        .hinting("run the command again")
+    Error::new(ErrorKind::Conflict, "the session changed while it was read").advising(Advice::Retry)
 }

@@ -1,5 +1,5 @@
-//! What a model is sent at a leaf (`build-context`, 20 cases), what a session cost
-//! (`usage-statistics`), and what a reload forgets (`messages-sanitize`).
+//! Test vectors of the programs: the context at a leaf (`build-context`, 20 cases), the cost of a
+//! session (`usage-statistics`), and the data that a reload drops (`messages-sanitize`).
 
 use boswell_model::{Settings, Tip};
 
@@ -12,8 +12,7 @@ use crate::Dialect;
 const HEIRS: &[Pi] = &[Pi::XCSH, Pi::OMP];
 const ALL: &[Pi] = &[Pi::PI, Pi::BOSWELL, Pi::XCSH, Pi::OMP];
 
-/// A case: the test it follows, whom it is about, the session, the leaf, and the
-/// texts that are sent.
+/// A case: the upstream test, the flavours, the session, the leaf, and the texts that are sent.
 type Case = (
     &'static str,
     &'static [Pi],
@@ -235,7 +234,7 @@ fn leaves() -> Vec<Case> {
     ]
 }
 
-/// build-context:66, :131, :142, :148, :366: what is in force, where something says so.
+/// build-context:66, :131, :142, :148, :366: the settings in force, as far as an entry states them.
 #[test]
 fn settings_vectors() {
     let settings = |pi: Pi, entries: &[String]| context(pi, &v3(entries), None).settings;
@@ -280,8 +279,7 @@ fn settings_vectors() {
     }
 }
 
-/// build-context:345 and :355, context-change:5: the platform that a session is bound to
-/// is the last one named.
+/// build-context:345 and :355, context-change:5: the platform of a session is the last one named.
 #[test]
 fn context_change_vectors() {
     let bound = |id: &str, parent: &str, name: &str| {
@@ -305,8 +303,8 @@ fn context_change_vectors() {
     }
 }
 
-/// build-context:80 and :100: who is behind a custom message is told where it is
-/// known, and not made up.
+/// build-context:80 and :100: the author of a custom message is passed on if it is known, and never
+/// invented.
 #[test]
 fn custom_messages_keep_who_is_behind_them() {
     for pi in HEIRS {
@@ -331,7 +329,7 @@ fn custom_messages_keep_who_is_behind_them() {
     }
 }
 
-/// build-context:196: what a provider compacted itself takes the place of what was kept.
+/// build-context:196: the history that a provider compacted replaces the preserved entries.
 #[test]
 fn a_remote_compaction_stands_alone() {
     let data = r#""summary":"sum","firstKeptEntryId":"1","tokensBefore":1,"preserveData":{"openaiRemoteCompaction":{"provider":"openai","replacementHistory":[{"a":1},{"b":2}],"compactionItem":{"c":3}}}"#;
@@ -351,8 +349,8 @@ fn a_remote_compaction_stands_alone() {
     }
 }
 
-/// build-context:66 with a leaf of nothing: also a session with entries has nothing
-/// before the first of them.
+/// build-context:66 with a null leaf: before the first entry the context is empty, also if the
+/// session has entries.
 #[test]
 fn a_leaf_of_nothing_is_empty() {
     let text = v3(&[user("1", "", "a")]);
@@ -365,8 +363,8 @@ fn a_leaf_of_nothing_is_empty() {
     assert_eq!(texts(Pi::XCSH, HEADER, None), [] as [&str; 0]);
 }
 
-/// usage-statistics:5, :53, :98: what subagents and every branch used, requests that a plan counts,
-/// and what is not stated.
+/// usage-statistics:5, :53, :98: usage of subagents and of every branch, premium requests, and
+/// usage that is not stated.
 #[test]
 fn usage_vectors() {
     let said = |id: &str, requests: &str| {
@@ -400,7 +398,7 @@ fn usage_vectors() {
             r#","premiumRequests":3"#,
             Some(3.33),
         ),
-        // xcsh says 0; what nobody stated is unknown to us.
+        // xcsh reports 0; we report usage that is not stated as unknown.
         ("usage-statistics:98", "", "", None),
         (
             "usage-statistics:98 in one of two",
@@ -421,7 +419,8 @@ fn usage_vectors() {
     }
 }
 
-/// messages-sanitize:45–:99: a reload forgets what OpenAI wanted back, and nothing of others.
+/// messages-sanitize:45–:99: a reload drops the data that OpenAI expects back, and nothing of other
+/// providers.
 #[test]
 fn sanitize_vectors() {
     let native = |blocks: &str, payload: &str| {

@@ -1,4 +1,5 @@
-//! What goes to a provider (`messages-repair`): 41 cases of xcsh, and what pi does otherwise.
+//! The messages that are sent to a provider (`messages-repair`): 41 cases of xcsh, and the
+//! differences of pi.
 
 mod cases;
 
@@ -21,11 +22,11 @@ fn pairing_vectors() {
     }
 }
 
-/// `messages-repair:713`, which is a test of its own.
+/// Number of cases in tests of their own: `messages-repair:713`.
 const SIZES: usize = 1;
 
-/// messages-repair:713 conversations of more than 1300 messages, every answer pushed
-/// away from its results.
+/// messages-repair:713 conversations of more than 1300 messages, in which every call is separated
+/// from its results.
 #[test]
 fn a_thousand_calls_are_paired_once_each() {
     let mut said = vec!["u:go".to_owned()];
@@ -125,8 +126,8 @@ fn commands_say_how_they_ended() {
     );
 }
 
-/// pi names nobody behind a message, joins nothing, does not send again what failed, and knows no
-/// Python and no mentioned files.
+/// pi states no author, merges nothing, does not send failed messages again, and has no Python and
+/// no mentioned files.
 #[test]
 fn pi_sends_in_its_own_way() {
     let said = [
@@ -199,7 +200,7 @@ fn sent(pi: Pi, said: &[&str]) -> Vec<ProviderMessage> {
     pi.provider_messages(messages(pi, &v3(&entries), None))
 }
 
-/// An entry below the one before it.
+/// Returns an entry that is the child of the one before it.
 fn line(at: usize, said: &str) -> String {
     let (id, parent) = (
         at.to_string(),

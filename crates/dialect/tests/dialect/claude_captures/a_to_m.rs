@@ -1,4 +1,4 @@
-//! What is expected of captures of scenarios whose names begin with a to m.
+//! Expected values of captures whose scenario names begin with a to m.
 
 use super::Expected;
 

@@ -1,4 +1,4 @@
-//! What is expected of captures of scenarios whose names begin with n to r.
+//! Expected values of captures whose scenario names begin with n to r.
 
 use super::Expected;
 

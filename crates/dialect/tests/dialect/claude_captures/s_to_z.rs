@@ -1,4 +1,4 @@
-//! What is expected of captures of scenarios whose names begin with s to z.
+//! Expected values of captures whose scenario names begin with s to z.
 
 use super::Expected;
 

@@ -1,4 +1,4 @@
-//! Sessions of the three eras of the app.
+//! Sessions of the three generations of the app.
 
 use boswell_dialect::myagents::MyAgents;
 use boswell_dialect::{Dialect, LinkKind, Permissions, Runtime, SessionLink};

@@ -1,4 +1,4 @@
-//! The index and the files that it names: damaged, missing, of another era.
+//! The index and the files that it names: damaged, missing, of another generation.
 
 use boswell_dialect::myagents::MyAgents;
 use boswell_dialect::{Depth, Dialect, FileInfo, Files, MemoryFiles, Reader, SideFiles, SideKind};
@@ -140,7 +140,7 @@ fn empty_jsonl_and_legacy_json_the_document_is_read() {
     }
 }
 
-/// Files of which the index cannot be read.
+/// Files whose index cannot be read.
 #[derive(Debug)]
 struct LockedIndex(MemoryFiles);
 

@@ -1,9 +1,9 @@
-//! What the rows of a transcript say.
+//! Metadata and views from the rows of a transcript.
 
 use boswell_dialect::Dialect;
 use boswell_dialect::Refine;
 use boswell_dialect::myagents::MyAgents;
-use boswell_model::{Block, Flags, Instant, MediaSource, Settings, Slot, Tip};
+use boswell_model::{Flags, Instant, MediaSource, Part, Settings, Slot, Tip};
 
 use super::{Bytes, ROWS, index_of, read};
 
@@ -111,10 +111,10 @@ fn a_row_shows_thoughts_calls_answers_and_safe_attachments() {
             .unwrap()
     };
     let answer = shown(1);
-    assert_eq!(answer.blocks.len(), 4);
+    assert_eq!(answer.parts.len(), 4);
     assert_eq!(
-        answer.blocks[2],
-        Block::Result {
+        answer.parts[2],
+        Part::Result {
             call: "t1".into(),
             text: "done".into(),
             is_error: false
@@ -126,16 +126,16 @@ fn a_row_shows_thoughts_calls_answers_and_safe_attachments() {
         [("a.rs".to_owned(), "Edit".to_owned())]
     );
     let asked = shown(2);
-    assert_eq!(asked.blocks[0], Block::Text("[not json] again".into()));
+    assert_eq!(asked.parts[0], Part::Text("[not json] again".into()));
     let media = MediaSource::Reference("attachments/s/f.png".into());
     assert_eq!(
-        asked.blocks[1],
-        Block::Media {
+        asked.parts[1],
+        Part::Media {
             mime: Some("image/png".into()),
             source: media
         }
     );
-    assert!(matches!(&asked.blocks[2], Block::Other { word, .. } if word == "unsafe_attachment"));
+    assert!(matches!(&asked.parts[2], Part::Other { word, .. } if word == "unsafe_attachment"));
     assert_eq!(
         shown(3).usage.and_then(|u| u.input),
         Some(5),

@@ -1,9 +1,9 @@
-//! Sessions made to ask pi about: one for every rule, and random ones.
+//! Sessions for the comparison with pi: one per rule, and random ones.
 
-/// A name, a session, and entries to stand at besides the tip and the root.
+/// A name, a session, and the leaves to compare besides the tip and the root.
 pub(crate) type TreeCase = (&'static str, String, &'static [&'static str]);
 
-/// One tree or more for every rule.
+/// Returns at least one tree per rule.
 pub(crate) fn trees() -> Vec<TreeCase> {
     let mut all = conversations();
     all.extend(compactions());
@@ -348,7 +348,7 @@ fn damaged() -> Vec<TreeCase> {
     ]
 }
 
-/// Entries of version 1: an index that counts them, and no ids.
+/// Returns entries of version 1, with an index that counts them and no ids.
 fn v1(kept: &str) -> String {
     let said = |text: &str| {
         format!(r#"{{"type":"message",{TIME},"message":{{"role":"user","content":"{text}"}}}}"#)
@@ -420,7 +420,7 @@ fn other_versions() -> Vec<TreeCase> {
     ]
 }
 
-/// A small generator of chance, so that a seed always gives the same tree.
+/// A small random number generator: a seed always gives the same tree.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -433,8 +433,8 @@ impl Dice {
     }
 }
 
-/// Entries in any order, each below one that was made before it, or below nothing, or below one
-/// that is gone. No circles: pi would never come back from one.
+/// Returns entries in random order, each the child of an earlier one, of none, or of a missing one.
+/// No cycles: pi would loop forever.
 pub(crate) fn random_tree(dice: &mut Dice) -> String {
     let count = 1 + dice.below(14);
     let mut lines: Vec<String> = Vec::new();

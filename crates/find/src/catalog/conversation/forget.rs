@@ -1,18 +1,18 @@
-//! Removes what conversations say of sessions that are forgotten.
+//! Removes conversation rows of sessions that are removed from the catalog.
 
 use std::collections::BTreeSet;
 
 use boswell_model::Result;
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
-use super::scope::drop_scope;
+use super::scope::{RowCount, remove_row};
 use super::{key, session_of};
 use crate::catalog::{Catalog, database, listing_snapshot};
 
-/// Removes every conversation that has one of these sessions, in every scope.
+/// Removes every conversation with one of these sessions, in every scope.
 ///
-/// Its other sessions stay. What is noted of them may repeat what the forgotten session said, so
-/// their rows go as well, and are made again by the next refresh.
+/// Its other sessions stay. Their notes may repeat text of the removed session, so their rows are
+/// removed as well, and the next refresh computes them again.
 pub(in crate::catalog) fn forget_sessions(
     tx: &Transaction<'_>,
     sessions: &[i64],
@@ -31,8 +31,12 @@ pub(in crate::catalog) fn forget_sessions(
     for session in &all {
         for scope in &scopes {
             let id = key(*scope, *session);
+            let mut count = RowCount::default();
+            for conversation in [id, conversation_of(tx, id)?] {
+                remove_row(tx, conversation, &mut count)?;
+            }
+            count.write(tx, *scope)?;
             for sql in [
-                "DELETE FROM conversation WHERE id=?1 OR id=(SELECT conversation FROM side WHERE id=?1)",
                 "DELETE FROM side WHERE id=?1 OR conversation=?1",
                 "DELETE FROM link WHERE id=?1",
                 "DELETE FROM beside WHERE id=?1",
@@ -46,13 +50,9 @@ pub(in crate::catalog) fn forget_sessions(
     Ok(())
 }
 
-/// The sessions of the conversation that one is in.
+/// Returns the sessions of the conversation of `id`.
 fn family(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Vec<i64>> {
-    let led: Option<i64> = tx
-        .prepare_cached("SELECT conversation FROM side WHERE id=?1")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    let conversation = led.unwrap_or(id);
+    let conversation = conversation_of(tx, id)?;
     let mut family = vec![session_of(conversation)];
     let mut sides = tx.prepare_cached("SELECT id FROM side WHERE conversation=?1")?;
     let mut sides = sides.query([conversation])?;
@@ -62,13 +62,21 @@ fn family(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Vec<i64>> {
     Ok(family)
 }
 
+/// The conversation that a session is in, or would be alone.
+pub(super) fn conversation_of(db: &Connection, id: i64) -> rusqlite::Result<i64> {
+    let led = db
+        .prepare_cached("SELECT conversation FROM side WHERE id=?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    Ok(led.unwrap_or(id))
+}
+
 impl Catalog {
-    /// Forgets all conversations, where one turned out to be damaged. The next refresh works
-    /// them out again.
+    /// Removes all conversation rows, because one is damaged. The next refresh computes them again.
     ///
     /// # Errors
     ///
-    /// As far as the catalog cannot be written.
+    /// If the catalog cannot be written.
     pub fn drop_conversations(&mut self) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| database::fault(&path, error);
@@ -76,13 +84,8 @@ impl Catalog {
             .db
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(fault)?;
-        let scopes: Vec<i64> = tx
-            .prepare("SELECT id FROM scope")
-            .and_then(|mut all| all.query_map([], |row| row.get(0))?.collect())
+        tx.execute_batch(database::WITHOUT_CONVERSATIONS)
             .map_err(fault)?;
-        for scope in scopes {
-            drop_scope(&tx, scope).map_err(fault)?;
-        }
         tx.commit().map_err(fault)
     }
 }

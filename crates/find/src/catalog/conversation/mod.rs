@@ -1,13 +1,12 @@
-//! Conversations as lists show them, ready to be shown before any file is looked at.
+//! Conversation rows: what lists show, available before any file is read.
 //!
 //! One row per conversation: title, tags and status with notes applied, linked sessions joined. The
-//! caller works them out, because only it knows the notes; this table keeps them, says which
+//! caller computes them, because only it knows the notes; this table stores them, returns which
 //! sessions changed since ([`Catalog::conversation_touches`](super::Catalog::conversation_touches))
 //! and returns a page in any order.
 //!
-//! Which sessions are one conversation depends on the stores that were looked at, so rows belong to
-//! a scope: a hash of the stores and settings that the caller answers for. At most [`SCOPES`] are
-//! kept.
+//! Which sessions are one conversation depends on the stores, so rows belong to a scope: a hash of
+//! the stores and settings of the caller. At most [`SCOPES`] are stored.
 
 mod forget;
 mod packed;
@@ -19,18 +18,19 @@ mod write;
 use boswell_model::{Instant, SessionRef};
 
 pub(super) use forget::forget_sessions;
+pub use packed::name_key;
 pub use page::{ConversationCursor, ConversationOrder, ConversationPage, ConversationQuery};
 pub use scope::ConversationScope;
 pub use touched::{ConversationTouches, NotesState};
 pub use write::{ConversationChanges, ConversationUpdate, NewConversation, SideName};
 
-/// How many scopes are kept: the stores of the environment, and a few that were named.
+/// Maximum number of scopes: the stores of the environment, and a few that were named.
 const SCOPES: usize = 4;
 
-/// A conversation as lists show it.
+/// A row of a conversation for lists.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ConversationRow {
-    /// The session that is shown: the one whose program the user talks to.
+    /// The session that is shown: that of the program that the user talks to.
     pub front: ConversationSide,
     /// The same conversation in other stores.
     pub linked: Vec<ConversationSide>,
@@ -38,41 +38,43 @@ pub struct ConversationRow {
     pub agents: String,
     /// Title, else summary, else first prompt, else the short id.
     pub name: String,
-    /// Who gave the title.
+    /// The author of the title.
     pub title_source: Option<String>,
-    /// Whether the status follows from the time of the last activity, so that it is worked out
-    /// when the row is shown.
+    /// Whether the status depends on the time of the last activity, so that it is computed when the
+    /// row is shown.
     pub open_status: bool,
-    /// Whether it shall stay where it is.
+    /// Whether it is pinned.
     pub pinned: bool,
     /// Whether it is archived.
     pub archived: bool,
-    /// Why lists leave it out unless asked.
+    /// Whether a stretch of the log could not be read as records.
+    pub damaged: bool,
+    /// Why lists hide it by default.
     pub hidden: Option<String>,
-    /// When it began.
+    /// Creation time.
     pub created: Option<Instant>,
-    /// When something last happened in any of its places.
+    /// Time of the last activity of any side.
     pub last_active: Option<Instant>,
-    /// When something last happened in the session that is shown.
+    /// Time of the last activity of the shown session.
     pub front_active: Option<Instant>,
-    /// User and assistant messages, where they were counted.
+    /// Number of user and assistant messages, if they were counted.
     pub messages: Option<u64>,
     /// Length of the log.
     pub bytes: u64,
-    /// What it cost in dollars, where that is known.
+    /// Cost in dollars, if it is known.
     pub cost: Option<f64>,
-    /// The state of the log that the row was made of.
+    /// Revision of the log that the row describes.
     pub revision: Option<String>,
 }
 
-/// One place of a conversation, with what filters choose by.
+/// One side of a conversation, with the columns that filters compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationSide {
     /// The session.
     pub reference: SessionRef,
-    /// The agent, where the log names one.
+    /// The agent, if the log names one.
     pub agent: Option<String>,
-    /// The folder it was held in.
+    /// The project folder.
     pub project: Option<String>,
     /// Active, paused, completed, error.
     pub status: Option<String>,
@@ -80,15 +82,15 @@ pub struct ConversationSide {
     pub git_branch: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,
-    /// Models that answered.
+    /// Models of the assistant messages.
     pub models: Vec<String>,
     /// Its title.
     pub title: Option<String>,
     /// A summary.
     pub summary: Option<String>,
-    /// What was asked first.
+    /// The first prompt.
     pub first_prompt: Option<String>,
-    /// What was asked last.
+    /// The last prompt.
     pub last_prompt: Option<String>,
 }
 
@@ -111,18 +113,19 @@ impl Default for ConversationSide {
 }
 
 impl ConversationRow {
-    /// The session that is shown, then the others.
+    /// Iterates over the shown session, then the others.
     pub fn sides(&self) -> impl Iterator<Item = &ConversationSide> {
         std::iter::once(&self.front).chain(&self.linked)
     }
 }
 
-/// The key of a session in a scope: both in one number, so that a table needs no second index.
+/// Returns the key of a session in a scope: both in one number, so that a table needs no second
+/// index.
 fn key(scope: i64, session: i64) -> i64 {
     (scope << 40) | session
 }
 
-/// The session of a key.
+/// Returns the session of a key.
 fn session_of(key: i64) -> i64 {
     key & ((1 << 40) - 1)
 }

@@ -1,24 +1,28 @@
-//! A row of a conversation in few bytes, with a checksum, and the columns that order it.
+//! A conversation row in few bytes, with a checksum, and the columns that sort it.
 //!
-//! The columns repeat what the bytes say. A row whose columns say something else is damaged: it
-//! would be shown in the wrong place, or although it is hidden.
+//! The columns repeat data of the bytes. A row whose columns differ is damaged: it would be shown
+//! in the wrong place, or although it is hidden.
 
 use boswell_model::{Instant, SessionRef};
+use boswell_store::store::Summary;
 
 use super::{ConversationRow, ConversationSide};
 use crate::catalog::codec::{Out, time};
 use crate::varint::{self, Reader};
 
-/// Stands for a time or a count that is not known: it comes after all others.
-pub(super) const UNKNOWN: i64 = i64::MIN;
-/// So many characters of a name are in the index; the rest only breaks ties.
-const NAME: usize = 48;
+/// The key of a time or a count that is not known: it comes after all others.
+pub(super) const UNKNOWN: i64 = i64::MAX;
 
 const OPEN_STATUS: u8 = 1;
 const PINNED: u8 = 2;
 const ARCHIVED: u8 = 4;
+const DAMAGED: u8 = 8;
+/// How many characters of a name count for the order by name: a list shows fewer, and a name can be
+/// a prompt of several hundred.
+const NAME_KEY: usize = 64;
 
-/// What a row is ordered and filtered by in SQL.
+/// What a row is ordered and filtered by in SQL. The smallest key comes first in every order, so
+/// that what follows a row is one range of an index: newest and largest have the smallest keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     pub(super) dialect: String,
@@ -28,20 +32,18 @@ pub(super) struct Columns {
     pub(super) messages: i64,
     pub(super) size: i64,
     pub(super) name: String,
-    pub(super) rest: String,
     pub(super) hidden: bool,
+}
+
+/// The key of a time or a count: the latest and the largest come first.
+pub(super) fn descending(number: i64) -> i64 {
+    number.saturating_neg()
 }
 
 impl Columns {
     pub(super) fn of(row: &ConversationRow) -> Columns {
-        let millis = |at: Option<Instant>| at.map_or(UNKNOWN, Instant::millis);
-        let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-        let lower = row.name.to_lowercase();
-        let cut = lower
-            .char_indices()
-            .nth(NAME)
-            .map_or(lower.len(), |(at, _)| at);
-        let (name, rest) = lower.split_at(cut);
+        let millis = |at: Option<Instant>| at.map_or(UNKNOWN, |at| descending(at.millis()));
+        let count = |count: u64| descending(i64::try_from(count).unwrap_or(i64::MAX));
         Columns {
             dialect: row.front.reference.dialect.clone(),
             session: row.front.reference.id.clone(),
@@ -49,23 +51,40 @@ impl Columns {
             created: millis(row.created),
             messages: row.messages.map_or(UNKNOWN, count),
             size: count(row.bytes),
-            name: name.to_owned(),
-            rest: rest.to_owned(),
+            name: name_key(&row.name),
             hidden: row.hidden.is_some(),
         }
     }
 }
 
+/// What the order by name goes by; refs decide between names that begin alike.
+pub fn name_key(name: &str) -> String {
+    let start = name.chars().take(NAME_KEY);
+    start.flat_map(char::to_lowercase).collect()
+}
+
 impl ConversationRow {
+    /// The name that follows from what the front says of itself.
+    fn usual_name(&self) -> String {
+        let front = &self.front;
+        let texts = [&front.title, &front.summary, &front.first_prompt];
+        Summary::name_from(texts, &front.reference.id)
+    }
+
     pub(super) fn pack(&self) -> Vec<u8> {
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
         let mut out = Out(vec![
             flag(self.open_status, OPEN_STATUS)
                 | flag(self.pinned, PINNED)
-                | flag(self.archived, ARCHIVED),
+                | flag(self.archived, ARCHIVED)
+                | flag(self.damaged, DAMAGED),
         ]);
         out.raw_text(&self.agents);
-        out.raw_text(&self.name);
+        // It repeats a text of the front but for a session that is called by another one.
+        out.text(
+            b'n',
+            Some(&*self.name).filter(|name| *name != self.usual_name()),
+        );
         out.text(b'T', self.title_source.as_deref());
         out.text(b'h', self.hidden.as_deref());
         out.text(b'R', self.revision.as_deref());
@@ -87,7 +106,7 @@ impl ConversationRow {
         out.sealed()
     }
 
-    /// None for what [`ConversationRow::pack`] did not write.
+    /// Decodes the bytes of [`ConversationRow::pack`]; `None` if they are not valid.
     pub(super) fn unpack(bytes: &[u8]) -> Option<ConversationRow> {
         let mut from = Reader::sealed(bytes)?;
         let flags = *from.bytes(1)?.first()?;
@@ -95,13 +114,15 @@ impl ConversationRow {
             open_status: flags & OPEN_STATUS != 0,
             pinned: flags & PINNED != 0,
             archived: flags & ARCHIVED != 0,
+            damaged: flags & DAMAGED != 0,
             agents: from.text()?.to_owned(),
-            name: from.text()?.to_owned(),
             ..ConversationRow::default()
         };
+        let mut name = None;
         let mut sides = Vec::with_capacity(1);
         while let Some([letter]) = from.bytes(1) {
             match letter {
+                b'n' => name = Some(from.text()?.to_owned()),
                 b'T' => row.title_source = Some(from.text()?.to_owned()),
                 b'h' => row.hidden = Some(from.text()?.to_owned()),
                 b'R' => row.revision = Some(from.text()?.to_owned()),
@@ -121,6 +142,7 @@ impl ConversationRow {
         let mut sides = sides.into_iter();
         row.front = sides.next()?;
         row.linked = sides.collect();
+        row.name = name.unwrap_or_else(|| row.usual_name());
         Some(row)
     }
 }
@@ -197,11 +219,12 @@ mod tests {
             linked: vec![ConversationSide::default(), side.clone()],
             front: side,
             agents: "myagents+claude@work".into(),
-            name: "Ä name that is longer than what the index takes of it, and more".into(),
+            name: "Ä name".into(),
             title_source: Some("note".into()),
             open_status: true,
             pinned: true,
             archived: true,
+            damaged: true,
             hidden: Some("archived".into()),
             created: Some(Instant::from_millis(-5)),
             last_active: Some(Instant::from_millis(7)),
@@ -215,7 +238,11 @@ mod tests {
 
     #[test]
     fn a_row_reads_back_and_a_changed_byte_is_noticed() {
-        for row in [row(), ConversationRow::default()] {
+        let named_by_title = ConversationRow {
+            name: "t".into(),
+            ..row()
+        };
+        for row in [row(), named_by_title, ConversationRow::default()] {
             let bytes = row.pack();
             assert_eq!(ConversationRow::unpack(&bytes), Some(row));
             for at in 0..bytes.len() {
@@ -228,15 +255,17 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_ordered_by_its_beginning_and_then_by_its_rest() {
+    fn the_latest_and_the_largest_come_first_and_what_is_unknown_last() {
         let columns = Columns::of(&row());
-        assert_eq!(columns.name.chars().count(), NAME);
-        assert_eq!(
-            format!("{}{}", columns.name, columns.rest),
-            row().name.to_lowercase()
-        );
-        assert!(columns.hidden && columns.messages == 0);
+        assert_eq!((columns.name.as_str(), columns.hidden), ("ä name", true));
+        let later = ConversationRow {
+            last_active: Some(Instant::from_millis(8)),
+            messages: Some(u64::MAX),
+            ..row()
+        };
+        let later = Columns::of(&later);
+        assert!(later.active < columns.active && later.messages < columns.messages);
         let unknown = Columns::of(&ConversationRow::default());
-        assert_eq!((unknown.active, unknown.messages), (UNKNOWN, UNKNOWN));
+        assert!(unknown.active > columns.active && unknown.messages > columns.messages);
     }
 }

@@ -1,15 +1,18 @@
-//! A page of conversations, by the index of its order.
+//! A page of conversations: one range of the index of its order.
+//!
+//! Every index ends with what breaks ties and with what rows are left out by, so that a page reads
+//! no row of the table that it does not show, and sorts nothing. A test asks SQLite for its plan.
 
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row};
 
-use super::packed::{Columns, UNKNOWN};
+use super::packed::{Columns, UNKNOWN, descending};
 use super::scope::Scope;
 use super::{ConversationRow, ConversationScope};
 use crate::catalog::Catalog;
 
-/// What conversations are ordered by. Refs break ties.
+/// The order of conversations. Refs break ties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ConversationOrder {
     /// Last active first.
@@ -25,63 +28,63 @@ pub enum ConversationOrder {
     Name,
 }
 
-/// Where an earlier page ended.
+/// The end of an earlier page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConversationCursor {
-    /// Behind this key of the order and this session.
-    Behind(i64, SessionRef),
-    /// Behind the row of this session.
+    /// Behind this time in milliseconds, or this count, and this session; none for an unknown one.
+    Behind(Option<i64>, SessionRef),
+    /// After the row of this session.
     Session(SessionRef),
 }
 
-/// Which conversations are asked for.
+/// A query for conversations.
 pub struct ConversationQuery<'q> {
     /// In which order.
     pub order: ConversationOrder,
-    /// Whether also those that lists leave out.
+    /// Whether hidden ones are included.
     pub hidden: bool,
     /// Only those last active at or after this time.
     pub since: Option<Instant>,
     /// Only those last active before this time.
     pub until: Option<Instant>,
-    /// Only those behind this place.
+    /// Only those after this position.
     pub after: Option<ConversationCursor>,
-    /// Leave out the first so many.
+    /// Number of rows to skip.
     pub offset: usize,
-    /// At most so many.
+    /// Maximum number of rows.
     pub limit: usize,
-    /// Chooses by anything else that a row says; none takes all.
+    /// A filter for all other columns; `None` selects all.
     pub takes: Option<&'q dyn Fn(&ConversationRow) -> bool>,
 }
 
 /// A page of conversations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConversationPage {
-    /// In order.
+    /// The rows in order.
     pub rows: Vec<ConversationRow>,
-    /// Whether others follow.
+    /// Whether more rows follow.
     pub more: bool,
-    /// What is known of the scope.
+    /// State of the scope.
     pub scope: ConversationScope,
 }
 
-/// The columns that a page is made of.
-const COLUMNS: &str =
-    "dialect, session, active, created, messages, size, name, rest, hidden, facts";
+/// The columns that a page reads.
+const COLUMNS: &str = "dialect, session, active, created, messages, size, name, hidden, facts";
 
 impl Catalog {
-    /// A page of the conversations of a scope; none if they were never all worked out.
+    /// Returns a page of the conversations of a scope; `None` if they were never completely
+    /// computed.
     ///
     /// # Errors
     ///
-    /// NotFound if the session of a cursor is not there, Damaged if a row is not what was written.
+    /// NotFound if the session of a cursor does not exist, Damaged if a row is damaged.
     pub fn conversation_page(
         &self,
         scope: &str,
         query: &ConversationQuery<'_>,
     ) -> Result<Option<ConversationPage>> {
         let fault = |error| self.fault(error);
-        // Count, time and rows must be of one moment.
+        // Count, time and rows must be read in one transaction.
         let moment = self.db.unchecked_transaction().map_err(fault)?;
         let Some(here) = Scope::read(&moment, scope).map_err(fault)? else {
             return Ok(None);
@@ -119,89 +122,75 @@ impl Catalog {
 
     fn select(&self, scope: i64, query: &ConversationQuery<'_>) -> Result<(String, Vec<Value>)> {
         let column = query.order.column();
-        let mut sql = format!("SELECT {COLUMNS} FROM conversation WHERE scope=?1");
+        // Which rows a time leaves out is unknown to the planner: it would sometimes choose the
+        // index of times and sort what it finds.
+        let mut sql = format!(
+            "SELECT {COLUMNS} FROM conversation INDEXED BY conversation_by_{column} WHERE scope=?"
+        );
         let mut values = vec![Value::Integer(scope)];
         if !query.hidden {
             sql.push_str(" AND hidden=0");
         }
         if query.since.is_some() || query.until.is_some() {
+            let key = |at: Instant| descending(at.millis());
             // A conversation without a time is in no range of times.
-            let since = query.since.map_or(UNKNOWN + 1, Instant::millis);
-            let until = query.until.map_or(i64::MAX, Instant::millis);
-            sql.push_str(" AND active>=?2 AND active<?3");
-            values.extend([Value::Integer(since), Value::Integer(until)]);
+            sql.push_str(" AND active<=? AND active>?");
+            values.extend([
+                Value::Integer(query.since.map_or(UNKNOWN - 1, key)),
+                Value::Integer(query.until.map_or(i64::MIN, key)),
+            ]);
         }
-        let mut next = values.len() + 1;
         if let Some(after) = &query.after {
-            let place = self.place(scope, query.order, after)?;
-            let (a, b, d, s) = (next, next + 1, next + 2, next + 3);
-            // The first comparison finds the beginning in the index.
-            sql.push_str(&match query.order {
-                ConversationOrder::Name => format!(
-                    " AND name>=?{a} AND (name, rest, dialect, session)>(?{a},?{b},?{d},?{s})"
-                ),
-                _ => format!(
-                    " AND {column}<=?{a} AND ?{b} IS NOT NULL
-                     AND ({column}<?{a} OR (dialect, session)>(?{d},?{s}))"
-                ),
-            });
-            values.extend(place);
-            next += 4;
+            sql.push_str(&format!(" AND ({column}, dialect, session)>(?,?,?)"));
+            values.extend(self.place(scope, query.order, after)?);
         }
-        sql.push_str(match query.order {
-            ConversationOrder::Active => " ORDER BY active DESC, dialect, session, id",
-            ConversationOrder::Created => " ORDER BY created DESC, dialect, session, id",
-            ConversationOrder::Messages => " ORDER BY messages DESC, dialect, session, id",
-            ConversationOrder::Size => " ORDER BY size DESC, dialect, session, id",
-            ConversationOrder::Name => " ORDER BY name, rest, dialect, session, id",
-        });
+        sql.push_str(&format!(" ORDER BY {column}, dialect, session"));
         if query.takes.is_none() {
             let most = query.offset.saturating_add(query.limit).saturating_add(1);
-            sql.push_str(&format!(" LIMIT ?{next}"));
+            sql.push_str(" LIMIT ?");
             values.push(Value::Integer(i64::try_from(most).unwrap_or(i64::MAX)));
         }
         Ok((sql, values))
     }
 
-    /// What a page begins behind: two parts of the key, dialect and session.
+    /// What a page begins behind: the key of the order, dialect and session.
     fn place(
         &self,
         scope: i64,
         order: ConversationOrder,
         after: &ConversationCursor,
-    ) -> Result<[Value; 4]> {
-        let (first, rest, session) = match after {
-            ConversationCursor::Behind(key, session) => {
-                (Value::Integer(*key), String::new(), session)
+    ) -> Result<[Value; 3]> {
+        let (key, session) = match after {
+            ConversationCursor::Behind(number, session) => {
+                (number.map_or(UNKNOWN, descending).into(), session)
             }
             ConversationCursor::Session(session) => {
+                let column = order.column();
                 let sql = format!(
-                    "SELECT {}, rest FROM conversation WHERE session=?1 AND dialect=?2 AND scope=?3",
-                    order.column()
+                    "SELECT {column} FROM conversation WHERE session=?1 AND dialect=?2 AND scope=?3"
                 );
-                let found = (self.db.prepare_cached(&sql))
+                let found: Option<Value> = (self.db.prepare_cached(&sql))
                     .and_then(|mut one| {
                         let of = rusqlite::params![session.id, session.dialect, scope];
-                        one.query_row(of, |row| Ok((row.get(0)?, row.get(1)?)))
-                            .optional()
+                        one.query_row(of, |row| row.get(0)).optional()
                     })
                     .map_err(|error| self.fault(error))?;
-                let (first, rest) = found.ok_or_else(|| {
+                let key = found.ok_or_else(|| {
                     Error::new(ErrorKind::NotFound, format!("{session} is not in the list"))
                 })?;
-                (first, rest, session)
+                (key, session)
             }
         };
         Ok([
-            first,
-            Value::Text(rest),
-            Value::Text(session.dialect.clone()),
-            Value::Text(session.id.clone()),
+            key,
+            session.dialect.clone().into(),
+            session.id.clone().into(),
         ])
     }
 }
 
 impl ConversationOrder {
+    /// The column of its key, which also names its index.
     fn column(self) -> &'static str {
         match self {
             ConversationOrder::Active => "active",
@@ -213,7 +202,7 @@ impl ConversationOrder {
     }
 }
 
-/// A row whose checksum is right and whose columns say what it says.
+/// Returns a row if its checksum is correct and its columns match it.
 fn verified(row: &Row<'_>) -> rusqlite::Result<Option<ConversationRow>> {
     let columns = Columns {
         dialect: row.get(0)?,
@@ -223,10 +212,9 @@ fn verified(row: &Row<'_>) -> rusqlite::Result<Option<ConversationRow>> {
         messages: row.get(4)?,
         size: row.get(5)?,
         name: row.get(6)?,
-        rest: row.get(7)?,
-        hidden: row.get(8)?,
+        hidden: row.get(7)?,
     };
-    let facts = row.get_ref(9)?.as_blob().ok();
+    let facts = row.get_ref(8)?.as_blob().ok();
     let unpacked = facts.and_then(ConversationRow::unpack);
     Ok(unpacked.filter(|row| Columns::of(row) == columns))
 }
@@ -234,6 +222,9 @@ fn verified(row: &Row<'_>) -> rusqlite::Result<Option<ConversationRow>> {
 fn damaged() -> Error {
     Error::new(
         ErrorKind::Damaged,
-        "what the catalog keeps of a conversation is damaged",
+        "the row of a conversation in the catalog is damaged",
     )
 }
+
+#[cfg(test)]
+mod tests;

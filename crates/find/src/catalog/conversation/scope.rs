@@ -1,46 +1,47 @@
-//! The scopes that conversations are kept for.
+//! The scopes of conversation rows.
 
-use boswell_model::{Instant, Result};
+use boswell_model::{Instant, Result, SessionRef};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::SCOPES;
 use crate::catalog::Catalog;
+use crate::catalog::database::CONVERSATION_INDEXES;
 
-/// A scope as it was written down last.
+/// The stored state of a scope.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
     pub(super) id: i64,
-    /// Changes up to this revision of the catalog are in its rows.
+    /// The rows contain changes up to this revision of the catalog.
     pub(super) rev: i64,
-    /// The state of the notes that are in its rows.
+    /// The state of the notes that the rows contain.
     pub(super) notes: i64,
-    /// When every file was last looked at; none while the rows are not complete.
+    /// Time of the last refresh; `None` while the rows are not complete.
     pub(super) as_of: Option<Instant>,
-    /// Names of the stores whose sessions are in its rows.
+    /// Names of the stores whose sessions the rows contain.
     pub(super) stores: Vec<String>,
     pub(super) shown: u64,
     pub(super) hidden: u64,
 }
 
-/// What is known of the conversations of a scope.
+/// The state of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConversationScope {
-    /// When every file was last looked at.
+    /// Time of the last refresh.
     pub as_of: Instant,
-    /// How many conversations lists show.
+    /// Number of conversations that lists show.
     pub shown: u64,
-    /// How many they leave out unless asked.
+    /// Number of hidden conversations.
     pub hidden: u64,
 }
 
 impl Catalog {
-    /// What is known of a scope; none if its conversations were never all worked out.
+    /// Returns the state of a scope; `None` if its conversations were never completely computed.
     pub fn conversation_scope(&self, name: &str) -> Result<Option<ConversationScope>> {
         let scope = Scope::read(&self.db, name).map_err(|error| self.fault(error))?;
         Ok(scope.and_then(|scope| scope.known()))
     }
 
-    /// The state of the notes that are in the rows of a scope.
+    /// Returns the state of the notes that the rows of a scope contain.
     pub fn notes_mark(&self, name: &str) -> Result<Option<i64>> {
         let scope = Scope::read(&self.db, name).map_err(|error| self.fault(error))?;
         Ok(scope.map(|scope| scope.notes))
@@ -84,7 +85,7 @@ impl Scope {
         })
     }
 
-    /// Makes a scope, in the place of the one that was used longest ago if there are too many.
+    /// Creates a scope; it replaces the least recently used one if there are too many.
     pub(super) fn make(tx: &Transaction<'_>, name: &str, now: Instant) -> rusqlite::Result<i64> {
         let used: Vec<i64> = tx
             .prepare("SELECT id FROM scope ORDER BY used")?
@@ -100,12 +101,16 @@ impl Scope {
         Ok(tx.last_insert_rowid())
     }
 
-    /// Notes up to where the rows are complete.
+    /// Records up to which revision the rows are complete.
     pub(super) fn complete(
         &self,
         tx: &Transaction<'_>,
         as_of: Option<Instant>,
     ) -> rusqlite::Result<()> {
+        // A page is read from complete scopes only, so it never misses its index.
+        if self.as_of.is_none() && as_of.is_some() {
+            tx.execute_batch(CONVERSATION_INDEXES)?;
+        }
         tx.prepare_cached(
             "UPDATE scope SET rev=?2, notes=?3, as_of=COALESCE(?4, as_of), used=COALESCE(?4, used)
              WHERE id=?1",
@@ -125,6 +130,52 @@ impl Scope {
         }
         Ok(())
     }
+}
+
+/// By how much the number of rows of a scope changes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct RowCount {
+    shown: i64,
+    hidden: i64,
+}
+
+impl RowCount {
+    pub(super) fn add(&mut self, is_hidden: bool, rows: i64) {
+        if is_hidden {
+            self.hidden += rows;
+        } else {
+            self.shown += rows;
+        }
+    }
+
+    /// Adds it to what the scope has.
+    pub(super) fn write(self, tx: &Transaction<'_>, scope: i64) -> rusqlite::Result<()> {
+        if self == RowCount::default() {
+            return Ok(());
+        }
+        tx.prepare_cached("UPDATE scope SET shown=shown+?2, hidden=hidden+?3 WHERE id=?1")?
+            .execute([scope, self.shown, self.hidden])
+            .map(drop)
+    }
+}
+
+/// Removes the row of a conversation, and says which session it showed.
+pub(super) fn remove_row(
+    tx: &Transaction<'_>,
+    id: i64,
+    count: &mut RowCount,
+) -> rusqlite::Result<Option<SessionRef>> {
+    let gone = tx
+        .prepare_cached("DELETE FROM conversation WHERE id=?1 RETURNING dialect, session, hidden")?
+        .query_row([id], |row| {
+            let session: (String, String) = (row.get(0)?, row.get(1)?);
+            Ok((SessionRef::new(session.0, session.1), row.get(2)?))
+        })
+        .optional()?;
+    Ok(gone.map(|(session, is_hidden)| {
+        count.add(is_hidden, -1);
+        session
+    }))
 }
 
 /// Removes a scope with all of its rows.

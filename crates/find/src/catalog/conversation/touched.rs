@@ -1,10 +1,10 @@
-//! Which conversations must be worked out again: those of sessions that changed, and of sessions
-//! that are linked with them.
+//! Finds conversations that must be computed again: those of sessions that changed, and of sessions
+//! linked to them.
 //!
-//! Every change of a session's row has a revision, so what changed is a range of an index. Notes
-//! and side files have no revision: of those, sums are compared. A set of sessions is
-//! complete once it has every session of the conversations that they were in, every session that
-//! they name and every session that names them: links outside of it cannot change what it is.
+//! Every change of a session's row has a revision, so the changes are a range of an index. Notes
+//! and side files have no revision: their hashes are compared. A set of sessions is complete if it
+//! contains every session of the conversations that they were in, every session that they name and
+//! every session that names them: links outside of it cannot affect it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,44 +16,46 @@ use super::scope::Scope;
 use super::{key, session_of};
 use crate::catalog::{Catalog, CatalogRow};
 
-/// Where so many sessions and a quarter of all changed, all are worked out.
+/// If this many sessions and a quarter of all changed, all are computed.
 const FEW: usize = 256;
 
-/// What notes say, as far as it tells whether they changed.
+/// The state of the notes, to detect changes.
 #[derive(Debug, Clone, Default)]
 pub struct NotesState {
-    /// The state of the file that they are in.
+    /// State of the notes' file.
     pub mark: i64,
-    /// By session a sum of what is noted of it.
+    /// By session a hash of its notes.
     pub sums: HashMap<SessionRef, i64>,
 }
 
-/// Which conversations of a scope must be worked out again.
+/// The conversations of a scope that must be computed again.
 #[derive(Debug, Default)]
 pub struct ConversationTouches {
-    /// Sessions whose conversations are worked out, by their places among the entries; complete
-    /// but for sessions that cannot be read.
+    /// Sessions whose conversations are computed, by their indexes among the rows; complete except
+    /// for unreadable sessions.
     pub entries: Vec<usize>,
     /// Whether these are all sessions.
     pub all: bool,
+    /// Whether there was no row of the scope, so that none must be looked for or removed.
+    pub(super) is_new: bool,
     /// When the rows were last complete.
     pub(super) as_of: Option<Instant>,
     pub(super) scope: String,
-    /// The state of the scope that this was found out for; none if there was none.
+    /// The state of the scope at that time; `None` if there was none.
     pub(super) before: Option<i64>,
-    /// What the scope is once the conversations were put.
+    /// The state of the scope after the conversations were written.
     pub(super) next: Scope,
-    /// Conversations that go unless they are put again, by their keys.
+    /// Conversations that are removed unless they are written again, by their keys.
     pub(super) old: HashSet<i64>,
-    /// Sessions that are in no conversation unless one with them is put, by their keys.
+    /// Sessions without a conversation unless one with them is written, by their keys.
     pub(super) loose: HashSet<i64>,
-    /// What side files say, where that changed.
+    /// Changed hashes of side files.
     pub(super) side_files: Vec<(i64, i64)>,
 }
 
 impl ConversationTouches {
-    /// Whether there is nothing to write: no conversation was touched, and the files were looked
-    /// at around that time. Writing the exact time of each look would cost more than the look.
+    /// Whether there is nothing to write: no conversation changed, and the last refresh was at
+    /// about that time. Writing the exact time of each refresh would cost more than the refresh.
     pub fn is_current(&self, as_of: Instant) -> bool {
         const EXACT: i64 = 1000;
         let nothing = self.entries.is_empty() && self.old.is_empty() && self.side_files.is_empty();
@@ -63,12 +65,12 @@ impl ConversationTouches {
 }
 
 impl Catalog {
-    /// Which conversations must be worked out again after a refresh that found these entries and
-    /// could list these stores.
+    /// Finds the conversations that must be computed again after a refresh with these entries and
+    /// listed stores.
     ///
     /// # Errors
     ///
-    /// As far as the catalog or the log of a linked session cannot be read.
+    /// If the catalog or the log of a linked session cannot be read.
     pub fn conversation_touches(
         &self,
         stores: &Stores,
@@ -134,11 +136,12 @@ impl ConversationTouches {
         self.old = ids("conversation")?;
         self.loose = ids("side")?;
         self.loose.extend(ids("link")?);
+        self.is_new = self.old.is_empty() && self.loose.is_empty();
         Ok(())
     }
 }
 
-/// What side files say, against what they said before.
+/// Hashes of side files, compared with the stored ones.
 #[derive(Default)]
 struct SideFileSums {
     changed: Vec<(i64, i64)>,
@@ -183,11 +186,11 @@ struct Search<'c> {
     scope: i64,
     rev: i64,
     stores: Vec<String>,
-    /// Sessions that are known to be touched, by their rows.
+    /// Affected sessions, by their row ids.
     ids: BTreeSet<i64>,
-    /// Names that touched sessions use for others, each with the dialects that are meant.
+    /// Names that affected sessions use for others, each with the dialects that they refer to.
     wanted: HashMap<String, HashSet<&'static str>>,
-    /// Of those that are done, their places among the entries.
+    /// Finished sessions, by their indexes among the rows.
     found: BTreeSet<usize>,
     done: HashSet<i64>,
     old: HashSet<i64>,
@@ -216,7 +219,7 @@ impl<'c> Search<'c> {
             .collect()
     }
 
-    /// Sessions whose rows changed, and those of stores that came or went.
+    /// Finds sessions whose rows changed, and those of added or removed stores.
     fn changed(&mut self, listed: &[String]) -> rusqlite::Result<()> {
         let later = self.numbers("SELECT id FROM session WHERE rev>?1", [self.rev])?;
         self.ids.extend(later);
@@ -233,7 +236,7 @@ impl<'c> Search<'c> {
         Ok(())
     }
 
-    /// Sessions of conversations of which other notes speak than before.
+    /// Finds sessions of conversations whose notes changed.
     fn noted(
         &mut self,
         stores: &Stores,
@@ -264,19 +267,12 @@ impl<'c> Search<'c> {
         Ok(())
     }
 
-    /// The conversation that a session is in, or would be alone.
+    /// Returns the conversation of a session, or the one that it would form alone.
     fn conversation_of(&self, session: i64) -> rusqlite::Result<i64> {
-        let id = key(self.scope, session);
-        let led = self
-            .catalog
-            .db
-            .prepare_cached("SELECT conversation FROM side WHERE id=?1")?
-            .query_row([id], |row| row.get(0))
-            .optional()?;
-        Ok(led.unwrap_or(id))
+        super::forget::conversation_of(&self.catalog.db, key(self.scope, session))
     }
 
-    /// Goes on until no session that is found leads to another one.
+    /// Continues until no found session leads to another one.
     fn complete(&mut self, stores: &Stores, entries: &mut [CatalogRow]) -> Result<()> {
         while !self.ids.is_empty() || !self.wanted.is_empty() {
             let ids = std::mem::take(&mut self.ids);
@@ -307,7 +303,7 @@ impl<'c> Search<'c> {
         Ok(())
     }
 
-    /// Sessions that the rows of the scope connect with one.
+    /// Finds sessions that the rows of the scope connect with one.
     fn leads(&mut self, session: i64) -> rusqlite::Result<()> {
         if !self.done.insert(session) {
             return Ok(());
@@ -338,7 +334,7 @@ impl<'c> Search<'c> {
         Ok(())
     }
 
-    /// Sessions that use a name: for another one (`alias` 0), or for themselves.
+    /// Finds sessions that use a name: for another one (`alias` 0), or for themselves.
     fn named(&mut self, dialect: &str, name: &str, alias: i64) -> rusqlite::Result<()> {
         let (from, to) = (key(self.scope, 0), key(self.scope + 1, 0));
         let found = self.numbers(
@@ -350,7 +346,7 @@ impl<'c> Search<'c> {
         Ok(())
     }
 
-    /// Sessions that the log of one names, and those that mean it by the name that its log states.
+    /// Finds sessions that the log of one names, and those that refer to it by the id in its log.
     fn entry(&mut self, stores: &Stores, entry: &mut CatalogRow) -> Result<()> {
         if !self.done.contains(&entry.row) {
             self.ids.insert(entry.row);
@@ -363,7 +359,7 @@ impl<'c> Search<'c> {
             return Ok(());
         }
         self.catalog.load(entry)?;
-        // What cannot be read is left out of lists too.
+        // Lists omit unreadable sessions too.
         let Ok(summary) = entry.summary(store) else {
             return Ok(());
         };

@@ -1,66 +1,66 @@
-//! Writes down what conversations are now.
+//! Writes conversation rows.
 
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::packed::Columns;
-use super::scope::Scope;
+use super::scope::{RowCount, Scope, remove_row};
 use super::{ConversationRow, ConversationTouches, key};
 use crate::catalog::{Catalog, CatalogRow, database, listing_snapshot};
 
-/// A conversation that was worked out.
+/// A computed conversation.
 #[derive(Debug, Default)]
 pub struct NewConversation {
-    /// As lists show it.
+    /// The row for lists.
     pub row: ConversationRow,
-    /// Its sessions by their places among the entries, the front first.
+    /// Its sessions by their indexes among the rows, the front first.
     pub sides: Vec<usize>,
-    /// The sum of what is noted of its sessions.
+    /// The hash of its sessions' notes.
     pub notes: i64,
-    /// What its sessions call others and themselves.
+    /// Names that its sessions use for others and themselves.
     pub names: Vec<SideName>,
 }
 
-/// What the log of a session calls another session or itself.
+/// A name in the log of a session for another session or itself.
 #[derive(Debug)]
 pub struct SideName {
-    /// The session by its place among the entries.
+    /// Index of the session among the rows.
     pub side: usize,
-    /// The session that is meant.
+    /// The session that the name refers to.
     pub means: SessionRef,
-    /// Whether it means itself.
+    /// Whether it refers to itself.
     pub is_alias: bool,
 }
 
 /// Whether more conversations follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConversationUpdate {
-    /// These are some of them.
+    /// Some of the conversations.
     Part,
-    /// These are the last ones: what was touched and not put is gone. With the time at which
-    /// every file was looked at, if every log was read as it was then.
+    /// The last conversations: affected ones that were not written are removed. With the time of
+    /// the refresh, if every log was read in its state at that time.
     Last(Option<Instant>),
 }
 
-/// What became of conversations.
+/// The changes of conversations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConversationChanges {
-    /// Conversations that were not there before.
+    /// New conversations.
     pub added: Vec<SessionRef>,
-    /// Those of which something is shown that was not.
+    /// Conversations whose row changed.
     pub changed: Vec<SessionRef>,
-    /// Those that are not there any more.
+    /// Conversations that no longer exist.
     pub gone: Vec<SessionRef>,
-    /// How many rows were written or deleted.
+    /// Number of rows that were written or deleted.
     pub writes: u64,
 }
 
 impl Catalog {
-    /// Writes down conversations that were touched. Rows that stay as they are, are not written.
+    /// Writes affected conversations. Unchanged rows are not written.
     ///
     /// # Errors
     ///
-    /// Conflict if another process did so meanwhile: its rows are as good.
+    /// Conflict if another process did so concurrently: its rows are as good.
     pub fn put_conversations(
         &mut self,
         touches: &mut ConversationTouches,
@@ -90,6 +90,7 @@ impl Catalog {
         let mut writer = Writer {
             tx: &tx,
             scope: id,
+            count: RowCount::default(),
             changes: ConversationChanges::default(),
         };
         for conversation in new {
@@ -97,11 +98,12 @@ impl Catalog {
         }
         if let ConversationUpdate::Last(as_of) = update {
             writer.drop_old(touches).map_err(fault)?;
-            // Only where no other process wrote since the refresh, its rows were seen.
+            // The rows were seen only if no other process wrote since the refresh.
             let clock = listing_snapshot::rev(&tx).map_err(fault)?;
             touches.next.rev = if clock == base + own { clock } else { base };
             touches.next.complete(&tx, as_of).map_err(fault)?;
         }
+        writer.count.write(&tx, id).map_err(fault)?;
         let changes = writer.changes;
         tx.commit().map_err(fault)?;
         touches.before = Some(match update {
@@ -112,9 +114,17 @@ impl Catalog {
     }
 }
 
+/// Whether the row of a conversation takes the place of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Free,
+    Taken,
+}
+
 struct Writer<'t> {
     tx: &'t Transaction<'t>,
     scope: i64,
+    count: RowCount,
     changes: ConversationChanges,
 }
 
@@ -135,12 +145,14 @@ impl Writer<'_> {
             return Ok(());
         };
         touches.old.remove(front);
-        for key in &keys {
-            touches.loose.remove(key);
-            self.execute("DELETE FROM link WHERE id=?1", *key)?;
+        if !touches.is_new {
+            for key in &keys {
+                touches.loose.remove(key);
+                self.execute("DELETE FROM link WHERE id=?1", *key)?;
+            }
+            self.execute("DELETE FROM side WHERE id=?1", *front)?;
+            self.execute("DELETE FROM side WHERE conversation=?1", *front)?;
         }
-        self.execute("DELETE FROM side WHERE id=?1", *front)?;
-        self.execute("DELETE FROM side WHERE conversation=?1", *front)?;
         for side in linked {
             self.tx
                 .prepare_cached("INSERT OR REPLACE INTO side VALUES(?1,?2)")?
@@ -156,62 +168,78 @@ impl Writer<'_> {
                     name.means.id
                 ])?;
         }
-        self.row(*front, new)
-    }
-
-    fn row(&mut self, id: i64, new: &NewConversation) -> rusqlite::Result<()> {
         let facts = new.row.pack();
+        if touches.is_new {
+            return self.insert(*front, new, facts, Place::Free);
+        }
         let before: Option<(Vec<u8>, i64)> = self
             .tx
             .prepare_cached("SELECT facts, notes FROM conversation WHERE id=?1")?
-            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([*front], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        let is_new = before.is_none();
-        if let Some((bytes, notes)) = before {
-            if bytes == facts {
-                // Another note need not change what is shown.
-                if notes != new.notes {
-                    self.tx
-                        .prepare_cached("UPDATE conversation SET notes=?2 WHERE id=?1")?
-                        .execute([id, new.notes])?;
-                }
-                return Ok(());
+        match before {
+            None => self.insert(*front, new, facts, Place::Free),
+            Some((bytes, notes)) if bytes == facts && notes == new.notes => Ok(()),
+            // Another note need not change the row.
+            Some((bytes, _)) if bytes == facts => self
+                .tx
+                .prepare_cached("UPDATE conversation SET notes=?2 WHERE id=?1")?
+                .execute([*front, new.notes])
+                .map(drop),
+            Some(_) => {
+                remove_row(self.tx, *front, &mut self.count)?;
+                self.insert(*front, new, facts, Place::Taken)
             }
-            self.execute("DELETE FROM conversation WHERE id=?1", id)?;
         }
+    }
+
+    fn insert(
+        &mut self,
+        id: i64,
+        new: &NewConversation,
+        facts: Vec<u8>,
+        place: Place,
+    ) -> rusqlite::Result<()> {
         let at = Columns::of(&new.row);
-        self.tx
+        // Where two processes work out a new scope at once, the row of the other is as good.
+        let written = self
+            .tx
             .prepare_cached(
-                "INSERT INTO conversation(id, scope, dialect, session, active, created, messages,
-                 size, name, rest, hidden, notes, facts) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+                "INSERT OR IGNORE INTO conversation(id, scope, dialect, session, active, created,
+                 messages, size, name, hidden, notes, facts)
+                 VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
             )?
             .execute(params![
-                id, self.scope, at.dialect, at.session, at.active, at.created, at.messages,
-                at.size, at.name, at.rest, at.hidden, new.notes, facts
+                id,
+                self.scope,
+                at.dialect,
+                at.session,
+                at.active,
+                at.created,
+                at.messages,
+                at.size,
+                at.name,
+                at.hidden,
+                new.notes,
+                facts
             ])?;
+        if written == 0 {
+            return Ok(());
+        }
+        self.count.add(at.hidden, 1);
         self.changes.writes += 1;
-        let list = if is_new {
-            &mut self.changes.added
-        } else {
-            &mut self.changes.changed
+        let list = match place {
+            Place::Free => &mut self.changes.added,
+            Place::Taken => &mut self.changes.changed,
         };
         list.push(new.row.front.reference.clone());
         Ok(())
     }
 
-    /// Removes what was touched and is in no conversation any more.
+    /// Removes affected rows that are in no conversation any more.
     fn drop_old(&mut self, touches: &mut ConversationTouches) -> rusqlite::Result<()> {
         for id in std::mem::take(&mut touches.old) {
-            let gone = self
-                .tx
-                .prepare_cached("DELETE FROM conversation WHERE id=?1 RETURNING dialect, session")?
-                .query_row([id], |row| {
-                    Ok(SessionRef::new(
-                        row.get::<_, String>(0)?,
-                        row.get::<_, String>(1)?,
-                    ))
-                })
-                .optional()?;
+            let gone = remove_row(self.tx, id, &mut self.count)?;
             self.execute("DELETE FROM side WHERE conversation=?1", id)?;
             self.changes.writes += u64::from(gone.is_some());
             self.changes.gone.extend(gone);

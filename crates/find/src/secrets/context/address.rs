@@ -31,6 +31,16 @@ pub(super) fn is_example(user: &[u8], password: &[u8]) -> bool {
     value::is_reference(password) || password.iter().all(|byte| matches!(byte, b'.' | b'*'))
 }
 
+/// The part before the path. Where that has neither user nor port, it is the whole: a `/` in a
+/// password should be escaped, and often is not.
+fn authority(whole: &[u8], web: bool) -> Option<&[u8]> {
+    let slash = whole.iter().position(|byte| b"/?#".contains(byte));
+    let authority = whole.get(..slash.unwrap_or(whole.len()))?;
+    let has_port = authority.last().is_some_and(u8::is_ascii_digit) && authority.contains(&b':');
+    let found = authority.contains(&b'@') || web || has_port;
+    Some(if found { authority } else { whole })
+}
+
 pub(super) fn address(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
     let scheme = text
         .get(..range.start)?
@@ -46,23 +56,9 @@ pub(super) fn address(text: &[u8], range: &Range<usize>) -> Option<Range<usize>>
         byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`<>\\|".contains(byte)
     };
     let whole = rest.get(..rest.iter().take(512).take_while(|byte| !stop(byte)).count())?;
-    let authority = whole.get(
-        ..whole
-            .iter()
-            .position(|byte| b"/?#".contains(byte))
-            .unwrap_or(whole.len()),
-    )?;
-    // A `/` in a password should be escaped, and often is not; behind a host there is a number.
-    let port = |part: &[u8]| {
-        part.iter().rev().take_while(|b| b.is_ascii_digit()).count() > 0 && part.contains(&b':')
-    };
-    let web =
-        text.get(..range.start)?.ends_with(b"http") || text.get(..range.start)?.ends_with(b"https");
-    let part = if authority.contains(&b'@') || web || port(authority) {
-        authority
-    } else {
-        whole
-    };
+    let before = text.get(..range.start)?;
+    let web = before.ends_with(b"http") || before.ends_with(b"https");
+    let part = authority(whole, web)?;
     let end = memchr::memrchr(b'@', part)?;
     let colon = memchr::memchr(b':', part.get(..end)?)?;
     let (user, password) = (part.get(..colon)?, part.get(colon + 1..end)?);

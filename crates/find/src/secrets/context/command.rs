@@ -52,6 +52,14 @@ fn line_end(rest: &[u8]) -> usize {
     rest.len()
 }
 
+/// An option or a file is not the password of the option before it.
+fn is_plain(word: &[u8]) -> bool {
+    !word.is_empty()
+        && !word.starts_with(b"-")
+        && !value::is_reference(word)
+        && !value::is_code(word)
+}
+
 fn argument(text: &[u8], at: usize, takes: Takes) -> Option<Range<usize>> {
     let long = text
         .get(..at)?
@@ -75,12 +83,7 @@ fn argument(text: &[u8], at: usize, takes: Takes) -> Option<Range<usize>> {
     let word = text.get(range.clone())?;
     let digits = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_digit);
     if takes != Takes::Pair {
-        // An option or a file is not the password of this one.
-        let plain = !word.is_empty()
-            && !word.starts_with(b"-")
-            && !value::is_reference(word)
-            && !value::is_code(word);
-        return plain.then_some(range);
+        return is_plain(word).then_some(range);
     }
     let sign = word.iter().position(|byte| matches!(byte, b':' | b'='))?;
     let (user, password) = (word.get(..sign)?, word.get(sign + 1..)?);

@@ -52,24 +52,21 @@ pub(super) fn cookies(
         .unwrap_or_default()
         .split(|byte| *byte == b';')
     {
-        let start = from;
-        from += pair.len() + 1;
-        let Some(sign) = memchr::memchr(b'=', pair) else {
-            continue;
-        };
-        let (name, value) = (
-            pair.get(..sign).unwrap_or_default(),
-            pair.get(sign + 1..).unwrap_or_default(),
-        );
-        let value = value
-            .split(|byte| *byte == b' ' || *byte == b',')
-            .next()
-            .unwrap_or_default();
-        if is_cookie(name.trim_ascii(), value) {
-            found.push(("cookie", start + sign + 1..start + sign + 1 + value.len()));
+        if let Some(value) = cookie(pair) {
+            found.push(("cookie", from + value.start..from + value.end));
         }
+        from += pair.len() + 1;
     }
     at + open + len
+}
+
+/// The value of a pair `name=value` that is a cookie.
+fn cookie(pair: &[u8]) -> Option<Range<usize>> {
+    let sign = memchr::memchr(b'=', pair)?;
+    let (name, value) = (pair.get(..sign)?, pair.get(sign + 1..)?);
+    let mut words = value.split(|byte| *byte == b' ' || *byte == b',');
+    let value = words.next()?;
+    is_cookie(name.trim_ascii(), value).then_some(sign + 1..sign + 1 + value.len())
 }
 
 fn is_cookie(name: &[u8], value: &[u8]) -> bool {

@@ -65,7 +65,7 @@ pub(super) fn changes(most: usize) -> impl Strategy<Value = Vec<Change>> {
     })
 }
 
-/// A session of Codex, a fork that only copied it, and a document about the fork.
+/// Returns a Codex session, a fork without messages of its own, and a document about the fork.
 pub(super) fn an_idle_fork_with_a_front() -> Vec<Change> {
     let change = |what, who| Change {
         what,

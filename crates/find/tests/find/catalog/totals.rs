@@ -1,4 +1,4 @@
-//! Every message counts once in the totals.
+//! Every message counts once in the totals (dedupe).
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{Lab, append, later};
 
-/// Output tokens of every unique message, by reading all lines.
+/// Returns the output tokens of all distinct messages, by reading all lines.
 fn brute_force(logs: &[PathBuf]) -> u64 {
     let mut unique: HashMap<(String, String), u64> = HashMap::new();
     for log in logs {
@@ -41,8 +41,8 @@ fn every_message_counts_once_in_forks_subagents_copies_and_repeated_lines() {
     for (number, log) in logs.iter().take(3).enumerate() {
         let bytes = String::from_utf8_lossy(&disk::read(log)).into_owned();
         let id = log.file_stem().unwrap().to_str().unwrap();
-        // A fork under another id, a copy in another project, a subagent that
-        // repeats lines of its owner.
+        // A fork under another id, a copy in another project, a subagent that repeats lines of its
+        // parent session.
         let fork = bytes.replace(id, &fork_id.replace("0f0e", &format!("{number}f0e")));
         disk::write(
             &log.with_file_name(format!(
@@ -132,7 +132,7 @@ fn forks_of_the_pi_family_count_once_and_short_ids_of_others_apart() {
     ]
     .concat();
     disk::write(&log("two"), fork.as_bytes());
-    // The same short id, said at another time: another message.
+    // The same short id with another time: another message.
     disk::write(
         &log("three"),
         [pi_header("three", 3), pi_answer("a1", 9, 1000)]

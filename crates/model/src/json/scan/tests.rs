@@ -1,4 +1,4 @@
-//! The scanner against `serde_json`, and on cut and broken values.
+//! The scanner compared with `serde_json`, and on truncated and broken values.
 
 use proptest::prelude::*;
 
@@ -92,7 +92,7 @@ proptest! {
         if let Ok(text) = std::str::from_utf8(&bytes) {
             let theirs = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
             let ours = value_end(&bytes, 0).is_ok_and(|end| end == bytes.len());
-            // serde_json also takes white space around a value and refuses lone surrogates; we
+            // serde_json also accepts white space around a value and rejects lone surrogates; we
             // leave both to the caller.
             if !text.starts_with([' ', '\n', '\t', '\r']) && !text.ends_with([' ', '\n', '\t', '\r']) && !text.contains("\\u") {
                 prop_assert_eq!(ours, theirs, "{}", text);

@@ -120,7 +120,7 @@ fn records_that_are_asked_for_one_after_the_other_are_the_ones_that_stand_there(
         b"\n",
         "fewer when it ends before"
     );
-    // What comes later is read later.
+    // Bytes that are appended later are read later.
     std::io::Write::write_all(
         &mut std::fs::OpenOptions::new()
             .append(true)

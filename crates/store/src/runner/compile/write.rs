@@ -151,25 +151,26 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// Loads the bytes of a file that this plan assembled. To append to one is rare.
+    fn load_pieces(&mut self, key: &str) -> Result<()> {
+        if let Some(file) = self.files.get(key)
+            && matches!(file.content, VirtualContent::Pieces(..))
+        {
+            let bytes = self.bytes(key)?;
+            if let Some(file) = self.files.get_mut(key) {
+                file.content = VirtualContent::Bytes(bytes);
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn append(&mut self, key: &str, lines: &[u8], modified: Modified) -> Result<()> {
         let before = match self.look(key)? {
             State::File(before) => before,
             State::Absent => return self.put(key, lines.to_vec(), None, Modified::Now),
             State::Folder => return Err(not_a_file(key)),
         };
-        if matches!(
-            self.files.get(key),
-            Some(Virtual {
-                content: VirtualContent::Pieces(..),
-                ..
-            })
-        ) {
-            // Appending to an assembled file in the same plan is rare: its bytes are simply loaded.
-            let bytes = self.bytes(key)?;
-            if let Some(file) = self.files.get_mut(key) {
-                file.content = VirtualContent::Bytes(bytes);
-            }
-        }
+        self.load_pieces(key)?;
         let separate = !self.ends_with_newline(key)?;
         let Some(file) = self.files.get_mut(key) else {
             return Err(not_a_file(key));

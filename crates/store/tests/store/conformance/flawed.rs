@@ -1,4 +1,4 @@
-//! Backends with one flaw each: the suite must tell every one of them.
+//! Backends with one defect each: the conformance suite must detect every one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,27 +13,27 @@ use boswell_testkit::rows::{Commit, RowBackend};
 
 use crate::conformance::places::Rows;
 
-/// What is wrong.
+/// The defect of the backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flaw {
     None,
-    /// Appends of a driver do not name its epoch.
+    /// Appends of a driver do not check its epoch.
     IgnoresTheEpoch,
-    /// Everybody gets a lease.
+    /// Every process gets a lease.
     SharesLeases,
-    /// Lines are added wherever the log ends.
+    /// Lines are appended even if the log has grown.
     IgnoresTheHead,
     DoublesBatches,
-    /// Only the first line of a batch is added.
+    /// Only the first line of a batch is appended.
     TearsBatches,
-    /// Lines are acknowledged and never added.
+    /// Lines are acknowledged and never appended.
     DropsLines,
-    /// What remains to be done until lines are durable is not said.
+    /// The remaining work until lines are durable is not reported.
     ForgetsAfterReceipt,
     NeverPublishes,
-    /// A failed append says that nothing was written and the log is gone.
+    /// A failed append reports that nothing was written and the log is gone.
     HidesMarker,
-    /// All lines have one position.
+    /// All lines have the same position.
     CountsNothing,
 }
 
@@ -79,7 +79,7 @@ struct FlawedAppender {
 }
 
 impl FlawedAppender {
-    /// Adds lines wherever the log ends.
+    /// Appends lines at the current end of the log, without a check.
     fn anywhere(&mut self, end: u64, lines: &[u8]) -> AppendResult<u64> {
         match self.inner.append(end, lines) {
             Err(AppendError::Stale) => {
@@ -167,7 +167,7 @@ impl LogAppender for FlawedAppender {
 
 type Promise = fn(&MakePlace<'_>);
 
-/// Each flaw, and the promise that it breaks.
+/// Each defect, and the guarantee that it breaks.
 const FLAWS: [(Flaw, Promise); 10] = [
     (Flaw::IgnoresTheEpoch, conformance::lost_leases),
     (Flaw::SharesLeases, conformance::leases),
@@ -184,7 +184,7 @@ const FLAWS: [(Flaw, Promise); 10] = [
     (Flaw::CountsNothing, conformance::receipts),
 ];
 
-/// The first broken promise in the suite's own words; none if it found none.
+/// Returns the first broken guarantee as the suite reports it; `None` if the suite found none.
 fn broken(suite: impl Fn(&MakePlace<'_>), flaw: Flaw) -> Option<String> {
     let make = move || {
         let through = move |rows| Arc::new(Flawed { inner: rows, flaw }) as Arc<dyn LogBackend>;

@@ -1,4 +1,4 @@
-//! One suite for every backend: files, memory, disks that do less than they are asked, rows.
+//! One conformance suite for every backend: files, memory, disks with short or failing calls, rows.
 
 mod flawed;
 mod places;

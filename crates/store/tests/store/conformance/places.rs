@@ -1,4 +1,4 @@
-//! The places that the suite is run on.
+//! The backends on which the suite runs.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,13 +14,13 @@ use boswell_testkit::fault_disk::FaultDisk;
 use boswell_testkit::ids::SeededIds;
 use boswell_testkit::rows::{Commit, FailAt, RowBackend};
 
-/// Every process has ids of its own.
+/// Returns ids that differ for each simulated process.
 fn id_source() -> Arc<SeededIds> {
     static SEED: AtomicU64 = AtomicU64::new(1);
     Arc::new(SeededIds::new(SEED.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// A folder of this machine. It cannot be made to die.
+/// A folder of this machine. It cannot simulate a crash.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -36,7 +36,7 @@ impl WritePlace for Folder {
     }
 }
 
-/// The disk of sessions that are never kept.
+/// The disk of sessions that are only in memory.
 pub(crate) struct Memory(Arc<dyn Disk>);
 
 impl Memory {
@@ -51,8 +51,8 @@ impl WritePlace for Memory {
     }
 }
 
-/// A disk that forgets what nobody synced, and fails when it is told to; its calls may be
-/// short or interrupted.
+/// A disk that loses unsynced data at a crash and fails on request; its calls may be short or
+/// interrupted.
 pub(crate) struct Forgetful {
     disk: Mutex<CrashDisk>,
     interrupted: Option<u64>,
@@ -85,14 +85,14 @@ impl WritePlace for Forgetful {
 
     fn fail_next_append(&self, failure: Failure) -> bool {
         let disk = self.disk.lock().unwrap();
-        // The first call that changes something writes the lines, the second one syncs them.
+        // The first changing call writes the lines, the second one syncs them.
         let call = disk.calls() + if failure == Failure::Before { 1 } else { 2 };
         disk.fail_call(call, std::io::ErrorKind::PermissionDenied);
         self.interrupted.is_none()
     }
 }
 
-/// Rows, and what their lines go through before they get there.
+/// A row backend, and the wrapper that the suite calls it through.
 pub(crate) struct Rows {
     rows: RowBackend,
     through: Box<Through>,

@@ -1,4 +1,4 @@
-//! The promises of reading, kept by every backend.
+//! The guarantees of reading, for every backend.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -58,7 +58,7 @@ fn keeping_is_durable_when_it_says_so() {
             let copy = kept.file(Path::new(STORE), key);
             copy.is_some_and(|copy| vault.read_kept(copy).unwrap() == text.as_bytes())
         };
-        // One file after the other: a part may be kept, and is whole.
+        // Files are copied one after the other: some may be missing, but each one is complete.
         files().iter().all(is_kept)
     };
     let case = Case {

@@ -7,7 +7,7 @@ use boswell_model::Result;
 
 use super::{Case, HOME, Place, files, is_gone, nothing, restore, session};
 
-/// Whether all files of the session are there, as they were.
+/// Whether all files of the session exist and are unchanged.
 fn is_back(place: &Place) -> bool {
     let there = !is_gone(place);
     for (key, text) in files().into_iter().filter(|_| there) {
@@ -89,7 +89,7 @@ fn purge_is_durable_when_it_says_so() {
     let purge = |place: &Place| place.runner.vault().purge(&session()).map(drop);
     let is_made = |place: &Place| {
         let vault = place.runner.vault();
-        // Every byte of the copies, packed or not.
+        // Every byte of the copies, compressed or not.
         let objects = place
             .disk
             .list(&Path::new(HOME).join("vault/objects"))

@@ -1,5 +1,5 @@
-//! clinvoker's documents and index, changed as its own program would change them, and
-//! without what it loses.
+//! clinvoker's documents and index, changed as its own program would change them, but without
+//! losing rows.
 
 mod deleting;
 mod index;
@@ -27,7 +27,7 @@ fn key(id: &str) -> String {
     format!("sessions/{id}.json")
 }
 
-/// Every document has a row that says what it says, and there is no other row.
+/// Checks that every document has a correct row, and that there is no other row.
 pub(crate) fn index_is_right(place: &Place) {
     let index = place.json(INDEX);
     assert_eq!(index["version"], 1);
@@ -187,12 +187,14 @@ fn status_follows_the_design_or_says_so_and_an_old_error_message_stays() {
             },
         )
     };
-    // active → completed is an arrow of the design, completed → active is none.
+    // active → completed is a transition of the design, completed → active is not.
     let done = set(&ids[2], "completed", None).unwrap();
-    assert_eq!(done.planned.remarks, [] as [String; 0]);
+    assert_eq!(done.planned.remarks, []);
     let back = set(&ids[2], "active", None).unwrap();
     assert!(
-        back.planned.remarks[0].contains("no way from completed to active"),
+        back.planned.remarks[0]
+            .text
+            .contains("no way from completed to active"),
         "{:?}",
         back.planned.remarks
     );
@@ -303,7 +305,11 @@ fn a_fork_copies_what_theirs_copies_and_nothing_else() {
     ] {
         assert!(copy.get(gone).is_none(), "{gone}");
     }
-    assert!(made.planned.remarks[0].contains("without a transcript"));
+    assert!(
+        made.planned.remarks[0]
+            .text
+            .contains("without a transcript")
+    );
     place.carry_out_store(&StoreRequest::Index).unwrap();
     index_is_right(&place);
 }

@@ -1,4 +1,4 @@
-//! Ours and a process that follows clinvoker's own protocol on one store at once.
+//! Boswell and a process that follows clinvoker's own protocol write to one store concurrently.
 
 use std::process::{Command, Stdio};
 

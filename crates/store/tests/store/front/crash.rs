@@ -1,5 +1,5 @@
-//! Every plan, interrupted at every call: afterwards the store is what it was or what it should
-//! become, never a mixture.
+//! Every plan, interrupted at every call: afterwards the store is in the old or the new state,
+//! never in a mixture.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -134,7 +134,7 @@ fn every_plan_of_open_agent_sdk_leaves_the_old_state_or_the_new_one_wherever_it_
     let made = oas::session(place, true, 1, 3);
     let id = made.id.clone();
     let mut shared = boswell_testkit::FileList::new();
-    // A row of a session that is not there, and none of the one that is.
+    // A row of a session that does not exist, and no row of the one that does.
     shared.add(
         "projects/-p/sessions-index.json",
         oas::index(&[oas::session(place, false, 0, 9)]),

@@ -1,4 +1,4 @@
-//! Stores of programs that keep more than a log: clinvoker and open-agent-sdk, changed by plans,
+//! Stores of programs with more than a log (clinvoker and open-agent-sdk): changed by plans,
 //! interrupted, and shared with processes that follow the program's own protocol.
 #![expect(clippy::panic, reason = "tests fail by panicking")]
 

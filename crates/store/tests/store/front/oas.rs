@@ -1,5 +1,5 @@
-//! open-agent-sdk sessions, made, appended to, rewound, forked and deleted, with the
-//! index of their folder.
+//! open-agent-sdk sessions: created, appended to, rewound, forked and deleted, with the index of
+//! their folder.
 
 use boswell_dialect::{Depth, Draft, EditRequest, NewSession, Parent, StoreRequest};
 use boswell_model::{EntryKind, Tip};
@@ -29,7 +29,7 @@ fn lines(place: &Place, id: &str) -> Vec<Value> {
     jsonl::parse(&place.read(&key(id)))
 }
 
-/// Every file has a row that says what it says, and there is no other row.
+/// Checks that every file has a correct row, and that there is no other row.
 fn index_is_right(place: &Place) {
     assert_eq!(place.problems(), [] as [String; 0]);
     let index = place.json(&format!("{FOLDER}/sessions-index.json"));
@@ -45,7 +45,7 @@ fn index_is_right(place: &Place) {
     }
 }
 
-/// The intention to stand before the first prompt of the second session.
+/// Returns the request to rewind to before the first prompt of the second session.
 pub(crate) fn first_prompt(place: &Place) -> EditRequest {
     let listing = place.store.list().unwrap();
     for location in &listing.sessions {
@@ -201,7 +201,7 @@ fn a_fork_copies_rows_verbatim_and_no_secret() {
             .contains(SECRET)
     );
     assert!(
-        done.planned.remarks[0].contains("2 options"),
+        done.planned.remarks[0].text.contains("2 options"),
         "{:?}",
         done.planned.remarks
     );

@@ -1,4 +1,4 @@
-//! A store in a folder or on a disk that forgets, with what changes it.
+//! A store in a folder or on a crash disk, with a runner.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// Writes generated files, durably.
+/// Writes generated files durably.
 pub(crate) fn plant(disk: &dyn Disk, folder: &Path, batch: &Batch) {
     let files = batch
         .sessions
@@ -109,10 +109,10 @@ pub(crate) fn plant(disk: &dyn Disk, folder: &Path, batch: &Batch) {
     durable::make_folders(disk, &folder.join("home")).unwrap();
 }
 
-/// A store of these files in a temporary folder.
+/// Creates a store with these files in a temporary folder.
 pub(crate) fn real(dialect: &str, batch: &Batch) -> (tempfile::TempDir, Place) {
-    // What is asked here is what processes see, not what a disk keeps: memory will do, where
-    // the system offers it.
+    // These tests are about what processes see, not about durability, so a file system in memory is
+    // used if there is one.
     let folder = tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
         .unwrap();
@@ -125,7 +125,7 @@ pub(crate) fn real(dialect: &str, batch: &Batch) -> (tempfile::TempDir, Place) {
     (folder, Place { runner, ..place })
 }
 
-/// The intention to fork where the conversation stands.
+/// Returns the request to fork at the current leaf.
 pub(crate) fn fork(place: &Place, id: &str, new: NewSession) -> EditRequest {
     let at = place
         .store

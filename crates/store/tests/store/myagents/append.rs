@@ -1,7 +1,7 @@
-//! Appending: compare, then append; the index hears of it under its own lock.
+//! Appending: compare, then append; the index is updated under its own lock.
 
 use boswell_dialect::{Body, Draft, EditRequest, Expected, Parent};
-use boswell_model::{Instant, Revision};
+use boswell_model::{Advice, Instant, Revision};
 use boswell_store::{ErrorKind, Part};
 use boswell_testkit::make::myagents::MyAgentsShape;
 use serde_json::json;
@@ -61,7 +61,7 @@ fn recognizes_an_exact_append_retry_without_duplicating_the_durable_suffix() {
         (log.clone(), index),
         "one copy, counted once"
     );
-    // Without an expectation the caller's ids say the same.
+    // Without an expected state, the caller's ids have the same effect.
     let more = shop.append(vec![row("5", "b"), row("6", "c")]);
     assert_eq!(more.planned.already, 1);
     assert_eq!(shop.lines().len(), 7);
@@ -92,7 +92,10 @@ fn refuses_a_stale_short_owner_after_another_writer_advances_the_durable_transcr
             })
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict);
-        assert!(error.hint().unwrap().contains("boswell show"));
+        assert!(
+            matches!(error.advice(), Some(Advice::InOrder(steps)) if steps[0].word() == "show_session"),
+            "{error}"
+        );
     }
     assert_eq!(
         shop.place.tree().get("sessions/s.jsonl"),
@@ -284,10 +287,7 @@ fn a_damaged_legacy_document_is_not_hidden_behind_a_new_log() {
 #[test]
 fn an_attached_file_is_there_before_its_row_and_goes_along() {
     let shop = Shop::with(ROW, &talk());
-    let image = Part::Image {
-        base64: "aGVsbG8=".into(),
-        mime: "image/png".into(),
-    };
+    let image = Part::image("aGVsbG8=", "image/png");
     shop.append(vec![Draft::new(Body::User(vec![
         Part::Text("see".into()),
         image,
@@ -329,7 +329,7 @@ fn what_a_line_of_rows_cannot_hold_is_refused_with_what_works() {
     ] {
         let error = shop.wants(&EditRequest::Append(vec![draft])).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
-        assert!(error.hint().is_some());
+        assert!(error.advice().is_some());
     }
     assert_eq!(
         shop.place.tree().get("sessions/s.jsonl"),

@@ -17,7 +17,7 @@ use crate::myagents::support::{FailingDisk, Fault, Then, Tree};
 
 type Make = fn() -> Shop;
 
-/// What is wanted: of the session that a shop is about, or of the whole store.
+/// The request: about the session of the shop, or about the whole store.
 enum Wanted {
     Of(EditRequest),
     All(StoreRequest),
@@ -127,7 +127,8 @@ fn plans_of_session() -> Vec<(&'static str, Make, EditRequest)> {
     ]
 }
 
-/// What the store holds, lock folders aside: those of the dead are broken by whoever comes next.
+/// Returns the contents of the store without lock folders: the next process breaks those of a dead
+/// one.
 fn state(shop: &Shop) -> Tree {
     shop.place
         .tree()
@@ -284,8 +285,8 @@ fn what_makes_or_removes_a_session_is_settled_whole_though_the_app_wrote_its_ind
     }
 }
 
-/// A disk on which somebody else takes the index lock as soon as a file of this
-/// name is put into place.
+/// A disk on which another process takes the index lock as soon as a file of this name is renamed
+/// into place.
 #[derive(Debug, Clone)]
 pub(crate) struct Thief {
     pub(crate) after: &'static str,

@@ -1,5 +1,5 @@
-//! MyAgents' stores, written: what its own tests promise of its store, what §14 of the format notes
-//! asks for, and both of us at once.
+//! Writing to MyAgents stores: the guarantees of the app's own tests, the requirements in §14 of
+//! the format notes, and concurrent access with the app.
 
 mod append;
 mod crash;

@@ -1,4 +1,4 @@
-//! Ours and a Node process that follows the app's lock protocol, at the same time on one store.
+//! Boswell and a Node process that follows the app's lock protocol write to one store concurrently.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::myagents::shop::{ROW, Shop, talk};
 
 const TIMES: usize = 500;
 
-/// How many appends go into one plan: the two sides still meet some dozens of times.
+/// Appends per plan: few enough that the two processes still contend some dozens of times.
 const BATCH: usize = 10;
 
 #[test]
@@ -108,7 +108,7 @@ fn a_lock_that_a_live_node_process_holds_is_waited_for() {
         "{:?}",
         error.reason()
     );
-    // Killed while it holds the lock: its owner is dead, so nobody waits half a minute.
+    // Killed while it holds the lock: its owner is dead, so no process waits for the timeout.
     child.kill().unwrap();
     child.wait().unwrap();
     runner

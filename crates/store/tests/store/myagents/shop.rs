@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::myagents::support::{FailingDisk, Place};
 
-/// The process that a runner of these tests says it is: it is dead as soon as it has ended.
+/// The process id that a runner of these tests reports: no such process is alive.
 const RUNNER: u32 = 4242;
 
 #[derive(Debug)]
@@ -33,12 +33,12 @@ impl Processes for RunnersDie {
 
 pub(crate) struct Shop {
     pub(crate) place: Place,
-    /// The session that a shape is about.
+    /// Id of the session that the shape describes.
     pub(crate) id: String,
 }
 
 impl Shop {
-    /// A generated store in this state.
+    /// Generates a store in this state.
     pub(crate) fn of(shape: MyAgentsShape) -> Self {
         let place = Place::new();
         let batch = myagents::store(shape, 3);
@@ -49,7 +49,7 @@ impl Shop {
         }
     }
 
-    /// A store with one session `s` of this row and these lines.
+    /// Creates a store with one session `s` with this row and these lines.
     pub(crate) fn with(row: &str, lines: &str) -> Self {
         let place = Place::new();
         place.put("sessions.json", &format!("[{row}]"));
@@ -62,7 +62,7 @@ impl Shop {
         }
     }
 
-    /// A folder in which nothing was ever kept.
+    /// Creates an empty folder.
     pub(crate) fn empty() -> Self {
         let place = Place::new();
         boswell_testkit::disk::make_dir(&place.root());
@@ -160,7 +160,7 @@ impl Shop {
         self.place.read(&format!("sessions/{}.jsonl", self.id))
     }
 
-    /// That no lock of anybody stays.
+    /// Checks that no lock is left.
     pub(crate) fn has_no_locks(&self) {
         let left: Vec<String> = self
             .place
@@ -172,14 +172,14 @@ impl Shop {
     }
 }
 
-/// A row of a transcript.
+/// Returns a row of a transcript.
 pub(crate) fn line(id: &str, role: &str, content: &str, more: &str) -> String {
     format!(
         r#"{{"id":"{id}","role":"{role}","content":"{content}","timestamp":"2026-08-05T00:00:00.000Z"{more}}}"#
     ) + "\n"
 }
 
-/// Question and answer, twice.
+/// Returns two prompts, each with a reply.
 pub(crate) fn talk() -> String {
     let usage = r#","sdkUuid":"UUID","usage":{"inputTokens":10,"outputTokens":5}"#;
     [

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::{ask, goes_on, loads_all};
 use crate::picture::Picture;
 
-/// Whether a call has no answer. Today's oh-my-pi leaves such calls out of what it hands on,
-/// although the file holds them.
+/// Whether a call has no result. Current versions of oh-my-pi omit such calls from their context,
+/// although the file contains them.
 fn has_open_call(messages: &[Value]) -> bool {
     let blocks = messages
         .iter()

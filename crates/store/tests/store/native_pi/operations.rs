@@ -1,4 +1,4 @@
-//! One session for every operation that writes.
+//! One session per write operation.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use boswell_store::{
 
 use crate::counting::Counting;
 
-/// A session for each thing that a writer can do, each with its file.
+/// A session written by one operation, with its file.
 pub(super) struct Made {
     pub(super) what: &'static str,
     pub(super) path: PathBuf,
@@ -37,7 +37,7 @@ fn talk(writer: &SessionWriter) -> boswell_store::Result<()> {
             Part::Call {
                 id: "c1".to_owned(),
                 name: "bash".to_owned(),
-                arguments: Json::object().with("command", "make"),
+                input: Json::object().with("command", "make").into(),
             },
         ],
         provider: Some("anthropic".to_owned()),
@@ -150,10 +150,7 @@ const ACTS: &[(&str, Act)] = &[
         ))?;
         let content = vec![
             Part::Text("seen".to_owned()),
-            Part::Image {
-                base64: "AAAA".to_owned(),
-                mime: "image/png".to_owned(),
-            },
+            Part::image("AAAA", "image/png"),
         ];
         writer
             .append(Draft::new(Body::CustomMessage {
@@ -180,8 +177,8 @@ const ACTS: &[(&str, Act)] = &[
         talk(writer)?;
         let whole = Json::object().with("tags", Json::Array(vec!["red".into()]));
         store.annotate(&writer.reference().id, Draft::custom("boswell.tags", whole))?;
-        // The same record as `Store::retag` writes, which other dialects of the
-        // family must load too.
+        // The same record as from `Store::retag`, which the other dialects of the family must load
+        // too.
         let red = ["red".to_owned()];
         let changed = boswell_dialect::pi::retag(&red, &["build".to_owned()], &red);
         store.annotate(&writer.reference().id, changed)?;
@@ -204,8 +201,7 @@ const ACTS: &[(&str, Act)] = &[
     }),
 ];
 
-/// A store of a flavour. Counts from elsewhere, so that a store that is opened
-/// again makes no id twice.
+/// Opens a store of a flavour. `start` differs for each opening, so that no id is created twice.
 pub(super) fn open_as(dialect: &str, home: &Path, start: u64) -> Store {
     let (disk, id_source) = (Arc::new(RealDisk), Arc::new(Counting::from(start)));
     if dialect == "boswell" {
@@ -228,7 +224,7 @@ pub(super) fn make_all(dialect: &str, home: &Path) -> Vec<Made> {
     };
     for (number, (what, act)) in ACTS.iter().enumerate() {
         if *what == "titles" && dialect == "omp" {
-            // Its title stands in the header: see the tests of plans.
+            // Its title is in the header: see the tests of plans.
             continue;
         }
         let id = format!("session-{number}");
@@ -294,8 +290,8 @@ const V1: &str = concat!(
     "\n"
 );
 
-/// What goes by a plan: a session that was migrated, forked before that, moved, and
-/// titled in its header.
+/// Returns sessions changed by plans: migrated, forked before that, moved, and titled in the
+/// header.
 fn planned(store: &Store, home: &Path) -> Vec<Made> {
     let id_source: Arc<Counting> = Arc::new(Counting::from(1 << 40));
     let runner = Runner::new(

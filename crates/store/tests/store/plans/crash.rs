@@ -1,5 +1,5 @@
-//! Plans on a disk that fails once, or dies: what is left is the old state or the new
-//! one, never a mixture.
+//! Plans on a disk that fails once, or crashes: the result is the old state or the new one, never a
+//! mixture.
 
 use boswell_dialect::{Plan, Step};
 use boswell_store::ErrorKind;
@@ -10,7 +10,7 @@ use boswell_testkit::disk;
 use crate::plans::steps::{everything, new_tree, place};
 use crate::plans::support::{FailingDisk, Fault, Place, Then, session};
 
-/// The mkdir lock of a process that died is broken by the next one; the test's own process lives.
+/// The next process breaks the mkdir lock of a dead one, but the test's own process is alive.
 fn free_lock(place: &Place) {
     let lock = place.root().join("sessions.lock");
     if place.tree().contains_key("sessions.lock") {
@@ -142,8 +142,7 @@ fn a_step_that_fails_takes_back_those_before_it() {
             continue;
         }
         refused += 1;
-        // Only what could not be written down afterwards is left to the next
-        // run, which finishes it.
+        // Only the record of a completed operation may be missing; the next run finishes it.
         if tree != old {
             assert_eq!(tree, new, "mixed at {at}");
             assert!(matches!(

@@ -1,5 +1,4 @@
-//! Plans on a disk that forgets what nobody synced: any subset of it, at every call,
-//! also while recovering.
+//! Plans on a disk that loses unsynced data: any subset of it, at every call, also during recovery.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,7 +30,7 @@ fn prepare(disk: &CrashDisk) {
     durable::make_folders(disk, Path::new("/home")).unwrap();
 }
 
-/// One step of each sort of which a part may be synced and a part not.
+/// Returns a plan with one step of each kind that can be partly synced.
 fn plan() -> Plan {
     Plan::new("repair", "a few steps")
         .step(Step::append("log.jsonl", "{\"b\":2}\n"))
@@ -44,7 +43,7 @@ fn runner(disk: &CrashDisk) -> Runner {
     runner_from(disk, 0)
 }
 
-/// A runner whose ids count up from here.
+/// Returns a runner whose ids count up from `first`.
 fn runner_from(disk: &CrashDisk, first: u64) -> Runner {
     let owner = Owner {
         pid: 4242,

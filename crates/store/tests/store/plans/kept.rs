@@ -1,4 +1,5 @@
-//! Files kept as they grow: every state can be had back, and keeping again costs what was added.
+//! Copies of a growing file by `keep`: every state can be restored, and another copy costs only the
+//! added bytes.
 
 use std::cell::Cell;
 

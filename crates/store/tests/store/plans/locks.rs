@@ -1,4 +1,4 @@
-//! Locks: ours, MyAgents' folders with every form of owner, clinvoker's file that is unlinked.
+//! Locks: our own, MyAgents' folders with every form of owner, clinvoker's file that is unlinked.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const DEAD: u32 = 999_999;
 const LIVE: u32 = 1234;
 const FOREIGN: u32 = 77;
 
-/// Knows three processes.
+/// A process table with three processes.
 #[derive(Debug)]
 struct Known;
 
@@ -38,7 +38,7 @@ struct Folder {
 }
 
 impl Folder {
-    /// A lock folder of this owner and age.
+    /// Creates a lock folder with this owner and age.
     fn held(owner: Option<&[u8]>, age_ms: i64) -> Self {
         let place = Place::new();
         let path = place.root().join("sessions.lock");
@@ -46,7 +46,7 @@ impl Folder {
         if let Some(owner) = owner {
             disk::write(&path.join("owner"), owner);
         }
-        // The clock is ours to move, the time of a folder is not.
+        // The test controls the clock, but not the time of a folder.
         let made = RealDisk.stat(&path).unwrap().unwrap().modified / 1_000_000;
         place
             .id_source
@@ -352,7 +352,8 @@ fn clinvokers_lock_is_the_file_that_its_path_leads_to() {
     drop(lock);
     assert!(path.exists(), "we never unlink it");
 
-    // Its holder unlinks the file when it lets go; whoever waited on the old file must start again.
+    // The holder unlinks the file when it releases the lock; a process that waited on the old file
+    // must start again.
     let theirs = RealDisk.open(&path, OpenMode::Lock).unwrap();
     assert!(theirs.try_lock(LockMode::Exclusive).unwrap());
     std::thread::scope(|scope| {

@@ -1,5 +1,4 @@
-//! A purge on a disk that forgets what nobody synced: whatever call it dies at, the
-//! next run finishes it.
+//! A purge on a disk that loses unsynced data: after a crash at any call, the next run finishes it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -56,8 +55,8 @@ fn index(title: &str, other: &str) -> String {
     )
 }
 
-/// A session that was renamed, kept, noted and deleted; another one in the same index
-/// was renamed in between.
+/// Creates a session that was renamed, kept, noted and deleted; another one in the same index was
+/// renamed in between.
 fn prepare(disk: &CrashDisk) {
     let root = Path::new(ROOT);
     for (key, bytes) in [
@@ -137,7 +136,7 @@ fn traces(disk: &CrashDisk) -> Vec<String> {
         .collect()
 }
 
-/// Runs the purge with the machine dying at that call, half of an append in flight being taken.
+/// Runs the purge with a crash at that call, which writes half of an append.
 fn dies_at(call: u64) -> (CrashDisk, Result<()>) {
     let disk = CrashDisk::new(7);
     prepare(&disk);

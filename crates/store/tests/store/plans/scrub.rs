@@ -1,5 +1,5 @@
-//! Scrubbing on a disk that forgets what nobody synced: a file is what it was or what it becomes,
-//! and the same again finishes.
+//! Scrubbing on a disk that loses unsynced data: a file has the old or the new contents, and a
+//! repeated scrub finishes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ fn prepare(disk: &CrashDisk) {
     runner.run(root, &plan, &session(), Reason::Before).unwrap();
 }
 
-/// Replaces what is there still; may be made again.
+/// Replaces the remaining occurrences; can be repeated.
 fn scrub(disk: &CrashDisk, first: u64) -> Result<Scrubbed> {
     let runner = runner(disk, first);
     runner.recover()?;

@@ -1,4 +1,4 @@
-//! Plans on a disk that works: what steps do, and what is refused before anything is touched.
+//! Plans on a working disk: the effect of each step, and what is refused before any change.
 
 use std::sync::atomic::Ordering;
 
@@ -8,7 +8,7 @@ use boswell_store::ErrorKind;
 use boswell_store::vault::Reason;
 use boswell_testkit::disk;
 
-/// A place with one file for every sort of step.
+/// Returns a store with one file per kind of step.
 pub(crate) fn place() -> Place {
     let place = Place::new();
     place.put("log.jsonl", "{\"a\":1}\n{\"torn");
@@ -232,7 +232,7 @@ fn links_are_never_written_through() {
                 .runner()
                 .run(&place.root(), &plan, &session(), Reason::Before)
                 .unwrap_err();
-            assert!(error.hint().is_some(), "{error}");
+            assert!(error.advice().is_some(), "{error}");
         }
     }
     assert_eq!(place.tree_names(), before);

@@ -1,5 +1,4 @@
-//! What the tests of plans, vault and locks share: a clock that ticks, a disk that
-//! fails, trees to compare.
+//! Shared by the tests of plans, vault and locks: a clock, a disk that fails, trees to compare.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,7 +16,7 @@ use boswell_store::operations::Runner;
 use boswell_store::system_ids::{Clock, IdSource};
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
-/// A clock that stands still until it is moved, and names that count up.
+/// A clock that is set by the test, and ids that count up.
 #[derive(Debug)]
 pub(crate) struct TestIds {
     pub(crate) millis: AtomicI64,
@@ -49,18 +48,18 @@ impl IdSource for TestIds {
     }
 }
 
-/// What happens at the call that fails.
+/// The effect of the call that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Nothing of it is done.
+    /// The call has no effect.
     NotDone,
-    /// An append is done by half; other calls not at all.
+    /// Half of an append is written; other calls have no effect.
     Half,
-    /// It is done, and reported as failed.
+    /// The call is done, and reports a failure.
     Done,
 }
 
-/// What happens after it.
+/// What happens after the failing call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     /// Everything works again.
@@ -95,7 +94,7 @@ impl Switch {
 
 impl Hook for Switch {
     fn before(&self, call: &DiskCall<'_>) -> HookVerdict {
-        // A crash at a call that only reads is a crash at the next one that changes something.
+        // A crash at a call that only reads is moved to the next one that changes something.
         if !call.changes() && self.then == Then::Dead {
             let dead = self.dead.load(Ordering::Relaxed);
             return if dead {
@@ -105,7 +104,7 @@ impl Hook for Switch {
             };
         }
         match (self.next(), call) {
-            // What is on disk is what was written, so that a test does not wait for syncs.
+            // Syncs are skipped to save time: the file system already shows the written bytes.
             (None, call) if call.syncs() => HookVerdict::Skip,
             (None, _) => HookVerdict::Proceed,
             (Some(Fault::Half), DiskCall::Append { bytes, .. }) => {
@@ -116,13 +115,13 @@ impl Hook for Switch {
         }
     }
 
-    /// Lock files must name their holder where the system does not.
+    /// Without this, lock files must contain their holder.
     fn knows_processes(&self) -> bool {
         false
     }
 
-    /// Time passes faster, but it passes: until a process that another test starts has called
-    /// `exec`, it holds our locks too.
+    /// Time passes faster, but it passes: a process that another test starts holds our locks until
+    /// it has called `exec`.
     fn pause(&self, _disk: &dyn Disk, time: Duration) {
         std::thread::sleep(time / 5);
     }
@@ -132,8 +131,8 @@ fn broken() -> io::Error {
     io::Error::other("the disk is broken")
 }
 
-/// The real disk, failing at one call. It does not really sync: what is on disk
-/// is what was written.
+/// The real disk, which fails at one call. It does not really sync: the file system already shows
+/// the written bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct FailingDisk {
     switch: Arc<Switch>,
@@ -178,8 +177,8 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        // What is asked here is what the calls leave, not what a disk keeps: memory will do, where
-        // the system offers it.
+        // These tests are about the results of calls, not about durability, so a file system in
+        // memory is used if there is one.
         let folder = tempfile::tempdir_in("/dev/shm")
             .or_else(|_| tempfile::tempdir())
             .unwrap();
@@ -222,13 +221,13 @@ impl Place {
             pid: 4242,
             program: "test".into(),
         };
-        // Long enough for a process that another test starts: until it is under way,
-        // it has our locks too.
+        // Long enough for a process that another test starts: it holds our locks until it has
+        // called `exec`.
         let wait = Wait::For(Duration::from_secs(1));
         Runner::new(disk.disk(), self.home(), self.id_source.clone(), owner).waiting(wait)
     }
 
-    /// Everything below the store: files with content and mode, folders.
+    /// Returns everything below the store: files with contents and mode, folders.
     pub(crate) fn tree(&self) -> Tree {
         tree(&self.root())
     }
@@ -265,7 +264,7 @@ pub(crate) fn session() -> SessionRef {
 }
 
 impl Place {
-    /// Names directly in the store.
+    /// Returns the names directly in the store.
     pub(crate) fn tree_names(&self) -> Vec<String> {
         let mut names: Vec<String> = RealDisk
             .list(&self.root())

@@ -1,4 +1,4 @@
-//! Operations: whatever boswell changed can be taken back.
+//! Operations: every change by boswell can be undone.
 
 use crate::plans::support::{FailingDisk, Fault, Place, Then, session};
 use boswell_dialect::{Plan, Step};
@@ -134,11 +134,10 @@ fn undo_names_the_file_that_changed_since() {
     }
     place.put("doc", "new\ntheirs\n");
     let error = place.runner().undo(&op.id).unwrap_err();
-    assert!(
-        error.hint().unwrap().contains("--keep-new"),
-        "{:?}",
-        error.hint()
-    );
+    let keep_new = boswell_model::Advice::UndoKeepingNew {
+        operation: op.id.clone(),
+    };
+    assert_eq!(error.advice(), Some(&keep_new));
     assert_eq!(place.read("doc"), "new\ntheirs\n");
     assert_eq!(
         place.runner().undo("nope").unwrap_err().kind(),
@@ -287,7 +286,7 @@ fn deleted_files_come_back_where_their_places_are_free() {
         runner.restore(&session()).unwrap_err().kind(),
         ErrorKind::NotFound
     );
-    // The vault alone is enough.
+    // The vault alone is sufficient.
     runner.delete(&place.root(), &keys, &session()).unwrap();
     RealDisk.remove(&place.home().join("ops.jsonl")).unwrap();
     let restored = runner.restore(&session()).unwrap();

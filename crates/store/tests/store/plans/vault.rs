@@ -1,4 +1,4 @@
-//! The vault and notes: copies are what they say, and what shall be gone is gone.
+//! The vault and notes: copies match their checksums, and purged data is gone.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -115,7 +115,7 @@ fn copies_expire_by_reason_and_age_and_damaged_lines_stay() {
     );
     assert!(
         !runner.operations().unwrap().0[0].undoable,
-        "without its copy it cannot be taken back"
+        "without its copy it cannot be undone"
     );
     assert_eq!(
         runner

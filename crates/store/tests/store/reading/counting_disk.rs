@@ -1,4 +1,4 @@
-//! The real disk, which counts the bytes that are read from logs.
+//! The real disk, with a count of the bytes that are read from logs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,12 +10,12 @@ use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
 pub(crate) struct BytesRead(AtomicU64);
 
 impl BytesRead {
-    /// The real disk, whose reads are counted here.
+    /// Returns the real disk, whose reads are counted here.
     pub(crate) fn disk(self: &Arc<Self>) -> Arc<dyn Disk> {
         Arc::new(HookedDisk::real(self.clone()))
     }
 
-    /// How many bytes of logs were read while `work` ran, and what it gave.
+    /// Runs `work`; returns how many bytes of logs were read meanwhile, and its result.
     pub(crate) fn count<T>(&self, work: impl FnOnce() -> T) -> (u64, T) {
         let before = self.0.load(Ordering::Relaxed);
         let done = work();

@@ -1,4 +1,4 @@
-//! Entries one by one, from both ends, by branch and by page.
+//! Iterates over entries from both ends, by branch and by page.
 
 use boswell_store::model::EntryKind;
 use boswell_store::session::Entry;
@@ -16,7 +16,7 @@ fn session() -> Session {
     writer.session().unwrap()
 }
 
-/// The ids of messages; the header and the moved leaf have ids of chance.
+/// Returns the ids of messages; the header and the moved leaf have random ids.
 fn ids(entries: impl Iterator<Item = Result<Entry>>) -> Vec<String> {
     entries
         .map(Result::unwrap)

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use boswell_dialect::{Depth, SessionLocation, by_name};
 use boswell_store::backend::{FsBackend, MemoryBackend, is_packed};
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
-use boswell_store::model::{EntryKind, Framing, Revision};
+use boswell_store::model::{EntryKind, Framing};
 use boswell_store::session::{NewEntry, News};
 use boswell_store::writer::Visibility;
 use boswell_store::{Draft, ErrorKind, Follower, NewSession, Store};
@@ -13,7 +13,7 @@ use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 use crate::reading::Lab;
 
-fn texts(news: &News) -> Vec<String> {
+pub(super) fn texts(news: &News) -> Vec<String> {
     news.entries
         .iter()
         .filter(|entry| entry.kind == EntryKind::User)
@@ -45,76 +45,6 @@ fn a_follower_that_starts_at_the_end_sees_only_what_comes() {
     assert!(follower.poll().unwrap().entries.is_empty());
     writer.append(Draft::user("next")).unwrap();
     assert_eq!(texts(&follower.poll().unwrap()), ["next"]);
-}
-
-#[test]
-fn a_follower_goes_on_behind_any_revision_that_was_given() {
-    let lab = Lab::new();
-    let writer = lab.session("a", 3);
-    let snapshot = lab.store.session("a").unwrap().revision();
-    let receipt = writer.append(Draft::user("one")).unwrap();
-    writer.append(Draft::user("two")).unwrap();
-    let since = |revision: &Revision| {
-        let mut follower = Follower::since(&lab.store, "a", revision).unwrap();
-        let news = follower.poll().unwrap();
-        assert_eq!(news.generation, 0);
-        texts(&news)
-    };
-    assert_eq!(since(&snapshot), ["one", "two"]);
-    assert_eq!(since(&receipt.revision), ["two"]);
-    let mut all = Follower::new(&lab.store, "a").unwrap();
-    let handed_out = all.poll().unwrap();
-    for (nth, entry) in handed_out.entries.iter().enumerate() {
-        let text: Revision = entry.revision.to_string().parse().unwrap();
-        let mut follower = Follower::since(&lab.store, "a", &text).unwrap();
-        let rest = follower.poll().unwrap().entries;
-        let ids = |entries: &[NewEntry]| -> Vec<Option<String>> {
-            entries.iter().map(|it| it.id.clone()).collect()
-        };
-        assert_eq!(ids(&rest), ids(&handed_out.entries[nth + 1..]));
-    }
-}
-
-#[test]
-fn a_revision_of_a_file_that_was_replaced_hands_out_everything_as_a_new_generation() {
-    let lab = Lab::new();
-    let path = lab.session("a", 2).path();
-    let before = lab.store.session("a").unwrap().revision();
-    let bytes = durable::read(lab.reads.disk().as_ref(), &path)
-        .unwrap()
-        .unwrap();
-    // A copy of the same length in another file.
-    durable::put(lab.reads.disk().as_ref(), &path, &bytes, "other").unwrap();
-    let after = lab.store.session("a").unwrap().revision();
-    assert_eq!(after.end(), before.end());
-    assert_ne!(after, before, "the same bytes in another file");
-    let mut follower = Follower::since(&lab.store, "a", &before).unwrap();
-    let news = follower.poll().unwrap();
-    assert_eq!((texts(&news).len(), news.generation), (2, 1));
-}
-
-#[test]
-fn records_that_share_a_line_come_again_unless_the_last_of_them_was_handed_out() {
-    let lab = Lab::new();
-    let path = lab.session("a", 1).path();
-    let record = |id: &str| {
-        format!(
-            r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"user","content":"{id}"}}}}"#
-        )
-    };
-    lab.add(&path, &format!("{}{}\r\n", record("x"), record("y")));
-    let mut follower = Follower::new(&lab.store, "a").unwrap();
-    let news = follower.poll().unwrap();
-    let revision_of = |text: &str| {
-        let entry = news.entries.iter().find(|it| it.view.text() == text);
-        entry.unwrap().revision
-    };
-    let since = |revision: &Revision| {
-        let mut follower = Follower::since(&lab.store, "a", revision).unwrap();
-        texts(&follower.poll().unwrap())
-    };
-    assert_eq!(since(&revision_of("x")), ["x", "y"]);
-    assert_eq!(since(&revision_of("y")), [""; 0]);
 }
 
 #[test]
@@ -414,7 +344,7 @@ fn behind_a_listing_only_additions_are_handed_out_also_after_the_log_was_cut_or_
     assert_eq!(texts(&late.poll().unwrap()), ["four"]);
 }
 
-/// Fails every read behind a position while it is set.
+/// Fails every read after a position while it is set.
 #[derive(Debug, Default)]
 struct FailingReads(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! What was appended comes back as the messages that a model is sent.
+//! Appended entries are read back as the messages of a context.
 
 use std::sync::Arc;
 
@@ -14,10 +14,7 @@ fn text(text: &str) -> Part {
 }
 
 fn image() -> Part {
-    Part::Image {
-        base64: "iVBORw0KGgo=".to_owned(),
-        mime: "image/png".to_owned(),
-    }
+    Part::image("iVBORw0KGgo=", "image/png")
 }
 
 fn tool(is_error: bool) -> Role {
@@ -28,7 +25,7 @@ fn tool(is_error: bool) -> Role {
     }
 }
 
-/// A conversation with every kind of part.
+/// Returns a conversation with every kind of part.
 fn conversation() -> Vec<ChatMessage> {
     let thinking = Part::Thinking {
         text: "hm".to_owned(),
@@ -37,7 +34,10 @@ fn conversation() -> Vec<ChatMessage> {
     let call = Part::Call {
         id: "c1".to_owned(),
         name: "bash".to_owned(),
-        arguments: Json::object().with("command", "make").with("times", 2),
+        input: Json::object()
+            .with("command", "make")
+            .with("times", 2)
+            .into(),
     };
     vec![
         ChatMessage::new(Role::User, vec![text("why is it red?"), image()]),
@@ -130,7 +130,10 @@ fn a_part_that_only_its_agent_knows_is_read_as_json_and_not_written() {
         .append(Draft::new(Body::Native(native.to_vec())))
         .unwrap();
     let messages = writer.session().unwrap().messages().unwrap();
-    let smell = Part::Other(Json::object().with("type", "smell"));
+    let smell = Part::Other {
+        word: "smell".to_owned(),
+        json: r#"{"type":"smell"}"#.to_owned(),
+    };
     assert_eq!(
         messages,
         [ChatMessage::new(Role::User, vec![smell.clone()])]

@@ -1,11 +1,13 @@
-//! Reading on while others write: followers, the cache of recent sessions, and going from
+//! Reading while other processes write: followers, the cache of recent sessions, and switching from
 //! one session to another.
 
 mod cache;
 mod counting_disk;
 mod entries;
 mod follow;
+mod follow_since;
 mod messages;
+mod parts;
 mod switch;
 
 use std::path::Path;
@@ -40,12 +42,12 @@ impl Lab {
         }
     }
 
-    /// The same store without the counting, as another process would open it.
+    /// Opens the same store without the counting, as another process would.
     fn other(&self) -> Store {
         Store::open(self.folder.path().join("home")).unwrap()
     }
 
-    /// A session with an id and this many entries.
+    /// Creates a session with an id and this many entries.
     fn session(&self, id: &str, entries: usize) -> SessionWriter {
         let writer = self
             .other()
@@ -59,7 +61,7 @@ impl Lab {
         writer
     }
 
-    /// Adds bytes as a program would that knows nothing of us.
+    /// Appends bytes without locks, like another program.
     fn add(&self, path: &Path, bytes: &str) {
         let file = RealDisk.open(path, OpenMode::Append).unwrap();
         durable::append_all(file.as_ref(), bytes.as_bytes()).unwrap();

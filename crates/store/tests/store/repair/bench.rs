@@ -1,4 +1,4 @@
-//! A store with one damaged session in a folder of its own.
+//! A store with one damaged session in a temporary folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,14 +21,14 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// A store of the dialect with a made session whose bytes are these.
+    /// Creates a store of the dialect with a generated session that has these bytes.
     pub(crate) fn new(dialect: &'static dyn Dialect, made: &Made, bytes: &[u8]) -> Bench {
         let folder = tempfile::tempdir().unwrap();
         let path = made.write_to(&folder.path().join("store"));
         Bench::at(dialect, folder, path, bytes)
     }
 
-    /// A store of Claude Code with a log of this name and these bytes.
+    /// Creates a store of Claude Code with a log of this name and these bytes.
     pub(crate) fn of_claude(name: &str, bytes: &[u8]) -> Bench {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("store/projects/-p");
@@ -91,7 +91,7 @@ impl Bench {
         std::fs::read(&self.path).unwrap()
     }
 
-    /// Every file of the store with its bytes.
+    /// Returns every file of the store with its bytes.
     pub(crate) fn tree(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut found = Vec::new();
         walk(&self.folder.path().join("store"), &mut found);
@@ -99,7 +99,7 @@ impl Bench {
         found
     }
 
-    /// The path of the session that a repair made.
+    /// Returns the path of the session that a repair created.
     pub(crate) fn made(&self, id: &str) -> PathBuf {
         self.folder
             .path()

@@ -1,5 +1,4 @@
-//! A repair that does something in place and something in a fork is one change: a crash leaves
-//! all of it or nothing.
+//! A repair with changes in place and in a fork is atomic: a crash leaves all of it or nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +20,7 @@ use boswell_testkit::{Made, Rng};
 
 const ROOT: &str = "/store";
 
-/// A session that needs both: two records on one line, and a parent that is not there.
+/// Returns a session that needs both: two records on one line, and a missing parent.
 fn session() -> (Made, Vec<u8>) {
     let made = pi::file(
         pi::PiShape::Linear,
@@ -120,7 +119,7 @@ fn a_crash_leaves_the_whole_repair_or_none_of_it() {
             "one operation at {}",
             crash.call
         );
-        // Taking back is the same wherever it crashed: a sample of it will do.
+        // Undo does not depend on where the crash was: a sample is sufficient.
         if let ([one], true) = (recorded.as_slice(), crash.call.is_multiple_of(16)) {
             runner(&crash.disk).undo(&one.operation.id).unwrap();
             assert!(

@@ -1,4 +1,4 @@
-//! Records changed: in a fork beside the untouched original, or in place if that is asked.
+//! Repairs that change records: in a fork next to the unchanged original, or in place on request.
 
 use boswell_dialect::claude::Claude;
 use boswell_dialect::pi::Pi;
@@ -102,7 +102,7 @@ fn goals_that_exclude_each_other_are_an_error() {
         .split_inclusive(|byte| *byte == b'\n')
         .map(<[u8]>::to_vec)
         .collect();
-    // A branch that is written last and older than the other.
+    // A branch that was written last but is older than the other one.
     let root = jsonl::parse(made.bytes())
         .into_iter()
         .find(|line| line["type"] == "user")

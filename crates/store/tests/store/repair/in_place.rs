@@ -1,11 +1,11 @@
-//! Bytes put in order, lines brought home.
+//! Byte-level repairs, and late lines that are copied into the log.
 
 use std::io::Write;
 
 use boswell_dialect::Confidence;
 use boswell_dialect::claude::Claude;
 use boswell_dialect::pi::Pi;
-use boswell_model::ErrorKind;
+use boswell_model::{Advice, ErrorKind};
 use boswell_store::repair::RepairRequest;
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, pi};
@@ -137,8 +137,7 @@ fn lines_that_an_agent_wrote_into_the_old_file_are_brought_home_once() {
         .open(&bench.path)
         .unwrap();
     bench.repair(Confidence::Certain).operation.unwrap();
-    // The agent still has the file open that was replaced; here it is found under the name
-    // that the vault gave it.
+    // The agent still has the replaced file open; here it is found under the vault's hard link.
     let inode = old.metadata().unwrap();
     let late = b"{\"type\":\"tag\",\"tag\":\"late\",\"sessionId\":\"s\"}\n";
     drop(old);
@@ -223,6 +222,9 @@ fn an_unknown_step_and_changes_before_bytes_are_in_order_are_refused() {
         .number;
     let error = ask(&[change], true);
     assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert!(error.hint().unwrap().contains("--apply"), "{error}");
+    assert!(
+        matches!(error.advice(), Some(Advice::Repair { .. })),
+        "{error}"
+    );
     assert_eq!(ask(&[], true).kind(), ErrorKind::Invalid);
 }

@@ -1,4 +1,4 @@
-//! Repair on real files: what it writes, that it is taken back, and that the agents
+//! Repair on real files: what it writes, that undo restores the original, and that the agents
 //! themselves load the result.
 
 #![expect(

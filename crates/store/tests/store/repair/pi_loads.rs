@@ -1,4 +1,4 @@
-//! pi itself loads every repaired session with the whole tree. Needs node and pi's package in
+//! pi itself loads every repaired session with the complete tree. Needs node and pi's package in
 //! `BOSWELL_PI_PACKAGE`.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use boswell_testkit::{Rng, corpus};
 
 use crate::repair::bench::Bench;
 
-/// Damages after which every record that is there must be an entry for pi, on its tree.
+/// Damages after which pi must load every existing record as an entry of its tree.
 const KINDS: &[Damage] = &[
     Damage::TornTail,
     Damage::GluedRecords,
@@ -101,7 +101,7 @@ fn pi_loads_every_repaired_session_with_the_whole_tree() {
     }
 }
 
-/// How many entries boswell finds in a file, and how many it says that pi reaches.
+/// Returns how many entries boswell finds in a file, and how many it reports as reachable by pi.
 fn told(store: &Store, file: &Path) -> (usize, usize) {
     let key = file.strip_prefix(store.root()).unwrap().to_str().unwrap();
     let listed = store.list().unwrap().sessions;

@@ -1,5 +1,5 @@
 //! Places that cannot be written: other formats, files, links, folders without permission, stores
-//! opened for reading.
+//! opened read-only.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use boswell_store::{Body, Draft, ErrorKind, NewSession, Store, Wait};
 
 use super::{ID, home, refused};
 
-/// Puts a file in the place where a session of that id would be.
+/// Writes a file where the log of a session with that id would be.
 fn plant(store: &Store, id: &str, text: &str) -> PathBuf {
     let path = store.root().join(format!(
         "sessions/--proj-demo--/2026-10-05T08-00-00-000Z_{id}.jsonl"
@@ -41,7 +41,7 @@ fn other_versions_of_the_format_are_read_and_not_written() {
     for (id, text, kind) in cases {
         plant(&store, id, &text);
         store.session(id).unwrap();
-        // A lease may be taken before the header is looked at; the sessions stay as they are.
+        // A lease may be taken before the header is read; the sessions do not change.
         let sessions = folder.path().join("home/sessions");
         refused(&sessions, kind, || store.writer(id, Wait::No));
         refused(&sessions, kind, || {
@@ -92,7 +92,7 @@ fn a_log_that_is_no_regular_file_is_never_written() {
         );
         assert_eq!(std::fs::read(&outside).unwrap(), before, "{id}");
     }
-    // A lock that was planted as a link does not lead elsewhere either.
+    // A lock that was planted as a symbolic link is not followed either.
     let lock = locks.join("boswell-here.lock");
     std::fs::remove_file(&lock).unwrap();
     std::os::unix::fs::symlink(folder.path().join("planted"), &lock).unwrap();

@@ -1,4 +1,4 @@
-//! A disk that fills up, or whose sync fails.
+//! A full disk, and a disk whose sync fails.
 
 use std::io;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn a_disk_that_fills_up_at_any_byte_names_what_is_in_doubt() {
         assert_eq!(error.kind(), ErrorKind::NoSpace, "{place}: {error}");
         if let Some((kind, text)) = &story.afterwards {
             latched += usize::from(!story.doubtful.is_empty());
-            // Where the annotation failed, the driver is told that somebody else's write did.
+            // If the annotation failed, the driver gets an error that names another writer.
             let said = *kind == ErrorKind::NoSpace || text.starts_with("another writer");
             assert!(said, "{place}: {kind:?} {text}");
             assert!(
@@ -115,7 +115,7 @@ fn after_a_sync_that_failed_the_next_writer_copies_the_log_before_it_acknowledge
         if story.error.is_none() {
             continue;
         }
-        // The machine dies at once, or only after the next writer has gone on.
+        // The machine crashes immediately, or only after the next writer has appended.
         for keep in Keep::flavours(2) {
             examine(&disk.after_crash(keep), &story, true, &place);
         }

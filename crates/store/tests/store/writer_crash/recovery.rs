@@ -1,4 +1,4 @@
-//! What the next writer finds after a crash, and a crash while it recovers.
+//! Recovery of the next writer after a crash, and a crash during that recovery.
 
 use boswell_store::{Draft, Durability, ErrorKind, Expect, NewSession, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
@@ -8,7 +8,7 @@ use super::{A, B, Owed, calls_of_the_story, cut_off, goes_on, judge, open, own_l
 #[test]
 fn a_crash_during_recovery_loses_nothing_either() {
     let calls = calls_of_the_story();
-    // Every fourth call is enough here: the test above takes each of them.
+    // Every fourth call is sufficient: the test above covers each of them.
     for call in (1..=calls + 1).step_by(4) {
         let tear = cut_off(call, 0).0.torn().unwrap_or(0) / 2;
         let (disk, story) = cut_off(call, tear);
@@ -26,7 +26,7 @@ fn a_crash_during_recovery_loses_nothing_either() {
     }
 }
 
-/// Dies at every call of the recovery, too.
+/// Crashes at every call of the recovery, too.
 fn recover_everywhere(found: &CrashDisk, id: &str, owed: &Owed, place: &str) {
     for second in 1.. {
         let disk = found.after_kill();
@@ -76,7 +76,7 @@ fn an_append_torn_at_any_byte_is_kept_reported_and_not_in_the_way() {
     let (disk, _) = prepare();
     let start = disk.calls();
     append(&disk).unwrap();
-    // The call in which the batch is written is the one that tears the most bytes.
+    // The batch is written by the call that can tear the most bytes.
     let torn = |call: u64| {
         let (disk, _) = prepare();
         disk.crash_at(call);
@@ -98,7 +98,8 @@ fn an_append_torn_at_any_byte_is_kept_reported_and_not_in_the_way() {
             let place = format!("{tear} of {len} bytes, {keep:?}");
             let store = open(&found, 1 << 20).unwrap();
             let bytes = judge(&found, &store, A, &owed, true, &place).unwrap();
-            // A retry with the same ids completes the batch: each entry is there once, whole.
+            // A retry with the same ids completes the batch: each entry exists once and is
+            // complete.
             let mut again = owed.clone();
             let receipts = append(&found).unwrap();
             assert_eq!(receipts.len(), 2);
@@ -117,7 +118,7 @@ fn an_append_torn_at_any_byte_is_kept_reported_and_not_in_the_way() {
 fn folders_whose_maker_was_killed_are_durable_with_the_first_receipt() {
     let calls = calls_of_the_story();
     for call in 1..=calls {
-        // Killed, not crashed: the next process finds unsynced folders and must not trust them.
+        // Killed, not crashed: the next process finds unsynced folders and must not rely on them.
         let disk = cut_off(call, 0).0.after_kill();
         let mut owed = Owed {
             created: true,

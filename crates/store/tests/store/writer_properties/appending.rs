@@ -26,7 +26,7 @@ impl Run {
         let mut given = Vec::new();
         let start = self.reference.entries.len();
         for (n, (place, said)) in drafts.iter().enumerate() {
-            // Only an entry with an id of ours can be pointed at inside the batch.
+            // Only an entry with an id that we set can be referenced inside the batch.
             let id = format!("batch-{start}-{n}");
             let before = n.checked_sub(1).map(|n| format!("batch-{start}-{n}"));
             let (parent, above) = self.place(place, before.as_deref());
@@ -75,8 +75,8 @@ impl Run {
                     "an entry that was there already was written again"
                 );
             }
-            // Two silent ones may or may not be the same; the reference does
-            // not know their content.
+            // Two silent entries may or may not be equal; the reference does not know their
+            // content.
             Some(known) if known.what == What::Silent && what == What::Silent => {
                 let _ = self.writer.append(draft);
                 assert_eq!(self.bytes(), before);
@@ -118,7 +118,7 @@ impl Run {
             .chain(level.map(What::Thinking));
         let lines = pi_lines(&self.bytes());
         for what in settings {
-            // Its id is the writer's; the file says it.
+            // The writer chose its id; it is read from the file.
             let line = &lines[self.reference.entries.len() + 1];
             let (key, value) = match &what {
                 What::Model(model) => ("model", model),
@@ -129,7 +129,7 @@ impl Run {
             let id = line["id"].as_str().unwrap().to_owned();
             self.reference.add(&id, self.reference.tip(), what);
         }
-        // Last, all of them in one entry, which settles also what was never set.
+        // Last comes one entry with all settings, including those that were never set.
         let line = &lines[self.reference.entries.len() + 1];
         assert_eq!(line["customType"], "boswell.settings", "{line}");
         assert_eq!(
@@ -145,7 +145,7 @@ impl Run {
         let at = at.and_then(|number| self.pick(number));
         let mut source = self.reference.clone();
         if let Some(at) = &at {
-            // The branch that ends there is what comes along; labels are those of today.
+            // The fork contains the branch that ends there; labels are the current ones.
             let entry = source
                 .entries
                 .iter()
@@ -169,7 +169,7 @@ impl Run {
             .labels
             .into_iter()
             .filter(|(id, _)| kept.contains(&id.as_str()));
-        // A label on a label has nothing to stand on in the fork.
+        // A label on a label has no target in the fork.
         let labels = labels.filter(|(id, _)| picture.entries.iter().any(|(have, _)| have == id));
         assert_eq!(picture.labels, labels.collect());
         let lines = pi_lines(&self.bytes_of(&fork));

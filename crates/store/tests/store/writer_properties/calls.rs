@@ -1,4 +1,4 @@
-//! The calls that are tried: how they are drawn, and what they write.
+//! The random calls: how they are generated, and what they write.
 
 use boswell_store::{AssistantMessage, Body, Draft};
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ impl Said {
     }
 }
 
-/// What begins with this stands for a text of many pages, so that a failing case can be read.
+/// A text with this prefix represents a text of many pages, so that a failing case stays readable.
 const LONG: &str = "long:";
 
 pub(super) fn text_pieces(text: &str) -> String {

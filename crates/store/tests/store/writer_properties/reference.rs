@@ -1,4 +1,4 @@
-//! The reference: a list of entries, and what follows from it.
+//! The reference: a list of entries, and the state derived from it.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,8 @@ impl Reference {
         self.path().iter().rev().find_map(|entry| pick(&entry.what))
     }
 
-    /// The model in force: the one chosen or the one that answered, whichever is later.
+    /// Returns the model in force: the one chosen or that of the last assistant message, whichever
+    /// is later.
     pub(super) fn model(&self) -> Option<String> {
         self.last(|what| match what {
             What::Model(model) => Some(model.clone()),

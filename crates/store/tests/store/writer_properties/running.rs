@@ -1,4 +1,4 @@
-//! Each call, done by the writer and by the reference.
+//! Runs each call on the writer and on the reference.
 
 use boswell_store::writer::Parent;
 use boswell_store::{Body, Draft, Durability, ErrorKind, Expect, Outcome, Wait};
@@ -152,7 +152,7 @@ impl Run {
                 }
             }
             Call::Nowhere(said) => {
-                // The whole batch is refused, also the part that would have been right.
+                // The whole batch is refused, including its valid part.
                 let right = Draft::new(said.body().0);
                 let wrong = Draft::user("x").below(Parent::Entry("nothing".to_owned()));
                 let result =

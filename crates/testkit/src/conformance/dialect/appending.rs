@@ -1,11 +1,11 @@
 //! Appended entries are read back.
 
 use boswell_dialect::{
-    Append, AssistantMessage, Body, Draft, EntryStamp, NewSession, Parent, Part, SessionFacts,
+    Append, AssistantMessage, Body, Draft, EntryStamp, NewSession, Parent, SessionFacts,
 };
 use boswell_model::json::{Json, Raw, Scanned};
 use boswell_model::{
-    Block, EntryKind, ErrorKind, Head, Instant, Interner, SessionMeta, Span, SpanKind,
+    EntryKind, ErrorKind, Head, Instant, Interner, Part, SessionMeta, Span, SpanKind,
 };
 use boswell_store::{Session, Store};
 
@@ -25,7 +25,7 @@ pub(super) fn run(suite: &DialectSuite, findings: &mut Findings) {
     for (draft, kind) in drafts() {
         encoded(append, &draft, kind, findings);
     }
-    // A session that is made by a plan is more than its log: there is no log to begin with.
+    // A session that is created by a plan is more than its log: there is no first log to check.
     if !suite.dialect.facts().creates_by_plan {
         let (store, _) = facts::writable(suite.dialect);
         written(&store, findings);
@@ -39,7 +39,7 @@ fn drafts() -> Vec<(Draft, EntryKind)> {
             Part::Call {
                 id: "call-1".to_owned(),
                 name: "read".to_owned(),
-                arguments: Json::object().with("path", "a.rs"),
+                input: Json::object().with("path", "a.rs").into(),
             },
         ],
         ..AssistantMessage::default()
@@ -66,7 +66,7 @@ fn drafts() -> Vec<(Draft, EntryKind)> {
     ]
 }
 
-/// The text that a view of the draft must show.
+/// Returns the text that a view of the draft must show.
 fn text_of(draft: &Draft) -> Option<String> {
     let parts = match &draft.body {
         Body::User(parts) | Body::ToolResult { content: parts, .. } => parts,
@@ -80,7 +80,8 @@ fn text_of(draft: &Draft) -> Option<String> {
     Some(texts.collect::<Vec<_>>().join("\n"))
 }
 
-/// A draft becomes one record that is read as what the draft is, or is refused as unsupported.
+/// Checks that a draft becomes one record that is read as the same kind, or is refused as
+/// unsupported.
 fn encoded(append: &dyn Append, draft: &Draft, kind: EntryKind, findings: &mut Findings) {
     let meta = SessionMeta::default();
     let session = SessionFacts {
@@ -124,8 +125,8 @@ fn encoded(append: &dyn Append, draft: &Draft, kind: EntryKind, findings: &mut F
     let view = append.view(&object);
     let shown = view.text();
     let failed = matches!(draft.body, Body::ToolResult { is_error: true, .. });
-    let mut results = view.blocks.iter();
-    let shows_failure = results.any(|it| matches!(it, Block::Result { is_error: true, .. }));
+    let mut results = view.parts.iter();
+    let shows_failure = results.any(|it| matches!(it, Part::Result { is_error: true, .. }));
     let says = text_of(draft).is_none_or(|text| shown == text) && failed == shows_failure;
     findings.expect(AppendedReadsBack, says, || {
         format!("a {kind:?} shows {shown:?}")
@@ -145,7 +146,7 @@ fn span(len: usize) -> Span {
     }
 }
 
-/// A session that is made, written, branched, and read by another store on the same disk.
+/// Checks a session that is created, written, branched, and read by another store on the same disk.
 fn written(store: &Store, findings: &mut Findings) {
     let created = store.create(NewSession::in_project("/proj"));
     let Some(writer) = findings.answer(AppendedReadsBack, "creating a session", created) else {
@@ -155,7 +156,7 @@ fn written(store: &Store, findings: &mut Findings) {
     for (nth, text) in TEXTS.iter().enumerate() {
         let draft = match nth {
             1 => Draft::assistant(*text),
-            // Below the first: a branch.
+            // A child of the first entry: a branch.
             2 => Draft::user(*text).below(Parent::Entry(entries[0].clone())),
             _ => Draft::user(*text),
         };

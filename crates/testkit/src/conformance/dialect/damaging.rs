@@ -1,4 +1,4 @@
-//! Damaged copies: every question is asked, and no answer may be a panic.
+//! Damaged copies: every method is called, and none may panic.
 
 use boswell_dialect::Depth;
 use boswell_model::Tip;
@@ -10,7 +10,7 @@ use crate::damage::{self, Damage};
 use crate::memory_rows::StoredCell;
 use crate::{Rng, fuzz};
 
-/// Cuts, flips and random bytes of each sample.
+/// Cuts, flips and random bytes per sample.
 const ROUNDS: usize = 12;
 
 pub(super) fn run(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findings) {
@@ -28,12 +28,12 @@ pub(super) fn run(suite: &DialectSuite, sample: &DialectSample, findings: &mut F
     }
 }
 
-/// Broken copies of a log or document, each with what was done to it.
+/// Returns damaged copies of a log or document, each with a description.
 fn broken(bytes: &[u8], rng: &mut Rng) -> Vec<(String, Vec<u8>)> {
     let lines = bytes.split(|byte| *byte == b'\n').count();
     let mut copies = Vec::new();
     for damage in damage::ALL {
-        // The long line is a matter of the splitter, and two megabytes of it cost a second.
+        // The long line only tests the splitter, and two megabytes of it cost a second.
         if !matches!(damage, Damage::LongLine(_)) {
             let copy = damage::apply(*damage, bytes, rng.below(lines), rng);
             copies.push((format!("with {damage:?}"), copy));
@@ -57,7 +57,7 @@ fn broken(bytes: &[u8], rng: &mut Rng) -> Vec<(String, Vec<u8>)> {
     copies
 }
 
-/// Every text becomes a number, every number a text: JSON still, and nothing that one expects.
+/// Every string becomes a number, every number a string: valid JSON with unexpected types.
 fn other_types(bytes: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.replace(":\"", ":[\"").replace("\",\"", "\"],\"");
@@ -66,7 +66,7 @@ fn other_types(bytes: &[u8]) -> Vec<u8> {
         .into()
 }
 
-/// Rows with columns of other types, and tables that are gone.
+/// Rows with columns of other types, and missing tables.
 fn rows(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findings) {
     let odd = [
         StoredCell::Null,
@@ -96,7 +96,7 @@ fn rows(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findings) {
     }
 }
 
-/// Asks everything through the store. Errors are answers; only a broken promise is a finding.
+/// Calls everything through the store. Errors are accepted; only a broken rule is a finding.
 fn ask(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findings) {
     let store = sample.store(suite.dialect);
     let Ok(listing) = store.list() else { return };

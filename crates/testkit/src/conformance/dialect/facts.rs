@@ -30,7 +30,7 @@ pub(super) fn run(suite: &DialectSuite, findings: &mut Findings) {
     }
 }
 
-/// A store of the dialect on a disk in memory that can be written.
+/// Returns a writable store of the dialect on a disk in memory.
 pub(super) fn writable(dialect: &'static dyn Dialect) -> (Store, Arc<MemoryDisk>) {
     let memory = Arc::new(MemoryDisk::default());
     let disk: Arc<dyn Disk> = memory.clone();
@@ -103,14 +103,14 @@ fn capabilities(dialect: &dyn Dialect, findings: &mut Findings) {
     }
 }
 
-/// What is not there is refused in the same way everywhere, before anything is written.
+/// Checks that a missing power is refused in the same way everywhere, before anything is written.
 fn absent(dialect: &'static dyn Dialect, findings: &mut Findings) {
     let (powers, (store, disk)) = (dialect.powers(), writable(dialect));
     let mut refused = |what: &str, answer: Result<()>| {
         let error = answer.err();
         let clean = error
             .as_ref()
-            .is_some_and(|it| it.kind() == ErrorKind::Unsupported && it.hint().is_some());
+            .is_some_and(|it| it.kind() == ErrorKind::Unsupported && it.advice().is_some());
         findings.expect(AbsentPowerIsUnsupported, clean, || match &error {
             Some(error) => format!("{what}: {error}"),
             None => format!("{what} is allowed without the power"),

@@ -58,7 +58,7 @@ fn located(
     });
 }
 
-/// A file whose name would be an option is not listed as a session.
+/// Checks that a file whose name looks like an option is not listed as a session.
 fn odd_names(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findings) {
     let mut odd = sample.clone();
     for file in &mut odd.files.list {
@@ -75,7 +75,7 @@ fn odd_names(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findin
 }
 
 fn recognised(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findings) {
-    // A session without a record shows nothing to recognise.
+    // A session without records cannot be recognised.
     let empty = sample.main.is_some() && sample.bytes().trim_ascii().is_empty();
     let own = likeness(suite, sample, &home_of(suite));
     findings.expect(RecognisesItsOwn, empty || own >= suite.certainty, || {
@@ -89,7 +89,7 @@ fn recognised(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findi
     }
 }
 
-/// Names of the folders of the agent's own root, nearest first.
+/// Returns the names of the folders of the agent's own root, nearest first.
 fn home_of(suite: &DialectSuite) -> Vec<String> {
     let env = Environment {
         home: Some("/home/me".into()),
@@ -102,29 +102,37 @@ fn home_of(suite: &DialectSuite) -> Vec<String> {
         .collect()
 }
 
+/// The sample as JSON. Rows have no JSON file: an export of them is used instead.
+fn text_of(sample: &DialectSample) -> Vec<u8> {
+    if sample.main.is_some() {
+        return sample.bytes().to_vec();
+    }
+    let rows = sample.databases.values().flat_map(|rows| rows.places());
+    let tables = rows.map(|(table, _, _)| format!("{{\"$table\":\"{table}\"}}\n"));
+    tables.collect::<String>().into()
+}
+
+/// The records of the first lines, or the whole text as one record.
+fn first_records(text: &[u8]) -> Vec<(Vec<u8>, Scanned)> {
+    let mut records = Vec::new();
+    for line in text.split(|byte| *byte == b'\n').take(8) {
+        records.extend(scanned(line));
+    }
+    if records.is_empty() {
+        let start = text.iter().position(|byte| *byte == b'{').unwrap_or(0);
+        records.extend(scanned(text.get(start..).unwrap_or_default()));
+    }
+    records
+}
+
+fn scanned(bytes: &[u8]) -> Option<(Vec<u8>, Scanned)> {
+    let mut scanned = Scanned::default();
+    scanned.scan(bytes).ok()?;
+    Some((bytes.to_vec(), scanned))
+}
+
 fn likeness(suite: &DialectSuite, sample: &DialectSample, above: &[String]) -> Match {
-    let mut text = sample.bytes().to_vec();
-    if sample.main.is_none() {
-        // Rows have no file of JSON: an export of them is used instead.
-        let rows = sample.databases.values().flat_map(|rows| rows.places());
-        let tables = rows.map(|(table, _, _)| format!("{{\"$table\":\"{table}\"}}\n"));
-        text = tables.collect::<String>().into();
-    }
-    let start = text.iter().position(|byte| *byte == b'{').unwrap_or(0);
-    let whole = [text.get(start..).unwrap_or_default()];
-    let lines = text.split(|byte| *byte == b'\n').take(8);
-    let scan = |bytes: &mut dyn Iterator<Item = &[u8]>| -> Vec<(Vec<u8>, Scanned)> {
-        let scanned = bytes.filter_map(|line| {
-            let mut scanned = Scanned::default();
-            scanned.scan(line).ok()?;
-            Some((line.to_vec(), scanned))
-        });
-        scanned.collect()
-    };
-    let mut scanned = scan(&mut lines.into_iter());
-    if scanned.is_empty() {
-        scanned = scan(&mut whole.into_iter());
-    }
+    let scanned = first_records(&text_of(sample));
     let records: Vec<Object<'_>> = scanned
         .iter()
         .map(|(bytes, scanned)| scanned.object(bytes))

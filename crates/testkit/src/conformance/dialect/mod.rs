@@ -1,9 +1,9 @@
-//! The conformance suite of dialects, also for those of other crates.
+//! The conformance suite for dialects, including those of other crates.
 //!
-//! The suite is handed a dialect and sessions as its agent writes them, and asks through the real
-//! store: listings, summaries, entries, branches, contexts, checks, exports, and appending where
-//! the dialect has that power. Then it asks the same of damaged copies. A finding names the rule
-//! that is broken, so that a test can state which rule a broken dialect must fail.
+//! The suite gets a dialect and sessions as its agent writes them, and calls the real store:
+//! listings, summaries, entries, branches, contexts, checks, exports, and appending if the dialect
+//! has that power. Then it does the same with damaged copies. A finding names the broken rule, so
+//! that a test can state which rule a defective dialect must fail.
 //!
 //! ```
 //! use boswell_testkit::conformance::DialectSuite;
@@ -27,10 +27,10 @@ use boswell_dialect::{Dialect, Match};
 
 pub use sample::DialectSample;
 
-/// How many findings of one rule are kept: more of the same say nothing new.
+/// Maximum number of findings per rule that are stored: more of the same add nothing.
 const KEPT: usize = 3;
 
-/// How many samples are damaged.
+/// Number of samples that are damaged.
 const DAMAGED: usize = 6;
 
 /// A rule of the suite.
@@ -38,9 +38,9 @@ const DAMAGED: usize = 6;
 pub enum DialectRule {
     /// No method panics for any bytes.
     NeverPanics,
-    /// Capabilities and facts say what the powers can do.
+    /// Capabilities and facts match the powers.
     FactsAgreeWithPowers,
-    /// What a dialect cannot do is an error of the kind `Unsupported` with a hint.
+    /// An operation that a dialect does not support is an `Unsupported` error with a hint.
     AbsentPowerIsUnsupported,
     /// Ids are those that the agent accepts, and none starts with `-`.
     IdsAreValid,
@@ -50,28 +50,28 @@ pub enum DialectRule {
     RecognisesItsOwn,
     /// Reading twice gives the same.
     ReadingIsRepeatable,
-    /// Kinds in heads agree with what the views show.
+    /// Kinds in heads match the views.
     HeadsAgreeWithViews,
     /// Each record has a place in the tree, and a missing parent is reported.
     ParentsExist,
     /// Tip and leaf are on the branch that ends at the tip.
     TipIsOnItsBranch,
-    /// A branch holds each entry once, in an order that stays the same.
+    /// A branch contains each entry once, in a stable order.
     BranchIsStable,
-    /// Messages of a context are made of entries and render to JSON.
+    /// Messages of a context consist of entries and render to JSON.
     ContextRenders,
-    /// An export gives every byte back.
+    /// An export contains every byte.
     ExportIsTheLog,
-    /// What was appended is read back.
+    /// An appended entry is read back.
     AppendedReadsBack,
 }
 
-/// A broken rule, and where.
+/// A broken rule, with details.
 #[derive(Clone, Debug)]
 pub struct RuleFinding {
     /// The rule.
     pub rule: DialectRule,
-    /// What was found instead.
+    /// The details.
     pub detail: String,
 }
 
@@ -84,7 +84,7 @@ pub struct DialectSuite {
     certainty: Match,
 }
 
-/// What a run found so far.
+/// The findings of a run so far.
 #[derive(Debug, Default)]
 struct Findings {
     list: Vec<RuleFinding>,
@@ -109,7 +109,7 @@ impl Findings {
         }
     }
 
-    /// The value of an answer that must be there.
+    /// Returns the value of a result that must be `Ok`.
     fn answer<T>(
         &mut self,
         rule: DialectRule,
@@ -125,7 +125,7 @@ impl Findings {
         }
     }
 
-    /// Runs a part of the suite. A panic is a finding, and the next part goes on.
+    /// Runs a part of the suite. A panic is a finding, and the next part continues.
     fn part(&mut self, what: &str, ask: impl FnOnce(&mut Findings)) {
         if let Err(cause) = catch_unwind(AssertUnwindSafe(|| ask(self))) {
             let text = cause.downcast_ref::<String>().map(String::as_str);
@@ -138,7 +138,7 @@ impl Findings {
 }
 
 impl DialectSuite {
-    /// A dialect with sessions as its agent writes them, each undamaged.
+    /// Creates a suite for a dialect with undamaged sessions as its agent writes them.
     pub fn new(dialect: &'static dyn Dialect, samples: Vec<DialectSample>) -> DialectSuite {
         DialectSuite {
             dialect,
@@ -148,15 +148,15 @@ impl DialectSuite {
         }
     }
 
-    /// Adds sessions of other agents, which the dialect must not take for its own.
+    /// Adds sessions of other agents, which the dialect must not recognise as its own.
     #[must_use]
     pub fn with_foreign(mut self, strangers: Vec<DialectSample>) -> DialectSuite {
         self.strangers.extend(strangers);
         self
     }
 
-    /// Says how sure the dialect must at least be of its own sessions: less than certain where
-    /// several agents write the same lines.
+    /// Sets the minimum match for the dialect's own sessions: less than certain if several agents
+    /// write the same lines.
     #[must_use]
     pub fn at_least(mut self, certainty: Match) -> DialectSuite {
         self.certainty = certainty;
@@ -168,7 +168,7 @@ impl DialectSuite {
         let mut findings = Findings::default();
         findings.part("facts and powers", |findings| facts::run(self, findings));
         for (nth, sample) in self.samples.iter().enumerate() {
-            // Damage is done to some: it costs a hundred readings a sample.
+            // Only some samples are damaged: it costs a hundred reads per sample.
             let parts = PARTS.iter().take(if nth < DAMAGED { 4 } else { 3 });
             for (what, part) in parts {
                 let what = format!("{what} of {}", sample.id);
@@ -179,7 +179,7 @@ impl DialectSuite {
         findings.list
     }
 
-    /// Runs every rule, and stops the test with a list of what is broken.
+    /// Runs every rule, and fails the test with a list of the broken ones.
     pub fn assert_conforms(&self) {
         let findings = self.findings();
         let lines: Vec<String> = findings

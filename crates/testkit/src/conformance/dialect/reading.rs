@@ -41,7 +41,8 @@ pub(super) fn run(suite: &DialectSuite, sample: &DialectSample, findings: &mut F
     exported(sample, &first, findings);
 }
 
-/// The heads as text. Names are written out: their numbers depend on what else was read.
+/// Returns the heads as text. Symbols are resolved, because their numbers depend on what else was
+/// read.
 fn words(session: &Session) -> Vec<String> {
     let log = session.log();
     let name = |name: Option<_>| name.map(|name| log.names.text(name));
@@ -56,10 +57,10 @@ fn words(session: &Session) -> Vec<String> {
     words.collect()
 }
 
-/// All that a session says, as text.
+/// Returns everything that is read of a session, as text.
 pub(super) fn seen(session: &Session) -> Vec<String> {
     let mut seen = words(session);
-    // The tally is a map, which is printed in any order: so its total is compared instead.
+    // The tally is a map without an order, so its total is compared instead.
     let mut meta = session.meta().clone();
     seen.push(format!("{:?}", std::mem::take(&mut meta.usage).total()));
     seen.push(format!("{meta:?}"));
@@ -110,7 +111,7 @@ fn record(
 
 fn disagreements(head: &Head, view: &View) -> [(&'static str, bool); 4] {
     let pairs = view.calls().next().is_some() || view.results().next().is_some();
-    let shows_nothing = view.blocks.is_empty() && view.remark.is_none();
+    let shows_nothing = view.parts.is_empty() && view.remark.is_none();
     let hidden = head.flags.has(Flags::HIDDEN);
     [
         (

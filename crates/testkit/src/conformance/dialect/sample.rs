@@ -16,16 +16,16 @@ use crate::{FileList, Made};
 pub struct DialectSample {
     /// Id of the session.
     pub id: String,
-    /// Path of its log or document below the root; none where it is rows.
+    /// Path of its log or document below the root; `None` if it is rows.
     pub main: Option<String>,
-    /// Every file, the main one included.
+    /// Every file, including the main one.
     pub files: FileList,
     /// Databases by their path below the root.
     pub databases: BTreeMap<String, MemoryRows>,
 }
 
 impl DialectSample {
-    /// A session that is one file.
+    /// Creates a session that is one file.
     pub fn file(id: &str, path: &str, bytes: impl Into<Vec<u8>>) -> DialectSample {
         let mut files = FileList::new();
         files.add(path, bytes);
@@ -37,7 +37,7 @@ impl DialectSample {
         }
     }
 
-    /// A session that is rows of a database.
+    /// Creates a session that is rows of a database.
     pub fn rows(id: &str, database: &str, rows: MemoryRows) -> DialectSample {
         DialectSample {
             id: id.to_owned(),
@@ -47,7 +47,7 @@ impl DialectSample {
         }
     }
 
-    /// A session that a generator made, with files that sessions share, below a folder of the root.
+    /// Creates a session from a generator, with shared files, below a folder of the root.
     pub fn made(made: &Made, shared: &FileList, folder: &str) -> DialectSample {
         let mut files = made.files.clone();
         files.extend(shared.clone());
@@ -62,7 +62,7 @@ impl DialectSample {
         }
     }
 
-    /// A store that holds it, in memory.
+    /// Returns a store in memory that contains the session.
     pub fn store(&self, dialect: &'static dyn Dialect) -> Store {
         let mut files = MemoryBackend::default();
         for file in &self.files.list {
@@ -76,13 +76,13 @@ impl DialectSample {
         )
     }
 
-    /// Where a listing finds it.
+    /// Returns the location in a listing.
     pub(super) fn located(&self, store: &Store) -> Result<Option<SessionLocation>> {
         let sessions = store.list()?.sessions;
         Ok(sessions.into_iter().find(|location| location.id == self.id))
     }
 
-    /// The bytes of its log or document.
+    /// Returns the bytes of its log or document.
     pub(super) fn bytes(&self) -> &[u8] {
         let main = self.main.as_deref().unwrap_or_default();
         self.files.get(main).unwrap_or_default()

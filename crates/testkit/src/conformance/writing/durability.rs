@@ -4,9 +4,10 @@ use boswell_store::writer::Visibility;
 use boswell_store::{Body, Draft, Durability, Expect, NewSession, Wait};
 
 use super::super::words::{created, died, drafts, entries, label};
-use super::super::{Failure, MakePlace, ok};
+use super::super::{Failure, MakePlace, WritePlace, ok};
 
-/// A session that waits for its first answer is known by its id and in no list before.
+/// A deferred session can be opened by its id, but is not listed before its first assistant
+/// message.
 pub fn visibility(make: &MakePlace<'_>) {
     let place = make();
     let new = NewSession {
@@ -46,8 +47,8 @@ pub fn visibility(make: &MakePlace<'_>) {
     ok(ok(place.store().writer("s-1", Wait::No)).append(Draft::user("on").with_id("e4")));
 }
 
-/// The first failure ends a writer and names what is in doubt; the same ids again
-/// bring it about, once.
+/// The first failure ends a writer and names the entries that may not be durable; a retry with the
+/// same ids writes them once.
 pub fn failures(make: &MakePlace<'_>) {
     for failure in [Failure::Before, Failure::After] {
         let place = make();
@@ -91,8 +92,8 @@ pub fn failures(make: &MakePlace<'_>) {
     }
 }
 
-/// What was acknowledged is there after the machine died; what was not is there whole, or not at
-/// all, and can be sent again.
+/// Acknowledged entries exist after a crash; others exist completely or not at all, and can be sent
+/// again.
 pub fn acknowledged_survives(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -121,15 +122,19 @@ pub fn acknowledged_survives(make: &MakePlace<'_>) {
         all,
         "sent again, it is there once"
     );
-    // A duplicate is acknowledged like anything else: it is durable by then,
-    // regardless of its writer.
+    duplicate_survives(place.as_ref());
+}
+
+/// A duplicate is acknowledged like any other entry: it is durable by then, regardless of its
+/// writer.
+fn duplicate_survives(place: &dyn WritePlace) {
     let writer = ok(place.store().writer("s-1", Wait::No));
     ok(writer.append_with(Draft::user("e6").with_id("e6"), Expect::Any, Durability::Os));
     drop(writer);
     let writer = ok(place.store().writer("s-1", Wait::No));
     ok(writer.append(Draft::user("e6").with_id("e6")));
     drop(writer);
-    died(place.as_ref());
+    died(place);
     assert_eq!(
         entries(&ok(place.store().session("s-1")))
             .last()

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use boswell_model::ErrorKind;
-use boswell_store::{Body, Draft, Durability, Expect, Follower, NewSession, Receipt, Wait};
+use boswell_store::{
+    Body, Draft, Durability, Expect, Follower, NewSession, Receipt, SessionWriter, Store, Wait,
+};
 
 use super::super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
-use super::super::{MakePlace, ok};
+use super::super::{MakePlace, WritePlace, ok};
 
-/// One drives at a time; titles, tags and labels need no lease.
+/// One writer has the lease at a time; titles, tags and labels need no lease.
 pub fn leases(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -39,6 +41,14 @@ pub fn leases(make: &MakePlace<'_>) {
     );
     let next = ok(place.store().writer("s-1", Wait::No));
     ok(next.append(Draft::user("my turn").with_id("e2")));
+    third_waits_for(place.as_ref(), next);
+    assert_eq!(
+        messages(&ok(place.store().session("s-1"))),
+        ["e1", "e2", "e3"]
+    );
+}
+
+fn third_waits_for(place: &dyn WritePlace, next: SessionWriter) {
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             place
@@ -49,13 +59,9 @@ pub fn leases(make: &MakePlace<'_>) {
         let third = ok(waiting.join().expect("the one who waits"));
         ok(third.append(Draft::user("and mine").with_id("e3")));
     });
-    assert_eq!(
-        messages(&ok(place.store().session("s-1"))),
-        ["e1", "e2", "e3"]
-    );
 }
 
-/// One whose lease ran out and was taken by another writes no more.
+/// A writer whose lease expired and was taken by another cannot write any more.
 pub fn lost_leases(make: &MakePlace<'_>) {
     let place = make();
     let old = created(place.as_ref(), "s-1");
@@ -71,7 +77,7 @@ pub fn lost_leases(make: &MakePlace<'_>) {
     );
     assert!(place.expire_leases());
     let new = ok(place.store().writer("s-1", Wait::No));
-    // Once where the log is as the old one knows it, and once where it is not.
+    // Once if the log is as the old writer knows it, and once if it is not.
     assert_eq!(
         kind_of(old.append(Draft::user("too late").with_id("x1"))),
         Some(ErrorKind::Conflict),
@@ -99,7 +105,7 @@ pub fn lost_leases(make: &MakePlace<'_>) {
     );
 }
 
-/// What others add is read before the next entry is written, and by those who follow.
+/// Entries of other writers are read before the next entry is written, and by followers.
 pub fn others_add(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
@@ -144,37 +150,12 @@ pub fn others_add(make: &MakePlace<'_>) {
     );
 }
 
-/// Threads of one writer and others without a lease write at the same time: every receipt is true.
+/// Threads of one writer and others without a lease write concurrently: every receipt is correct.
 pub fn many_writers(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
     ok(writer.append(Draft::user("first").with_id("e0")));
-    let receipts: Vec<Receipt> = std::thread::scope(|scope| {
-        let turns = (0..4).map(|thread| {
-            let writer = writer.clone();
-            scope.spawn(move || {
-                let append =
-                    |turn| writer.append(Draft::user("x").with_id(format!("t{thread}-{turn}")));
-                (0..15).map(append).map(ok).collect::<Vec<_>>()
-            })
-        });
-        let place = place.as_ref();
-        let labels = (0..2).map(|thread| {
-            scope.spawn(move || {
-                let annotate = |turn| {
-                    place
-                        .store()
-                        .annotate("s-1", label("e0").with_id(format!("l{thread}-{turn}")))
-                };
-                (0..10).map(annotate).map(ok).collect::<Vec<_>>()
-            })
-        });
-        let threads: Vec<_> = turns.chain(labels).collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().expect("a thread"))
-            .collect()
-    });
+    let receipts = written_at_once(place.as_ref(), &writer);
     let session = ok(place.store().session("s-1"));
     let there = entries(&session);
     let mut by_revision: Vec<(u64, &str)> = receipts
@@ -199,7 +180,31 @@ pub fn many_writers(make: &MakePlace<'_>) {
     );
 }
 
-/// The leaf moves, a branch is left with a summary, a session is forked, compacted and switched to.
+/// Four threads of the writer append, and two without a lease label the entry `e0`.
+fn written_at_once(place: &dyn WritePlace, writer: &SessionWriter) -> Vec<Receipt> {
+    let append = |id: String| ok(writer.append(Draft::user("x").with_id(id)));
+    let annotate = |id: String| ok(place.store().annotate("s-1", label("e0").with_id(id)));
+    let (append, annotate) = (&append, &annotate);
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for thread in 0..4 {
+            let ids = (0..15).map(move |turn| format!("t{thread}-{turn}"));
+            threads.push(scope.spawn(move || ids.map(append).collect::<Vec<_>>()));
+        }
+        for thread in 0..2 {
+            let ids = (0..10).map(move |turn| format!("l{thread}-{turn}"));
+            threads.push(scope.spawn(move || ids.map(annotate).collect::<Vec<_>>()));
+        }
+        let mut receipts = Vec::new();
+        for thread in threads {
+            receipts.extend(thread.join().expect("a thread"));
+        }
+        receipts
+    })
+}
+
+/// The leaf moves, a branch is abandoned with a summary, a session is forked, compacted and
+/// switched to.
 pub fn conversations(make: &MakePlace<'_>) {
     let place = make();
     let store = place.store();
@@ -219,22 +224,7 @@ pub fn conversations(make: &MakePlace<'_>) {
     );
     ok(writer.branch_with_summary(Some("e2"), "went astray"));
     ok(writer.append(Draft::user("again").with_id("e5")));
-    let fork = ok(store.fork("s-1", None, NewSession::in_project("/proj").with_id("s-2")));
-    ok(fork.append(Draft::user("in the fork").with_id("f1")));
-    drop(fork);
-    let forked = messages(&ok(store.session("s-2")));
-    assert_eq!(
-        forked.last().map(String::as_str),
-        Some("f1"),
-        "a fork goes on by itself: {forked:?}"
-    );
-    assert_eq!(
-        messages(&ok(store.session("s-1")))
-            .last()
-            .map(String::as_str),
-        Some("e5"),
-        "and its source stays"
-    );
+    forked(&store);
     ok(writer.compact("all of it", "e5", 1_000));
     let (session, tip) = ok(writer.read_for_context(None));
     assert!(
@@ -249,4 +239,22 @@ pub fn conversations(make: &MakePlace<'_>) {
     );
     assert_eq!(switched.cursor.leaf.as_deref(), Some("f1"));
     ok(ok(store.writer("s-1", Wait::No)).append(Draft::user("the lease is free again")));
+}
+
+fn forked(store: &Store) {
+    let fork = ok(store.fork("s-1", None, NewSession::in_project("/proj").with_id("s-2")));
+    ok(fork.append(Draft::user("in the fork").with_id("f1")));
+    drop(fork);
+    let forked = messages(&ok(store.session("s-2")));
+    assert_eq!(
+        forked.last().map(String::as_str),
+        Some("f1"),
+        "a fork goes on by itself: {forked:?}"
+    );
+    let source = messages(&ok(store.session("s-1")));
+    assert_eq!(
+        source.last().map(String::as_str),
+        Some("e5"),
+        "and its source stays"
+    );
 }

@@ -1,13 +1,13 @@
-//! Keys of several parts, and addresses of webhooks.
+//! Keys of several parts, and webhook URLs.
 
 use super::super::Credential;
 use super::{ALNUM, DIGIT, HEX, LOWER, UPPER, URL, body, plain};
 use crate::Rng;
 
-/// Draws this many of these letters.
+/// Returns this many of these letters.
 type Draw<'d> = &'d mut dyn FnMut(&str, usize) -> String;
 
-/// Keys of several parts.
+/// Returns keys of several parts.
 pub(super) fn joined(rng: &mut Rng) -> Vec<Credential> {
     let mut d = |letters: &str, count| body(rng, letters, count);
     let mut made = keys_of_hosts(&mut d);
@@ -31,7 +31,7 @@ fn uuid(d: Draw<'_>) -> String {
     )
 }
 
-/// Of those who host code, builds and machines.
+/// Keys of hosts of code, builds and machines.
 fn keys_of_hosts(d: Draw<'_>) -> Vec<(&'static str, String)> {
     vec![
         (
@@ -83,8 +83,14 @@ fn keys_of_hosts(d: Draw<'_>) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Of those who send messages, take payments and watch programs.
+/// Keys of messaging, document, payment and monitoring services.
 fn keys_of_services(d: Draw<'_>) -> Vec<(&'static str, String)> {
+    let mut keys = keys_of_mail_and_documents(d);
+    keys.extend(keys_of_payment_and_metrics(d));
+    keys
+}
+
+fn keys_of_mail_and_documents(d: Draw<'_>) -> Vec<(&'static str, String)> {
     vec![
         ("launchdarkly", format!("sdk-{}", uuid(d))),
         ("telegram", format!("{}:AA{}", d(DIGIT, 10), d(URL, 33))),
@@ -101,6 +107,11 @@ fn keys_of_services(d: Draw<'_>) -> Vec<(&'static str, String)> {
         ("airtable", format!("pat{}.{}", d(ALNUM, 14), d(HEX, 64))),
         ("postman", format!("PMAK-{}-{}", d(HEX, 24), d(HEX, 34))),
         ("mapbox", format!("sk.eyJ{}.{}", d(ALNUM, 60), d(ALNUM, 22))),
+    ]
+}
+
+fn keys_of_payment_and_metrics(d: Draw<'_>) -> Vec<(&'static str, String)> {
+    vec![
         ("plaid", format!("access-sandbox-{}", uuid(d))),
         ("adyen", format!("AQE{}.{}", d(LOWER, 8), d(ALNUM, 60))),
         (

@@ -1,10 +1,10 @@
-//! Keys that only the name of a variable makes known.
+//! Keys that are recognised only by the name of a variable.
 
 use super::super::Credential;
 use super::{ALNUM, BASE64, HEX, LOWER, body};
 use crate::Rng;
 
-/// Issuers without a sign of their own: how the variable is called, letters, how many.
+/// Issuers without a prefix: name of the variable, letters, length.
 const NAMED: &[(&str, &str, &str, usize)] = &[
     ("aws secret", "AWS_SECRET_ACCESS_KEY", BASE64, 40),
     ("datadog", "DATADOG_API_KEY", HEX, 32),
@@ -56,7 +56,7 @@ const NAMED: &[(&str, &str, &str, usize)] = &[
     ("any token", "accessToken", HEX, 40),
 ];
 
-/// How values are set.
+/// Forms of assignments.
 const SET: [&str; 12] = [
     "NAME=VALUE",
     "NAME = \"VALUE\"",

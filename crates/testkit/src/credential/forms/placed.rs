@@ -1,10 +1,10 @@
-//! Passwords, headers and private keys, known by their place.
+//! Passwords, headers and private keys, recognised by their position.
 
 use super::super::{Credential, draw};
 use super::{ALNUM, ALPHA, BASE64, DIGIT, UPPER, body};
 use crate::Rng;
 
-/// Passwords that people choose: short, with signs, or of letters alone.
+/// Returns a typical password: short, with special characters, or of letters only.
 fn password(rng: &mut Rng) -> String {
     match rng.below(4) {
         0 => format!(
@@ -23,7 +23,7 @@ fn password(rng: &mut Rng) -> String {
     }
 }
 
-/// Where a password is known by its place: `PW` is replaced by it.
+/// Positions of a password: `PW` is replaced by it.
 const PLACES: &[(&str, &str)] = &[
     ("postgres address", "postgres://admin:PW@db/x"),
     (
@@ -81,7 +81,7 @@ const PLACES: &[(&str, &str)] = &[
     ("xml", "<password>PW</password>"),
 ];
 
-/// Headers: `KEY` is replaced by a session's value.
+/// Headers: `KEY` is replaced by a value.
 const HEADERS: &[(&str, &str)] = &[
     ("cookie", "Cookie: theme=dark; session=KEY"),
     ("cookie of php", "cookie: PHPSESSID=KEY; lang=en"),
@@ -120,7 +120,7 @@ fn passwords(rng: &mut Rng) -> Vec<Credential> {
     let mut all = Vec::new();
     for (issuer, place) in PLACES {
         let mut secret = password(rng);
-        // A `#` ends the host of an address, so addresses carry it escaped, as they do `@`.
+        // A `#` ends the host of a URL, so URLs contain it escaped, like `@`.
         if issuer.ends_with("address")
             || place.contains("://admin")
             || place.contains("://app")
@@ -152,7 +152,7 @@ fn headers(rng: &mut Rng) -> Vec<Credential> {
     all
 }
 
-/// A user and a password in base64, and the key of an account in a connection string.
+/// A user and a password in base64, and an account key in a connection string.
 fn pairs_and_accounts(rng: &mut Rng) -> Vec<Credential> {
     let mut all = Vec::new();
     let pair = crate::base64::encode(format!("bob:{}", password(rng)).as_bytes());
@@ -181,7 +181,7 @@ fn pairs_and_accounts(rng: &mut Rng) -> Vec<Credential> {
     all
 }
 
-/// Blocks of PEM, whole and without their end.
+/// PEM blocks, complete and without their end.
 fn private_keys(rng: &mut Rng) -> Vec<Credential> {
     let mut all = Vec::new();
     for name in [

@@ -1,8 +1,8 @@
-//! Keys that begin with the sign of their issuer.
+//! Keys that begin with a prefix of their issuer.
 
 use super::{ALNUM, ALPHA, BASE32, BASE64, HEX, LOWER, UPPER, URL};
 
-/// Keys that begin with their issuer's sign: issuer, sign, letters, how many.
+/// Keys with a prefix: issuer, prefix, letters, length.
 pub(super) const SIGNED: &[(&str, &str, &str, usize)] = &[
     ("aws", "AKIA", BASE32, 16),
     ("aws temporary", "ASIA", BASE32, 16),

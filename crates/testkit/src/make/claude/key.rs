@@ -1,7 +1,7 @@
 //! The folder name of a project.
 
-/// Makes the project key: every UTF-16 unit outside `[A-Za-z0-9]` becomes `-`; above 200
-/// units a hash closes it.
+/// Returns the project key: every UTF-16 unit outside `[A-Za-z0-9]` becomes `-`; above 200 units a
+/// hash ends it.
 pub fn project_key(path: &str) -> String {
     let units: Vec<u16> = path.encode_utf16().collect();
     let plain = |unit: u16| {

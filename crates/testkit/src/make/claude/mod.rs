@@ -1,8 +1,8 @@
-//! Transcripts of Claude Code and their side files, as the client of today and four
-//! older ones write them.
+//! Transcripts of Claude Code and their side files, as the newest client and four older ones write
+//! them.
 //!
-//! All paths are below the client's folder (`~/.claude`). The words of the vendor's prompts are not
-//! in here; where the client stores them, they are replaced by short texts of our own.
+//! All paths are below the client's folder (`~/.claude`). The texts of the vendor's prompts are
+//! replaced by short texts of our own.
 
 mod key;
 mod old;
@@ -18,5 +18,5 @@ pub use session::{ClaudeSession, Style};
 pub use shape::{ClaudeShape, file, fork_of, linked};
 pub use side::{backup_name, history_line, live_registry, memory};
 
-/// The version that the client of today writes into its lines.
+/// The version on lines of the newest client.
 pub const TODAY: &str = "2.1.325";

@@ -1,4 +1,4 @@
-//! Transcripts of older clients, each with the habit that readers trip over.
+//! Transcripts of older clients, each with a property that readers often miss.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::files::FileList;
 use crate::make::claude::{ClaudeSession, ClaudeShape};
 use crate::phrase;
 
-/// Fills a transcript as the shape's client did; gives the title, if that client wrote one.
+/// Fills a transcript as the client of the shape did; returns the title, if that client wrote one.
 pub(crate) fn fill(
     session: &mut ClaudeSession,
     shape: ClaudeShape,
@@ -75,8 +75,7 @@ fn inline_sidechain(session: &mut ClaudeSession) {
     session.leaf = main;
 }
 
-/// Compacts as 1.0 did, and leaves the title where 1.0 left it: here, and in the
-/// file of another session.
+/// Compacts like 1.0, and writes the title where 1.0 did: here, and in the file of another session.
 fn summarised(session: &mut ClaudeSession, folder: &str, side: &mut FileList) -> String {
     let title = "Looking at the build".to_owned();
     let leaf = session.leaf.clone();
@@ -102,7 +101,7 @@ fn summarised(session: &mut ClaudeSession, folder: &str, side: &mut FileList) ->
     title
 }
 
-/// Writes the index of 2.1.17, which is wrong even when fresh.
+/// Writes the index of 2.1.17, which is wrong even when new.
 fn index(session: &mut ClaudeSession, folder: &str, side: &mut FileList) {
     let entry = json!({
         "sessionId": session.id, "fullPath": format!("/home/dev/.claude/{folder}/{}.jsonl", session.id),
@@ -124,7 +123,8 @@ fn progress(session: &mut ClaudeSession) {
     let data = json!({"type": "bash_progress", "output": "compiling", "elapsedTimeSeconds": 2, "totalLines": 1});
     let body = json!({"type": "progress", "data": data, "toolUseID": "bash-progress-0", "parentToolUseID": call});
     let between = session.chain(body, json!({}));
-    // The progress line is the parent of the result, so a reader that drops progress has to bridge.
+    // The progress line is the parent of the result, so a reader that drops progress lines must
+    // link across it.
     let more = json!({"stdout": "ok", "stderr": "", "interrupted": false, "isImage": false});
     session.result(&call, &between, json!("ok"), more);
     session.answer("It builds.");

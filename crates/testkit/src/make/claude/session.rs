@@ -1,4 +1,4 @@
-//! Builds one transcript line by line, keeping track of uuids, parents and times.
+//! Builds one transcript line by line, and tracks uuids, parents and times.
 
 use serde_json::{Value, json};
 
@@ -10,17 +10,17 @@ use crate::phrase;
 use crate::rng::Rng;
 use crate::sha256;
 
-/// How a client's version orders and fills its lines.
+/// How a version of the client orders and fills its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// The client of today: envelope at the end, request log, attachments.
+    /// The newest client: envelope at the end, request log, attachments.
     Today,
     /// An older client: envelope at the front, none of the rest.
     Old(&'static str),
 }
 
 impl Style {
-    /// Says the version that the lines name.
+    /// Returns the version on the lines.
     pub fn version(self) -> &'static str {
         match self {
             Style::Today => TODAY,
@@ -32,21 +32,21 @@ impl Style {
 /// A transcript under construction.
 #[derive(Clone, Debug)]
 pub struct ClaudeSession {
-    /// Who writes it.
+    /// The version of the client.
     pub style: Style,
-    /// The session's id; in a subagent's file that of its parent.
+    /// Id of the session; in a subagent's file that of its parent.
     pub id: String,
     /// The project folder.
     pub cwd: String,
-    /// The subagent, in a subagent's file.
+    /// Id of the subagent, in a subagent's file.
     pub agent: Option<String>,
     /// Whether lines are marked as a side chain.
     pub sidechain: bool,
-    /// Chance for this session.
+    /// Random numbers of this session.
     pub rng: Rng,
-    /// Time for this session.
+    /// Clock of this session.
     pub clock: ManualClock,
-    /// What the next chain line's parent will be.
+    /// The parent of the next chain line.
     pub leaf: Option<String>,
     /// Uuids of all chain lines, in file order.
     pub uuids: Vec<String>,
@@ -57,7 +57,7 @@ pub struct ClaudeSession {
 }
 
 impl ClaudeSession {
-    /// Starts an empty transcript with an id of its own.
+    /// Starts an empty transcript with a new id.
     pub fn start(style: Style, cwd: &str, seed: u64) -> ClaudeSession {
         let mut rng = Rng::for_part(seed, style.version());
         let id = rng.uuid_v4();
@@ -110,8 +110,8 @@ impl ClaudeSession {
         envelope
     }
 
-    /// Adds a chain line below the leaf and moves the leaf to it: `body` before the uuid,
-    /// `after` behind the time.
+    /// Adds a chain line as a child of the leaf and moves the leaf to it: `body` before the uuid,
+    /// `after` after the time.
     pub fn chain(&mut self, body: Value, after: Value) -> String {
         let uuid = self.rng.uuid_v4();
         self.chain_with(&uuid, json!({}), body, after);
@@ -157,7 +157,7 @@ impl ClaudeSession {
         self.leaf = uuid.map(str::to_owned);
     }
 
-    /// Adds what a user typed.
+    /// Adds a prompt.
     pub fn prompt(&mut self, text: &str) -> String {
         self.prompt_blocks(json!(text))
     }
@@ -190,7 +190,7 @@ impl ClaudeSession {
         )
     }
 
-    /// Adds what today's client announces after the first prompt.
+    /// Adds what the newest client announces after the first prompt.
     pub fn announce(&mut self) {
         let snapshot = json!({"workingDirectory": self.cwd, "isGitRepo": true, "platform": "linux", "shell": "bash"});
         self.attachment(
@@ -251,7 +251,7 @@ impl ClaudeSession {
         self.lines.push(&line);
     }
 
-    /// Makes the usage of one response.
+    /// Returns the usage of one response.
     pub fn usage(&mut self) -> Value {
         let [input, written, read, output] =
             [900, 9_000, 120_000, 1_800].map(|most| self.rng.below(most) + 3);
@@ -261,7 +261,7 @@ impl ClaudeSession {
         })
     }
 
-    /// Adds one response: a line for each block, all with one message id, request id and usage.
+    /// Adds one response: a line per block, all with one message id, request id and usage.
     pub fn response(&mut self, blocks: &[Value], stop: &str) -> Vec<String> {
         if self.style == Style::Today {
             self.api_request();
@@ -301,13 +301,13 @@ impl ClaudeSession {
         uuids
     }
 
-    /// Adds a plain answer.
+    /// Adds a plain assistant message.
     pub fn answer(&mut self, text: &str) -> String {
         self.response(&[json!({"type": "text", "text": text})], "end_turn")
             .remove(0)
     }
 
-    /// Adds a prompt and its answer, with random words; gives both uuids.
+    /// Adds a prompt and its reply, with random words; returns both uuids.
     pub fn turn(&mut self) -> (String, String) {
         let asked = phrase::asked(&mut self.rng);
         let asked = self.prompt(asked);
@@ -315,7 +315,7 @@ impl ClaudeSession {
         (asked, self.answer(answered))
     }
 
-    /// Makes a call of a tool.
+    /// Returns a tool call.
     pub fn call(&mut self, tool: &str, input: Value) -> (String, Value) {
         let id = format!("toolu_{}", self.rng.base36(24));
         (
@@ -324,7 +324,7 @@ impl ClaudeSession {
         )
     }
 
-    /// Adds the result of a call below the assistant line that holds the call.
+    /// Adds the result of a call as a child of the assistant line with the call.
     pub fn result(&mut self, call: &str, caller: &str, content: Value, more: Value) -> String {
         self.leaf = Some(caller.to_owned());
         let block = json!({"tool_use_id": call, "type": "tool_result", "content": content, "is_error": false});
@@ -342,7 +342,7 @@ impl ClaudeSession {
         self.chain(body, after)
     }
 
-    /// Adds a response that calls Bash `calls` times at once, and the results.
+    /// Adds a response with `calls` parallel calls of Bash, and the results.
     pub fn parallel_calls(&mut self, calls: usize) -> Vec<String> {
         let thought = phrase::thought(&mut self.rng);
         let mut blocks = vec![
@@ -381,7 +381,7 @@ impl ClaudeSession {
         self.lines.push(&line);
     }
 
-    /// Hands out the transcript.
+    /// Returns the transcript.
     pub fn into_bytes(self) -> Vec<u8> {
         self.lines.into_bytes()
     }

@@ -1,4 +1,4 @@
-//! The shapes of transcripts that tests run over.
+//! The shapes of Claude transcripts for tests.
 
 use serde_json::json;
 
@@ -7,10 +7,10 @@ use crate::jsonl;
 use crate::make::claude::{ClaudeSession, Style, old, project_key, today};
 use crate::rng::Rng;
 
-/// What a transcript is meant to show.
+/// What a transcript demonstrates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaudeShape {
-    /// Three turns of today's client, one line of descent.
+    /// Three exchanges of the newest client, without branches.
     Plain,
     /// Calls with parallel results, thinking, an image in a prompt.
     ToolUse,
@@ -22,19 +22,19 @@ pub enum ClaudeShape {
     ExplicitLeaf,
     /// Titles by hand and by model, a tag set and cleared and set, and a sidecar.
     Titled,
-    /// Snapshots, deltas and backups of files.
+    /// File history: snapshots, deltas and backups of files.
     Checkpointed,
     /// A subagent, and one that it started itself.
     Subagents,
     /// Output too large for the transcript.
     BigOutput,
-    /// An error of the API, and a call that was never answered.
+    /// An error of the API, and a call without a result.
     Interrupted,
     /// Metadata of every kind, some of it before the first chain line, and unknown kinds.
     OddMetadata,
     /// Lines of metadata only: not a conversation.
     MetadataOnly,
-    /// JSON that other readers stumble over, and a chain that begins with an attachment.
+    /// JSON that other readers fail on, and a chain that begins with an attachment.
     Traps,
     /// Client 1.0.128: subagents inline, summaries in other files.
     V1_0,
@@ -79,13 +79,13 @@ impl ClaudeShape {
     }
 }
 
-/// Makes the files of one shape, below the client's folder.
+/// Returns the files of one shape, below the client's folder.
 pub fn file(shape: ClaudeShape, cwd: &str, seed: u64) -> Made {
     let session = ClaudeSession::start(shape.style(), cwd, seed);
     build(shape, session)
 }
 
-/// Makes a transcript with a given id, for sessions that another agent's store points at.
+/// Returns a transcript with a given id, for sessions that another agent's store links to.
 pub fn linked(shape: ClaudeShape, cwd: &str, id: &str, seed: u64) -> Made {
     build(
         shape,
@@ -122,8 +122,8 @@ fn build(shape: ClaudeShape, mut session: ClaudeSession) -> Made {
     }
 }
 
-/// Makes the file that `--fork-session` writes: chain lines with the same uuids
-/// under a new session id.
+/// Returns the file that `--fork-session` writes: chain lines with the same uuids under a new
+/// session id.
 pub fn fork_of(source: &Made, seed: u64) -> Made {
     let id = Rng::for_part(seed, &source.id).uuid_v4();
     let mut bytes = Vec::new();

@@ -1,5 +1,5 @@
-//! Side files of transcripts: checkpoints, memory, the prompt history, the
-//! registry of live processes.
+//! Side files of transcripts: checkpoints, memory, the prompt history, the registry of live
+//! processes.
 
 use serde_json::json;
 
@@ -7,19 +7,19 @@ use crate::files::FileList;
 use crate::make::claude::{TODAY, project_key};
 use crate::sha256;
 
-/// Names the backup of a file in `file-history/<session>/`: 16 digits of the path's
-/// hash, and the version.
+/// Returns the name of a backup in `file-history/<session>/`: 16 digits of the path's hash, and the
+/// version.
 pub fn backup_name(path: &str, version: u32) -> String {
     format!("{}@v{version}", &sha256::hex(path.as_bytes())[..16])
 }
 
-/// Makes one line of `history.jsonl`, newline included.
+/// Returns one line of `history.jsonl`, including the newline.
 pub fn history_line(display: &str, ms: i64, project: &str, session: &str) -> String {
     let line = json!({"display": display, "pastedContents": {}, "timestamp": ms, "project": project, "sessionId": session});
     format!("{line}\n")
 }
 
-/// Makes the entry of a live process, and the secret file next to it that must never be copied.
+/// Returns the entry of a live process, and the secret file next to it that must never be copied.
 pub fn live_registry(pid: u32, session: &str, cwd: &str, ms: i64) -> FileList {
     let entry = json!({
         "pid": pid, "sessionId": session, "cwd": cwd, "startedAt": ms, "procStart": "123456", "version": TODAY,
@@ -34,7 +34,7 @@ pub fn live_registry(pid: u32, session: &str, cwd: &str, ms: i64) -> FileList {
     files
 }
 
-/// Makes the memory of a project: an index and one fact a file.
+/// Returns the memory of a project: an index and one fact per file.
 pub fn memory(cwd: &str) -> FileList {
     let folder = format!("projects/{}/memory", project_key(cwd));
     let fact = |name: &str, kind: &str, text: &str| {

@@ -1,4 +1,4 @@
-//! Fills transcripts of today's client.
+//! Fills transcripts of the newest client.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::files::FileList;
 use crate::make::claude::{ClaudeSession, ClaudeShape, backup_name};
 use crate::phrase;
 
-/// Fills a transcript with what its shape is to show; gives the title, if it has one.
+/// Fills a transcript according to its shape; returns the title, if it has one.
 pub(crate) fn fill(
     session: &mut ClaudeSession,
     shape: ClaudeShape,
@@ -146,11 +146,7 @@ fn checkpointed(session: &mut ClaudeSession, side: &mut FileList) {
     for version in 1..=2u32 {
         let asked = phrase::asked(&mut session.rng);
         let asked = session.prompt(asked);
-        let stamp = session.clock.iso();
-        let snapshot =
-            json!({"messageId": asked, "trackedFileBackups": tracked, "timestamp": stamp});
-        let line = json!({"type": "file-history-snapshot", "messageId": asked, "snapshot": snapshot, "isSnapshotUpdate": false});
-        session.text_line(&line.to_string());
+        snapshot(session, &asked, &tracked);
         let edit = json!({"file_path": path, "old_string": format!("v{}", version - 1), "new_string": format!("v{version}")});
         let (id, block) = session.call("Edit", edit);
         let caller = session.response(&[block], "tool_use").remove(0);
@@ -174,14 +170,33 @@ fn checkpointed(session: &mut ClaudeSession, side: &mut FileList) {
         );
         session.answer("Edited.");
     }
-    // A file that did not exist before: to restore is to delete.
+    // A file that did not exist before: restoring means deleting it.
     tracked["src/new.rs"] =
         json!({"backupFileName": null, "version": 1, "backupTime": session.clock.iso()});
     let asked = session.prompt("and now?");
-    let snapshot = json!({"messageId": asked, "trackedFileBackups": tracked, "timestamp": session.clock.iso()});
+    snapshot(session, &asked, &tracked);
+    session.answer("Nothing more.");
+}
+
+/// The line that says which copies restore the files as they were when `asked` was sent.
+fn snapshot(session: &mut ClaudeSession, asked: &str, tracked: &Value) {
+    let stamp = session.clock.iso();
+    let snapshot = json!({"messageId": asked, "trackedFileBackups": tracked, "timestamp": stamp});
     let line = json!({"type": "file-history-snapshot", "messageId": asked, "snapshot": snapshot, "isSnapshotUpdate": false});
     session.text_line(&line.to_string());
-    session.answer("Nothing more.");
+}
+
+/// A subagent of the subagent `sub`: the call that starts it, and its transcript.
+fn nested_subagent(sub: &mut ClaudeSession, id: &str) -> (String, ClaudeSession) {
+    let prompt = json!({"description": "inner", "prompt": "看看里面", "subagent_type": "Explore"});
+    let (call, block) = sub.call("Agent", prompt);
+    let caller = sub.response(&[block], "tool_use").remove(0);
+    let mut nested = sub.subagent(id);
+    nested.prompt("看看里面");
+    nested.answer("里面什么都没有。");
+    let content = json!([{"type": "text", "text": "里面什么都没有。"}]);
+    sub.result(&call, &caller, content, json!({}));
+    (call, nested)
 }
 
 fn subagents(session: &mut ClaudeSession, folder: &str, side: &mut FileList) {
@@ -192,35 +207,25 @@ fn subagents(session: &mut ClaudeSession, folder: &str, side: &mut FileList) {
     let caller = session.response(&[block], "tool_use").remove(0);
     let mut sub = session.subagent(&outer);
     sub.prompt("look around");
-    let prompt = json!({"description": "inner", "prompt": "看看里面", "subagent_type": "Explore"});
-    let (inner_call, block) = sub.call("Agent", prompt);
-    let sub_caller = sub.response(&[block], "tool_use").remove(0);
-    let mut nested = sub.subagent(&inner);
-    nested.prompt("看看里面");
-    nested.answer("里面什么都没有。");
-    sub.result(
-        &inner_call,
-        &sub_caller,
-        json!([{"type": "text", "text": "里面什么都没有。"}]),
-        json!({}),
-    );
+    let (inner_call, nested) = nested_subagent(&mut sub, &inner);
     sub.answer("sub result");
     let content = json!([{"type": "text", "text": "sub result"}]);
     let more = json!({"status": "completed", "prompt": "look around", "agentId": outer, "content": content, "totalTokens": 2844});
     session.result(&outer_call, &caller, content, more);
     session.answer("The subagent found nothing.");
-    let about = |kind: &str, call: &str, depth: u32| json!({"agentType": kind, "isBuiltIn": true, "description": "d", "toolUseId": call, "spawnDepth": depth, "finished": true});
-    let mut inner_meta = about("Explore", &inner_call, 2);
+    let outer_meta = about_subagent("general-purpose", &outer_call, 1);
+    let mut inner_meta = about_subagent("Explore", &inner_call, 2);
     inner_meta["parentAgentId"] = json!(outer);
     let below = format!("{folder}/{}/subagents", session.id);
-    for (agent, log, meta) in [
-        (&outer, sub, about("general-purpose", &outer_call, 1)),
-        (&inner, nested, inner_meta),
-    ] {
+    for (agent, log, meta) in [(&outer, sub, outer_meta), (&inner, nested, inner_meta)] {
         side.add(format!("{below}/agent-{agent}.jsonl"), log.into_bytes())
             .mode = Some(0o600);
         side.add(format!("{below}/agent-{agent}.meta.json"), meta.to_string());
     }
+}
+
+fn about_subagent(kind: &str, call: &str, depth: u32) -> Value {
+    json!({"agentType": kind, "isBuiltIn": true, "description": "d", "toolUseId": call, "spawnDepth": depth, "finished": true})
 }
 
 fn big_output(session: &mut ClaudeSession, folder: &str, side: &mut FileList) {

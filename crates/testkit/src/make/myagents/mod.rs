@@ -1,7 +1,8 @@
-//! The MyAgents store: an index array, flat transcripts, attachments; three eras with one skeleton.
+//! The MyAgents store: an index array, flat transcripts, attachments; three generations with one
+//! layout.
 //!
-//! Paths are below `~/.myagents`. Transcripts are linear; tool results live inside the assistant's
-//! row, in a JSON array that is itself text.
+//! Paths are below `~/.myagents`. Transcripts are linear; tool results are inside the assistant's
+//! row, in a JSON array encoded as a string.
 
 mod session;
 mod store;

@@ -9,10 +9,10 @@ use crate::make::merge;
 use crate::phrase;
 use crate::rng::Rng;
 
-/// Which generation of the program wrote the session.
+/// The generation of the program that wrote the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Era {
-    /// 0.1.4 to 0.1.10: ids of its own besides those of the SDK.
+    /// 0.1.4 to 0.1.10: its own ids besides those of the SDK.
     E1,
     /// 0.1.11 to about 0.2.13: one id for both.
     E2,
@@ -20,29 +20,29 @@ pub enum Era {
     E3,
 }
 
-/// What a session is to be.
+/// The properties of a session.
 #[derive(Clone, Debug)]
 pub struct MyAgentsSpec<'a> {
-    /// Who writes it.
+    /// The generation.
     pub era: Era,
-    /// Its id; `None` makes one as the era does.
+    /// Id; `None` for a random one as in the generation.
     pub id: Option<&'a str>,
-    /// The SDK's session, where it differs from the id.
+    /// The SDK's session, if it differs from the id.
     pub sdk: Option<&'a str>,
     /// The project folder.
     pub agent_dir: &'a str,
-    /// How many questions and answers.
+    /// Number of exchanges.
     pub turns: usize,
     /// The seed.
     pub seed: u64,
 }
 
-/// Prints an index as the program does: pretty, two spaces, no newline at the end.
+/// Prints an index like the program: two spaces, no newline at the end.
 pub fn index(rows: &[Value]) -> Vec<u8> {
     serde_json::to_vec_pretty(rows).expect("values print")
 }
 
-/// Makes one session and its row for the index; the transcript is at `sessions/<id>.jsonl`.
+/// Returns one session and its index row; the transcript is at `sessions/<id>.jsonl`.
 pub fn session(spec: &MyAgentsSpec<'_>) -> (Made, Value) {
     let mut rng = Rng::for_part(spec.seed, "myagents");
     let mut clock = ManualClock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
@@ -118,40 +118,46 @@ fn transcript(
             "id": (2 * turn).to_string(), "role": "user", "content": phrase::asked(rng), "timestamp": clock.tick(30_000),
         });
         if turn == 1 {
-            let name = rng.uuid_v4();
-            let path = format!("{id}/{name}.png");
-            files.add(format!("attachments/{path}"), phrase::image(rng, 300));
-            asked["attachments"] =
-                json!([{"id": name, "name": "截图.png", "mimeType": "image/png", "path": path}]);
+            asked["attachments"] = attachments(id, rng, files);
         }
         if turn == 2 && spec.era != Era::E1 {
             asked["metadata"] =
                 json!({"source": "telegram_private", "sourceId": "42", "senderName": "小王"});
         }
         lines.push(&asked);
-        let content = if turn % 2 == 0 {
-            phrase::answered(rng).to_owned()
-        } else {
-            blocks(rng).to_string()
-        };
-        let (input, output) = (rng.between(10, 900), rng.between(10, 900));
-        totals[0] += input;
-        totals[1] += output;
-        let mut answer = json!({
-            "id": (2 * turn + 1).to_string(), "role": "assistant", "content": content, "timestamp": clock.tick(9_000),
-        });
-        if spec.era != Era::E1 {
-            answer["sdkUuid"] = json!(rng.uuid_v4());
-        }
-        answer["usage"] =
-            json!({"inputTokens": input, "outputTokens": output, "model": "claude-sonnet-4-5"});
-        if turn % 2 == 1 || spec.era == Era::E3 {
-            answer["toolCount"] = json!(turn % 2);
-            answer["durationMs"] = json!(rng.between(900, 90_000));
-        }
-        lines.push(&answer);
+        lines.push(&answer(spec.era, turn, rng, clock, totals));
     }
     lines.into_bytes()
+}
+
+fn answer(
+    era: Era,
+    turn: usize,
+    rng: &mut Rng,
+    clock: &mut ManualClock,
+    totals: &mut [usize; 2],
+) -> Value {
+    let content = if turn % 2 == 0 {
+        phrase::answered(rng).to_owned()
+    } else {
+        blocks(rng).to_string()
+    };
+    let (input, output) = (rng.between(10, 900), rng.between(10, 900));
+    totals[0] += input;
+    totals[1] += output;
+    let mut answer = json!({
+        "id": (2 * turn + 1).to_string(), "role": "assistant", "content": content, "timestamp": clock.tick(9_000),
+    });
+    if era != Era::E1 {
+        answer["sdkUuid"] = json!(rng.uuid_v4());
+    }
+    answer["usage"] =
+        json!({"inputTokens": input, "outputTokens": output, "model": "claude-sonnet-4-5"});
+    if turn % 2 == 1 || era == Era::E3 {
+        answer["toolCount"] = json!(turn % 2);
+        answer["durationMs"] = json!(rng.between(900, 90_000));
+    }
+    answer
 }
 
 fn blocks(rng: &mut Rng) -> Value {
@@ -167,14 +173,16 @@ fn blocks(rng: &mut Rng) -> Value {
     ])
 }
 
-/// Makes the MyAgents side of a conversation whose other side is a Claude transcript: same
-/// texts, the SDK's uuids.
-///
-/// With `id` the session keeps an id of its own and points at the transcript, as era 1 did;
-/// without, it shares the id.
-pub fn mirror_of(claude: &Made, id: Option<&str>) -> (Made, Value) {
-    let era = if id.is_some() { Era::E1 } else { Era::E2 };
-    let own = id.unwrap_or(&claude.id);
+/// Adds one picture to the files; gives how a prompt names it.
+fn attachments(id: &str, rng: &mut Rng, files: &mut FileList) -> Value {
+    let name = rng.uuid_v4();
+    let path = format!("{id}/{name}.png");
+    files.add(format!("attachments/{path}"), phrase::image(rng, 300));
+    json!([{"id": name, "name": "截图.png", "mimeType": "image/png", "path": path}])
+}
+
+/// The prompts and answers of a Claude transcript as MyAgents writes them.
+fn rows_of(claude: &Made) -> Vec<Value> {
     let mut rows: Vec<Value> = Vec::new();
     for line in crate::jsonl::parse(claude.bytes()) {
         let content = &line["message"]["content"];
@@ -193,6 +201,18 @@ pub fn mirror_of(claude: &Made, id: Option<&str>) -> (Made, Value) {
             _ => {}
         }
     }
+    rows
+}
+
+/// Returns the MyAgents side of a conversation whose other side is a Claude transcript: same texts,
+/// the SDK's uuids.
+///
+/// With `id` the session has its own id and refers to the transcript, as in the first generation;
+/// without, it shares the id.
+pub fn mirror_of(claude: &Made, id: Option<&str>) -> (Made, Value) {
+    let era = if id.is_some() { Era::E1 } else { Era::E2 };
+    let own = id.unwrap_or(&claude.id);
+    let rows = rows_of(claude);
     let turns = rows.iter().filter(|row| row["role"] == "user").count();
     let last = rows
         .last()

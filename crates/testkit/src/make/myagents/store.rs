@@ -1,4 +1,4 @@
-//! Whole MyAgents folders in each state that the program leaves, or finds after a crash.
+//! MyAgents stores in each state that the program leaves, also after a crash.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,11 @@ use crate::make::myagents::{Era, MyAgentsSpec, index, session};
 /// The state of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MyAgentsShape {
-    /// Era 1: ids of its own, those of the SDK next to them.
+    /// Generation 1: its own ids, besides those of the SDK.
     E1,
-    /// Era 2: unified ids.
+    /// Generation 2: unified ids.
     E2,
-    /// Era 3: everything that the newest program writes.
+    /// Generation 3: everything that the newest version writes.
     E3,
     /// One session is still a whole `.json` file.
     LegacyJson,
@@ -23,19 +23,19 @@ pub enum MyAgentsShape {
     EmptyWithLegacy,
     /// The index begins with a byte order mark.
     BomIndex,
-    /// The index is cut inside its first object.
+    /// The index is truncated inside its first object.
     IndexTruncated,
-    /// The index holds `null` among its rows.
+    /// The index contains `null` among its rows.
     IndexWithNull,
-    /// The index is cut inside its last row.
+    /// The index is truncated inside its last row.
     IndexCutInRow,
     /// There is no index.
     IndexMissing,
-    /// The index is corrupt and a newer, valid `.tmp` is next to it.
+    /// The index is corrupt, and there is a newer, valid `.tmp`.
     TmpNewer,
-    /// A rewind was announced and not yet carried out.
+    /// The intent of a rewind is recorded, and nothing was truncated yet.
     IntentBefore,
-    /// A rewind was announced and the transcript already cut.
+    /// The intent of a rewind is recorded, and the transcript is already truncated.
     IntentAfter,
     /// A row that is hidden until its first turn.
     Prepared,
@@ -79,7 +79,7 @@ impl MyAgentsShape {
     }
 }
 
-/// Makes a store of three sessions in this state.
+/// Returns a store of three sessions in this state.
 pub fn store(shape: MyAgentsShape, seed: u64) -> Batch {
     let mut batch = Batch::default();
     let mut rows = Vec::new();
@@ -139,35 +139,38 @@ fn state(shape: MyAgentsShape, batch: &mut Batch, rows: &mut Vec<Value>) {
         MyAgentsShape::TornTranscript => tear(batch),
         _ => {}
     }
-    let whole = index(rows);
-    let text = String::from_utf8_lossy(&whole).into_owned();
-    let written: Option<Vec<u8>> = match shape {
-        MyAgentsShape::IndexMissing => None,
-        MyAgentsShape::BomIndex => Some(format!("\u{feff}{text}").into_bytes()),
-        MyAgentsShape::IndexTruncated => Some(b"{\"truncated\"".to_vec()),
-        MyAgentsShape::IndexWithNull => Some(index(&[
-            rows[0].clone(),
-            Value::Null,
-            rows[1].clone(),
-            rows[2].clone(),
-        ])),
-        MyAgentsShape::IndexCutInRow | MyAgentsShape::TmpNewer => {
-            let cut = text.rfind("\"agentDir\"").unwrap_or(text.len() / 2);
-            Some(text.as_bytes()[..cut].to_vec())
-        }
-        _ => Some(whole.clone()),
-    };
     let newest = batch
         .sessions
         .iter()
         .filter_map(|made| made.files.list.last()?.modified)
         .max()
         .unwrap_or(0);
-    if let Some(bytes) = written {
+    if let Some(bytes) = index_of(shape, rows) {
         batch.shared.add("sessions.json", bytes).modified = Some(newest + 1_000);
     }
     if shape == MyAgentsShape::TmpNewer {
-        batch.shared.add("sessions.json.tmp", whole).modified = Some(newest + 2_000);
+        batch.shared.add("sessions.json.tmp", index(rows)).modified = Some(newest + 2_000);
+    }
+}
+
+/// The index with the damage of `shape`; nothing where it is missing.
+fn index_of(shape: MyAgentsShape, rows: &[Value]) -> Option<Vec<u8>> {
+    let whole = index(rows);
+    let text = String::from_utf8_lossy(&whole);
+    match shape {
+        MyAgentsShape::IndexMissing => None,
+        MyAgentsShape::BomIndex => Some(format!("\u{feff}{text}").into_bytes()),
+        MyAgentsShape::IndexTruncated => Some(b"{\"truncated\"".to_vec()),
+        MyAgentsShape::IndexWithNull => {
+            let mut rows = rows.to_vec();
+            rows.insert(1, Value::Null);
+            Some(index(&rows))
+        }
+        MyAgentsShape::IndexCutInRow | MyAgentsShape::TmpNewer => {
+            let cut = text.rfind("\"agentDir\"").unwrap_or(text.len() / 2);
+            Some(text.as_bytes()[..cut].to_vec())
+        }
+        _ => Some(whole),
     }
 }
 

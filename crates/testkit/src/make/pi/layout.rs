@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::clock;
 use crate::make::pi::PiFlavour;
 
-/// Where a session works, and what its agent believes about the machine.
+/// The project folder, and the folders that some agents abbreviate.
 #[derive(Clone, Copy, Debug)]
 pub struct PiLayout<'a> {
     /// The project folder.
@@ -17,7 +17,7 @@ pub struct PiLayout<'a> {
 }
 
 impl<'a> PiLayout<'a> {
-    /// A project on a machine whose home is `/home/dev`.
+    /// Returns the layout of a project on a machine whose home is `/home/dev`.
     pub fn of(cwd: &'a str) -> PiLayout<'a> {
         PiLayout {
             cwd,
@@ -26,7 +26,7 @@ impl<'a> PiLayout<'a> {
         }
     }
 
-    /// Gives the folder below `sessions/` in which this flavour keeps the project's sessions.
+    /// Returns the folder below `sessions/` in which this flavour stores the project's sessions.
     pub fn folder(&self, flavour: PiFlavour) -> String {
         match flavour {
             PiFlavour::Pi | PiFlavour::Omp => pi_folder(self.cwd),
@@ -39,14 +39,14 @@ fn dashes(path: &str) -> String {
     path.replace(['/', '\\', ':'], "-")
 }
 
-/// Encodes a project folder as pi and oh-my-pi do: always absolute, between double dashes.
+/// Encodes a project folder like pi and oh-my-pi: always absolute, between double dashes.
 pub fn pi_folder(cwd: &str) -> String {
     let bare = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
     format!("--{}--", dashes(bare))
 }
 
-/// Encodes a project folder as xcsh does: relative to the home, else to the temporary
-/// folder, else as pi does.
+/// Encodes a project folder like xcsh: relative to the home, else to the temporary folder, else
+/// like pi.
 pub fn xcsh_folder(cwd: &str, home: &str, tmp: &str) -> String {
     let inside = |base: &str| {
         let rest = cwd.strip_prefix(base)?;
@@ -67,21 +67,21 @@ pub fn xcsh_folder(cwd: &str, home: &str, tmp: &str) -> String {
     }
 }
 
-/// Names a session file: the time of creation and the session's id.
+/// Returns the name of a session file: the creation time and the session's id.
 pub fn file_name(ms: i64, id: &str) -> String {
     format!("{}_{id}.jsonl", clock::file_stamp(ms))
 }
 
-/// Makes the id of an xcsh session: 42 bits of time since 2015 and a 22-bit counter.
+/// Returns the id of an xcsh session: 42 bits of time since 2015 and a 22-bit counter.
 pub fn snowflake(ms: i64, sequence: u64) -> String {
     let since = (ms - 1_420_070_400_000).max(0).unsigned_abs();
     format!("{:016x}", (since << 22) | (sequence & 0x3f_ffff))
 }
 
-/// Makes the title line of newer oh-my-pi files: 256 bytes with its newline, so that a rename can
+/// Returns the title line of newer oh-my-pi files: 256 bytes with its newline, so that a rename can
 /// overwrite it in place.
 ///
-/// Gives the line without the newline; panics if the title does not fit.
+/// The newline is not included; panics if the title does not fit.
 pub fn title_slot(title: &str, source: Option<&str>, updated_at: &str) -> String {
     let mut slot = json!({"type": "title", "v": 1, "title": title});
     if let Some(source) = source {

@@ -1,7 +1,7 @@
 //! Session files of the pi family: pi, oh-my-pi and xcsh, in every version of their format.
 //!
 //! A file is a header line and entries that name their parents. The three flavours differ in ids,
-//! titles, folder names, in how a model is named and in whether large images leave the file.
+//! titles, folder names, in how a model is named and in whether large images are stored as blobs.
 
 mod layout;
 mod old;
@@ -17,7 +17,7 @@ pub use session::PiSession;
 pub use shape::{PiShape, deep, file};
 pub use side::{artifacts, breadcrumb, history_db};
 
-/// Which agent of the family writes the file.
+/// The agent of the family that writes the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PiFlavour {
     /// pi: UUIDs, `--…--` folders, names in `session_info` entries, images inline.
@@ -29,10 +29,10 @@ pub enum PiFlavour {
 }
 
 impl PiFlavour {
-    /// The three of them.
+    /// All flavours.
     pub const ALL: &'static [PiFlavour] = &[PiFlavour::Pi, PiFlavour::Omp, PiFlavour::Xcsh];
 
-    /// Says the name under which boswell lists it.
+    /// Returns the name of the dialect.
     pub fn name(self) -> &'static str {
         match self {
             PiFlavour::Pi => "pi",

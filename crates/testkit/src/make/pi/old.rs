@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::make::pi::PiSession;
 use crate::phrase;
 
-/// Writes a file of version 1: no version, no ids, compactions that point by index.
+/// Writes a file of version 1: no version, no ids, compactions that refer by index.
 pub(crate) fn v1(session: &mut PiSession) {
     session.header(
         None,
@@ -25,7 +25,7 @@ pub(crate) fn v1(session: &mut PiSession) {
         let text = phrase::answered(&mut session.rng);
         let answer = session.assistant_message(json!([{"type": "text", "text": text}]), "stop");
         session.bare_entry("message", json!({"message": answer}));
-        // Index 0 is the header; the kept part begins with the question just asked.
+        // Index 0 is the header; the preserved part begins with the last prompt.
         if number == 3 {
             let kept = session.len() - 2;
             let fields = json!({"summary": "# Context Checkpoint", "firstKeptEntryIndex": kept, "tokensBefore": 175_004});
@@ -42,7 +42,7 @@ pub(crate) fn v1(session: &mut PiSession) {
     session.bare_entry("message", json!({"message": aborted}));
 }
 
-/// Writes a file of version 2, whose extensions' messages still have the role `hookMessage`.
+/// Writes a file of version 2, in which messages of extensions have the role `hookMessage`.
 pub(crate) fn v2(session: &mut PiSession) {
     session.header(Some(2), json!({}));
     session.turn();
@@ -54,7 +54,7 @@ pub(crate) fn v2(session: &mut PiSession) {
     session.turn();
 }
 
-/// Writes a file of a version that is not known yet, with entry types that are not known either.
+/// Writes a file of an unknown version, with unknown entry types.
 pub(crate) fn newer(session: &mut PiSession, version: u32) {
     session.header(Some(version), json!({"futureField": {"nested": [1, 2, 3]}}));
     session.turn();

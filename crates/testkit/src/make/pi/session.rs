@@ -1,4 +1,4 @@
-//! Builds one pi-family log entry by entry, keeping track of ids, parents, times and blobs.
+//! Builds one pi-family log entry by entry, and tracks ids, parents, times and blobs.
 
 use serde_json::{Value, json};
 
@@ -12,23 +12,23 @@ use crate::{base64, phrase, sha256};
 /// A log under construction.
 #[derive(Clone, Debug)]
 pub struct PiSession {
-    /// Who writes it.
+    /// The program of the family.
     pub flavour: PiFlavour,
     /// The session's id.
     pub id: String,
-    /// The project folder that its header names.
+    /// The project folder in its header.
     pub cwd: String,
-    /// When it was created.
+    /// Creation time.
     pub created: i64,
-    /// Chance for this session.
+    /// Random numbers of this session.
     pub rng: Rng,
-    /// Time for this session.
+    /// Clock of this session.
     pub clock: ManualClock,
-    /// What the next entry's parent will be.
+    /// The parent of the next entry.
     pub leaf: Option<String>,
     /// Ids of all entries, in file order.
     pub ids: Vec<String>,
-    /// Images that left the file, by hash.
+    /// Images that are stored as blobs, by hash.
     pub blobs: Vec<(String, Vec<u8>)>,
     lines: JsonlLines,
 }
@@ -72,7 +72,7 @@ impl PiSession {
         self.lines.push(&header);
     }
 
-    /// Writes the header of version 3 with a title where the flavour keeps one there.
+    /// Writes the header of version 3, with a title if the flavour stores it there.
     pub fn header_v3(&mut self, title: Option<&str>) {
         let more = match (self.flavour, title) {
             (PiFlavour::Xcsh, Some(title)) => json!({"title": title, "titleSource": "user"}),
@@ -90,7 +90,7 @@ impl PiSession {
         self.lines.push_text(line);
     }
 
-    /// Makes an id such as this flavour gives its entries.
+    /// Returns an id in the form of this flavour's entries.
     pub fn fresh_id(&mut self) -> String {
         if self.flavour == PiFlavour::Omp {
             self.rng.nanoid(8)
@@ -99,20 +99,20 @@ impl PiSession {
         }
     }
 
-    /// Adds an entry below the leaf, moves the leaf to it, and gives its id.
+    /// Adds an entry as a child of the leaf, moves the leaf to it, and returns its id.
     pub fn entry(&mut self, kind: &str, fields: Value) -> String {
         let id = self.fresh_id();
         self.entry_with_id(&id, kind, fields);
         id
     }
 
-    /// Adds an entry with an id of the caller's.
+    /// Adds an entry with an id chosen by the caller.
     pub fn entry_with_id(&mut self, id: &str, kind: &str, fields: Value) {
         let step = 200 + self.rng.below(9_000) as i64;
         let timestamp = self.clock.tick(step);
         let mut line = json!({"type": kind});
         let place = json!({"id": id, "parentId": self.leaf, "timestamp": timestamp});
-        // The agents put an extension's own fields first; readers must not count on the order.
+        // The agents write an extension's own fields first; readers must not rely on the order.
         if kind == "custom" || kind == "custom_message" {
             merge(&mut line, fields);
             merge(&mut line, place);
@@ -143,12 +143,12 @@ impl PiSession {
         self.leaf = id.map(str::to_owned);
     }
 
-    /// Makes a user's message.
+    /// Returns a user message.
     pub fn user_message(&mut self, text: &str) -> Value {
         json!({"role": "user", "content": [{"type": "text", "text": text}], "timestamp": self.clock.ms()})
     }
 
-    /// Makes an assistant's message around content blocks.
+    /// Returns an assistant message with content blocks.
     pub fn assistant_message(&mut self, content: Value, stop: &str) -> Value {
         let usage = self.usage();
         json!({
@@ -157,7 +157,7 @@ impl PiSession {
         })
     }
 
-    /// Makes the usage of one answer.
+    /// Returns the usage of one message.
     pub fn usage(&mut self) -> Value {
         let [input, output, read, write] =
             [900, 1_800, 90_000, 9_000].map(|most| self.rng.below(most) + 1);
@@ -169,19 +169,19 @@ impl PiSession {
         })
     }
 
-    /// Adds a question.
+    /// Adds a prompt.
     pub fn user(&mut self, text: &str) -> String {
         let message = self.user_message(text);
         self.message(message)
     }
 
-    /// Adds a plain answer.
+    /// Adds a plain assistant message.
     pub fn assistant(&mut self, text: &str) -> String {
         let message = self.assistant_message(json!([{"type": "text", "text": text}]), "stop");
         self.message(message)
     }
 
-    /// Adds a question and its answer, with random words; gives both ids.
+    /// Adds a prompt and its reply, with random words; returns both ids.
     pub fn turn(&mut self) -> (String, String) {
         let asked = phrase::asked(&mut self.rng);
         let asked = self.user(asked);
@@ -189,8 +189,8 @@ impl PiSession {
         (asked, self.assistant(answered))
     }
 
-    /// Adds a question, an answer that thinks and calls `calls` tools at once, their
-    /// results, and a last answer.
+    /// Adds a prompt, a message with thinking and `calls` parallel calls, their results, and a last
+    /// message.
     pub fn tool_turn(&mut self, calls: usize) -> Vec<String> {
         let asked = phrase::asked(&mut self.rng);
         let mut ids = vec![self.user(asked)];
@@ -222,8 +222,8 @@ impl PiSession {
         ids
     }
 
-    /// Makes an image block; where the flavour has blobs, 1024 base64 characters or
-    /// more leave the file.
+    /// Returns an image block; if the flavour has blobs, 1024 base64 characters or more are stored
+    /// as one.
     pub fn image_block(&mut self, bytes: usize) -> Value {
         let image = phrase::image(&mut self.rng, bytes);
         let mut data = base64::encode(&image);
@@ -235,7 +235,7 @@ impl PiSession {
         json!({"type": "image", "data": data, "mimeType": "image/png"})
     }
 
-    /// Adds a compaction that keeps everything from `first_kept` on.
+    /// Adds a compaction that preserves everything from `first_kept` on.
     pub fn compaction(&mut self, first_kept: &str, summary: &str) -> String {
         let by = if self.flavour == PiFlavour::Pi {
             "fromHook"
@@ -255,7 +255,7 @@ impl PiSession {
         self.entry("compaction", fields)
     }
 
-    /// Adds the name of a model as this flavour writes it.
+    /// Adds a model change in the form of this flavour.
     pub fn model_change(&mut self, provider: &str, model: &str) -> String {
         let fields = match self.flavour {
             PiFlavour::Pi => json!({"provider": provider, "modelId": model}),
@@ -264,17 +264,17 @@ impl PiSession {
         self.entry("model_change", fields)
     }
 
-    /// Says how many lines there are.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Returns whether there is no line yet.
+    /// Whether there is no line yet.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// Hands out the log.
+    /// Returns the log.
     pub fn into_bytes(self) -> Vec<u8> {
         self.lines.into_bytes()
     }

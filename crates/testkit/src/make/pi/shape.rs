@@ -1,4 +1,4 @@
-//! The shapes of pi-family files that tests run over.
+//! The shapes of pi-family files for tests.
 
 use serde_json::json;
 
@@ -6,24 +6,24 @@ use crate::files::{FileList, Made};
 use crate::make::pi::{PiFlavour, PiLayout, PiSession, file_name, old, v3};
 use crate::phrase;
 
-/// What a file is meant to show.
+/// What a file demonstrates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PiShape {
     /// Version 1: no ids, compaction by index.
     V1,
     /// Version 2: `hookMessage`.
     V2,
-    /// Version 3: questions, answers, tools; one line of descent.
+    /// Version 3: prompts, messages, tools; without branches.
     Linear,
     /// Version 3 with every entry type of the flavour, and unknown keys.
     EveryEntry,
-    /// A branch left behind with a summary, a second branch, and a leaf on the first one again.
+    /// A branch abandoned with a summary, a second branch, and the leaf on the first one again.
     Branched,
-    /// Two compactions whose kept parts overlap.
+    /// Two compactions whose preserved parts overlap.
     TwoCompactions,
     /// Labels set, moved and cleared, on more than one branch.
     Labels,
-    /// Images small and large; the large ones are blobs where the flavour has them.
+    /// Small and large images; the large ones are blobs if the flavour has them.
     Images,
     /// Newer oh-my-pi: the title line before the header.
     TitleSlot,
@@ -33,7 +33,7 @@ pub enum PiShape {
     Version4,
     /// Version 99 with unknown entries.
     Version99,
-    /// JSON that other readers stumble over: number forms, lone surrogates, doubled keys, U+2028.
+    /// JSON that other readers fail on: number forms, lone surrogates, duplicate keys, U+2028.
     Traps,
     /// Two entries that are each other's parent.
     Cycle,
@@ -43,9 +43,9 @@ pub enum PiShape {
     ForwardParents,
     /// Two entries without a parent.
     TwoRoots,
-    /// One id used by two entries, and one line there twice.
+    /// One id used by two entries, and one line duplicated.
     DuplicateIds,
-    /// An entry whose parent is nowhere.
+    /// An entry whose parent is missing.
     Orphan,
 }
 
@@ -73,7 +73,7 @@ impl PiShape {
         PiShape::Orphan,
     ];
 
-    /// The shapes in which every parent is found, once, without a cycle.
+    /// Whether every parent exists once, without a cycle.
     pub fn has_sound_tree(self) -> bool {
         !matches!(
             self,
@@ -89,7 +89,7 @@ impl PiShape {
     }
 }
 
-/// Makes the files of one shape, below an agent's folder (`~/.pi/agent` and the like).
+/// Returns the files of one shape, below an agent's folder (`~/.pi/agent` and the like).
 pub fn file(shape: PiShape, flavour: PiFlavour, place: PiLayout<'_>, seed: u64) -> Made {
     let mut session = PiSession::start(flavour, place.cwd, seed);
     let title = shape
@@ -116,7 +116,7 @@ pub fn file(shape: PiShape, flavour: PiFlavour, place: PiLayout<'_>, seed: u64) 
     }
 }
 
-/// Makes a chain `depth` entries deep, each the child of the one before.
+/// Returns a chain of `depth` entries, each the child of the one before.
 pub fn deep(flavour: PiFlavour, depth: usize, seed: u64) -> Vec<u8> {
     let mut session = PiSession::start(flavour, "/home/dev/deep", seed);
     session.header_v3(None);

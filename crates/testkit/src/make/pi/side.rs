@@ -9,14 +9,14 @@ use crate::files::FileList;
 use crate::make::pi::{PiFlavour, PiSession};
 use crate::phrase;
 
-/// Makes the content of a terminal's breadcrumb: the project folder and the
-/// session file, a line each.
+/// Returns the content of a terminal's breadcrumb: the project folder and the session file, one
+/// line each.
 pub fn breadcrumb(cwd: &str, session_file: &Path) -> Vec<u8> {
     format!("{cwd}\n{}\n", session_file.display()).into_bytes()
 }
 
-/// Makes the artifacts of a session (`main` is its path, ending in `.jsonl`): a tool's log, a
-/// subagent's answer and its log.
+/// Returns the artifacts of a session (`main` is its path, ending in `.jsonl`): a tool's log, a
+/// subagent's result and its log.
 pub fn artifacts(main: &str, flavour: PiFlavour, cwd: &str, seed: u64) -> FileList {
     let folder = main.strip_suffix(".jsonl").unwrap_or(main);
     let mut sub = PiSession::start(flavour, cwd, seed ^ 0x5ab);
@@ -50,11 +50,11 @@ import os
 os._exit(0)
 ";
 
-/// Writes a prompt history in WAL mode with these prompts; says `false`, and writes nothing,
-/// where Python is missing.
+/// Writes a prompt history in WAL mode with these prompts; returns false and writes nothing if
+/// Python is missing.
 ///
-/// The process ends without closing the database, so that the `-wal` file stays, as it does
-/// under a running agent.
+/// The process exits without closing the database, so that the `-wal` file stays, as with a running
+/// agent.
 pub fn history_db(path: &Path, cwd: &str, prompts: &[&str]) -> bool {
     let mut python = Command::new("python3");
     python

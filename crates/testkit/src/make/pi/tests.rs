@@ -20,7 +20,7 @@ fn each(mut check: impl FnMut(PiShape, PiFlavour, crate::Made)) {
 }
 
 fn parsed(shape: PiShape, bytes: &[u8]) -> Vec<Value> {
-    // Lone surrogates are legal for the agents and not for this parser.
+    // Lone surrogates are valid for the agents, but not for this parser.
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     let text = if shape == PiShape::Traps {
         text.replace("\\ud83d", "?")
@@ -103,7 +103,7 @@ fn the_flavours_write_all_their_entry_types() {
             .map(|l| l["type"].as_str().unwrap().to_owned())
             .collect::<HashSet<_>>()
     };
-    // The header, and the fourteen; pi has no platform entries, oh-my-pi five more of its own.
+    // The header and fourteen types; pi has no platform entries, oh-my-pi has five more of its own.
     assert_eq!(types(PiFlavour::Pi).len(), 10);
     assert_eq!(types(PiFlavour::Xcsh).len(), 16);
     assert_eq!(types(PiFlavour::Omp).len(), 21);

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::jsonl;
 use crate::make::pi::{PiFlavour, PiSession, PiShape, title_slot};
 
-/// Adds what the shape is to show, behind the header.
+/// Adds the entries of the shape, after the header.
 pub(crate) fn fill(session: &mut PiSession, shape: PiShape) {
     match shape {
         PiShape::EveryEntry => every_entry(session),
@@ -143,7 +143,7 @@ fn branched(session: &mut PiSession) {
         json!({"fromId": fork, "summary": "the first attempt read the wrong file"}),
     );
     session.turn();
-    // The last line decides the leaf: it lies on the abandoned branch again.
+    // The last line decides the leaf: it is on the abandoned branch again.
     session.move_leaf(abandoned.last().map(String::as_str));
     session.turn();
 }
@@ -154,8 +154,8 @@ fn two_compactions(session: &mut PiSession) {
     session.turn();
     session.compaction(&kept_first, "first summary");
     session.turn();
-    // The second keeps from before the first one, which a reader that starts at
-    // the first would lose.
+    // The second compaction preserves entries from before the first one, which a reader that starts
+    // at the first would lose.
     let kept = session.ids[session.ids.len() - 5].clone();
     session.turn();
     session.compaction(&kept, "second summary");

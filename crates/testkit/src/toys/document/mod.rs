@@ -2,7 +2,7 @@
 //!
 //! `tasks/<id>.json` is `{"dory":1,"messages":[{"dory":"message","id":"a","at":…,"role":"user",
 //! "text":"…"}]}`, written to `<id>.json.tmp` first; `index.json` is `[{"id","title","cwd"}]`.
-//! A document that was cut off has no record: its bytes stay, and `check` reports them.
+//! A truncated document has no record: its bytes stay, and `check` reports them.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -17,12 +17,12 @@ use boswell_model::{
     ProblemKind, Result, SessionMeta, SessionView, Slot, Tip, View,
 };
 
-/// Longer indexes are not read.
+/// A larger index is not read.
 const LARGEST_INDEX: u64 = 16 << 20;
 const INDEX: &str = "index.json";
 const FRAMING: Framing = Framing::Rows("messages");
 
-/// Sessions of dory.
+/// The dialect of dory.
 #[derive(Debug)]
 pub struct Dory;
 

@@ -1,10 +1,10 @@
 //! Appending to a log of jot.
 
 use boswell_dialect::{
-    Append, Body, Draft, EntryStamp, NewLog, NewSession, Part, SessionFacts, unsupported,
+    Append, Body, Draft, EntryStamp, NewLog, NewSession, SessionFacts, unsupported,
 };
 use boswell_model::json::Json;
-use boswell_model::{Instant, Result, SessionMeta};
+use boswell_model::{Instant, Part, Result, SessionMeta};
 
 impl Append for super::Jot {
     fn can_append(&self, _meta: &SessionMeta) -> Result<()> {
@@ -51,15 +51,11 @@ fn said(record: Json, role: &str, parts: &[Part]) -> Result<Json> {
     for part in parts {
         match part {
             Part::Text(text) => texts.push(text.as_str()),
-            Part::Call {
-                id,
-                name,
-                arguments,
-            } => {
+            Part::Call { id, name, input } => {
                 let call = Json::object().with("id", &**id).with("name", &**name);
-                calls.push(call.with("args", arguments.clone()));
+                calls.push(call.with("args", input.to_object()));
             }
-            // Refused, never dropped: jot has no place for thoughts and images.
+            // Refused, never dropped: jot does not support thinking and images.
             _ => return Err(unsupported("jot", "hold such a part", "say it as text")),
         }
     }

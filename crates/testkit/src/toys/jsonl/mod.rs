@@ -10,11 +10,11 @@ use boswell_dialect::{
 };
 use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{
-    Block, Context, ContextItem, EntryKind, Flags, Framing, Head, Instant, Interner, Message,
+    Context, ContextItem, EntryKind, Flags, Framing, Head, Instant, Interner, Message, Part,
     Result, SessionMeta, SessionView, Tip, View,
 };
 
-/// Sessions of jot.
+/// The dialect of jot.
 #[derive(Debug)]
 pub struct Jot;
 
@@ -67,7 +67,7 @@ impl Dialect for Jot {
         let [id, parent, word] = ["id", "parent", "jot"].map(&mut name);
         let at = object.text("at").and_then(|at| Instant::parse(&at));
         (head.kind, head.word, head.time) = (kind_of(object), word, at.map(Into::into));
-        // The header's id is the session's: it is not an entry of the tree.
+        // The header's id is that of the session: it is not an entry of the tree.
         if head.kind != EntryKind::Header {
             (head.id, head.parent) = (id, parent);
             head.flags.set(Flags::CHAIN);
@@ -105,7 +105,7 @@ impl Dialect for Jot {
     fn view(&self, object: &Object<'_>) -> View {
         let text = owned(object, "text").unwrap_or_default();
         match kind_of(object) {
-            EntryKind::ToolResult => View::of([Block::Result {
+            EntryKind::ToolResult => View::of([Part::Result {
                 call: owned(object, "call").unwrap_or_default(),
                 text,
                 is_error: object.get("failed").and_then(|it| it.bool()) == Some(true),
@@ -113,7 +113,7 @@ impl Dialect for Jot {
             EntryKind::User | EntryKind::Assistant => {
                 let calls = object.get("calls").into_iter();
                 let calls = calls.flat_map(|calls| calls.items()).map(call);
-                View::of(std::iter::once(Block::Text(text)).chain(calls))
+                View::of(std::iter::once(Part::Text(text)).chain(calls))
             }
             _ => View::remark(String::from_utf8_lossy(object.raw().bytes())),
         }
@@ -171,12 +171,12 @@ fn kind_of(object: &Object<'_>) -> EntryKind {
     }
 }
 
-fn call(call: Raw<'_>) -> Block {
+fn call(call: Raw<'_>) -> Part {
     let text = |key| call.get(key).and_then(|value| value.text());
     let input = call.get("args").map_or(&b"{}"[..], |args| args.bytes());
-    Block::Call {
+    Part::Call {
         id: text("id").unwrap_or_default().into_owned(),
         name: text("name").unwrap_or_default().into_owned(),
-        input: String::from_utf8_lossy(input).into_owned(),
+        input: String::from_utf8_lossy(input).into_owned().into(),
     }
 }

@@ -1,4 +1,4 @@
-//! Opal: a log of operations. Later lines replace, rewind and compact what earlier ones say.
+//! Opal: a log of operations. Later lines replace, rewind and compact earlier ones.
 //!
 //! ```text
 //! {"opal":"open","session":"o-1","cwd":"/proj","at":1767254400000}
@@ -16,13 +16,13 @@ use boswell_dialect::{
 };
 use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{
-    Block, Context, ContextForm, ContextItem, EntryKind, Framing, Head, Instant, Interner, Log,
-    Message, Result, SessionMeta, SessionView, Slot, Tip, View,
+    Context, ContextForm, ContextItem, EntryKind, Framing, Head, Instant, Interner, Log, Message,
+    Part, Result, SessionMeta, SessionView, Slot, Tip, View,
 };
 
 mod replay;
 
-/// Sessions of opal.
+/// The dialect of opal.
 #[derive(Debug)]
 pub struct Opal;
 
@@ -77,7 +77,7 @@ impl Dialect for Opal {
         (head.word, head.id) = (name("opal"), name("id"));
         head.kind = kind_of(object);
         if head.kind == EntryKind::Leaf {
-            // Where a rewind leads to: not its parent, so not a link of the tree.
+            // The target of a rewind is not its parent, so it is not a link of the tree.
             head.group = name("to");
         }
         let at = object.get("at").and_then(|at| at.i64());
@@ -124,7 +124,7 @@ impl Dialect for Opal {
             EntryKind::User | EntryKind::Assistant => {
                 View::text_only(text(object.raw()).unwrap_or_default())
             }
-            EntryKind::Compaction => View::of(messages(object).filter_map(text).map(Block::Text)),
+            EntryKind::Compaction => View::of(messages(object).filter_map(text).map(Part::Text)),
             _ => View::remark(String::from_utf8_lossy(object.raw().bytes())),
         }
     }
@@ -173,7 +173,7 @@ fn kind_of(object: &Object<'_>) -> EntryKind {
     }
 }
 
-/// The messages that a replacement holds.
+/// Iterates over the messages of a replacement.
 fn messages<'o>(object: &Object<'o>) -> impl Iterator<Item = Raw<'o>> + use<'o> {
     let list = object.get("messages").into_iter();
     list.flat_map(|list| list.items())

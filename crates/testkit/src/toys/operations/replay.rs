@@ -1,14 +1,14 @@
-//! Replays the operations of a log: which messages are left, and what each followed.
+//! Replays the operations of a log: the remaining messages, and their parents.
 
 use boswell_model::{EntryKind, Log, Slot};
 
-/// What a replay comes to.
+/// The result of a replay.
 #[derive(Debug, Default)]
 pub(super) struct Replayed {
-    /// The messages that are left, in order.
+    /// The remaining messages, in order.
     pub(super) live: Vec<Slot>,
-    /// What each record follows. Messages that were dropped keep their parents: they are branches
-    /// that were left, so that people still find them.
+    /// The parent of each record. Dropped messages keep their parents: they are abandoned branches,
+    /// which users can still find.
     pub(super) parents: Vec<Option<Slot>>,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn replay(log: &Log) -> Replayed {
             EntryKind::User | EntryKind::Assistant => {
                 match head.id.and_then(|id| place(Some(id))) {
                     Some(at) => {
-                        // It takes the place of the first one, and what followed that follows it.
+                        // It replaces the first one, and the child of that one becomes its child.
                         parent = out.parents[out.live[at].index()];
                         if let Some(next) = out.live.get(at + 1) {
                             out.parents[next.index()] = Some(slot);
@@ -37,7 +37,7 @@ pub(super) fn replay(log: &Log) -> Replayed {
                     }
                 }
             }
-            // An id that is not there drops everything: so does the agent.
+            // An unknown id drops everything, as in the agent.
             EntryKind::Leaf => {
                 let at = head.group.and_then(|id| place(Some(id)));
                 out.live.truncate(at.unwrap_or(0));

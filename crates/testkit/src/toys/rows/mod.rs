@@ -19,7 +19,7 @@ use boswell_model::{
 /// The database below the root.
 pub const DATABASE: &str = "rook.db";
 
-/// Sessions of rook.
+/// The dialect of rook.
 #[derive(Debug)]
 pub struct Rook;
 

@@ -1,11 +1,11 @@
-//! The cases of xcsh: what was said, and what is sent.
+//! The cases of xcsh: recorded messages, and the messages that are sent.
 
-/// A case: the test it follows, what was said, what is sent.
+/// A case: the upstream test, the recorded messages, the messages that are sent.
 ///
-/// Said: `u:` a user's text, `c:` a custom message, `s:` an answer in words, `a:` one that calls
-/// (`id=tool`, by comma), `r:` a result (`id=text`), `{` a whole message, or an entry of another
-/// type behind its name. Sent: role, who is behind it, parts; a result as `id@who=parts`; `!id` is
-/// one that was made up for a call.
+/// Recorded: `u:` a user text, `c:` a custom message, `s:` an assistant text, `a:` an assistant
+/// message with calls (`id=tool`, comma-separated), `r:` a result (`id=text`), `{` a whole message,
+/// or the type of another entry before its object. Sent: role, author, parts; a result as
+/// `id@author=parts`; `!id` is a result that was generated for a call.
 type Case = (
     &'static str,
     &'static [&'static str],
@@ -172,8 +172,8 @@ pub(super) const ORDER: &[Case] = &[
         &["user@user:hello|world"],
     ),
     (
-        // That version of xcsh lets it through, which providers refuse; later ones leave
-        // it out, and so do we.
+        // This version of xcsh sends it, and providers reject it; later versions drop it, and so do
+        // we.
         "messages-repair:569 a result without a call",
         &["u:start", "r:tc-orphan=orphaned", "u:end"],
         &["user@user:start|end"],

@@ -12,13 +12,15 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back_whatever_happene
     let before = place.read(&key(&ids[1]));
     let done = place.carry_out(&ids[1], &EditRequest::Delete).unwrap();
     assert!(
-        done.planned.remarks[0].contains("the transcript stays with codex"),
+        done.planned.remarks[0]
+            .text
+            .contains("the transcript stays with codex"),
         "{:?}",
         done.planned.remarks
     );
     assert!(place.json(INDEX)["index"].get(&ids[1]).is_none());
     index_is_right(&place);
-    // The index goes on meanwhile: it is made anew, not put back.
+    // The index changes in the meantime: it is rebuilt, not restored.
     place
         .carry_out(&ids[0], &EditRequest::Title("later".into()))
         .unwrap();

@@ -1,4 +1,4 @@
-//! The lock of the other program is respected.
+//! clinvoker's own lock is respected.
 
 use boswell_dialect::EditRequest;
 use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk};
@@ -13,7 +13,7 @@ use super::{key, of};
 fn their_lock_is_waited_for_never_unlinked_and_survives_a_holder_that_died() {
     let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let path = place.root.join("sessions/store.lock");
-    // A file that a dead clinvoker left behind locks nobody out.
+    // A lock file that a dead clinvoker left does not block.
     disk::write(&path, b"");
     let left = RealDisk.stat(&path).unwrap().unwrap().identity;
     place
@@ -54,7 +54,7 @@ fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
     let add = |meta: &boswell_model::SessionMeta| {
         calls.set(calls.get() + 1);
         if calls.get() == 1 {
-            // Another process unlinks the lock file that it let go of, and writes under a new one.
+            // Another process unlinks the lock file that it released, and writes under a new one.
             RealDisk.remove(&lock).unwrap();
             let mut theirs = place.json(&key(&ids[0]));
             theirs["tags"] = json!(["theirs"]);
