@@ -36,7 +36,7 @@ shape! {
         done: &'static str,
         /// the session
         session: String,
-        /// when something was last written to it
+        /// time of the last entry
         last_active: Option<Instant>,
     }
 }

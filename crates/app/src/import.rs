@@ -45,7 +45,7 @@ shape! {
         records: usize,
         /// how many side files it has
         files: usize,
-        /// the folder that it is about
+        /// the project folder
         project: String,
     }
 }

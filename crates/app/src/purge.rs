@@ -36,7 +36,7 @@ shape! {
         op: String,
         /// `purge`
         kind: &'static str,
-        /// the session, which is gone
+        /// the session that was purged
         session: String,
         /// how many copies of it were removed
         purged: usize,

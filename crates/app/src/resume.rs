@@ -52,13 +52,13 @@ pub struct ResumePlan {
 }
 
 shape! {
-    /// The command that takes a conversation up again.
+    /// The command that resumes a session.
     ResumeLine: "resume" {
         /// program and arguments
         argv: Vec<String>,
-        /// where it is run
+        /// working folder of the command
         cwd: Option<String>,
-        /// variables to set; `null` for one to unset
+        /// environment variables to set; `null` for one to unset
         env: Map<Option<String>>,
     }
 }

@@ -45,13 +45,13 @@ shape! {
         session: String,
         /// the file
         path: String,
-        /// how many secrets it holds
+        /// how many secrets it contains
         secrets: usize,
-        /// of which kinds they are
+        /// kinds of these secrets
         kinds: Vec<&'static str>,
     }
 
-    /// From `secrets --scrub`: where secrets would be replaced outside the files of a session.
+    /// From `secrets --scrub`: copies, notes and blobs in which secrets would be replaced.
     ScrubCopiesStep: "step" {
         /// what would be done
         done: &'static str,
@@ -61,7 +61,7 @@ shape! {
         copies: usize,
         /// notes and records
         records: usize,
-        /// blobs that are replaced by others
+        /// blobs that would be replaced
         blobs: usize,
     }
 

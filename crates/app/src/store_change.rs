@@ -10,7 +10,7 @@ use crate::planned_change::{self, OperationShape, PlanPreview};
 use crate::shape::shape;
 
 shape! {
-    /// Something that was or would be done.
+    /// A step, applied or planned.
     ChangeStep: "step" {
         /// what it does
         does: String,

@@ -10,7 +10,7 @@ use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
 
 shape! {
-    /// From `clean`: a lock that was or would be broken.
+    /// From `clean`: a stale lock that was or would be removed.
     LockStep: "step" {
         /// what was or would be done
         done: &'static str,
