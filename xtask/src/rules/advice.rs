@@ -35,7 +35,7 @@ fn command_in(text: &str) -> Option<&str> {
         .find(|(at, _)| {
             let before = text[..*at].chars().next_back();
             let after = text[at + 2..].chars().next();
-            before.is_none_or(|c| matches!(c, ' ' | '`' | '('))
+            before.is_none_or(|c| matches!(c, ' ' | '"' | '`' | '('))
                 && after.is_some_and(|c| c.is_ascii_lowercase())
         })
         .and_then(|(at, _)| text.get(at..))
@@ -117,6 +117,7 @@ fn commands_and_flags_are_seen_in_code_and_not_in_tests() {
         r#"fn a() { b("see `boswell list`") }"#,
         r#"const A: &str = "leave --id out";"#,
         r#"m! { "name it with `--store`" }"#,
+        r#"m! { "--id is taken" }"#,
     ] {
         assert_eq!(commands_in(code).len(), 1, "{code}");
     }
