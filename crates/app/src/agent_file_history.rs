@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use boswell_dialect::{ExpectedState, FilesAtEntry, Modified, Plan, Precondition, Step};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Remark, Result, SessionRef};
 use boswell_store::checkpoint::{TextDiff, text_diff};
 use boswell_store::store::Resolved;
 use boswell_store::vault::{Digest, Reason};
@@ -66,9 +66,14 @@ impl AgentFileHistory {
         };
         let root = PathBuf::from(session.meta().project.clone().unwrap_or_default());
         if !root.is_dir() {
-            return Err(Error::new(ErrorKind::NotFound, format!("the session's folder `{}` is gone", root.display()))
-                .because("files are only compared with and put back below the folder that the session was held in")
-                .hinting("if it was moved, say so with `boswell move OLD NEW`"));
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("the session's folder `{}` does not exist", root.display()),
+            )
+            .because(
+                "files are only compared and restored below the folder of the session's project",
+            )
+            .advising(Advice::MoveProject { from: None }));
         }
         let project = Store::in_folder(found.store.dialect(), &root);
         let wanted = then.files.iter().filter(|(path, _)| wanted(path, paths));
@@ -133,12 +138,12 @@ impl AgentFileHistory {
         if let Some(file) = conflict.filter(|_| !force) {
             return Err(Error::new(
                 ErrorKind::Conflict,
-                format!("`{}` was changed by somebody else since", file.path),
+                format!("`{}` was changed since by another program", file.path),
             )
-            .because("neither a copy nor the session holds what it is now; nothing was put back")
-            .hinting(
-                "look at the difference with `--dry-run`, then put them back with `--force`",
-            ));
+            .because(
+                "neither a copy nor the session contains its present content; nothing was restored",
+            )
+            .advising(Advice::ForceRestore));
         }
         let (plan, done) = self.plan(session);
         if !plan.steps.is_empty() {
@@ -146,10 +151,11 @@ impl AgentFileHistory {
                 .run(&self.root, &plan, session, Reason::Before)?;
         }
         done.into_iter().try_for_each(sink)?;
-        cx.remark(if plan.steps.is_empty() {
-            "every file is as it stood then"
-        } else {
-            "`boswell undo` takes it back"
+        cx.remark(match plan.steps.is_empty() {
+            true => Remark::new("every file is as it was then"),
+            false => {
+                Remark::new("the files were restored").advising(Advice::Undo { operation: None })
+            }
         });
         Ok(())
     }
@@ -157,12 +163,12 @@ impl AgentFileHistory {
     fn plan(&self, session: &SessionRef) -> (Plan, Vec<RestoreStep>) {
         let mut plan = Plan::new(
             "checkout",
-            format!("files of {session} as they stood at {}", self.prompt),
+            format!("files of {session} as they were at {}", self.prompt),
         );
         let mut done = Vec::new();
         for file in self.files.iter().filter(|file| file.state != State::Same) {
             let word = match (file.state, &file.then) {
-                (State::Lost, _) => "skipped: its copy is gone",
+                (State::Lost, _) => "skipped: its copy is missing",
                 (State::Outside, _) => "skipped: it is not below the project",
                 (_, Some(_)) => "restored",
                 (_, None) => "removed",

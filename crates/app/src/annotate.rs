@@ -243,7 +243,7 @@ fn write_by(
         kept.add(&reference, cx.now, note)?;
     }
     cx.remark(format!(
-        "kept as a note of boswell's: {} itself is not told",
+        "kept as a note of boswell's: {} does not see it",
         dialect.facts().title
     ));
     Ok(Acknowledgement::Note(NoteShape {

@@ -1,6 +1,6 @@
 //! The result of a request: its answer or its error, and the warnings that occurred on the way.
 
-use boswell_model::Error;
+use boswell_model::{Error, Remark};
 
 /// A message for the user in addition to the answer.
 ///
@@ -10,7 +10,7 @@ use boswell_model::Error;
 #[non_exhaustive]
 pub enum Notice {
     /// Something that was done or skipped. `--quiet` omits it.
-    Remark(String),
+    Remark(Remark),
     /// Something could not be read; the answer is correct without it. `--quiet` omits it.
     Warning(Error),
     /// A part of the request failed. Always shown.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use boswell_dialect::{Dialect, Environment};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result};
 use boswell_store::disk::{Clock, SystemIds};
 use boswell_store::session::TerminalId;
 use boswell_store::store::{Exclusion, Stores};
@@ -264,9 +264,9 @@ impl AppState {
         }
         Err(Error::new(
             ErrorKind::Denied,
-            "this command writes, and boswell was told to write nothing",
+            "this command writes, and boswell may only read",
         )
-        .hinting("leave out --read-only, and unset BOSWELL_READ_ONLY"))
+        .advising(Advice::AllowWriting))
     }
 
     /// Returns the stores in their current state.
@@ -379,7 +379,7 @@ impl AppState {
 pub(crate) fn no_home() -> Error {
     Error::new(ErrorKind::Invalid, "boswell has no folder of its own")
         .because("neither HOME nor XDG_DATA_HOME is set")
-        .hinting("name one with `--home DIR` or BOSWELL_HOME")
+        .advising(Advice::Give(RequestInput::Home))
 }
 
 #[cfg(test)]

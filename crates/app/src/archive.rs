@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use boswell_dialect::Capability;
-use boswell_model::{Error, ErrorKind, Instant, PINNED, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Instant, PINNED, Result, SessionRef};
 use boswell_store::links::Conversation;
 use boswell_store::store::{Resolved, Summary};
 
@@ -36,7 +36,7 @@ shape! {
         done: &'static str,
         /// the session
         session: String,
-        /// when something was last written to it
+        /// time of the last entry
         last_active: Option<Instant>,
     }
 }
@@ -181,9 +181,11 @@ fn named(
     let summary = known.map_or_else(|| found.store.summary(&found.location), Ok)?;
     can_remove(&found)?;
     match in_use(&summary, &found) {
-        Some((kind, why, hint)) => Err(Error::new(kind, format!("{reference} stays where it is"))
-            .because(why)
-            .hinting(hint)),
+        Some((kind, why, advice)) => {
+            Err(Error::new(kind, format!("{reference} stays where it is"))
+                .because(why)
+                .advising(advice))
+        }
         None => Ok((found, summary)),
     }
 }
@@ -233,34 +235,32 @@ fn old(
 }
 
 /// Returns why a session must not be archived: another process or session still needs it.
-fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static str, String)> {
+fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static str, Advice)> {
     let session = &summary.reference;
-    let typed = session.to_argument();
     if !found.store.was_live(&session.id).is_empty() {
         return Some((
             ErrorKind::Busy,
             "its agent is at work on it",
-            "end the agent first".to_owned(),
+            Advice::CloseAgent,
         ));
     }
     if summary.meta.is_pinned() {
         let tagged = summary.meta.tags.iter().any(|tag| tag == PINNED);
-        let unpin = if tagged {
-            format!("with `boswell untag {typed} {PINNED}`")
-        } else {
-            "in its agent".to_owned()
+        let unpin = match tagged {
+            true => Advice::Unpin {
+                session: session.to_string(),
+            },
+            false => Advice::from("unpin it first in its agent"),
         };
-        return Some((
-            ErrorKind::Denied,
-            "it is pinned",
-            format!("unpin it first {unpin}"),
-        ));
+        return Some((ErrorKind::Denied, "it is pinned", unpin));
     }
     if summary.meta.status.as_deref() == Some("active") {
         return Some((
             ErrorKind::Denied,
             "it is active",
-            format!("end it first with `boswell close {typed}`"),
+            Advice::CompleteSession {
+                session: session.to_string(),
+            },
         ));
     }
     None

@@ -1,7 +1,7 @@
 //! Moves the leaf of a session, so that the next entry becomes the child of another one.
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
-use boswell_model::{EntryId, Error, ErrorKind, Result, Tip};
+use boswell_model::{Advice, EntryId, Error, ErrorKind, RequestInput, Result, Tip};
 use boswell_store::store::Resolved;
 use boswell_store::{Session, Wait, WritableStore};
 
@@ -58,7 +58,7 @@ fn id_of(session: &Session, name: &str) -> Result<EntryId> {
             ErrorKind::Unsupported,
             "an entry without an id cannot be attached to",
         )
-        .hinting("see which entries have one with `boswell tree`"));
+        .advising(Advice::ShowTree));
     }
     Ok(session.log().label(slot).as_ref().into())
 }
@@ -73,7 +73,7 @@ fn by_plan(
         return Err(unsupported(
             found.store.dialect().name(),
             "hold the summary of a branch",
-            "leave out --summary",
+            Advice::Omit(RequestInput::BranchSummary),
         ));
     }
     let tip = match &request.entry {

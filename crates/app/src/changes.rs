@@ -2,9 +2,9 @@
 //! are followed.
 //!
 //! A feed is polled and starts no thread. However many feeds there are, the folders are listed once
-//! for all of them, using at most a fiftieth of a core: a refresh is due when fifty times its last
-//! cost has passed, and at least a second. Each refresh is a numbered delta; a feed that falls too
-//! far behind gets [`Change::Missed`] and lists the sessions again.
+//! for all of them (a look), using at most a fiftieth of a core: a look is due when fifty times its
+//! last cost has passed, and at least a second. Each look is a numbered delta; a feed that falls
+//! too far behind gets [`Change::Missed`] and lists the sessions again.
 
 mod health;
 mod looks;

@@ -17,7 +17,7 @@ use boswell_store::backend::{Backend, FsBackend};
 use boswell_store::blobs::BlobId;
 
 pub use self::session::{CheckedSession, Finding};
-pub use self::shape::{DamageShape, FindingShape, WarningShape};
+pub use self::shape::{AdviceCommand, DamageShape, FindingShape, WarningShape};
 pub use self::store::{CheckedStore, StoreFinding};
 
 use self::session::{Looked, Looking, in_parallel};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use boswell_dialect::Draft;
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Session;
 use boswell_store::WritableStore;
 use boswell_store::checkpoint::Checkpoints;
@@ -41,16 +41,16 @@ impl CheckpointedFiles {
             return Err(boswell_dialect::unsupported(
                 facts.name,
                 "restore files yet",
-                "see the files it touched with `boswell files`",
+                Advice::ShowFiles,
             ));
         }
         let root = PathBuf::from(session.meta().project.clone().unwrap_or_default());
         if !root.is_dir() {
             return Err(Error::new(
                 ErrorKind::NotFound,
-                format!("the session's folder `{}` is gone", root.display()),
+                format!("the session's folder `{}` does not exist", root.display()),
             )
-            .hinting("files are only put back below the folder that the session was held in"));
+            .advising("files are only restored below the folder of the session's project"));
         }
         let found = State::in_session(session, entry)?;
         for (entry, error) in &found.damaged {
@@ -150,11 +150,9 @@ impl CheckpointedFiles {
         if refusals.any(|(_, refusal)| matches!(refusal, RestoreRefusal::Conflict)) {
             return Err(Error::new(
                 ErrorKind::Conflict,
-                "some files were changed by somebody else since",
+                "some files were changed since by another program",
             )
-            .hinting(
-                "look at the difference with `--dry-run`, then put them back with `--force`",
-            ));
+            .advising(Advice::ForceRestore));
         }
         Ok(())
     }
@@ -169,9 +167,9 @@ fn step(path: &str, done: &str) -> RestoreStep {
 
 fn refused(refusal: &RestoreRefusal) -> String {
     match refusal {
-        RestoreRefusal::Conflict => "conflict: somebody changed it since".to_owned(),
+        RestoreRefusal::Conflict => "conflict: it was changed since".to_owned(),
         RestoreRefusal::Skipped(why) => format!("skipped: {}", why.word()),
-        RestoreRefusal::Git => "refused: it lies in git's own folder".to_owned(),
+        RestoreRefusal::Git => "refused: it is in git's own folder".to_owned(),
         RestoreRefusal::Failed(error) => format!("failed: {error}"),
         _ => "refused".to_owned(),
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use boswell_dialect::Environment;
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::store::Exclusion;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
@@ -56,9 +56,16 @@ impl Config {
 
     pub(crate) fn parse(path: PathBuf, text: &str) -> Result<Config> {
         let wrong = |why: String| {
-            Error::new(ErrorKind::Invalid, format!("the settings in `{}` cannot be used", path.display()))
-                .because(why)
-                .hinting("mend the file, or leave it out with `BOSWELL_CONFIG=/dev/null`; `boswell config` lists what can be set")
+            Error::new(
+                ErrorKind::Invalid,
+                format!("the settings in `{}` cannot be used", path.display()),
+            )
+            .because(why)
+            .advising(
+                Advice::from("fix the file")
+                    .or(Advice::IgnoreConfig)
+                    .also(Advice::ShowSettings),
+            )
         };
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             let line = error
@@ -245,7 +252,8 @@ fn glob_fits(item: &Value) -> std::result::Result<(), String> {
     let Some(text) = item.as_str() else {
         return Err("it is not a text".to_owned());
     };
-    // It is not known here whether there is a home; the syntax of a pattern can be checked with any.
+    // It is not known here whether there is a home; the syntax of a pattern can
+    // be checked with any.
     match Exclusion::new(&[text.to_owned()], Some(Path::new("/home"))) {
         Ok(_) => Ok(()),
         Err(error) => Err(format!("{error}: {}", error.reason().unwrap_or_default())),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::Wait;
 use boswell_store::disk::{IdSource, SystemIds};
 use boswell_store::disk::{RealDisk, durable};
@@ -21,7 +21,7 @@ fn changed(before: &[String], add: &[String], remove: &[String]) -> Result<Vec<S
             ErrorKind::NotFound,
             format!("`{}` is not excluded", unknown.escape_debug()),
         )
-        .hinting("see what is excluded with `boswell config`"));
+        .advising(Advice::ShowSettings));
     }
     let mut patterns = before.to_vec();
     patterns.retain(|pattern| !remove.contains(pattern));
@@ -40,7 +40,7 @@ pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) ->
         return Err(
             Error::new(ErrorKind::Invalid, "there is no place for the settings")
                 .because("neither HOME nor XDG_CONFIG_HOME is set")
-                .hinting("name a file with BOSWELL_CONFIG"),
+                .advising(Advice::NameConfig),
         );
     };
     // A symbolic link, as dotfile managers create it, stays: its target is written.
@@ -94,7 +94,7 @@ fn with_patterns(path: &Path, text: &str, patterns: &[String]) -> Result<String>
             format!("`exclude` in `{}` is left as it is", path.display()),
         )
         .because("there may be comments in its list, which would be lost")
-        .hinting("change the list in the file itself"));
+        .advising("change the list in the file itself"));
     }
     let (head, tail) = (
         text.get(..place.start).unwrap_or_default(),

@@ -17,41 +17,41 @@ shape! {
         session: String,
         /// the entry that it ends with
         leaf: Option<String>,
-        /// opaque; changes with the log
+        /// opaque string that changes with the log
         revision: String,
-        /// the model, `provider/model` where the agent has providers
+        /// the model; `provider/model` if the agent has providers
         model: Option<String>,
         /// models by role
         models: Map<String>,
-        /// how much the model thinks
+        /// thinking level of the model
         thinking_level: Option<String>,
         /// mode of the agent, such as `plan`
         mode: Option<String>,
-        /// what belongs to the mode
+        /// data of the mode
         mode_data: Option<Json>,
-        /// rules that were added on the way, each once
+        /// rules that were added during the session, each once
         rules: Vec<String>,
-        /// how far the agent may act on its own
+        /// permission mode of the agent
         permission_mode: Option<String>,
         /// always `null`
         memory: Option<Json>,
         /// how many messages there are
         messages: usize,
-        /// about how many tokens they have
+        /// estimated number of tokens
         tokens_estimate: u64,
     }
 
     /// A message that a model would be sent.
     MessageShape: "message" {
-        /// whose it is, in the agent's own word
+        /// role, as the agent calls it
         role: String,
         /// its parts, as the agent writes them
         content: Vec<Json>,
-        /// the entry that it comes from; `null` for one that is made up
+        /// the entry that it comes from; `null` for a placeholder
         entry: Option<String>,
-        /// with `--sent`: further entries in it
+        /// with `--sent`: other entries that were merged into it
         joined: Maybe<Vec<String>>,
-        /// the message as the agent itself keeps it, where it is more than that
+        /// the message as the agent stores it, if it has more members
         native: Maybe<Json>,
     }
 }

@@ -1,7 +1,7 @@
 //! Deletes sessions with a copy in the vault, and restores them.
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Result, SessionRef};
 use boswell_store::operations::Runner;
 use boswell_store::store::{Resolved, Selector, Side};
 use boswell_store::{SessionWriter, Store, Wait, WritableStore};
@@ -326,9 +326,7 @@ pub(crate) fn in_vault(runner: &Runner, name: &str) -> Result<SessionRef> {
             ErrorKind::NotFound,
             format!("the vault holds no session `{}`", name.escape_debug()),
         )
-        .hinting(
-            "see what was deleted with `boswell ops`, and what is kept with `boswell keep status`",
-        )),
+        .advising(Advice::ListOperations.or(Advice::ShowKept))),
         (Some(a), Some(b)) => Err(Error::new(
             ErrorKind::Invalid,
             format!(
@@ -337,6 +335,9 @@ pub(crate) fn in_vault(runner: &Runner, name: &str) -> Result<SessionRef> {
             ),
         )
         .because(format!("{a}, {b}…"))
-        .hinting("give more of the id")),
+        .detailing(ErrorDetails::Ambiguous {
+            candidates: vec![a.to_string(), b.to_string()],
+        })
+        .advising("give more of the id")),
     }
 }

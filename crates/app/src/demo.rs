@@ -29,23 +29,23 @@ pub struct DemoRequest {
 }
 
 shape! {
-    /// A home to try boswell on.
+    /// Sample sessions to try boswell on.
     DemoShape: "demo" {
         /// its folder
         path: String,
         /// a script that runs boswell on it
         script: String,
-        /// options of the command line that lead to it
+        /// command-line options that select its stores
         options: Vec<String>,
-        /// what to type first
+        /// commands to try
         commands: Vec<DemoCommand>,
     }
 
     /// A command to try.
     DemoCommand {
-        /// what follows the name of the script
+        /// arguments of the script
         command: &'static str,
-        /// what it shows
+        /// what the command shows
         shows: &'static str,
     }
 }
@@ -74,10 +74,10 @@ fn demo(cx: &RequestContext, request: &DemoRequest) -> Result<DemoShape> {
     if !is_new_or_empty(&root)? {
         return Err(Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no empty folder", root.display()),
+            format!("`{}` is not an empty folder", root.display()),
         )
-        .because("a demo is made where nothing is yet")
-        .hinting("name another folder, or none for a new temporary one"));
+        .because("a demo is only created in an empty folder")
+        .advising("name another folder, or none for a new temporary one"));
     }
     let place = DemoLayout::at(root);
     place.build(&request.program)?;

@@ -34,7 +34,7 @@ pub(crate) fn settle_or_warn(cx: &RequestContext) {
     };
     if let Err(error) = purge.run(&cx.config.words("exclude")) {
         cx.fail(
-            error.hinting(
+            error.advising(
                 "what is excluded is not shown; the next command tries again to remove it",
             ),
         );

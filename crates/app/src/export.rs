@@ -11,7 +11,7 @@ mod transcript;
 
 use boswell_dialect::Depth;
 use boswell_find::SecretCount;
-use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
+use boswell_model::{Advice, Error, ErrorKind, Remark, Result, SessionRef};
 use boswell_store::Session;
 use boswell_store::store::Resolved;
 
@@ -143,10 +143,10 @@ fn exact(
     warn_about_secrets(cx, &reference, watch.times);
     let removed = hidden.count();
     if removed.total() > 0 {
-        cx.remark(format!(
-            "keys that the agent keeps in {reference} are hidden; `boswell export {} --no-redact` writes every byte",
-            reference.to_argument()
-        ));
+        let hidden = format!("keys that the agent keeps in {reference} are hidden");
+        cx.remark(Remark::new(hidden).advising(Advice::ExportEveryByte {
+            session: reference.to_string(),
+        }));
     }
     warn_about_gaps(cx, &session);
     Ok((removed, watch.times))
@@ -187,10 +187,14 @@ fn warn_about_secrets(cx: &RequestContext, session: &SessionRef, count: usize) {
             format!("what was written holds {count} keys or passwords"),
         )
         .because("an exact export leaves nothing out")
-        .hinting(format!(
-            "see them with `boswell secrets {0}`, or hand on `boswell export {0} --format md`",
-            session.to_argument()
-        )),
+        .advising(
+            Advice::ShowSecrets {
+                session: session.to_string(),
+            }
+            .or(Advice::ExportText {
+                session: session.to_string(),
+            }),
+        ),
     );
 }
 
@@ -200,9 +204,8 @@ fn without_log(reference: &str) -> Error {
         ErrorKind::Unsupported,
         format!("session {reference} has no log of its own"),
     )
-    .because("only an index speaks of it")
-    .hinting(format!(
-        "see what is known with `boswell list --hidden --json --match {}`",
-        shell_quote(reference)
-    ))
+    .because("only an index names it")
+    .advising(Advice::FindSessions {
+        matching: reference.to_owned(),
+    })
 }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use boswell_dialect::{Capability, Depth, EditRequest, NewSession, Surroundings, unsupported};
 pub use boswell_dialect::{ForkScope, ForkStyle};
-use boswell_model::{EntryId, Error, ErrorKind, Result, SessionId, SessionRef, Tip};
+use boswell_model::{
+    Advice, EntryId, Error, ErrorKind, RequestInput, Result, SessionId, SessionRef, Tip,
+};
 use boswell_store::WritableStore;
 use boswell_store::store::Resolved;
 
@@ -58,7 +60,7 @@ fn fork(cx: &RequestContext, request: &ForkRequest) -> Result<Forked> {
         return Err(unsupported(
             facts.name,
             "be forked as Claude's SDK does it",
-            "leave out --style",
+            Advice::Omit(RequestInput::ForkStyle),
         ));
     }
     let new = new_session(cx, request);
@@ -122,7 +124,7 @@ fn by_plan(
             ErrorKind::Invalid,
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let new = NewSession {
         parent: Some(found.store.lineage(&session, new.copies)),

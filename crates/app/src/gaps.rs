@@ -1,7 +1,7 @@
 //! Parts of a log that are not valid records.
 
 use boswell_dialect::is_known_agent;
-use boswell_model::{EntryKind, Error, ErrorKind, Gap, Result, SpanKind, shell_quote};
+use boswell_model::{Advice, EntryKind, Error, ErrorKind, Gap, Result, SpanKind};
 use boswell_store::Session;
 
 use crate::RequestContext;
@@ -30,10 +30,7 @@ pub(crate) fn require_known_format(session: &Session) -> Result<()> {
     } else {
         error
             .because("none of its records is of a kind that boswell knows")
-            .hinting(format!(
-                "see its records with `boswell show {} --records`",
-                shell_quote(name)
-            ))
+            .advising(Advice::show_records(name))
     })
 }
 
@@ -48,19 +45,10 @@ pub(crate) fn warn_about_gaps(cx: &RequestContext, session: &Session) {
     }
     let reference = session.reference().to_string();
     let name = session.path().unwrap_or(&reference);
-    let plural = if gaps == 1 {
-        "1 stretch is"
+    let what = if gaps == 1 {
+        format!("1 byte range in `{name}` is not a record")
     } else {
-        &format!("{gaps} stretches are")
+        format!("{gaps} byte ranges in `{name}` are not records")
     };
-    cx.warn(
-        Error::new(
-            ErrorKind::Damaged,
-            format!("{plural} no record in `{name}`"),
-        )
-        .hinting(format!(
-            "see what and where with `boswell check {}`",
-            shell_quote(name)
-        )),
-    );
+    cx.warn(Error::new(ErrorKind::Damaged, what).advising(Advice::check(name)));
 }

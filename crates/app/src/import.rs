@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use boswell_dialect::{Depth, NewSession, Surroundings, by_name};
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::backend::MemoryBackend;
 use boswell_store::blobs::base64::decode_canonical;
 use boswell_store::operations::{ImportLimits, Imported, LeftBehind};
@@ -45,7 +45,7 @@ shape! {
         records: usize,
         /// how many side files it has
         files: usize,
-        /// the folder that it is about
+        /// the project folder
         project: String,
     }
 }
@@ -210,10 +210,7 @@ fn refuse_again(own: &Store, sha256: &str, file: &Path) -> Result<()> {
         format!("`{}` was imported before", file.display()),
     )
     .because(format!("it is the session {before}"))
-    .hinting(format!(
-        "read it with `boswell show {}`, or import it once more with --again",
-        before.to_argument()
-    )))
+    .advising(Advice::show(before).or(Advice::ImportAgain)))
 }
 
 fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {
@@ -223,7 +220,7 @@ fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {
             ErrorKind::NotFound,
             format!("there is no file `{}`", path.display()),
         )
-        .hinting("give the path of a session's file")
+        .advising("give the path of a session's file")
     })
 }
 
@@ -261,7 +258,7 @@ fn unpacked(bytes: &[u8], given: &Resolved) -> Result<Option<Resolved>> {
             format!("`{}` is not a whole export", given.store.root().display()),
         )
         .because(why.to_owned())
-        .hinting("export it again with `boswell export SESSION --format json`")
+        .advising(Advice::ExportDocument)
     };
     let dialect = text_of(&document, "dialect").and_then(|name| by_name(&name));
     let (Some(dialect), Some(id), Some(files)) =

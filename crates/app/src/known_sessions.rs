@@ -125,21 +125,21 @@ fn known(cx: &RequestContext, request: &ListRequest) -> Result<KnownPage> {
     })
 }
 
-/// The page as the catalog has it; none if there is no catalog, or nothing in it to rely on.
+/// Returns the page from the catalog; `None` if there is no catalog, or it has no usable rows.
 fn page(
     cx: &RequestContext,
     request: &ListRequest,
     query: &ConversationQuery<'_>,
 ) -> Result<Option<ConversationPage>> {
     let path = cx.home.as_ref().map(|home| home.join("catalog.db"));
-    // A catalog cannot be opened without writing beside it.
+    // A catalog cannot be opened without writing files next to it.
     let Some(path) = path.filter(|path| !cx.is_read_only() && path.is_file()) else {
         return Ok(None);
     };
     let mut catalog = Catalog::open(&path)?;
     match catalog.conversation_page(&cx.conversation_scope(), query) {
         Err(error) if error.kind() == ErrorKind::Damaged => {
-            // The next refresh makes it again.
+            // The next refresh computes the rows again.
             catalog.drop_conversations()?;
             Ok(None)
         }
@@ -150,16 +150,16 @@ fn page(
     }
 }
 
-/// Which rows are asked for, time aside.
+/// The filter of the request, except the time.
 struct Chosen<'r> {
     cx: &'r RequestContext,
     filter: Filter<'r>,
-    /// In lower case.
+    /// The text in lower case.
     matching: Option<String>,
 }
 
 impl Chosen<'_> {
-    /// Whether the request leaves out no row.
+    /// Whether the filter selects every row.
     fn takes_all(&self) -> bool {
         self.filter.takes_all() && self.matching.is_none()
     }
@@ -185,7 +185,7 @@ impl Chosen<'_> {
     }
 }
 
-/// How the session that is shown stands now.
+/// Returns the current status of the shown session.
 fn status(cx: &RequestContext, row: &ConversationRow) -> Option<String> {
     if row.open_status {
         Some(cx.open_status(row.front_active))

@@ -1,6 +1,6 @@
 //! Lists sessions, in order, one page at a time.
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::links::Conversation;
 use boswell_store::store::{Summaries, Summary};
 
@@ -206,6 +206,6 @@ pub(crate) fn warn_about(cx: &RequestContext, rest: Summaries) {
     }
     if failed > 10 {
         let what = format!("{} more sessions could not be read", failed - 10);
-        cx.warn(Error::new(ErrorKind::Unavailable, what).hinting("see each with `boswell check`"));
+        cx.warn(Error::new(ErrorKind::Unavailable, what).advising(Advice::Check { session: None }));
     }
 }

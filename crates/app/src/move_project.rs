@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_dialect::claude::active_processes;
 use boswell_dialect::{Plan, Precondition, Step, StoreRequest};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::vault::Reason;
 use boswell_store::{Store, memory};
 
@@ -148,7 +148,7 @@ fn refuse_live(store: &Store, from: &str) -> Result<()> {
             return Err(Error::new(
                 ErrorKind::Busy,
                 format!(
-                    "session {} is held by pid {}",
+                    "session {} is in use by pid {}",
                     process.session_id, process.pid
                 ),
             )
@@ -156,7 +156,7 @@ fn refuse_live(store: &Store, from: &str) -> Result<()> {
                 "a client runs in `{}`, which is to be moved",
                 process.cwd.unwrap_or_default()
             ))
-            .hinting("end it, then move the project"));
+            .advising(Advice::CloseAgent.then("move the project")));
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use boswell_dialect::{NewSession, StoreRequest, Surroundings, by_name, facts_of};
-use boswell_model::{Error, ErrorKind, Result, SessionId, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionId, SessionRef};
 use boswell_store::WritableStore;
 
 use crate::shape::{self, SessionShape};
@@ -109,11 +109,13 @@ pub(crate) fn store_for(cx: &RequestContext, dialect: &str) -> Result<WritableSt
             ErrorKind::Invalid,
             format!("there is no dialect `{}`", dialect.escape_debug()),
         )
-        .hinting("see those that there are with `boswell stores`"));
+        .advising(Advice::ListStores));
     }
     Err(Error::new(
         ErrorKind::NotFound,
         format!("no store of the dialect `{dialect}` was found"),
     )
-    .hinting(format!("say where it is with `--store {dialect}=PATH`")))
+    .advising(Advice::NameStore {
+        dialect: Some(dialect.to_owned()),
+    }))
 }

@@ -1,6 +1,6 @@
 //! The list of boswell's operations, and undo.
 
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Instant, Result};
 use boswell_store::operations::{ListedOperation, Operation, Runner};
 
 use crate::shape::{Maybe, shape};
@@ -12,9 +12,9 @@ shape! {
     LoggedOperation: "op" {
         /// its id
         op: String,
-        /// when it was made
+        /// when it was created
         at: Instant,
-        /// what sort of change it is
+        /// kind of change, such as `rename` or `delete`
         kind: String,
         /// the session that was changed
         session: String,
@@ -22,11 +22,11 @@ shape! {
         title: String,
         /// the files that it changed
         files: Vec<ChangedFile>,
-        /// the operation that it took back
+        /// the operation that it undid
         undoes: Option<String>,
-        /// whether it was taken back
+        /// whether it was undone
         undone: Maybe<bool>,
-        /// whether it looks as if it could be taken back
+        /// whether it can probably be undone
         undoable: Maybe<bool>,
     }
 
@@ -34,11 +34,11 @@ shape! {
     ChangedFile {
         /// the file
         path: String,
-        /// its length before; `null` if it was not there
+        /// size before; `null` if the file did not exist
         before: Option<u64>,
-        /// its length after; `null` if it was removed
+        /// size after; `null` if the file was removed
         after: Option<u64>,
-        /// how many bytes were added, where nothing else was changed
+        /// how many bytes were appended, if nothing else changed
         appended: Option<u64>,
     }
 }
@@ -163,8 +163,7 @@ fn undo(cx: &RequestContext, request: &UndoRequest, sink: UndoSink<'_>) -> Resul
 /// Returns the last operation; undone ones and undo itself are skipped.
 fn last(listed: &[ListedOperation]) -> Result<&ListedOperation> {
     listed.iter().rev().find(|it| is_open(it)).ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, "there is nothing to take back")
-            .hinting("see what was done with `boswell ops`")
+        Error::new(ErrorKind::NotFound, "there is nothing to undo").advising(Advice::ListOperations)
     })
 }
 
@@ -205,12 +204,18 @@ fn place_of(listed: &[ListedOperation], name: &str) -> Result<usize> {
             ErrorKind::NotFound,
             format!("there is no operation `{}`", name.escape_debug()),
         )
-        .hinting("see them with `boswell ops`")),
-        _ => Err(Error::new(
+        .advising(Advice::ListOperations)),
+        several => Err(Error::new(
             ErrorKind::Invalid,
             format!("`{}` fits several operations", name.escape_debug()),
         )
-        .hinting("give more of its id; `boswell ops --json` prints whole ones")),
+        .detailing(ErrorDetails::Ambiguous {
+            candidates: several
+                .iter()
+                .filter_map(|place| Some(listed.get(*place)?.operation.id.clone()))
+                .collect(),
+        })
+        .advising(Advice::GiveLongerOperationId)),
     }
 }
 
@@ -232,27 +237,24 @@ fn with_next(
     let next = before
         .filter(|it| is_open(it) && it.undoable)
         .find(|it| runner.can_undo(&it.operation.id).is_ok());
-    let next = next.map(|it| {
-        let id = short(&it.operation.id, listed);
-        format!(
-            "the one before it, \"{}\", is taken back with `boswell undo {id}`",
-            one_line(&it.operation.title)
-        )
+    let next = next.map(|it| Advice::UndoEarlier {
+        operation: short(&it.operation.id, listed).to_owned(),
+        title: one_line(&it.operation.title),
     });
-    let hints = error.hint().map(str::to_owned).into_iter().chain(next);
-    let hints: Vec<String> = hints.collect();
+    let advice = match (error.advice().cloned(), next) {
+        (Some(advice), Some(next)) => advice.also(next),
+        (Some(advice), None) | (None, Some(advice)) => advice,
+        (None, None) => Advice::ListOperations,
+    };
     let why = error
         .reason()
         .map_or_else(|| error.to_string(), |reason| format!("{error}: {reason}"));
-    let reported = Error::new(
+    Error::new(
         error.kind(),
-        format!("the last operation, \"{title}\", cannot be taken back"),
+        format!("the last operation, \"{title}\", cannot be undone"),
     )
-    .because(why);
-    match hints.is_empty() {
-        true => reported.hinting("see what was done with `boswell ops`"),
-        false => reported.hinting(hints.join("; ")),
-    }
+    .because(why)
+    .advising(advice)
 }
 
 /// Returns the shortest prefix of an id that is unique.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use boswell_model::{Error, ErrorKind};
+use boswell_model::{Advice, Error, ErrorKind};
 use boswell_store::store::{StoreId, Stores};
 
 /// Links that were found and not reported yet: their paths, and the store of each.
@@ -37,7 +37,7 @@ impl OutsideLinks {
         Some(
             Error::new(ErrorKind::Denied, what)
                 .because(because)
-                .hinting("`boswell check` names them all"),
+                .advising(Advice::Check { session: None }),
         )
     }
 }

@@ -35,7 +35,7 @@ impl PlanToken {
             format!("{} is not as its plan was shown", self.session),
         )
         .because("it changed since, or its name means another session now")
-        .hinting("look at the plan again"))
+        .advising("look at the plan again"))
     }
 }
 

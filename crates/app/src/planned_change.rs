@@ -10,7 +10,7 @@ use crate::RequestContext;
 use crate::shape::{Maybe, shape};
 
 shape! {
-    /// A step of a plan that was or would be carried out.
+    /// A step of a plan, applied or not.
     PlanStep: "step" {
         /// what it does
         does: String,
@@ -18,17 +18,17 @@ shape! {
         keys: Vec<String>,
     }
 
-    /// A change that was carried out; `undo` takes it back.
+    /// A change that was applied, and that `undo` reverts.
     OperationShape: "op" {
         /// its id
         op: String,
-        /// what sort of change it is
+        /// kind of change, such as `rename` or `delete`
         kind: String,
         /// the session that was changed; `DIALECT:*` for a change of a whole store
         session: String,
-        /// of a change that followed a plan: the last entry that it added, if there is one
+        /// for a change that followed a plan: the last entry that it added, if there is one
         entry: Maybe<Option<String>>,
-        /// of `repair`: the repaired fork, if one was made
+        /// for `repair`: the repaired fork, if one was made
         made: Maybe<Option<String>>,
     }
 }
@@ -110,5 +110,8 @@ pub(crate) fn execute_again(
 
 /// Adds the remarks of a plan as notices.
 pub(crate) fn remark(cx: &RequestContext, planned: &Planned) {
-    planned.remarks.iter().for_each(|remark| cx.remark(remark));
+    planned
+        .remarks
+        .iter()
+        .for_each(|remark| cx.remark(remark.clone()));
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use boswell_dialect::{DialectFacts, SessionLocation, facts_of};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{Clock, IdSource, SystemIds};
 use boswell_store::links::Conversation;
 use boswell_store::operations::{Purging, Runner};
@@ -36,7 +36,7 @@ shape! {
         op: String,
         /// `purge`
         kind: &'static str,
-        /// the session, which is gone
+        /// the session that was purged
         session: String,
         /// how many copies of it were removed
         purged: usize,
@@ -168,7 +168,7 @@ fn purge(
         .map_err(|error| {
             error
                 .because("another process is purging a session")
-                .hinting("try again when it has ended")
+                .advising(Advice::RetryLater)
         })?;
     let targets = match &request.shown {
         Some(shown) => {
@@ -359,7 +359,7 @@ fn left_over(cx: &RequestContext, name: &str) -> Result<Option<(SessionRef, Path
             format!("`{}` fits several sessions", name.escape_debug()),
         )
         .because(format!("{}, {}", a.reference, b.reference))
-        .hinting("give the ref as `boswell list --hidden` shows it")),
+        .advising(Advice::UseListedId)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use boswell_dialect::{Depth, SessionLocation, by_name};
-use boswell_model::{Result, SessionRef};
+use boswell_model::{Advice, Remark, Result, SessionRef};
 use boswell_store::blobs::BlobId;
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::operations::{Purging, Runner};
@@ -51,9 +51,11 @@ pub(crate) fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
         let session = purging.session();
         if is_there(cx, &purging)? {
             runner.drop_purge(&purging)?;
-            cx.remark(format!(
-                "the purge of {session} was interrupted before anything was removed; `boswell delete --purge {session}` starts it again"
-            ));
+            let text =
+                format!("the purge of {session} was interrupted before anything was removed");
+            cx.remark(Remark::new(text).advising(Advice::Purge {
+                session: session.to_string(),
+            }));
             continue;
         }
         match finish(cx, runner, &purging) {
@@ -67,7 +69,7 @@ pub(crate) fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
 }
 
 /// Returns one sentence per interrupted purge or scrub, for faces that only read.
-pub(crate) fn unfinished(home: &Path) -> Vec<String> {
+pub(crate) fn unfinished(home: &Path) -> Vec<Remark> {
     if !home.join("ops").is_dir() {
         return Vec::new();
     }
@@ -76,11 +78,14 @@ pub(crate) fn unfinished(home: &Path) -> Vec<String> {
         return Vec::new();
     };
     let scrubs = runner.scrubs().unwrap_or_default().into_iter();
-    let mut unfinished: Vec<String> = scrubs
+    let mut unfinished: Vec<Remark> = scrubs
         .map(|session| {
-            format!(
-                "replacing secrets in {session} was interrupted: copies or notes may still hold them; `boswell secrets --scrub {session} --apply` goes on"
-            )
+            let text = format!(
+                "replacing secrets in {session} was interrupted: copies or notes may still hold them"
+            );
+            Remark::new(text).advising(Advice::ReplaceSecrets {
+                session: Some(session.to_string()),
+            })
         })
         .collect();
     // The process that holds the lock will finish it.
@@ -88,10 +93,10 @@ pub(crate) fn unfinished(home: &Path) -> Vec<String> {
         return unfinished;
     }
     unfinished.extend(purges.iter().map(|purging| {
-        format!(
-            "the purge of {} was interrupted and is not finished: copies or notes of it may be left; any command that writes finishes it",
+        Remark::new(format!(
+            "the purge of {} was interrupted and is not finished: copies or notes of it may be left; the next command that writes finishes it",
             purging.session()
-        )
+        ))
     }));
     unfinished
 }

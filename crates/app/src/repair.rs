@@ -29,19 +29,19 @@ pub struct SessionRepairRequest {
 }
 
 shape! {
-    /// From `repair`: a step that was or would be carried out.
+    /// From `repair`: a step, applied or not.
     RepairStepShape: "step" {
         /// the session
         session: String,
-        /// its number in the plan; 0 once it was taken
+        /// number in the plan; 0 once it was applied
         step: usize,
-        /// whether it is taken
+        /// whether it is or would be applied
         taken: bool,
-        /// how sure it is: `certain`, `likely`, `guess`
+        /// confidence: `certain`, `likely`, `guess`
         confidence: &'static str,
-        /// what kind of change it is: `append`, `rewrite`, `change`
+        /// kind of change: `append`, `rewrite`, `change`
         class: &'static str,
-        /// the problem that it is about
+        /// the problem that it solves
         problem: &'static str,
         /// line of the problem
         line: Option<u64>,
@@ -49,21 +49,21 @@ shape! {
         entry: Option<String>,
         /// what it does
         does: String,
-        /// readers that it helps; none named means all
+        /// readers that it helps; an empty list means all
         helps: Vec<&'static str>,
     }
 
-    /// From `repair`: what a reader still loses once it is carried out.
+    /// From `repair`: what a reader still loses after the repair.
     LossShape: "loss" {
         /// the session
         session: String,
         /// the name of the reader for `--for`
         reader: &'static str,
-        /// whether the plan was to serve it
+        /// whether the repair was asked to help this reader
         goal: bool,
         /// the problem
         problem: &'static str,
-        /// what is lost to it
+        /// what it loses
         loses: &'static str,
         /// how often
         times: usize,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use boswell_dialect::{SessionLocation, facts_of};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Remark, Result};
 use boswell_store::links::Conversation;
 use boswell_store::notes::Notes;
 use boswell_store::operations::{RecoveryOutcome, Runner};
@@ -66,8 +66,8 @@ impl RequestContext {
     }
 
     /// Adds a notice about something that was done or skipped.
-    pub(crate) fn remark(&self, text: impl Into<String>) {
-        self.notice(Notice::Remark(text.into()));
+    pub(crate) fn remark(&self, remark: impl Into<Remark>) {
+        self.notice(Notice::Remark(remark.into()));
     }
 
     /// Adds a notice about something that could not be read.
@@ -138,10 +138,7 @@ impl RequestContext {
             Err(
                 Error::new(ErrorKind::Conflict, format!("{session} is archived"))
                     .because("what is in the vault can be read, but not changed or resumed")
-                    .hinting(format!(
-                        "put it back first with `boswell restore {}`",
-                        session.to_argument()
-                    )),
+                    .advising(Advice::restore(session)),
             )
         })
     }
@@ -153,9 +150,9 @@ impl RequestContext {
         for recovered in runner.recover()? {
             let what = match recovered.outcome {
                 RecoveryOutcome::Forward => "was finished now".to_owned(),
-                RecoveryOutcome::Back => "was taken back".to_owned(),
+                RecoveryOutcome::Back => "was rolled back".to_owned(),
                 RecoveryOutcome::Unsettled(error) => {
-                    format!("could be neither finished nor taken back: {error}")
+                    format!("could be neither finished nor rolled back: {error}")
                 }
             };
             self.remark(format!(

@@ -8,7 +8,7 @@ use boswell_dialect::resume_decision::Probe;
 use boswell_dialect::{
     Depth, ResumeCommand, SessionLink, SessionLocation, StoreEnvironment, store_environment,
 };
-use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Problem, Result, SessionRef};
 use boswell_store::links::Conversation;
 use boswell_store::store::{Resolved, Selector, Side};
 use boswell_store::{Session, Store};
@@ -52,13 +52,13 @@ pub struct ResumePlan {
 }
 
 shape! {
-    /// The command that takes a conversation up again.
+    /// The command that resumes a session.
     ResumeLine: "resume" {
         /// program and arguments
         argv: Vec<String>,
-        /// where it is run
+        /// working folder of the command
         cwd: Option<String>,
-        /// variables to set; `null` for one to unset
+        /// environment variables to set; `null` for one to unset
         env: Map<Option<String>>,
     }
 }
@@ -109,9 +109,7 @@ fn resume(cx: &RequestContext, request: &ResumeRequest) -> Result<ResumePlan> {
             let other = last_that_resumes(cx).ok_or(error)?;
             let command = command_of(cx, &other, request.permissions)?;
             let passed = found.reference();
-            cx.remark(format!(
-                "passed over {passed}, which no agent would take up"
-            ));
+            cx.remark(format!("skipped {passed}, which no agent can resume"));
             (other, command)
         }
         command => (found, command?),
@@ -206,10 +204,7 @@ pub(crate) fn command_of(
         "{} has no command for it, or the session lacks what it needs",
         session.dialect().facts().title
     ))
-    .hinting(format!(
-        "see what it lacks with `boswell check {0}`; read it with `boswell show {0}`",
-        session.reference().to_argument()
-    )))
+    .advising(Advice::check(session.reference()).or(Advice::show(session.reference()))))
 }
 
 /// Looks for a session in an engine's store; returns the result and the environment for the engine.

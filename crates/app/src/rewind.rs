@@ -24,13 +24,13 @@ pub struct RewindRequest {
 }
 
 shape! {
-    /// A session that goes on from before a prompt.
+    /// A session that continues from before a prompt.
     RewoundShape: "rewound" {
         /// the session
         session: String,
-        /// the prompt, as it was named
+        /// the prompt, as given on the command line
         entry: String,
-        /// where the conversation goes on; `null` where the prompt was its first entry
+        /// the current leaf; `null` if the prompt was the first entry
         leaf: Option<String>,
         /// the text of the prompt
         text: String,

@@ -7,7 +7,7 @@ mod target;
 use std::collections::BTreeMap;
 
 use boswell_find::Secrets;
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Wait;
 use boswell_store::store::{Resolved, StoredSession};
 
@@ -45,13 +45,13 @@ shape! {
         session: String,
         /// the file
         path: String,
-        /// how many secrets it holds
+        /// how many secrets it contains
         secrets: usize,
-        /// of which kinds they are
+        /// kinds of these secrets
         kinds: Vec<&'static str>,
     }
 
-    /// From `secrets --scrub`: where secrets would be replaced outside the files of a session.
+    /// From `secrets --scrub`: copies, notes and blobs in which secrets would be replaced.
     ScrubCopiesStep: "step" {
         /// what would be done
         done: &'static str,
@@ -61,7 +61,7 @@ shape! {
         copies: usize,
         /// notes and records
         records: usize,
-        /// blobs that are replaced by others
+        /// blobs that would be replaced
         blobs: usize,
     }
 
@@ -241,7 +241,7 @@ fn scrub(
         .map_err(|error| {
             error
                 .because("another process is replacing secrets")
-                .hinting("try again when it has ended")
+                .advising(Advice::RetryLater)
         })?;
     let mut outcome = ScrubOutcome::default();
     for it in agreed(cx, request, &mut outcome)? {
@@ -285,10 +285,9 @@ fn agreed(
         found.retain(|it| shown.iter().any(|token| token.session == it.reference()));
         for token in shown {
             if !found.iter().any(|it| it.reference() == token.session) {
-                let gone = format!("{} is not where it was any more", token.session);
-                let hint = "look at the plan again";
+                let gone = format!("{} was moved or removed", token.session);
                 outcome.refused += 1;
-                cx.fail(Error::new(ErrorKind::Conflict, gone).hinting(hint));
+                cx.fail(Error::new(ErrorKind::Conflict, gone).advising("look at the plan again"));
             }
         }
     }
@@ -310,7 +309,7 @@ fn sessions(cx: &RequestContext, scope: &ScrubScope) -> Result<Vec<Resolved>> {
             ErrorKind::Invalid,
             "no session is named whose secrets are to be replaced",
         )
-        .hinting("name sessions, or replace them everywhere with `boswell secrets --scrub --all`")),
+        .advising(Advice::from("name sessions").or(Advice::ReplaceSecrets { session: None }))),
         ScrubScope::Named(names) => names.iter().map(|name| cx.resolve(name)).collect(),
         ScrubScope::All => Ok(every_session(cx)),
     }

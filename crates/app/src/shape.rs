@@ -24,8 +24,8 @@ pub use session::{
 };
 pub(crate) use session::{conversation, usage_of};
 
-use boswell_model::Instant;
 use boswell_model::json::Json;
+use boswell_model::{Instant, Remark};
 
 /// A value of the contract, with a schema and a conversion to JSON.
 pub trait ToJson {
@@ -159,6 +159,17 @@ plain! {
     i64 => Schema::Integer;
     f64 => Schema::Number;
     Json => Schema::Any;
+}
+
+/// A face first phrases the next step of the remark, with [`Remark::phrased`].
+impl ToJson for Remark {
+    fn schema() -> Schema {
+        Schema::Text
+    }
+
+    fn to_json(self) -> Option<Json> {
+        Some(self.text.into())
+    }
 }
 
 impl ToJson for Instant {

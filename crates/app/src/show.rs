@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use boswell_dialect::{Depth, Subagent};
-use boswell_model::{Error, ErrorKind, Part, Result, Slot, View, shell_option};
+use boswell_model::{Advice, Error, ErrorKind, Part, Result, Slot, View};
 use boswell_store::{Session, Store};
 
 use crate::gaps::{require_known_format, warn_about_gaps};
@@ -243,11 +243,10 @@ fn around(session: &Session, all: &[Slot], name: &str) -> Result<Vec<Slot>> {
                 name.escape_debug()
             ),
         )
-        .hinting(format!(
-            "look around it in the file with `boswell show {} {} --records`",
-            session.reference().to_argument(),
-            shell_option("--around", name)
-        ))
+        .advising(Advice::ShowRecords {
+            session: Some(session.reference().to_string()),
+            around: Some(name.to_owned()),
+        })
     })?;
     let near = place.saturating_sub(3)..(place + 4).min(all.len());
     Ok(all.get(near).unwrap_or_default().to_vec())

@@ -10,7 +10,7 @@ use crate::planned_change::{self, OperationShape, PlanPreview};
 use crate::shape::shape;
 
 shape! {
-    /// Something that was or would be done.
+    /// A step, applied or planned.
     ChangeStep: "step" {
         /// what it does
         does: String,
@@ -111,7 +111,7 @@ pub(crate) fn each(
         for (path, why) in &planned.left_out {
             let error = Error::new(ErrorKind::Denied, format!("`{path}` was left as it is"))
                 .because(why.clone())
-                .hinting("make it readable, and try again");
+                .advising("make it readable, and try again");
             changes.unread.push(error);
         }
         if planned.plan.steps.is_empty() {

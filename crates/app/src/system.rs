@@ -81,7 +81,7 @@ pub fn new_file(path: &Path) -> Result<std::fs::File> {
             ErrorKind::Invalid,
             format!("there is a file `{}` already", path.display()),
         )
-        .hinting("give another name, or remove it first"),
+        .advising("give another name, or remove it first"),
         _ => Error::io(path.display(), "make the file", error),
     })
 }

@@ -32,7 +32,7 @@ pub fn parse(text: &str, now: Instant) -> Result<Instant> {
         ));
     }
     Instant::parse(text).ok_or_else(|| {
-        Error::new(ErrorKind::Invalid, format!("`{}` is no time", text.escape_debug())).hinting(
+        Error::new(ErrorKind::Invalid, format!("`{}` is not a valid time", text.escape_debug())).advising(
             "write a date such as 2026-01-31, a time such as 2026-01-31T10:00:00Z, or an age such as 12h, 7d, 2w",
         )
     })
@@ -57,9 +57,9 @@ pub fn span(text: &str) -> Result<std::time::Duration> {
     span.map(std::time::Duration::from_millis).ok_or_else(|| {
         Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no span of time", text.escape_debug()),
+            format!("`{}` is not a valid duration", text.escape_debug()),
         )
-        .hinting("write 500ms, 10s, 2m, 12h or 30d")
+        .advising("write 500ms, 10s, 2m, 12h or 30d")
     })
 }
 

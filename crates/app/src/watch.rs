@@ -1,7 +1,7 @@
 //! Follows live sessions.
 //!
-//! Which sessions changed is found out by the looks of the change feed. A log that grew is followed
-//! by a [`Follower`] from then on, which reads what is new of it and no more.
+//! The looks of the change feed show which sessions changed. A log that grew is followed by a
+//! [`Follower`] from then on, which reads only new bytes.
 
 use std::collections::BTreeMap;
 
@@ -58,9 +58,9 @@ pub type Sink<'s> = &'s mut dyn FnMut(&EntryParts<'_>) -> Result<()>;
 pub struct Watch {
     app: App,
     lines: LineNumbers,
-    /// When it was started.
+    /// Start time.
     since: Instant,
-    /// The last look at all stores whose changes were taken in; none if one session is watched.
+    /// The last look whose changes were processed; `None` if one session is watched.
     seen: Option<u64>,
     /// Sessions that changed since the start, or the one that is watched.
     sessions: BTreeMap<Place, Watched>,
@@ -71,15 +71,15 @@ pub struct Watch {
 struct Watched {
     store: Store,
     location: SessionLocation,
-    /// Up to where it was shown, or was there at the start.
+    /// How much was reported, or existed at the start.
     shown: u64,
-    /// The state of a document that was read.
+    /// The revision of a document that was read.
     read: Option<Revision>,
     follower: Option<Follower>,
 }
 
 impl Watch {
-    /// Watches every session, from how long each log is now.
+    /// Watches every session, from the current end of each log.
     fn of_all(app: &App, cx: &RequestContext, lines: LineNumbers) -> Watch {
         Watch {
             app: app.clone(),
@@ -90,7 +90,7 @@ impl Watch {
         }
     }
 
-    /// Watches one session; no other log is looked at.
+    /// Watches one session; no other log is read.
     fn of_one(app: &App, cx: &RequestContext, name: &str, lines: LineNumbers) -> Result<Watch> {
         let found = cx.resolve(name)?;
         let place = Place::of(&found.store, &found.location);
@@ -108,19 +108,19 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Calls the sink with what was written since the last poll. A session that cannot be read at
-    /// this moment is tried again the next time.
+    /// Passes what was written since the last poll to the sink. A session that cannot be read now
+    /// is tried again next time.
     ///
     /// # Errors
     ///
-    /// As a request that finds the stores, and what the sink returns.
+    /// As a request that finds the stores, and errors of the sink.
     pub fn look(&mut self, sink: Sink<'_>) -> Result<()> {
         if let Some(seen) = self.seen {
             let looks = self.app.looks();
             looks.look_when_due(&self.app)?;
             let (changes, newest) = looks.since(seen);
             self.seen = Some(newest);
-            // Where too much happened to be remembered, sessions are followed from their next
+            // If there were too many changes to remember, sessions are followed from their next
             // change on.
             let changes = changes.unwrap_or_default().into_iter();
             changes.for_each(|change| self.changed(change));
@@ -138,7 +138,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Takes in that a log changed, is new or is gone.
+    /// Processes a new, changed or deleted log.
     fn changed(&mut self, change: ListedChange) {
         let Some(place) = change.place else {
             return;
@@ -147,7 +147,7 @@ impl Watch {
             self.sessions.remove(&place);
             return;
         };
-        // A packed log is finished.
+        // A compressed log does not grow any more.
         if log.location.key.as_deref().is_none_or(is_packed) {
             return;
         }
@@ -159,7 +159,7 @@ impl Watch {
         }
     }
 
-    /// How much of a log that is not watched yet is no news; none if all of it.
+    /// Returns how much of a log that is not watched yet is not new; `None` if nothing of it is.
     fn shown(&self, location: &SessionLocation, before: LogBefore) -> Option<u64> {
         let now = location.revision();
         match before {
@@ -169,7 +169,7 @@ impl Watch {
                 let is_of_now = location.modified.is_none_or(|at| at.millis() >= start);
                 is_of_now.then_some(0)
             }
-            // Nothing says which records of a log are new that was cut or replaced.
+            // If a log was truncated or replaced, it is unknown which of its records are new.
             LogBefore::Known(before) if location.framing == Framing::Lines => {
                 let is_other = !before.is_same_file(&now) || now.end() < before.end();
                 (before.end() == 0 || !is_other).then_some(before.end())
@@ -190,7 +190,7 @@ impl Watched {
         }
     }
 
-    /// Finds out how long the file of a session is now that no look at all stores finds.
+    /// Reads the current length of a file that no look finds.
     fn look_at_file(&mut self) {
         let key = self.location.key.as_ref();
         let info = key.and_then(|key| self.store.backend().stat(key).ok().flatten());
@@ -201,7 +201,7 @@ impl Watched {
         }
     }
 
-    /// Begins behind what was shown; what fails is tried again.
+    /// Starts to follow after what was reported; a failure is retried.
     fn start(&mut self, lines: LineNumbers) -> Option<&mut Follower> {
         if self.follower.is_none() && self.location.framing == Framing::Lines {
             let shown = SessionLocation {
@@ -235,8 +235,8 @@ impl Watched {
         }
     }
 
-    /// A session that is not a log is rewritten as a whole: what is new are the records behind
-    /// those that were shown.
+    /// Reads a session that is a document, which is rewritten completely: new are the records after
+    /// those that were reported.
     fn read_document(&mut self, sink: Sink<'_>) -> Result<()> {
         let now = self.location.revision();
         if self.location.size <= self.shown || self.read == Some(now) {

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use boswell_app::resume::{ResumePlan, ResumeRequest};
 use boswell_app::shape::Shape as _;
-use boswell_model::{Error, ErrorKind, Result, shell_quote};
+use boswell_model::{Advice, Error, ErrorKind, Result, shell_quote};
 
 use crate::app::App;
 use crate::output::Output;
 
-/// Takes a conversation up again; with `print` or `--json` only shows how.
+/// Resumes a conversation; with `print` or `--json` only shows the command.
 pub(crate) fn run(app: &App, request: &ResumeRequest, print: bool) -> Result<ExitCode> {
     let plan = app.shown(app.requests.resume(request))?;
     if app.json || print {
@@ -100,12 +100,17 @@ fn prepared(plan: &ResumePlan) -> Result<std::process::Command> {
         if !std::path::Path::new(cwd).is_dir() {
             return Err(Error::new(
                 ErrorKind::NotFound,
-                format!("the session's folder `{}` is gone", cwd.escape_debug()),
+                format!(
+                    "the session's folder `{}` does not exist",
+                    cwd.escape_debug()
+                ),
             )
-            .hinting(format!(
-                "if it was moved, say so with `boswell move {} NEW`; `--print` shows the command",
-                shell_quote(cwd)
-            )));
+            .advising(
+                Advice::MoveProject {
+                    from: Some(cwd.clone()),
+                }
+                .also("see the command with `--print`"),
+            ));
         }
         process.current_dir(cwd);
     }
@@ -119,7 +124,7 @@ fn not_started(plan: &ResumePlan, error: std::io::Error) -> Error {
         format!("cannot start `{}`", program.escape_debug()),
     )
     .caused_by(error)
-    .hinting("is the agent installed and on your PATH? `--print` shows the command")
+    .advising("is the agent installed and on your PATH? `--print` shows the command")
 }
 
 #[cfg(test)]

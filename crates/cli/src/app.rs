@@ -17,6 +17,7 @@ pub(crate) use boswell_app::system::{new_file, program, until};
 
 use crate::args::{Color, Global};
 use crate::error_report;
+use crate::words::phrase;
 
 /// What a command needs to know about where it runs.
 #[derive(Debug)]
@@ -93,7 +94,7 @@ impl App {
             match notice {
                 Notice::Failure(error) => error_report::warn(&error),
                 Notice::Warning(error) if !self.quiet => error_report::warn(&error),
-                Notice::Remark(text) if !self.quiet => error_report::say(&text),
+                Notice::Remark(remark) if !self.quiet => error_report::say(&remark.phrased(phrase)),
                 _ => {}
             }
         }
@@ -111,9 +112,9 @@ fn named_stores(named: &[String]) -> Result<Vec<(String, PathBuf)>> {
         Some((dialect, path)) => Ok((dialect.to_owned(), PathBuf::from(path))),
         None => Err(Error::new(
             ErrorKind::Invalid,
-            format!("`--store {}` names no place", named.escape_debug()),
+            format!("`--store {}` has no path", named.escape_debug()),
         )
-        .hinting("write `--store claude=/path/to/.claude`")),
+        .advising("write `--store claude=/path/to/.claude`")),
     };
     named.iter().map(parse).collect()
 }

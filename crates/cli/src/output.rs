@@ -49,7 +49,7 @@ impl Output {
         })
     }
 
-    /// Whether the reader went away: there is no point in going on.
+    /// Whether the reader closed the pipe, so that further output is useless.
     pub(crate) fn gone(&self) -> bool {
         self.gone
     }

@@ -10,11 +10,10 @@ use std::path::PathBuf;
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Error, Flags, Framing, Head, Interner, Log, Message, Result, SessionMeta,
-    SessionView, Slot, Tip, View,
+    Advice, Context, ContextItem, Error, Flags, Framing, Head, Interner, Log, Message, Result,
+    SessionMeta, SessionView, Slot, Tip, View,
 };
 
-use crate::draft::SEE_STORES;
 use crate::{
     Append, DialectFacts, Discovered, EditRequest, Environment, Files, LockSpec, Match, PlanEdits,
     Powers, Sample, SessionLink, SessionLocation, unsupported,
@@ -192,6 +191,6 @@ impl dyn Dialect + '_ {
     }
 
     fn cannot(&self, what: &str) -> Error {
-        unsupported(self.name(), what, SEE_STORES)
+        unsupported(self.name(), what, Advice::SeeCapabilities)
     }
 }

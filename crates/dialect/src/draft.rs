@@ -6,7 +6,7 @@
 
 use boswell_model::json::Json;
 use boswell_model::{
-    EntryId, Error, ErrorKind, Instant, MediaSource, Part, Result, SessionId, Usage,
+    Advice, EntryId, Error, ErrorKind, Instant, MediaSource, Part, Result, SessionId, Usage,
 };
 
 /// An entry that is not written yet.
@@ -363,16 +363,13 @@ pub struct NewLog {
     pub bytes: Vec<u8>,
 }
 
-/// The hint for unsupported operations: where to see what each store supports.
-pub(crate) const SEE_STORES: &str = "see what each store can with `boswell stores`";
-
 /// Creates the error for an operation that a dialect does not support.
-pub fn unsupported(dialect: &str, what: &str, instead: &str) -> Error {
+pub fn unsupported(dialect: &str, what: &str, instead: impl Into<Advice>) -> Error {
     Error::new(
         ErrorKind::Unsupported,
         format!("a session of the dialect `{dialect}` cannot {what}"),
     )
-    .hinting(instead.to_owned())
+    .advising(instead)
 }
 
 /// Refuses a body with a part that can be read but not be written.
@@ -395,7 +392,7 @@ pub fn refuse_unwritable_parts(dialect: &str, body: &Body) -> Result<()> {
                 "write it as `Body::ToolResult`",
             ),
             _ => (
-                "be given a part of a shape that is not known",
+                "contain a part of a type that is not known",
                 "write the whole record as `Body::Native`",
             ),
         };

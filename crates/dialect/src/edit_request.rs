@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::{Revision, SessionMeta, SessionView, Tip};
+use boswell_model::{Remark, Revision, SessionMeta, SessionView, Tip};
 
 use crate::{Capability, Draft, Files, IdSource, LockSpec, NewSession, Plan, SessionLocation};
 
@@ -183,8 +183,8 @@ pub struct Planned {
     pub entries: Vec<String>,
     /// How many of `entries`, from the first on, existed already.
     pub already: usize,
-    /// Further remarks for the user, one sentence each.
-    pub remarks: Vec<String>,
+    /// Further remarks for the user.
+    pub remarks: Vec<Remark>,
     /// Files that could not be read and stay unchanged: path and reason.
     pub left_out: Vec<(String, String)>,
 }

@@ -69,7 +69,7 @@ impl Launch {
                 format!("session {id} cannot be copied onto itself"),
             )
             .because("a copy needs an id of its own")
-            .hinting("give the copy a new id, or resume the session instead"));
+            .advising("give the copy a new id, or resume the session instead"));
         }
         Ok(Launch::Fork { from, id, at })
     }
@@ -139,7 +139,7 @@ fn uuid(text: &str) -> Result<String> {
         format!("claude cannot be started on `{text}`"),
     )
     .because("it takes UUIDs only")
-    .hinting("start a new session under a UUID"))
+    .advising("start a new session under a UUID"))
 }
 
 #[cfg(test)]

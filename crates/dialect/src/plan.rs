@@ -351,7 +351,7 @@ impl fmt::Display for Precondition {
                 write!(f, "needs {} to be as it was", shown(key))
             }
             Precondition::NotLive { key } => {
-                write!(f, "needs nobody to be at work on {}", shown(key))
+                write!(f, "needs {} not to be in use", shown(key))
             }
         }
     }

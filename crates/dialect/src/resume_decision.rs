@@ -10,7 +10,7 @@
 //! If the search for the transcript failed, either choice could split the conversation in two, so
 //! the session is not started.
 
-use boswell_model::{Error, ErrorKind, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, SessionRef};
 
 use crate::launch::{EntryArgument, Launch, SessionArgument};
 use crate::uuid::is_uuid;
@@ -160,33 +160,30 @@ impl ResumeRefusal {
         match self {
             ResumeRefusal::UnfinishedRewind => {
                 Error::new(ErrorKind::Conflict, format!("session {id} cannot be resumed now"))
-                    .because("a rewind was begun and not finished")
-                    .hinting(format!(
-                        "see how far it came with `boswell check {}`; the next change settles it",
-                        session.to_argument()
-                    ))
+                    .because("a rewind was started and not finished")
+                    .advising(Advice::check(session).also("the next change settles it"))
             }
             ResumeRefusal::OtherEngine(engine) => {
                 Error::new(ErrorKind::Unsupported, format!("session {id} cannot be resumed with Claude"))
                     .because(format!("its conversation is with the engine `{}`", engine.escape_debug()))
-                    .hinting("resume it with that engine")
+                    .advising("resume it with that engine")
             }
             ResumeRefusal::ProbeFailed(why) => {
                 Error::new(ErrorKind::Unavailable, format!("session {id} cannot be resumed now"))
                     .because(format!(
                         "its transcript could not be looked for, and creating it again could split it: {why}"
                     ))
-                    .hinting("make Claude's store readable and try again")
+                    .advising("make Claude's store readable and try again")
             }
             ResumeRefusal::TranscriptGone => {
-                Error::new(ErrorKind::NotFound, format!("transcript of session {id} is gone"))
-                    .because("the SDK had stored it, so creating it again would lose what was said")
-                    .hinting("get the transcript back with `boswell restore`, or start a new session")
+                Error::new(ErrorKind::NotFound, format!("the transcript of session {id} is missing"))
+                    .because("the SDK had stored it, so creating it again would lose the conversation")
+                    .advising(Advice::Restore { session: None }.or("start a new session"))
             }
             ResumeRefusal::NothingToRewind(entry) => {
                 Error::new(ErrorKind::NotFound, format!("session {id} cannot go back to {entry}"))
                     .because("it has no transcript that holds the entry")
-                    .hinting("start it without going back")
+                    .advising("start it without going back")
             }
         }
     }
@@ -466,7 +463,7 @@ mod tests {
             let error = refusal.to_error(&session);
             assert_eq!(error.kind(), kind);
             assert!(error.to_string().contains(OWN), "{error}");
-            assert!(error.hint().is_some(), "{error}");
+            assert!(error.advice().is_some(), "{error}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Head, Instant, Interner, Message, Result, SessionMeta,
+    Advice, Context, ContextItem, EntryKind, Head, Instant, Interner, Message, Result, SessionMeta,
     SessionView, Slot, Tip, View,
 };
 
@@ -82,9 +82,12 @@ impl Dialect for Unknown {
     fn context(&self, _view: &SessionView<'_>, _tip: Tip) -> Result<Context> {
         Err(boswell_model::Error::new(
             boswell_model::ErrorKind::Unsupported,
-            "this file is of no dialect that boswell knows, so nobody can say what a model would be sent",
+            "the format of this file is not known, so its context is not known either",
         )
-        .hinting("see its records with `boswell show FILE --records`"))
+        .advising(Advice::ShowRecords {
+            session: None,
+            around: None,
+        }))
     }
 
     fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {

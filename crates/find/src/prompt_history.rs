@@ -376,7 +376,7 @@ mod tests {
                 .unwrap()
                 .count(),
             0,
-            "the copy is gone too"
+            "the copy is removed too"
         );
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::{Advice, ErrorDetails};
+
 /// The result of anything that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -64,7 +66,8 @@ struct Inner {
     kind: ErrorKind,
     what: String,
     because: Option<String>,
-    hint: Option<String>,
+    advice: Option<Advice>,
+    details: Option<ErrorDetails>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -76,7 +79,8 @@ impl Error {
                 kind,
                 what: what.into(),
                 because: None,
-                hint: None,
+                advice: None,
+                details: None,
                 source: None,
             }),
         }
@@ -89,10 +93,17 @@ impl Error {
         self
     }
 
-    /// Adds the next step, as a command to copy where there is one.
+    /// Adds the next step. A step that is added later replaces it.
     #[must_use]
-    pub fn hinting(mut self, hint: impl Into<String>) -> Self {
-        self.inner.hint = Some(hint.into());
+    pub fn advising(mut self, advice: impl Into<Advice>) -> Self {
+        self.inner.advice = Some(advice.into());
+        self
+    }
+
+    /// Adds the values that a program needs to decide what to do.
+    #[must_use]
+    pub fn detailing(mut self, details: ErrorDetails) -> Self {
+        self.inner.details = Some(details);
         self
     }
 
@@ -132,9 +143,14 @@ impl Error {
         self.inner.because.as_deref()
     }
 
-    /// Returns the suggested next step.
-    pub fn hint(&self) -> Option<&str> {
-        self.inner.hint.as_deref()
+    /// Returns the suggested next step, which the face has to phrase.
+    pub fn advice(&self) -> Option<&Advice> {
+        self.inner.advice.as_ref()
+    }
+
+    /// Returns the values behind the error, where a program needs them.
+    pub fn details(&self) -> Option<&ErrorDetails> {
+        self.inner.details.as_ref()
     }
 
     /// Whether the kind is [`ErrorKind::NotFound`].

@@ -9,17 +9,20 @@
 
 pub mod json;
 
+mod advice;
 mod context;
 mod cumulative_usage;
 mod emoji;
 mod entry;
 mod error;
+mod error_details;
 mod id;
 mod interner;
 mod invisible_chars;
 mod log;
 mod part;
 mod problem;
+mod remark;
 mod revision;
 mod session;
 mod session_meta;
@@ -32,16 +35,19 @@ mod tree;
 mod usage;
 mod view;
 
+pub use advice::{Advice, RequestInput};
 pub use context::{Context, ContextForm, ContextItem, Message, Settings};
 pub use cumulative_usage::CumulativeUsage;
 pub use entry::{EntryKind, Flags, Head, Millis, Slot};
 pub use error::{Error, ErrorKind, Result};
+pub use error_details::{ErrorDetails, LockHolder};
 pub use id::{EntryId, SessionId};
 pub use interner::{Interner, Symbol};
 pub use invisible_chars::{Unseen, is_hostile, shows_nothing, unseen, without_hostile};
 pub use log::{ById, Log};
 pub use part::{MediaSource, Part, ToolInput};
 pub use problem::{Problem, ProblemKind, Repair};
+pub use remark::Remark;
 pub use revision::Revision;
 pub use session::{Payloads, SessionView, Tip};
 pub use session_meta::{PINNED, SessionMeta, Stated};

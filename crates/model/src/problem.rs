@@ -2,7 +2,7 @@
 //!
 //! The words are stable output: scripts and `--json` readers compare them.
 
-use crate::{Error, Slot};
+use crate::{Advice, Error, Slot};
 
 /// A kind of damage. Its word is part of the command-line contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -182,6 +182,8 @@ pub struct Problem {
     pub slot: Option<Slot>,
     /// One sentence with the details.
     pub detail: String,
+    /// The next step, where the kind of the problem does not already decide it.
+    pub advice: Option<Advice>,
 }
 
 impl Problem {
@@ -191,8 +193,16 @@ impl Problem {
             kind,
             line: None,
             slot: None,
+            advice: None,
             detail: detail.into(),
         }
+    }
+
+    /// Adds the next step.
+    #[must_use]
+    pub fn advising(mut self, advice: impl Into<Advice>) -> Self {
+        self.advice = Some(advice.into());
+        self
     }
 
     /// Creates a problem for a file or folder that cannot be read, with the reason.
@@ -209,6 +219,7 @@ impl Problem {
             kind,
             line: Some(line),
             slot: None,
+            advice: None,
             detail: detail.into(),
         }
     }

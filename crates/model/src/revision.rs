@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Error, ErrorKind};
+use crate::{Advice, Error, ErrorKind};
 
 /// The state of a session's log: the identity of the file, and its length.
 ///
@@ -113,7 +113,7 @@ impl FromStr for Revision {
                 ErrorKind::Invalid,
                 format!("`{}` is not a revision", text.escape_debug()),
             )
-            .hinting("take it from `revision` of a receipt, or of `boswell list --json`")),
+            .advising(Advice::UseListedRevision)),
         }
     }
 }

@@ -1,6 +1,5 @@
-//! A whole agent loop against a scripted model: tool calls, checkpoints, a streamed
-//! answer, compaction, memory. It may be killed at any moment; the next run takes the
-//! session up and goes on.
+//! A complete agent loop with a scripted model: tool calls, checkpoints, a streamed message,
+//! compaction, memory. It may be killed at any moment; the next run resumes the session.
 //!
 //! `cargo run -p boswell-store --example agent -- HOME PROJECT [--die-after N]`
 
@@ -27,8 +26,8 @@ use boswell_store::{Result, Role, SessionWriter, Ticket, Wait};
 const SESSION: &str = "agent-demo";
 /// A context of more bytes than this is compacted before the next prompt.
 const CONTEXT_LIMIT: usize = 2_000;
-/// What the user asks, the tool that the model calls with a text for `notes.txt`, and
-/// its answer in chunks.
+/// The prompt of the user, the tool that the model calls with a text for `notes.txt`, and its reply
+/// in chunks.
 const SCRIPT: [(&str, Reply); 3] = [
     (
         "how are the builds?",
@@ -114,7 +113,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     agent.writer.finish(Outcome::Completed)
 }
 
-/// Makes the session, or takes it up where the last run left it.
+/// Creates the session, or resumes it where the last run ended.
 fn start(store: &WritableStore, project: &str) -> Result<SessionWriter> {
     let id = SessionArgument::parse(SESSION)?;
     let launch = if store.find(SESSION).is_ok() {
@@ -124,13 +123,13 @@ fn start(store: &WritableStore, project: &str) -> Result<SessionWriter> {
     };
     match launch {
         Launch::New { id } => store.create(NewSession::in_project(project).with_id(id.as_str())),
-        // A lease ends with its process: the one of a run that was killed is free.
+        // A lease ends with its process: that of a killed run is free.
         launch => store.writer(launch.id().as_str(), Wait::For(Duration::from_secs(10))),
     }
 }
 
 impl Agent {
-    /// Brings a session that may have been cut anywhere to the end of a turn.
+    /// Brings a session that may have been interrupted anywhere to the end of a turn.
     fn settle(&mut self) -> Result<()> {
         let session = self.writer.session()?;
         if session.context(session.tip()?)?.settings.model.is_none() {
@@ -147,7 +146,8 @@ impl Agent {
             .flat_map(ChatMessage::calls)
             .filter(|it| !answered.contains(&it.0))
         {
-            // Nobody knows how far it got. Saying so lets the model look and try again.
+            // It is unknown how far the call got. The model is informed, so that it can check and
+            // try again.
             let content = vec![Part::Text(
                 "interrupted: the agent was killed while this ran".to_owned(),
             )];
@@ -169,13 +169,13 @@ impl Agent {
         }
     }
 
-    /// Asks the model until it answers without a call; then everything of the turn is durable.
+    /// Calls the model until it replies without a call; then the whole turn is durable.
     fn turn(&mut self) -> Result<()> {
         let memory = self.memory.load()?.loaded; // goes out with every context
         while let (Some((tool, text)), _) = self.model()? {
             self.call(tool, text)?;
         }
-        // An entry is written when it is whole: half an answer is no answer.
+        // An entry is written when it is complete, never a partial message.
         let chunks = self
             .model()?
             .1
@@ -195,7 +195,7 @@ impl Agent {
             name: tool.to_owned(),
             input: input.into(),
         };
-        // Durable before the tool runs: no deed without a record of who asked for it.
+        // Durable before the tool runs: no action without a record of the call.
         self.append(answer(call))?;
         let root = PathBuf::from(&self.project);
         let notes = root.join("notes.txt");
@@ -213,8 +213,8 @@ impl Agent {
         self.submit(Draft::tool_result(id, tool, result))
     }
 
-    /// Lets a summary stand for all but the last answer. The settings in force
-    /// follow it by themselves.
+    /// Replaces all but the last message by a summary. The settings in force are repeated after it
+    /// automatically.
     fn compact_if_large(&mut self) -> Result<()> {
         let session = self.writer.session()?;
         let messages = session.messages()?;
@@ -228,7 +228,7 @@ impl Agent {
         self.die_if_told()
     }
 
-    /// The scripted model: calls its tool until that went well once since the prompt, then answers.
+    /// The scripted model: calls its tool until that succeeded once since the prompt, then replies.
     fn model(&self) -> Result<Reply> {
         let said = self.writer.session()?.messages()?;
         let mut since = said
@@ -251,7 +251,7 @@ impl Agent {
         Ok((call.filter(|_| !done), chunks))
     }
 
-    /// How many prompts the branch holds, with those before a compaction.
+    /// Counts the prompts of the branch, including those before a compaction.
     fn asked(&self) -> Result<usize> {
         let session = self.writer.session()?;
         let mut asked = 0;
@@ -261,7 +261,7 @@ impl Agent {
         Ok(asked)
     }
 
-    /// Returns at once; the entry may not be durable yet.
+    /// Returns immediately; the entry may not be durable yet.
     fn submit(&mut self, draft: Draft) -> Result<()> {
         self.tickets.push(self.writer.submit(draft)?);
         self.die_if_told()
@@ -291,7 +291,7 @@ impl Agent {
     }
 }
 
-/// The call that a message is the result of.
+/// Returns the call that a message is the result of.
 fn answered_call(message: &ChatMessage) -> Option<&str> {
     match &message.role {
         Role::Tool { call, .. } => Some(call),

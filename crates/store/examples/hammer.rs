@@ -82,7 +82,7 @@ fn say(receipts: &[Receipt]) -> Result<()> {
 }
 
 fn say_names(mut names: impl Iterator<Item = String>) -> Result<()> {
-    // One write for each line: whoever reads the pipe must not find half a name after a kill.
+    // One write per line: the process that reads the pipe must not get half a name after a kill.
     let mut out = std::io::stdout().lock();
     names
         .try_for_each(|name| out.write_all(format!("{name}\n").as_bytes()))
@@ -129,7 +129,8 @@ fn share(task: &Task) -> Result<()> {
     let store = Home::at(&task.home).sessions()?;
     for start in (0..task.count).step_by(task.batch) {
         let writer: SessionWriter = store.writer(&task.session, Wait::Forever)?;
-        // Without ids of its own: looking for those would read the whole log for each lease.
+        // Without ids chosen by the caller: looking those up would read the whole log for each
+        // lease.
         let batch = numbers(task, start)
             .map(|number| draft(task, number))
             .collect();
@@ -171,7 +172,7 @@ fn hold(task: &Task) -> Result<()> {
     writer.release()
 }
 
-/// Reads again and again. Only bytes behind the last line end may look unfinished.
+/// Reads repeatedly. Only bytes after the last line end may look incomplete.
 fn read(task: &Task) -> Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     let watcher = Arc::clone(&stop);
@@ -209,7 +210,7 @@ fn read(task: &Task) -> Result<()> {
     Ok(())
 }
 
-/// A program that knows nothing of locks.
+/// Acts as a program without locks.
 fn foreign(task: &Task) -> std::io::Result<()> {
     let mut file = std::fs::OpenOptions::new()
         .append(true)

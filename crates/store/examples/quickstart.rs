@@ -20,7 +20,7 @@ pub(crate) fn run(folder: &str) -> boswell_store::Result<()> {
     ticket.wait()?;
     writer.branch(&asked.entry)?; // move the leaf, durably
     writer.append(Draft::assistant("the lock file is stale"))?;
-    // What a model would be sent.
+    // The context: what would be sent to the model.
     for message in writer.session()?.messages()? {
         println!("{:?}: {}", message.role, message.text());
     }

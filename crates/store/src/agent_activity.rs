@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_dialect::{ActiveProcess, SessionLocation};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use crate::backend::BackendFiles;
 use crate::disk::{Disk, ProcessState, RealDisk};
@@ -110,11 +110,19 @@ impl Store {
         }
         match self.drivers(|session| session == id, log)?.first() {
             None => Ok(()),
-            Some(pid) => Err(Error::new(ErrorKind::Busy, format!("session {id} is open in its agent (pid {pid})"))
-                .because("moving its leaf now would split the conversation")
-                .hinting(
-                    "end the agent first, or branch off with `boswell fork`; titles, tags and labels can be set meanwhile",
-                )),
+            Some(pid) => Err(Error::new(
+                ErrorKind::Busy,
+                format!("session {id} is open in its agent (pid {pid})"),
+            )
+            .because("moving its leaf now would split the conversation")
+            .advising(
+                Advice::CloseAgent
+                    .or(Advice::Fork {
+                        session: None,
+                        at: None,
+                    })
+                    .also("titles, tags and labels can be set meanwhile"),
+            )),
         }
     }
 
@@ -134,8 +142,8 @@ impl Store {
                     it.session, it.pid
                 ),
             )
-            .because("it would go on writing where the session was")
-            .hinting("end the agent, then move the project")),
+            .because("it would continue to write in the old place")
+            .advising(Advice::CloseAgent.then("move the project"))),
         }
     }
 

@@ -341,9 +341,9 @@ impl<T> Future for Reply<T> {
             answer.unwrap_or_else(|_| {
                 Err(Error::new(
                     ErrorKind::Unavailable,
-                    "the runtime ended before the call had its turn",
+                    "the runtime ended before the call was run",
                 )
-                .hinting("open the session again on a runtime that lives, and append there"))
+                .advising("open the session again on a runtime that is running, and append there"))
             })
         })
     }

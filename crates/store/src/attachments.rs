@@ -67,7 +67,7 @@ impl Attachments {
             return Err(
                 Error::new(ErrorKind::Invalid, "attachment has no usable name")
                     .because("a name has 1 to 255 bytes and no NUL")
-                    .hinting("give it a shorter name"),
+                    .advising("give it a shorter name"),
             );
         }
         let mime = kind::checked(bytes, name, mime)?;
@@ -114,8 +114,8 @@ impl Attachments {
                     ErrorKind::Conflict,
                     format!("`{}` is there already", path.display()),
                 )
-                .because("attachments replace no files")
-                .hinting("extract into an empty folder"));
+                .because("attachments never replace files")
+                .advising("extract into an empty folder"));
             }
             durable::create(disk, &path, &bytes)?;
             Ok(path)

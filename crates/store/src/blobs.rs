@@ -147,14 +147,14 @@ impl Blobs {
         let bytes = durable::read(self.disk.as_ref(), &path)?.ok_or_else(|| {
             Error::new(ErrorKind::NotFound, format!("blob {id} is not there"))
                 .because(format!("`{}` does not exist", path.display()))
-                .hinting("copy it from a backup; the entry that names it is intact")
+                .advising("copy it from a backup; the entry that names it is intact")
         })?;
         let found = BlobId::of(&bytes);
         if found != *id {
             return Err(
                 Error::new(ErrorKind::Damaged, format!("blob {id} is damaged"))
                     .because(format!("its {} bytes have the hash {found}", bytes.len()))
-                    .hinting(format!("replace `{}` from a backup", path.display())),
+                    .advising(format!("replace `{}` from a backup", path.display())),
             );
         }
         Ok(bytes)

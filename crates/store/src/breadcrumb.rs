@@ -137,7 +137,7 @@ impl Breadcrumbs {
                 format!("`{}` is a subagent's transcript", session.display()),
             )
             .because("`continue` would open it instead of the user's session")
-            .hinting("note the session that started it"));
+            .advising("note the session that started it"));
         }
         let line = |path: &Path| {
             path.to_str()
@@ -150,7 +150,7 @@ impl Breadcrumbs {
                 format!("`{}` cannot be noted", session.display()),
             )
             .because("folder and session must be absolute Unicode paths on one line each")
-            .hinting("name the session with its id"));
+            .advising("name the session with its id"));
         };
         durable::make_folders(disk, &self.folder)?;
         let text = format!("{cwd_line}\n{session_line}\n");

@@ -107,6 +107,7 @@ fn of_heads(session: &Session, problems: &mut Vec<Problem>) {
                 kind,
                 line: Some(head.line.into()),
                 slot: Some(slot),
+                advice: None,
                 detail,
             })
         };
@@ -137,7 +138,7 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
         let detail = match by_id.last(parent).and_then(|slot| log.head(slot)) {
             None => format!("its parent `{}` is not in the file", name()),
             Some(above) if head.flags.has(Flags::CHAIN) && !above.flags.has(Flags::CHAIN) => {
-                format!("its parent `{}` is no part of the conversation", name())
+                format!("its parent `{}` is not part of the conversation", name())
             }
             Some(_) => continue,
         };
@@ -145,6 +146,7 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
             kind: ProblemKind::MissingParent,
             line: Some(head.line.into()),
             slot: Some(slot),
+            advice: None,
             detail,
         });
     }
@@ -155,6 +157,7 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
             kind: ProblemKind::ParentCycle,
             line,
             slot: Some(*slot),
+            advice: None,
             detail,
         });
     }
@@ -179,7 +182,7 @@ fn of_ids(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
         let (kind, detail) = if same {
             (
                 ProblemKind::DuplicateRecord,
-                format!("the same record stands at line {line}"),
+                format!("the same record is at line {line}"),
             )
         } else {
             (
@@ -191,6 +194,7 @@ fn of_ids(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
             kind,
             line: Some(head.line.into()),
             slot: Some(slot),
+            advice: None,
             detail,
         });
     }
@@ -205,6 +209,7 @@ fn of_blobs(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
                 kind: ProblemKind::MissingFile,
                 line: Some(head.line.into()),
                 slot: Some(slot),
+                advice: None,
                 detail,
             });
         }
@@ -254,6 +259,7 @@ fn at_entry(log: &Log, kind: ProblemKind, slot: Slot, detail: String) -> Problem
         kind,
         line: log.head(slot).map(|head| head.line.into()),
         slot: Some(slot),
+        advice: None,
         detail,
     }
 }
@@ -277,7 +283,7 @@ fn unique_calls(
             Some((known, _)) => {
                 let name = names.text(*call).escape_debug();
                 let line = log.head(*known).map_or(0, |head| head.line);
-                let detail = format!("the call `{name}` stands at line {line} already");
+                let detail = format!("the call `{name}` is already at line {line}");
                 problems.push(at_entry(log, ProblemKind::DuplicateCall, *slot, detail));
             }
             None => drop(calls.insert(*call, (*slot, false))),

@@ -50,7 +50,7 @@ impl Exclusion {
                     format!("`{}` excludes nothing", pattern.escape_debug()),
                 )
                 .because(why)
-                .hinting("write a folder like `/srv/secret`, `~/jobs/*` or `**/secret`")
+                .advising("write a folder like `/srv/secret`, `~/jobs/*` or `**/secret`")
             };
             for text in spellings(pattern, home).map_err(wrong)? {
                 let glob = GlobBuilder::new(&text)
@@ -236,7 +236,7 @@ fn spellings(pattern: &str, home: Option<&Path>) -> std::result::Result<Vec<Stri
         ("~", _, Some(home)) => home,
         (_, Some(rest), Some(home)) => format!("{home}/{rest}"),
         (_, Some(_), None) | ("~", _, None) => {
-            return Err("there is no home folder that `~` could stand for".to_owned());
+            return Err("there is no home folder that `~` could mean".to_owned());
         }
         _ => text.to_owned(),
     };
@@ -343,7 +343,7 @@ mod tests {
                 Exclusion::new(&[pattern.to_owned()], Some(Path::new("/home/u"))).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Invalid, "{pattern:?}");
             assert!(
-                error.reason().is_some() && error.hint().is_some(),
+                error.reason().is_some() && error.advice().is_some(),
                 "{pattern:?}"
             );
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use boswell_dialect::{
     Depth, EditRequest, LockSpec, Plan, PlanInput, Planned, SessionLocation, Step, StoreRequest,
 };
-use boswell_model::{Error, ErrorKind, Result, SessionId, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionId, SessionRef};
 
 use crate::backend::{BackendFiles, FsBackend, lock_name};
 use crate::runner::{Operation, Runner, Start, lower};
@@ -126,9 +126,9 @@ impl Store {
             first => now.find(same_key).or(first).ok_or_else(|| {
                 Error::new(
                     ErrorKind::NotFound,
-                    format!("the session `{}` is not there any more", location.id),
+                    format!("the session `{}` does not exist any more", location.id),
                 )
-                .hinting("see the sessions with `boswell list --hidden`")
+                .advising(Advice::list_all())
             }),
         }
     }

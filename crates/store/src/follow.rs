@@ -499,7 +499,7 @@ fn key_of(location: &SessionLocation) -> Result<String> {
             ErrorKind::Unsupported,
             format!("session {} cannot be followed", location.id),
         )
-        .because("it is no log that entries are added to")
-        .hinting("read it again when its file changes")),
+        .because("it is not a log that entries are appended to")
+        .advising("read it again when its file changes")),
     }
 }

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 use boswell_dialect::{Body, Draft, EntryStamp, NewLog, NewSession};
 use boswell_model::json::{Json, Raw};
-use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot};
+use boswell_model::{Advice, EntryKind, Error, ErrorKind, Result, Slot};
 
 use crate::native_store::uuid_v7_time;
 use crate::{Session, SessionWriter, WritableStore};
@@ -342,10 +342,7 @@ fn too_large(source: &Session, why: String) -> Error {
         format!("{} is too large to be imported", source.reference()),
     )
     .because(why)
-    .hinting(format!(
-        "read it where it is with `boswell show {}`",
-        source.reference().to_argument()
-    ))
+    .advising(Advice::show(source.reference()))
 }
 
 #[cfg(test)]

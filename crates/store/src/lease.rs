@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
 
 use crate::disk::durable::{self, make_folders};
 use crate::disk::{Disk, DiskFile, LockMode, OpenMode};
-use crate::locks::{Owner, holder, try_every, write_owner};
+use crate::locks::{Owner, try_every, with_holder, write_owner};
 
 /// How long to wait for a lock that another process holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -264,13 +264,15 @@ fn open_lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn DiskFile>> {
 fn busy(disk: &dyn Disk, lock: &Path, what: &str) -> Error {
     let error = Error::new(
         ErrorKind::Busy,
-        format!("{what} is being written by somebody else"),
+        format!("{what} is being written by another process"),
     )
-    .hinting(
-        "wait with `--wait 10s`, read it with `boswell show`, or branch off with `boswell fork`",
+    .advising(
+        Advice::WaitLonger
+            .or(Advice::ShowSession { session: None })
+            .or(Advice::Fork {
+                session: None,
+                at: None,
+            }),
     );
-    match holder(disk, lock, "its lease") {
-        Some(holder) => error.because(holder),
-        None => error,
-    }
+    with_holder(disk, lock, "its lease", error)
 }

@@ -69,7 +69,7 @@ impl Leftovers {
             .filter_map(|it| it.session.as_deref())
             .collect();
         let title = format!(
-            "clear what is left of {} sessions that are gone",
+            "remove what is left of {} sessions that were deleted",
             sessions.len()
         );
         let mut plan = Plan::new("clean", title);
@@ -96,7 +96,7 @@ fn orphaned(orphan: &Orphan, more: &str) -> Problem {
         count => format!("{count} files"),
     };
     let whose = orphan.session.as_deref().map_or_else(
-        || "nobody needs it".to_owned(),
+        || "no session needs it".to_owned(),
         |session| format!("the session {} is not there", session.escape_debug()),
     );
     let detail = format!(
@@ -111,11 +111,12 @@ impl StaleLock {
         match self.why {
             Abandoned::Dead(pid) => {
                 format!(
-                    "process {pid} took it and is gone; its agent breaks it, old versions only after half a minute"
+                    "process {pid} took it and has ended; its agent breaks it, old versions only after half a minute"
                 )
             }
             Abandoned::Nameless => {
-                "it names nobody and is older than half a minute; its agent breaks it".to_owned()
+                "it names no process and is older than half a minute; its agent breaks it"
+                    .to_owned()
             }
         }
     }

@@ -46,8 +46,8 @@ impl Conversation {
 /// A session elsewhere: dialect and id.
 pub type LinkedElsewhere = (&'static str, String);
 
-/// Joins summaries into conversations, each with the place of its front. Order is kept; what is
-/// linked moves to its front.
+/// Joins summaries into conversations, each with the index of its front. The order stays; linked
+/// sessions move to their front.
 pub(crate) fn join(
     sessions: Vec<(StoreId, Summary)>,
     links: impl Fn(StoreId, &Summary) -> Vec<LinkedElsewhere>,
@@ -94,11 +94,11 @@ pub(crate) fn join(
     conversations
 }
 
-/// Which sessions of a list are one conversation, by their places.
+/// Which sessions of a list are one conversation, by index.
 #[derive(Debug, Default)]
 pub struct LinkGraph {
-    /// Of those that name others: the ones that no session before them took, and those that
-    /// are not in the list.
+    /// For sessions that name others: those that no earlier session claimed, and those that are not
+    /// in the list.
     of: HashMap<usize, (Vec<usize>, Vec<LinkedElsewhere>)>,
     taken: HashSet<usize>,
 }
@@ -148,19 +148,19 @@ impl LinkGraph {
         ties
     }
 
-    /// Whether a session belongs to the conversation of one that names it.
+    /// Whether a session belongs to the conversation of another one that names it.
     pub fn is_taken(&self, place: usize) -> bool {
         self.taken.contains(&place)
     }
 
-    /// The other sides of the conversation that a session leads.
+    /// Returns the other sides of the conversation that a session leads.
     pub fn sides(&self, place: usize) -> &[usize] {
         self.of.get(&place).map_or(&[], |(sides, _)| sides)
     }
 }
 
-/// How far the last times of two sides may lie apart: a front program notes when a run ended, its
-/// engine when it answered.
+/// Maximum difference between the last times of two sides: a front program records the end of a
+/// run, its engine the last message.
 const APART: i64 = 10 * 60 * 1000;
 
 /// A property in which two sides of one conversation differ.
@@ -185,7 +185,8 @@ impl Drift {
         }
     }
 
-    /// A sentence about it, where the first side is called the front and the other one by its ref.
+    /// Returns a sentence in which the first side is the front and the other one is named by its
+    /// ref.
     fn sentence(self, other: &str) -> String {
         match self {
             Drift::Turns(a, b) => format!("it knows of {a} turns, its transcript {other} of {b}"),
@@ -259,7 +260,7 @@ pub struct LinkTable {
 }
 
 impl Stores {
-    /// Makes a table of all sessions.
+    /// Creates a table of all sessions.
     pub fn link_table(&self) -> LinkTable {
         let mut by_ref = HashMap::new();
         // A transcript of an excluded project exists too.

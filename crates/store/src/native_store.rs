@@ -9,7 +9,8 @@ use boswell_dialect::{
 };
 use boswell_model::json::Json;
 use boswell_model::{
-    EntryId, Error, ErrorKind, Framing, Instant, Result, SessionId, SessionRef, Tip, shell_quote,
+    Advice, EntryId, Error, ErrorKind, Framing, Instant, RequestInput, Result, SessionId,
+    SessionRef, Tip,
 };
 
 use crate::WritableStore;
@@ -34,8 +35,8 @@ impl WritableStore {
             .as_ref()
             .map_or_else(|| append.session_id(self.id_source()), ToString::to_string);
         self.is_valid(&id)?;
-        // The name of the log holds the time of its birth, and so does an id that we make: one can
-        // be told from the other.
+        // The name of the log contains its creation time, and so does an id that we create: each
+        // can be derived from the other.
         let born = if new.id.is_none() {
             uuid_v7_time(&id)
         } else {
@@ -68,7 +69,7 @@ impl WritableStore {
             ErrorKind::Invalid,
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
-        .hinting("leave --id out to have one made"))
+        .advising(Advice::Omit(RequestInput::SessionId)))
     }
 
     pub(crate) fn create_log(
@@ -114,10 +115,7 @@ impl WritableStore {
             ErrorKind::Conflict,
             format!("there is a session {id} already"),
         )
-        .hinting(format!(
-            "append to it with `boswell append {}`, or leave --id out",
-            shell_quote(id)
-        )))
+        .advising(Advice::append_or_other_id(id)))
     }
 
     fn title_record(&self, title: &str, now: Instant) -> Result<Vec<u8>> {
@@ -239,7 +237,7 @@ impl WritableStore {
         self.is_valid(&id)?;
         let side_files: Vec<_> = files.collect();
         if self.own_disk().is_none() && !side_files.is_empty() {
-            let what = "have files beside its log where sessions are not files";
+            let what = "have side files in a store that is not a folder";
             return Err(unsupported(
                 self.dialect().name(),
                 what,
@@ -311,9 +309,8 @@ impl SessionWriter {
                 "the entry `{}` is not on the branch that is compacted",
                 first_kept.as_str().escape_debug()
             );
-            return Err(
-                Error::new(ErrorKind::Invalid, what).hinting("see the branch with `boswell show`")
-            );
+            return Err(Error::new(ErrorKind::Invalid, what)
+                .advising(Advice::ShowSession { session: None }));
         }
         let first_kept = session.log().label(kept);
         let settings = session.context(tip)?.settings;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boswell_dialect::SessionLocation;
-use boswell_model::{Error, ErrorKind, Result, SessionId, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionId, SessionRef};
 
 use crate::WritableStore;
 use crate::backend::{Lease, LogClaim, LogName};
@@ -108,7 +108,10 @@ impl WritableStore {
                 ErrorKind::Unsupported,
                 format!("session {id} has no log to append to"),
             )
-            .hinting("an index names it, and its file is gone; see `boswell check`")),
+            .advising(
+                Advice::from("an index names it, and its file is gone")
+                    .also(Advice::Check { session: None }),
+            )),
             Err(error) => Err(error),
         };
         let found = in_sight(self.find(id));

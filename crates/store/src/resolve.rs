@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::{SessionLocation, by_name};
-use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Instant, Result, SessionRef};
 
 use crate::links::{Conversation, join};
 use crate::store::{StoreId, StoredSession, Stores, Summary};
@@ -26,7 +26,7 @@ pub enum Selector {
 }
 
 impl Selector {
-    /// Parses what was typed. Nothing is looked up.
+    /// Parses a selector. Nothing is looked up.
     pub fn parse(text: &str) -> Result<Selector> {
         match text {
             "" => {
@@ -34,7 +34,10 @@ impl Selector {
                     ErrorKind::Invalid,
                     "a session is needed, and the one given is empty",
                 )
-                .hinting("see them with `boswell list`"));
+                .advising(Advice::ListSessions {
+                    dialect: None,
+                    hidden: false,
+                }));
             }
             "@last" => return Ok(Selector::Last),
             "@here" => return Ok(Selector::Here),
@@ -59,7 +62,10 @@ impl Selector {
                 format!("`{}` cannot be the id of a session", text.escape_debug()),
             )
             .because("no agent's ids start with `-`, hold NUL, or are longer than 256 bytes")
-            .hinting("see the sessions with `boswell list`"));
+            .advising(Advice::ListSessions {
+                dialect: None,
+                hidden: false,
+            }));
         }
         Ok(Selector::Prefix(text.to_owned()))
     }
@@ -97,13 +103,13 @@ impl Selector {
             (Some((found, _)), ..) | (None, Some((found, _)), Selector::Last) => Ok(found),
             (None, None, Selector::Last) => {
                 Err(Error::new(ErrorKind::NotFound, "there are no sessions")
-                    .hinting("see where they are looked for with `boswell stores`"))
+                    .advising(Advice::ListStores))
             }
             _ => Err(Error::new(
                 ErrorKind::NotFound,
-                format!("no session was held in `{}`", cwd.display()),
+                format!("there is no session of the folder `{}`", cwd.display()),
             )
-            .hinting("see the folders that have some with `boswell projects`")),
+            .advising(Advice::ListProjects)),
         }
     }
 }
@@ -166,14 +172,14 @@ impl<S: AsRef<Store>> Resolved<S> {
 }
 
 impl Stores {
-    /// Conversations of all stores: what is linked is one.
+    /// Returns the conversations of all stores, with linked sessions joined.
     pub fn conversations(&self) -> (Vec<Conversation>, crate::store::Summaries) {
         let mut all = self.summaries();
         let sessions = std::mem::take(&mut all.sessions);
         (self.joined(sessions), all)
     }
 
-    /// Joins linked sessions, whose summaries were read already, to conversations.
+    /// Joins linked sessions, whose summaries were already read, to conversations.
     pub fn joined(&self, sessions: Vec<(StoreId, Summary)>) -> Vec<Conversation> {
         self.joined_at(sessions)
             .into_iter()
@@ -308,31 +314,11 @@ impl Stores {
                 format!("no session is called `{}`", asked.escape_debug()),
             )
             .because("no id in any store begins with it")
-            .hinting(
-                "see the sessions with `boswell list --hidden`, the stores with `boswell stores`",
-            )),
+            .advising(Advice::list_all().or(Advice::ListStores))),
             1 => self.side_of(conversations.remove(0), side, |dialect, id| {
                 self.held_by(dialect, id)
             }),
-            count => {
-                let rows: Vec<_> = conversations
-                    .iter()
-                    .take(10)
-                    .map(|c| {
-                        format!(
-                            "{} ({})",
-                            c.front.1.reference,
-                            c.front.1.path.as_deref().unwrap_or("only in an index")
-                        )
-                    })
-                    .collect();
-                Err(Error::new(
-                    ErrorKind::Invalid,
-                    format!("`{}` fits {count} sessions", asked.escape_debug()),
-                )
-                .because(rows.join("\n          "))
-                .hinting("give more of the id, its ref `DIALECT:ID`, or the path of its file"))
-            }
+            _ => Err(ambiguous(asked, &conversations)),
         }
     }
 
@@ -382,7 +368,7 @@ impl Stores {
                     Side::Fuller | Side::Front => "the session has no side".to_owned(),
                 },
             )
-            .hinting("see both places with `boswell list --json`")),
+            .advising(Advice::ListSessionFiles)),
         }
     }
 
@@ -414,7 +400,7 @@ impl Stores {
     }
 }
 
-/// A session that matches what was typed.
+/// A session that matches the typed text.
 type Candidate = (StoreId, SessionLocation);
 
 fn matching(candidates: &[Candidate], is_it: impl Fn(&SessionLocation) -> bool) -> Vec<Candidate> {
@@ -422,15 +408,15 @@ fn matching(candidates: &[Candidate], is_it: impl Fn(&SessionLocation) -> bool) 
     found.cloned().collect()
 }
 
-/// Returns whether an id begins with what was typed, ignoring case: agents write ids in lower case,
-/// people paste them in any.
+/// Returns whether an id begins with the typed text, ignoring case: agents write ids in lower case,
+/// users paste them in any case.
 fn starts_with(id: &str, prefix: &str) -> bool {
     id.get(..prefix.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// Returns whether the name of a session's file, or the part behind its last underscore, begins
-/// with what was typed.
+/// Returns whether the name of a session's file, or the part after its last underscore, begins with
+/// the typed text.
 fn named(location: &SessionLocation, prefix: &str) -> bool {
     let name = location
         .key
@@ -446,6 +432,25 @@ fn named(location: &SessionLocation, prefix: &str) -> bool {
 /// Returns whether two paths are the same folder, with links resolved where they exist.
 pub(crate) fn same_folder(a: &Path, b: &Path) -> bool {
     a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// The error for a name that fits several conversations; it lists the first ten.
+fn ambiguous(asked: &str, conversations: &[Conversation]) -> Error {
+    let fronts = || conversations.iter().take(10).map(|it| &it.front.1);
+    let rows: Vec<String> = fronts()
+        .map(|summary| {
+            let path = summary.path.as_deref().unwrap_or("only in an index");
+            format!("{} ({path})", summary.reference)
+        })
+        .collect();
+    let count = conversations.len();
+    let what = format!("`{}` fits {count} sessions", asked.escape_debug());
+    Error::new(ErrorKind::Invalid, what)
+        .because(rows.join("\n          "))
+        .detailing(ErrorDetails::Ambiguous {
+            candidates: fronts().map(|it| it.reference.to_string()).collect(),
+        })
+        .advising("give more of the id, its ref `DIALECT:ID`, or the path of its file")
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use std::sync::Mutex;
 use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, ToolLink};
 use boswell_model::json::Scanned;
 use boswell_model::{
-    ContextItem, EntryId, EntryKind, Error, ErrorKind, Framing, Log, Message, Result, Revision,
-    SessionId, SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
+    Advice, ContextItem, EntryId, EntryKind, Error, ErrorKind, Framing, Log, Message, Result,
+    Revision, SessionId, SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
@@ -350,10 +350,7 @@ impl Session {
                     entry.as_str().escape_debug()
                 ),
             )
-            .hinting(format!(
-                "see its entries with `boswell show {} --records`",
-                self.reference().to_argument()
-            ))
+            .advising(Advice::show_records(self.reference()))
         })
     }
 
@@ -368,8 +365,14 @@ impl Session {
         if self.log().kind(slot) == EntryKind::User {
             return Ok(slot);
         }
-        Err(Error::new(ErrorKind::Invalid, format!("the entry `{}` is no prompt of the user", entry.as_str().escape_debug()))
-            .hinting("see the prompts with `boswell show --tools=off`, or stand at any entry with `boswell branch`"))
+        Err(Error::new(
+            ErrorKind::Invalid,
+            format!(
+                "the entry `{}` is not a prompt of the user",
+                entry.as_str().escape_debug()
+            ),
+        )
+        .advising(Advice::ShowPrompts.or(Advice::ChooseLeaf)))
     }
 
     /// Reads one entry.
@@ -422,7 +425,7 @@ impl Session {
             ErrorKind::Conflict,
             format!("session {} changed while it was read", self.location.id),
         )
-        .hinting("run the command again")
+        .advising(Advice::Retry)
     }
 }
 

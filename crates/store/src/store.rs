@@ -122,7 +122,7 @@ impl Store {
             format!("the sessions of `{}` are not files", self.root.display()),
         )
         .because("only entries can be added to them")
-        .hinting("say it with an entry: a title, a label, a status, a branch, a fork"))
+        .advising("append an entry instead: a title, a label, a status, a branch, a fork"))
     }
 
     /// The disk of its files; none where its sessions are not files.

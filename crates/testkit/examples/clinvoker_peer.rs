@@ -2,8 +2,8 @@
 //! `clinvoker_peer SESSIONS COUNT ID…`.
 //!
 //! Each of COUNT updates takes the exclusive flock on `store.lock`, loads the index, counts a turn
-//! in one of the documents, writes document and index through temporary files, lets go, and then
-//! unlinks the lock file, which is the program's own defect.
+//! in one of the documents, writes document and index through temporary files, releases the lock,
+//! and then unlinks the lock file, which is the program's own defect.
 
 #![expect(
     clippy::disallowed_methods,
@@ -35,7 +35,7 @@ fn main() {
         lock.unlock().expect("an unlocked file");
         drop(lock);
         let _ = fs::remove_file(folder.join("store.lock"));
-        // A program does other things as well.
+        // Simulates other work of the program.
         std::thread::sleep(Duration::from_micros(700));
     }
     println!("{count}");

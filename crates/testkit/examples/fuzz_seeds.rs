@@ -1,5 +1,5 @@
-//! Writes the generated inputs of `fuzz/seeds/` anew:
-//! `cargo run -p boswell-testkit --example fuzz_seeds -- fuzz/seeds`.
+//! Writes the generated inputs of `fuzz/seeds/` again: `cargo run -p boswell-testkit --example
+//! fuzz_seeds -- fuzz/seeds`.
 //!
 //! Files that were put there by hand, or that a fuzzer found, have other names and stay.
 
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use boswell_testkit::make::{claude, clinvoker, codex, myagents, oas, pi};
 use boswell_testkit::{Batch, Made, disk};
 
-/// Longer seeds cost rounds and show no further shape.
+/// Longer seeds cost rounds and add nothing.
 const LONGEST: usize = 16 << 10;
 
 fn main() {

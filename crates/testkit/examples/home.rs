@@ -1,5 +1,5 @@
-//! Writes a believable home folder with the stores of every dialect:
-//! `cargo run -p boswell-testkit --example home -- DIR`.
+//! Writes a realistic home folder with the stores of every dialect: `cargo run -p boswell-testkit
+//! --example home -- DIR`.
 
 fn main() {
     let Some(root) = std::env::args().nth(1) else {

@@ -3,6 +3,8 @@
 //!
 //! They read the checkout as text, so they also see code that is disabled on this platform.
 
+mod advice;
+mod architecture_page;
 mod conformance_page;
 mod dialect_names;
 mod form;

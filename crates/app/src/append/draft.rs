@@ -21,13 +21,19 @@ pub fn draft_of_line(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
     let wrong = |why: String| {
         Error::new(
             ErrorKind::Invalid,
-            format!("line {number} of the input is no entry"),
+            format!("line {number} of the input is not an entry"),
         )
         .because(why)
-        .hinting(r#"write one JSON object a line, such as {"role":"user","text":"…"}"#)
+        .advising(r#"write one JSON object a line, such as {"role":"user","text":"…"}"#)
     };
-    let raw = one_object(bytes)
-        .map_err(|error| wrong(error.reason().unwrap_or("it is no JSON object").to_owned()))?;
+    let raw = one_object(bytes).map_err(|error| {
+        wrong(
+            error
+                .reason()
+                .unwrap_or("it is not a JSON object")
+                .to_owned(),
+        )
+    })?;
     let text = |key: &str| {
         raw.get(key)
             .and_then(|value| value.text())

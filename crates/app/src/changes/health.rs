@@ -1,8 +1,8 @@
-//! Marks of health that cost no reading of logs: what the catalog knows of damage, and which
-//! sessions their agent deletes soon.
+//! Health marks of sessions that need no reading of logs: damage that the catalog knows, and
+//! sessions that their agent deletes soon.
 //!
-//! Damage is known of a log once a list, a search or a refresh has read it, so a mark follows the
-//! change of its log after the next of those.
+//! Damage of a log is known once a list, a search or a refresh has read it, so a mark changes after
+//! the next of those.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -21,33 +21,33 @@ use crate::sessions::expiry::Fates;
 /// The marks of all sessions.
 #[derive(Debug, Default)]
 pub(super) struct HealthMarks {
-    /// Damage is known up to this revision of the catalog.
+    /// The revision of the catalog up to which damage is known.
     revision: i64,
     damaged: HashSet<SessionRef>,
     lost_soon: HashSet<SessionRef>,
-    /// Of which sessions a copy is kept, and the state of the file that says so.
+    /// Which sessions have a copy, and the state of the file that lists them.
     fates: Option<(FileState, Fates)>,
 }
 
-/// Length and time of a file; none if it is not there.
+/// Length and time of a file; `None` if it is missing.
 type FileState = Option<(u64, Option<SystemTime>)>;
 
-/// The marks that one look finds.
+/// The marks of one look.
 pub(super) struct HealthLook {
     now: Instant,
     fates: Option<(FileState, Fates)>,
     before: (HashSet<SessionRef>, HashSet<SessionRef>),
     damaged: HashSet<SessionRef>,
     lost_soon: HashSet<SessionRef>,
-    /// Sessions that are there and had or have a mark.
+    /// Existing sessions with a mark, now or before.
     marked: HashSet<SessionRef>,
 }
 
 impl HealthMarks {
-    /// Begins a look.
+    /// Starts a look.
     pub(super) fn look(&mut self, cx: &RequestContext) -> HealthLook {
         let mut damaged = self.damaged.clone();
-        // What cannot be read now is asked for again by the next look.
+        // Data that cannot be read now is read again by the next look.
         let _ = self.add_damage(cx, &mut damaged);
         let kept = state_of(cx.home.as_ref().map(|home| home.join("vault/kept.jsonl")));
         let fates = match self.fates.take() {
@@ -69,14 +69,14 @@ impl HealthMarks {
 
     fn add_damage(&mut self, cx: &RequestContext, damaged: &mut HashSet<SessionRef>) -> Result<()> {
         let path = cx.home.as_ref().map(|home| home.join("catalog.db"));
-        // A catalog cannot be opened without writing beside it.
+        // A catalog cannot be opened without writing files next to it.
         let Some(path) = path.filter(|path| !cx.is_read_only() && path.is_file()) else {
             return Ok(());
         };
         let catalog = Catalog::open(&path)?;
         let mut found = catalog.damage_since(self.revision)?;
         if found.revision < self.revision {
-            // The catalog was made again: its revisions begin again too.
+            // The catalog was recreated: its revisions start again too.
             found = catalog.damage_since(0)?;
         }
         self.revision = found.revision;
@@ -90,7 +90,7 @@ impl HealthMarks {
         Ok(())
     }
 
-    /// Ends a look: which marks changed.
+    /// Ends a look; returns the marks that changed.
     pub(super) fn take(&mut self, look: HealthLook) -> Vec<SessionHealth> {
         let (was_damaged, was_lost_soon) = look.before;
         (self.damaged, self.lost_soon) = (look.damaged, look.lost_soon);
@@ -115,7 +115,7 @@ impl HealthMarks {
 }
 
 impl HealthLook {
-    /// Takes note of a session that is there.
+    /// Records an existing session.
     pub(super) fn saw(
         &mut self,
         session: &SessionRef,
@@ -136,7 +136,7 @@ impl HealthLook {
         }
     }
 
-    /// Takes note of a session whose folder could not be listed: it is as it was.
+    /// Records a session whose folder could not be listed: its marks stay.
     pub(super) fn keep(&mut self, session: &SessionRef) {
         if self.before.1.contains(session) {
             self.lost_soon.insert(session.clone());

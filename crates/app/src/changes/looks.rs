@@ -1,5 +1,5 @@
-//! Listings of all stores, compared with the previous one: shared by every change feed of an
-//! application.
+//! Looks: listings of all stores, each compared with the previous one, and shared by every change
+//! feed of an application.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,22 +15,22 @@ use super::{Change, SessionChange};
 use crate::system::Stopwatch;
 use crate::{App, RequestContext};
 
-/// Minimum time between two refreshes.
+/// Minimum time between two looks.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// A refresh is due after this many times the cost of the last one: 2 % of a core.
+/// A look is due after this many times the cost of the last one: 2 % of a core.
 const SHARE: u32 = 50;
 /// How many changes are remembered for feeds that poll rarely.
 const REMEMBERED: usize = 4096;
 
-/// The refreshes so far.
+/// The looks so far.
 #[derive(Debug, Default)]
 pub(crate) struct Looks(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Number of refreshes.
+    /// Number of looks.
     number: u64,
-    /// Time since the last refresh, and its duration.
+    /// Time since the last look, and its duration.
     last: Option<(Stopwatch, Duration)>,
     sessions: HashMap<Place, Known>,
     /// Roots that could be listed, at least in part.
@@ -38,7 +38,7 @@ struct State {
     health: HealthMarks,
     /// The newest changes.
     changes: VecDeque<ListedChange>,
-    /// Looks up to this number are no longer remembered whole.
+    /// Changes up to this look are not remembered completely.
     forgotten: u64,
 }
 
@@ -72,13 +72,13 @@ pub(crate) struct ListedChange {
     /// The number of the look.
     look: u64,
     pub(crate) change: Change,
-    /// Where the session is or was; none if its log did not change.
+    /// Place of the session, also of a deleted one; `None` if its log did not change.
     pub(crate) place: Option<Place>,
-    /// None of what is gone.
+    /// The log; `None` if it was deleted.
     pub(crate) log: Option<ListedLog>,
 }
 
-/// A log that changed or is new.
+/// A new or changed log.
 #[derive(Debug, Clone)]
 pub(crate) struct ListedLog {
     pub(crate) store: Store,
@@ -86,12 +86,12 @@ pub(crate) struct ListedLog {
     pub(crate) before: LogBefore,
 }
 
-/// What the look before found of a log.
+/// The state of a log in the previous look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogBefore {
-    /// It was in this state.
+    /// It had this revision.
     Known(Revision),
-    /// It was not there.
+    /// It did not exist.
     Absent,
     /// Its store could not be listed.
     Unlisted,
@@ -102,7 +102,7 @@ impl Looks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does the first refresh, unless another feed did; returns the number of the newest one.
+    /// Does the first look, unless another feed did; returns the number of the newest one.
     pub(crate) fn begin(&self, cx: &RequestContext) -> u64 {
         if self.number() == 0 || self.due_in().is_zero() {
             self.look(cx);
@@ -110,7 +110,7 @@ impl Looks {
         self.number()
     }
 
-    /// Looks if it is time to.
+    /// Does a look if one is due.
     ///
     /// # Errors
     ///
@@ -122,12 +122,12 @@ impl Looks {
         Ok(())
     }
 
-    /// The number of the newest look.
+    /// Returns the number of the newest look.
     pub(crate) fn number(&self) -> u64 {
         self.state().number
     }
 
-    /// Returns the time until the next refresh is due.
+    /// Returns the time until the next look is due.
     pub(crate) fn due_in(&self) -> Duration {
         match &self.state().last {
             Some((since, cost)) => SHORTEST.max(*cost * SHARE).saturating_sub(since.elapsed()),
@@ -144,8 +144,8 @@ impl Looks {
         state.last = Some((Stopwatch::start(), watch.elapsed()));
     }
 
-    /// Returns what changed after a look, and the number of the newest look; no changes if that
-    /// look is no longer remembered.
+    /// Returns the changes after a look, and the number of the newest look; `None` for the changes
+    /// if they are not remembered completely.
     pub(crate) fn since(&self, look: u64) -> (Option<Vec<ListedChange>>, u64) {
         let state = self.state();
         let newer = (look >= state.forgotten).then(|| {
@@ -156,10 +156,10 @@ impl Looks {
     }
 }
 
-/// The result of one refresh.
+/// The result of one look.
 struct Seen {
     sessions: Vec<SeenSession>,
-    /// Roots that could not be listed whole: what is missing there may still exist.
+    /// Roots that could not be listed completely: a session that is missing there may still exist.
     unsure: HashSet<String>,
     /// Roots that could be listed, at least in part.
     roots: HashSet<String>,
@@ -285,8 +285,8 @@ impl State {
         });
     }
 
-    /// Forgets old changes where there are too many. Those of the newest look stay, so that a feed
-    /// which polls after every look misses nothing.
+    /// Drops old changes if there are too many. Those of the newest look stay, so that a feed that
+    /// polls after every look misses nothing.
     fn forget(&mut self) {
         while self.changes.len() > REMEMBERED
             && let Some(oldest) = self.changes.front().map(|it| it.look)

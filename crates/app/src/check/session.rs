@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use boswell_dialect::{SessionLocation, SideKind};
-use boswell_model::{Error, Problem, ProblemKind, Repair, Result, shell_quote};
+use boswell_model::{Advice, Error, Problem, ProblemKind, Repair, Result};
 use boswell_store::blobs::BlobId;
 use boswell_store::links::LinkTable;
 use boswell_store::repair::{LateTable, check, hurt, repair_of};
 use boswell_store::{Session, Store};
 
-use super::store::REBUILD_INDEX;
 use super::{Target, UncheckedPlace};
 use crate::RequestContext;
 
@@ -45,8 +44,8 @@ pub struct Finding {
     pub repair: Repair,
     /// Readers that lose something because of it.
     pub hurts: Vec<&'static str>,
-    /// The command that fixes it.
-    pub next: Option<String>,
+    /// The next step.
+    pub next: Option<Advice>,
 }
 
 impl Finding {
@@ -182,11 +181,14 @@ fn unchecked(session: String, path: Option<String>) -> UncheckedPlace {
 
 fn finding(session: &Session, problem: Problem, reference: &str, archived: bool) -> Finding {
     let repair = repair_of(session, &problem);
-    let verb = if archived { "restore" } else { "repair" };
     let next = match (problem.kind, repair) {
-        (ProblemKind::StaleIndex, _) => Some(REBUILD_INDEX.to_owned()),
+        (ProblemKind::StaleIndex, _) => Some(Advice::RebuildAgentIndex),
         (_, Repair::None) => None,
-        _ => Some(format!("boswell {verb} {}", shell_quote(reference))),
+        _ if archived => Some(Advice::restore(reference)),
+        _ => Some(Advice::ShowRepair {
+            session: Some(reference.to_owned()),
+            likely: false,
+        }),
     };
     let slot = problem.slot;
     Finding {

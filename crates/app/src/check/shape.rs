@@ -1,13 +1,16 @@
 //! The JSON output of a check.
 
-use boswell_model::Problem;
 use boswell_model::json::Json;
+use boswell_model::{Advice, Problem};
 
 use super::{CheckedSession, CheckedStore, Finding, StoreFinding, UncheckedPlace};
 use crate::shape::{Maybe, Shape as _, shape};
 
+/// How a face phrases a next step as a command; `None` if there is no single one.
+pub type AdviceCommand = fn(&Advice) -> Option<String>;
+
 shape! {
-    /// Something that is wrong with a session or a store.
+    /// A problem of a session or a store.
     DamageShape: "damage" {
         /// the session, where it is about one
         session: Option<String>,
@@ -17,25 +20,25 @@ shape! {
         line: Option<u64>,
         /// the entry, where it is about one
         entry: Option<String>,
-        /// what kind of problem it is
+        /// kind of problem, such as `torn_tail`
         problem: &'static str,
-        /// one sentence with the particulars
+        /// details, in one sentence
         detail: String,
-        /// entries of the conversation that the agent reaches
+        /// entries of the conversation that the agent would load
         reachable: Option<u64>,
         /// all entries of the conversation
         total: Option<u64>,
         /// how it can be repaired: `append`, `rewrite`, `fork`, `none`
         repair: &'static str,
-        /// names of known readers that lose something to it
+        /// known readers that lose entries because of it
         hurts: Option<Vec<&'static str>>,
-        /// true for a session in the vault
+        /// true for an archived session
         archived: Maybe<bool>,
-        /// the command that helps
+        /// the command to run next
         next: Option<String>,
     }
 
-    /// From `check`: something that is not wrong yet (`lost_soon`).
+    /// From `check`: a session that its agent will delete soon and that has no copy.
     WarningShape: "warning" {
         /// the session, where it is about one
         session: Option<String>,
@@ -45,9 +48,9 @@ shape! {
         line: Option<u64>,
         /// always `null`
         entry: Option<String>,
-        /// what kind of problem it will be
+        /// kind of problem: `lost_soon`
         problem: &'static str,
-        /// one sentence with the particulars
+        /// details, in one sentence
         detail: String,
         /// always `null`
         reachable: Option<u64>,
@@ -57,7 +60,7 @@ shape! {
         repair: &'static str,
         /// always `null`
         hurts: Option<Vec<&'static str>>,
-        /// the command that helps
+        /// the command to run next
         next: Option<String>,
     }
 }
@@ -108,15 +111,17 @@ impl UncheckedPlace {
 
 impl CheckedSession {
     /// Iterates over the JSON shapes of the findings.
-    pub fn shapes(&self) -> impl Iterator<Item = DamageShape> {
-        let shape = |finding: &Finding| DamageShape {
+    ///
+    /// `command` phrases a next step as a command.
+    pub fn shapes(&self, command: AdviceCommand) -> impl Iterator<Item = DamageShape> {
+        let shape = move |finding: &Finding| DamageShape {
             entry: finding.entry.clone(),
             reachable: Some(self.reachable),
             total: Some(self.total),
             repair: finding.repair.word(),
             hurts: Some(finding.hurts.clone()),
             archived: self.archived.then_some(true).into(),
-            next: finding.next.clone(),
+            next: finding.next.as_ref().and_then(command),
             ..damage(
                 Some(&self.reference),
                 self.path.as_deref(),
@@ -129,16 +134,19 @@ impl CheckedSession {
 
 impl CheckedStore {
     /// Iterates over the JSON shapes of the findings.
-    pub fn shapes(&self) -> impl Iterator<Item = FindingShape> {
-        self.findings.iter().map(StoreFinding::shape)
+    ///
+    /// `command` phrases a next step as a command.
+    pub fn shapes(&self, command: AdviceCommand) -> impl Iterator<Item = FindingShape> {
+        let shape = move |finding: &StoreFinding| finding.shape(command);
+        self.findings.iter().map(shape)
     }
 }
 
 impl StoreFinding {
-    fn shape(&self) -> FindingShape {
+    fn shape(&self, command: AdviceCommand) -> FindingShape {
         let shape = DamageShape {
             line: None,
-            next: self.next().map(str::to_owned),
+            next: self.advice.as_ref().and_then(command),
             ..damage(self.session.as_deref(), Some(&self.path), &self.problem)
         };
         if !self.is_warning() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use boswell_dialect::SessionLocation;
-use boswell_model::{Error, Problem, ProblemKind};
+use boswell_model::{Advice, Error, Problem, ProblemKind};
 use boswell_store::Store;
 use boswell_store::blobs::BlobId;
 use boswell_store::operations::Leftovers;
@@ -11,12 +11,6 @@ use boswell_store::store::{Listing, StoreId};
 
 use crate::RequestContext;
 use crate::sessions::expiry::Fates;
-
-/// The command that rebuilds an agent's own index.
-pub(super) const REBUILD_INDEX: &str = "boswell index --native --apply";
-const LINK: &str =
-    "replace the link by what it leads to, or name the folder that it leads to with `--store`";
-const KEEP: &str = "keep copies of them with `boswell keep on`";
 
 /// The findings about one store.
 #[derive(Debug)]
@@ -38,19 +32,14 @@ pub struct StoreFinding {
     pub path: String,
     /// The problem.
     pub problem: Problem,
-    /// What the user can do, in one clause, with a command in backticks.
-    pub advice: Option<String>,
+    /// The next step.
+    pub advice: Option<Advice>,
 }
 
 impl StoreFinding {
     /// Whether the finding is not a problem yet.
     pub fn is_warning(&self) -> bool {
         self.problem.kind == ProblemKind::LostSoon
-    }
-
-    /// Returns the command that fixes it.
-    pub fn next(&self) -> Option<&str> {
-        self.advice.as_deref()?.split('`').nth(1)
     }
 }
 
@@ -70,8 +59,10 @@ impl CheckedStore {
     ) -> CheckedStore {
         let mut found = Finder::new(store);
         for (key, problem) in &listing.problems {
-            let advice = (problem.kind == ProblemKind::StaleIndex)
-                .then(|| format!("write the index anew with `{REBUILD_INDEX}`"));
+            let advice = match problem.kind {
+                ProblemKind::StaleIndex => Some(Advice::RebuildAgentIndex),
+                _ => problem.advice.clone(),
+            };
             found.add(key, problem.clone(), advice);
         }
         match store.leftovers() {
@@ -94,7 +85,8 @@ impl CheckedStore {
                 for operation in interrupted {
                     found.pending(
                         format!("operation {operation} stopped in the middle"),
-                        "any command that writes finishes it or takes it back; see it with `boswell ops`",
+                        Advice::from("the next command that writes finishes it or rolls it back")
+                            .also(Advice::ListOperations),
                     );
                 }
             }
@@ -107,7 +99,7 @@ impl CheckedStore {
         {
             found.pending(
                 format!("the purge of {} stopped in the middle", purging.session()),
-                "any command that writes finishes it",
+                Advice::from("the next command that writes finishes it"),
             );
         }
         found.end()
@@ -138,7 +130,9 @@ impl CheckedStore {
         for key in store.backend().outside_links() {
             let detail = "this symbolic link leads out of the store, so it was not followed";
             let problem = Problem::of_file(ProblemKind::OutsideLink, detail);
-            found.add(&key, problem, Some(LINK.to_owned()));
+            let advice = Advice::from("replace the link by what it leads to")
+                .or(Advice::NameStore { dialect: None });
+            found.add(&key, problem, Some(advice));
         }
         found.end()
     }
@@ -167,9 +161,9 @@ impl<'s> Finder<'s> {
             .map(|(it, _)| it.key.as_str())
             .collect();
         let dialect = self.store.dialect().name();
-        let clear = format!(
-            "move them into the vault with `boswell clean --leftovers --dialect {dialect}`"
-        );
+        let clear = Advice::CleanLeftovers {
+            dialect: dialect.to_owned(),
+        };
         for (key, problem) in leftovers.problems() {
             let advice = (!left_alone.contains(key.as_str())).then(|| clear.clone());
             self.add(&key, problem, advice);
@@ -182,12 +176,12 @@ impl<'s> Finder<'s> {
         self.add("", problem, None);
     }
 
-    fn pending(&mut self, detail: String, advice: &str) {
+    fn pending(&mut self, detail: String, advice: Advice) {
         let problem = Problem::of_file(ProblemKind::PendingChange, detail);
-        self.add("", problem, Some(advice.to_owned()));
+        self.add("", problem, Some(advice));
     }
 
-    fn add(&mut self, key: &str, problem: Problem, advice: Option<String>) {
+    fn add(&mut self, key: &str, problem: Problem, advice: Option<Advice>) {
         self.findings.push(StoreFinding {
             session: None,
             path: self.store.backend().describe(key),
@@ -213,7 +207,7 @@ impl<'s> Finder<'s> {
             session: Some(format!("{}:{}", dialect.name(), location.id)),
             path: path.unwrap_or_default(),
             problem: Problem::of_file(ProblemKind::LostSoon, detail),
-            advice: Some(KEEP.to_owned()),
+            advice: Some(Advice::KeepCopies),
         });
     }
 }

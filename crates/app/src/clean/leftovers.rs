@@ -1,6 +1,6 @@
 //! Orphans of agents: files of sessions that no longer exist, and locks that no process holds.
 
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Store;
 use boswell_store::operations::{Executed, Leftovers};
 
@@ -10,7 +10,7 @@ use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
 
 shape! {
-    /// From `clean`: a lock that was or would be broken.
+    /// From `clean`: a stale lock that was or would be removed.
     LockStep: "step" {
         /// what was or would be done
         done: &'static str,
@@ -104,7 +104,7 @@ fn stores<'c>(cx: &'c RequestContext, dialect: &str) -> Result<Vec<&'c Store>> {
             ErrorKind::Invalid,
             format!("there is no dialect `{}`", dialect.escape_debug()),
         )
-        .hinting("see the dialects with `boswell stores`"));
+        .advising(Advice::ListStores));
     }
     let stores = cx.stores.iter().map(|(_, store)| store);
     Ok(stores

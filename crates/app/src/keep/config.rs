@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::disk::{IdSource, SystemIds};
 use boswell_store::locks::OsLock;
@@ -114,7 +114,7 @@ impl KeepConfig {
                 ErrorKind::Damaged,
                 format!("`{}` cannot be read", path.display()),
             )
-            .hinting("remove it, then say `boswell keep on` again")
+            .advising(Advice::from("remove it").then(Advice::KeepCopies))
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Problem, Result};
+use boswell_model::{Advice, Error, ErrorKind, Problem, Result};
 use boswell_store::Wait;
 use boswell_store::operations::{KeepRun, KeepWhich};
 
@@ -17,7 +17,7 @@ pub(super) fn everything(cx: &RequestContext) -> Result<Kept> {
     let not_kept = |(path, error): &(String, Error)| {
         Error::new(error.kind(), format!("`{path}` was not kept"))
             .because(Problem::unreadable(error).detail)
-            .hinting("make it readable, then `boswell keep run`")
+            .advising(Advice::from("make it readable").then(Advice::KeepNow))
     };
     Ok(Kept {
         counts: KeptShape {
@@ -44,9 +44,13 @@ pub(super) fn a_little(cx: &RequestContext, limit: Duration) {
     // The command itself is done: missing copies are only a warning, and the next command tries
     // again.
     if let Some(error) = failed {
-        cx.warn(error.hinting(
-            "what changed is not kept yet; see `boswell keep status`, and try `boswell keep run`",
-        ));
+        cx.warn(
+            error.advising(
+                Advice::from("what changed is not kept yet")
+                    .also(Advice::ShowKept)
+                    .also(Advice::KeepNow),
+            ),
+        );
     }
 }
 

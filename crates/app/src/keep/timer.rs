@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::Store;
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::disk::{IdSource, SystemIds};
@@ -70,8 +70,9 @@ pub(super) fn remove(cx: &RequestContext, folder: &Path, sink: StepSink<'_>) -> 
 fn folder(cx: &RequestContext) -> Result<PathBuf> {
     if !cfg!(target_os = "linux") {
         return Err(
-            Error::new(ErrorKind::Unsupported, "timers are known on Linux only")
-                .hinting("run `boswell keep run` from a timer of your own"),
+            Error::new(ErrorKind::Unsupported, "timers are known on Linux only").advising(
+                Advice::from("start that from a timer of your own").also(Advice::KeepNow),
+            ),
         );
     }
     let config = cx
@@ -97,7 +98,7 @@ fn systemctl(cx: &RequestContext, words: &[&str]) {
     };
     if !quiet(Command::new("systemctl").arg("--user").args(words)) {
         cx.remark(format!(
-            "systemd did not answer; say `systemctl --user {}` yourself",
+            "systemd did not answer; run `systemctl --user {}` yourself",
             words.join(" ")
         ));
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_dialect::claude::project_key;
 use boswell_dialect::{ExpectedState, LockSpec, MemoryPolicy, Plan, Precondition, Step, facts_of};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::memory;
 use boswell_store::vault::{Digest, Reason};
@@ -65,7 +65,7 @@ pub(super) fn change(cx: &RequestContext, request: &MemoryChangeRequest) -> Resu
             ErrorKind::Invalid,
             "memory is changed for one project at a time",
         )
-        .hinting("name it with `--project DIR`"));
+        .advising(Advice::Give(RequestInput::Project)));
     };
     let place = MemoryTarget::find(cx, &folder, &request.dialect)?;
     let name = file_name(&request.page)?;
@@ -126,8 +126,8 @@ impl MemoryTarget {
                 ErrorKind::Unsupported,
                 format!("no memory of `{}` can be changed", dialect.escape_debug()),
             )
-            .because("it keeps none that boswell knows, or its folder is not there")
-            .hinting("known are `boswell` and `claude`; see the stores with `boswell stores`"));
+            .because("it has no memory that boswell knows, or its folder does not exist")
+            .advising(Advice::from("known are `boswell` and `claude`").also(Advice::ListStores)));
         };
         // All checkouts of a repository share the memory of the main one.
         let main = git_repository::main_checkout(folder).unwrap_or_else(|| folder.to_owned());
@@ -153,8 +153,8 @@ impl MemoryTarget {
             path.push(part);
             if RealDisk.is_link(&path).unwrap_or(false) {
                 return Err(Error::new(ErrorKind::Denied, format!("`{}` is a link", path.display()))
-                    .because("what lies behind it may belong to something else, and is never written through it")
-                    .hinting("change the pages where they really are"));
+                    .because("what it leads to may belong to something else, and links are never written through")
+                    .advising("change the pages where they really are"));
             }
         }
         Ok(())
@@ -185,7 +185,7 @@ impl MemoryTarget {
                     ErrorKind::NotFound,
                     format!("memory of `{}` has no page `{name}`", self.project),
                 )
-                .hinting("see its pages with `boswell memory`"));
+                .advising(Advice::ShowMemory));
             }
         }
         Ok(plan)

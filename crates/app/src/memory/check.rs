@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_dialect::claude::project_key;
 use boswell_dialect::facts_of;
-use boswell_model::{Error, Result};
+use boswell_model::{Advice, Error, Remark, Result};
 use boswell_store::memory::{self, Memory, Page};
 use boswell_store::{Home, Store};
 
@@ -156,9 +156,9 @@ impl CheckedMemory<'_> {
             let exists = |path: &str| place.join(path).exists();
             found.extend(memory::missing_files(self.memory, &exists));
         }
-        let mut problems: Vec<(&'static str, String)> = found
+        let mut problems: Vec<(&'static str, Remark)> = found
             .iter()
-            .map(|problem| (problem.word(), problem.to_string()))
+            .map(|problem| (problem.word(), Remark::new(problem.to_string())))
             .collect();
         let is_own = facts_of(self.dialect).is_some_and(|facts| facts.is_own);
         if !self.memory.pages.is_empty() && !is_own {
@@ -174,18 +174,21 @@ impl CheckedMemory<'_> {
     }
 
     /// Reports memory that no session loads any more.
-    fn orphan(&self) -> Option<String> {
+    fn orphan(&self) -> Option<Remark> {
         match self.place {
             Some(place) => {
                 let main = git_repository::main_checkout(place)?;
                 let loaded = project_key(&main.display().to_string());
                 (loaded != self.key).then(|| {
-                    format!("is not loaded: for this folder the agent loads the memory of `{}`", main.display())
+                    Remark::new(format!(
+                        "is not loaded: for this folder the agent loads the memory of `{}`",
+                        main.display()
+                    ))
                 })
             }
             None if self.finds_orphans => Some(
-                "no folder of that name is known and there: if the project was moved, `boswell move OLD NEW` brings its memory along"
-                    .to_owned(),
+                Remark::new("no folder of that name is known and exists")
+                    .advising(Advice::MoveProject { from: None }),
             ),
             None => None,
         }

@@ -6,7 +6,7 @@ use boswell_dialect::{
     EditRequest, ExpectedState, Modified, Patch, Plan, Precondition, Splice, Step,
 };
 use boswell_find::Secrets;
-use boswell_model::{Error, Result, SessionRef};
+use boswell_model::{Advice, Error, Result, SessionRef};
 use boswell_store::blobs::BlobId;
 use boswell_store::operations::Runner;
 use boswell_store::vault::Digest;
@@ -43,9 +43,9 @@ pub(super) fn replace(
             .because(format!(
                 "its files are changed, copies or notes of {session} may still hold secrets"
             ))
-            .hinting(format!(
-                "go on with `boswell secrets --scrub {session} --apply`"
-            ))
+            .advising(Advice::ReplaceSecrets {
+                session: Some(session.to_string()),
+            })
     };
     let staying_blobs = replace_elsewhere(cx, secrets, runner, target).map_err(unfinished)?;
     Ok(ScrubbedSession {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use boswell_dialect::{BlobPolicy, Capability, EditRequest, SharedFiles, Step};
 use boswell_find::{Removal, Secrets, is_text, removals, replaced};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::backend::is_packed;
 use boswell_store::blobs::{BlobId, Blobs};
 use boswell_store::operations::{Scrubbed, Scrubbing};
@@ -151,9 +151,7 @@ pub(super) fn refuse_live(found: &Resolved) -> Result<()> {
         return Err(
             Error::new(ErrorKind::Conflict, format!("{archived} is archived"))
                 .because("secrets are replaced in sessions that are in their place")
-                .hinting(format!(
-                    "put it back first with `boswell restore {archived}`"
-                )),
+                .advising(Advice::restore(archived)),
         );
     }
     match found.store.live(&found.location)?.first() {
@@ -163,7 +161,7 @@ pub(super) fn refuse_live(found: &Resolved) -> Result<()> {
             format!("{} is open in its agent (pid {pid})", found.reference()),
         )
         .because("an agent that is at work would write again what was replaced")
-        .hinting("end the agent first")),
+        .advising(Advice::CloseAgent)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use boswell_find::name_key;
-use boswell_model::{Error, ErrorKind, Instant, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Instant, RequestInput, SessionRef};
 use boswell_store::links::Conversation;
 
 use crate::sessions::list::{Sort, last_active, messages};
@@ -60,8 +60,8 @@ pub(crate) fn wrong_cursor(cursor: &str) -> Error {
         cursor.escape_debug()
     );
     Error::new(ErrorKind::Invalid, what)
-        .because("the session that it names is gone, or the filters are others than before")
-        .hinting("start again without --cursor")
+        .because("the session that it names does not exist any more, or the filters have changed")
+        .advising(Advice::Omit(RequestInput::PageCursor))
 }
 
 pub(crate) fn parse_cursor(by: Sort, cursor: &str) -> Option<(SessionRef, Key)> {

@@ -342,7 +342,7 @@ fn kept_catalog(cx: &RequestContext, create: Create) -> Result<Option<Catalog>> 
                     ErrorKind::Denied,
                     format!("nothing is kept in `{}`", home.display()),
                 )
-                .because("boswell was told to write nothing"))
+                .because("boswell may only read"))
             };
         }
         (Some(home), _) => home,

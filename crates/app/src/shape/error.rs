@@ -7,26 +7,27 @@ use boswell_model::Error;
 use super::shape;
 
 shape! {
-    /// Why a command failed. It is printed on stderr.
+    /// An error, printed on stderr.
     ErrorShape: "error" {
         /// `not_found`, `busy`, `conflict`, `invalid`, `unsupported`, `denied`, `damaged`,
         /// `too_new`, `no_space`, `unavailable`, `internal`
         kind: &'static str,
-        /// what failed, and why
+        /// what failed and why
         message: String,
         /// what to do next
         hint: Option<String>,
     }
 }
 
-impl From<&Error> for ErrorShape {
-    fn from(error: &Error) -> ErrorShape {
+impl ErrorShape {
+    /// The shape of an error, with its next step as the face phrases it.
+    pub fn new(error: &Error, hint: Option<String>) -> ErrorShape {
         let what = std::iter::once(error.to_string());
         let parts: Vec<String> = what.chain(reasons(error)).collect();
         ErrorShape {
             kind: error.kind().word(),
             message: parts.join(": "),
-            hint: error.hint().map(str::to_owned),
+            hint,
         }
     }
 }

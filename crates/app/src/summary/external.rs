@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::extract::limited;
 use super::{SummaryInput, Summed};
@@ -103,7 +103,7 @@ impl ExternalProgram {
             }
         };
         if answer.len() > OUTPUT {
-            return Err(self.fault(&format!("said more than {OUTPUT} bytes")));
+            return Err(self.fault(&format!("printed more than {OUTPUT} bytes")));
         }
         let status = loop {
             match child.try_wait() {
@@ -125,6 +125,6 @@ impl ExternalProgram {
             format!("the program `{}` {what}", name.escape_debug()),
         )
         .because("it is the `summary.command` of the settings")
-        .hinting("try it by hand, or take it out of the file that `boswell config --path` names")
+        .advising(Advice::from("try it by hand").or(Advice::EditConfig))
     }
 }

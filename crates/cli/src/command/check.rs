@@ -1,4 +1,4 @@
-//! `check`: what is wrong, and what that costs.
+//! `check`: damage of sessions and stores, and its effect.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -16,11 +16,14 @@ use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::terminal::{Style, escape, one_line};
+use crate::words::{command, count, phrase};
 
-/// How many sessions that are lost soon are named.
+/// How many sessions that will be deleted soon are listed.
 const NAMED: usize = 5;
 
-/// Report damage: exit code 0 clean, 1 damaged
+/// Check sessions and stores for damage
+///
+/// Nothing is changed. The exit code is 0 if all is clean, and 1 if there is damage.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell check                 everything found on this machine
@@ -70,13 +73,16 @@ pub(crate) fn run(app: &App, args: &CheckArgs) -> Result<ExitCode> {
 fn verdict(summary: &CheckSummary) -> String {
     let soon = match summary.lost_soon {
         0 => String::new(),
-        count => format!("; {count} will be deleted by their agent soon"),
+        number => format!("; their agent will delete {number} of them soon"),
     };
+    let sessions = |number| count(number, "session", "sessions");
     match (summary.sessions, summary.problems) {
-        (sessions, 0) => format!("{sessions} checked, all clean{soon}"),
-        (sessions, problems) => format!(
-            "{sessions} checked, {} damaged, {problems} problems{soon}",
-            summary.damaged
+        (checked, 0) => format!("{} checked, all clean{soon}", sessions(checked)),
+        (checked, problems) => format!(
+            "{} checked, {} damaged, {}{soon}",
+            sessions(checked),
+            summary.damaged,
+            count(problems, "problem", "problems")
         ),
     }
 }
@@ -84,7 +90,7 @@ fn verdict(summary: &CheckSummary) -> String {
 fn print_session(session: &CheckedSession, out: &mut Output) -> Result<()> {
     if out.json {
         return session
-            .shapes()
+            .shapes(command)
             .try_for_each(|shape| out.object(&shape.object()));
     }
     if session.findings.is_empty() {
@@ -103,7 +109,7 @@ fn print_session(session: &CheckedSession, out: &mut Output) -> Result<()> {
     }
     if !session.hurts.is_empty() {
         let readers = session.hurts.join(", ");
-        out.line(&format!("  readers that lose something: {readers}"))?;
+        out.line(&format!("  affected readers: {readers}"))?;
     }
     ways_out(session, out)?;
     out.line("")
@@ -114,8 +120,8 @@ fn ways_out(session: &CheckedSession, out: &mut Output) -> Result<()> {
     let (indexes, others): (Vec<&Finding>, Vec<&Finding>) =
         session.findings.iter().partition(|it| it.is_of_index());
     // An index is of the whole store, and is written again from all of its sessions.
-    if let Some(rebuild) = indexes.first().and_then(|it| it.next.as_deref()) {
-        out.line(&format!("  write the index anew with `{rebuild}`"))?;
+    if let Some(rebuild) = indexes.first().and_then(|it| it.next.as_ref()) {
+        out.line(&format!("  {}", phrase(rebuild)))?;
     }
     if !others.iter().any(|finding| finding.repair != Repair::None) {
         return Ok(());
@@ -124,10 +130,10 @@ fn ways_out(session: &CheckedSession, out: &mut Output) -> Result<()> {
     out.line(&match session.archived {
         true => {
             format!(
-                "  it is archived: put it back with `boswell restore {reference}`, then mend it"
+                "  it is archived: restore it with `boswell restore {reference}`, then repair it"
             )
         }
-        false => format!("  mend it with `boswell repair {reference}`"),
+        false => format!("  repair it with `boswell repair {reference}`"),
     })
 }
 
@@ -136,7 +142,7 @@ fn ways_out(session: &CheckedSession, out: &mut Output) -> Result<()> {
 fn print_store(store: &CheckedStore, out: &mut Output) -> Result<()> {
     if out.json {
         return store
-            .shapes()
+            .shapes(command)
             .try_for_each(|shape| out.object(&shape.object()));
     }
     heading(store.dialect, &store.root, out)?;
@@ -152,11 +158,11 @@ fn print_store(store: &CheckedStore, out: &mut Output) -> Result<()> {
         ))?;
     }
     if let Some(more) = warnings.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        out.line(&format!("  and {more} more that are lost soon"))?;
+        out.line(&format!("  and {more} more that will be deleted soon"))?;
     }
     // Each way out once, however often it helps.
-    let advice = store.findings.iter().filter_map(|it| it.advice.as_deref());
-    let ways: BTreeSet<&str> = advice.collect();
+    let advice = store.findings.iter().filter_map(|it| it.advice.as_ref());
+    let ways: BTreeSet<String> = advice.map(phrase).collect();
     ways.iter()
         .try_for_each(|way| out.line(&format!("  {way}")))?;
     out.line("")

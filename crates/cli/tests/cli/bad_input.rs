@@ -84,8 +84,8 @@ fn an_unknown_session_is_an_error_with_a_hint() {
         .says("there is no file");
     bench.run(["check", "nowhere/"]).ends(2).says("error: ");
     let here = bench.run(["show", "@here"]).ends(2);
-    here.says("no session was held in")
-        .says("hint: see the folders that have some with `boswell projects`");
+    here.says("there is no session of the folder")
+        .says("hint: see the folders that have sessions with `boswell projects`");
 }
 
 #[test]
@@ -179,12 +179,12 @@ fn stores_that_are_named_wrongly_are_explained() {
     bench
         .run(["list", "--store", "nonsense"])
         .ends(2)
-        .says("names no place")
+        .says("has no path")
         .says("hint: write `--store claude=");
     bench
         .run(["list", "--store", "pi="])
         .ends(2)
-        .says("names no place");
+        .says("has no path");
     bench
         .run(["list", "--store", "emacs=/tmp"])
         .ends(2)
@@ -194,7 +194,7 @@ fn stores_that_are_named_wrongly_are_explained() {
         .run(["list", "--store", "pi=/nowhere"])
         .ends(0)
         .says("no sessions found")
-        .says("/nowhere (not there)");
+        .says("/nowhere (does not exist)");
     bench
         .run(["stores", "--store", "pi=/nowhere", "--json"])
         .ends(0)
@@ -212,12 +212,12 @@ fn stores_that_are_named_wrongly_are_explained() {
         bench
             .run(["list", &format!("--since={when}")])
             .ends(2)
-            .says("is no time");
+            .says("is not a valid time");
     }
     bench
         .run(["memory", "a", "b"])
         .ends(2)
-        .says("memory cannot `a b`");
+        .says("`memory a b` is not a command");
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn with_nothing_found_the_places_that_were_looked_at_are_named() {
         assert_eq!(ran.text(), "");
         let ran = ran
             .says("no sessions found")
-            .says("hint: point boswell at a store with `--store");
+            .says("hint: name a store with `--store");
         for place in [".pi/agent", ".codex", ".myagents", ".clinvk", ".open-agent"] {
             assert!(ran.stderr.contains(place), "{place}: {}", ran.stderr);
         }

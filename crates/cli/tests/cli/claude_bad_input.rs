@@ -249,6 +249,6 @@ fn resuming_asks_again_for_what_was_once_allowed() {
     bench
         .run(["resume", &session])
         .ends(2)
-        .says("is gone")
+        .says("does not exist")
         .says("boswell move");
 }

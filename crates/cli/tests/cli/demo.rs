@@ -257,16 +257,19 @@ fn a_demo_is_the_same_each_time_and_never_goes_where_something_is() {
     let text = |bytes: Vec<u8>, name: &str| String::from_utf8(bytes).unwrap().replace(name, "NAME");
     assert_eq!(text(sessions("aa"), "/aa/"), text(sessions("bb"), "/bb/"));
     assert_eq!(text(own("aa"), "/aa/"), text(own("bb"), "/bb/"));
-    bench.run(["demo", "aa"]).ends(2).says("is no empty folder");
+    bench
+        .run(["demo", "aa"])
+        .ends(2)
+        .says("is not an empty folder");
     disk::write(&bench.cwd().join("file"), b"x");
     bench
         .run(["demo", "file"])
         .ends(2)
-        .says("is no empty folder");
+        .says("is not an empty folder");
     bench
         .run(["demo", "cc", "--read-only"])
         .ends(2)
-        .says("told to write nothing");
+        .says("boswell may only read");
     assert!(!bench.cwd().join("cc").exists());
 }
 
@@ -333,7 +336,7 @@ fn summaries_are_kept_as_notes_and_leave_titles_and_logs_alone() {
         .says("every session has a summary");
     demo.run(&["summarize", "5ac5", "--read-only"])
         .ends(2)
-        .says("told to write nothing");
+        .says("boswell may only read");
     assert_eq!(
         before.diff(&TreeSnapshot::take(&demo.root.join("home"))),
         Vec::<String>::new()
@@ -373,7 +376,7 @@ fn a_program_of_the_users_may_sum_up_within_limits() {
         .says("took longer than");
     with(r#"summary = { command = ["yes"] }"#, &["summarize", "833e"])
         .ends(3)
-        .says("said more than");
+        .says("printed more than");
     with(
         r#"summary = { command = ["false"] }"#,
         &["summarize", "833e"],
@@ -407,7 +410,7 @@ fn a_report_names_what_is_there_and_nothing_of_a_session() {
     let file = demo.bench.cwd().join("report.json");
     demo.run(&["doctor", "--bundle", "report.json"])
         .ends(0)
-        .says("look at it before you send it");
+        .says("read it before you send it");
     let text = String::from_utf8(disk::read(&file)).unwrap();
     let report: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(report["stores"].as_array().unwrap().len(), 9);

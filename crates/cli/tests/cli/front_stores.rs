@@ -48,7 +48,7 @@ fn fixed(dialect: &str, batch: &Batch, what: &str) -> (Bench, Ran) {
         "{what}: {done:?}"
     );
     let written = tree(&root);
-    index(&["--apply"]).says("is as its logs say");
+    index(&["--apply"]).says("match their logs");
     assert_eq!(tree(&root), written, "{what}: once is enough");
     let found = bench
         .run(["check", "--json", "--store", &store])
@@ -257,7 +257,7 @@ fn a_row_that_cannot_be_read_is_passed_over_and_its_line_is_named() {
     let shown = bench
         .run(["show", &session, "--json"])
         .ends(0)
-        .says("1 stretch is no record")
+        .says("is not a record")
         .says("boswell check");
     assert_eq!(shown.of_type("entry").len(), 2, "the rest is read");
     let found = bench

@@ -326,7 +326,7 @@ fn a_writer_of_ours_that_holds_the_lease_stops_the_move() {
         .read_line(&mut receipt)
         .unwrap();
     assert!(receipt.contains("\"v\":1"), "{receipt}");
-    refused(&bench, writer.id()).says("is locked by somebody else");
+    refused(&bench, writer.id()).says("is locked by another process");
     drop(input);
     writer.wait().unwrap();
     bench

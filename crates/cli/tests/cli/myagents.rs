@@ -228,7 +228,7 @@ fn resume_follows_what_the_engines_store_holds() {
     pending
         .run(&["resume", &pending.session, "--print"])
         .ends(3)
-        .says("rewind was begun");
+        .says("rewind was started");
 }
 
 #[test]

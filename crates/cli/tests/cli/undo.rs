@@ -140,10 +140,7 @@ fn bare_undo_takes_back_nothing_else_when_the_last_operation_must_stay() {
         "the repair in place is taken back"
     );
     assert_eq!(disk::read(&fork), continued, "and what was continued stays");
-    bench
-        .run(["undo"])
-        .ends(2)
-        .says("there is nothing to take back");
+    bench.run(["undo"]).ends(2).says("there is nothing to undo");
 }
 
 #[test]

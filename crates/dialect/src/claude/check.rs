@@ -32,6 +32,7 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
             kind: ProblemKind::LostBranch,
             line,
             slot: Some(end),
+            advice: None,
             detail,
         });
     }

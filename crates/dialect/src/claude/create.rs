@@ -1,6 +1,6 @@
 //! Creates a session in the folder of its project.
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Remark, RequestInput, Result};
 
 use super::plan::{free_id, side_folder};
 use super::{discover, encode, metadata};
@@ -15,9 +15,9 @@ pub(super) fn create(
     if !new.project.starts_with(['/', '\\']) && !new.project.contains(':') {
         return Err(Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no absolute folder", new.project.escape_debug()),
+            format!("`{}` is not an absolute path", new.project.escape_debug()),
         )
-        .hinting("say where the session is held with `--project DIR`"));
+        .advising(Advice::Give(RequestInput::Project)));
     }
     let id = (new.id.as_ref()).map_or_else(|| id_source.uuid_v4(), ToString::to_string);
     free_id(files, &id)?;
@@ -32,8 +32,10 @@ pub(super) fn create(
             &metadata::clean_title(title)?,
         ));
     }
-    let remarks =
-        vec!["Claude Code takes it up once something was said in it: `boswell append`".to_owned()];
+    let remarks = vec![
+        Remark::new("Claude Code lists it once it contains a message")
+            .advising(Advice::AppendTo { session: None }),
+    ];
     Ok(Planned {
         plan,
         session: Some(id),

@@ -291,11 +291,12 @@ impl Repairer for Claude {
         invalid_blocks::check(view, problems)?;
         if let Some((slot, _)) = title_window::lost(view)? {
             let line = view.log.head(slot).map(|head| u64::from(head.line));
-            let detail = "the title stands where the client no longer looks for it".to_owned();
+            let detail = "the title is stored where the client no longer reads it".to_owned();
             problems.push(Problem {
                 kind: ProblemKind::LostTitle,
                 line,
                 slot: Some(slot),
+                advice: None,
                 detail,
             });
         }

@@ -5,7 +5,9 @@
 //! the client writes one line per part and reads both forms.
 
 use boswell_model::json::{Json, Raw, RawKind, insert_member};
-use boswell_model::{Error, ErrorKind, Instant, MediaSource, Part, Result, SessionMeta, Usage};
+use boswell_model::{
+    Advice, Error, ErrorKind, Instant, MediaSource, Part, RequestInput, Result, SessionMeta, Usage,
+};
 
 use super::head::is_chain_word;
 use super::project_key::project_key;
@@ -35,7 +37,7 @@ pub(super) fn line(
                 settled.id.escape_debug()
             ),
         )
-        .hinting("leave the id out to have one made"));
+        .advising("leave the id out, and one is generated"));
     }
     refuse_unwritable_parts("claude", &draft.body)?;
     let (word, message) = match &draft.body {
@@ -57,7 +59,8 @@ pub(super) fn line(
             return Err(unsupported(
                 "claude",
                 "hold such an entry",
-                "append what the user, the model or a tool says; titles and tags are set with `boswell rename` and `boswell tag`",
+                Advice::from("append messages of the user or the model, or results of tools")
+                    .also(Advice::Rename.or(Advice::Tag)),
             ));
         }
     };
@@ -187,13 +190,13 @@ fn native(bytes: &[u8], settled: EntryStamp<'_>, session: SessionFacts<'_>) -> R
         .and_then(|word| word.text())
         .unwrap_or_default();
     let wrong = |what: String| {
-        Error::new(ErrorKind::Invalid, what).hinting(
+        Error::new(ErrorKind::Invalid, what).advising(
             r#"write {"role":"user","text":"…"}, or a line such as {"type":"user","message":{"role":"user","content":"…"}}"#,
         )
     };
     if !is_chain_word(&word) || word == "progress" {
         return Err(wrong(format!(
-            "a line of the type `{}` is no part of a conversation",
+            "a line of the type `{}` is not part of a conversation",
             word.escape_debug()
         )));
     }
@@ -292,7 +295,7 @@ pub(super) fn new_log(new: &NewSession, id: &str, _now: Instant) -> Result<NewLo
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
         .because("Claude Code knows its sessions by UUIDs")
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let first = Json::object()
         .with("type", "mode")
@@ -424,7 +427,9 @@ mod tests {
             assert!(written(Body::Native(bad.into())).is_err(), "{bad}");
         }
         let error = written(Body::ThinkingLevel("high".into())).unwrap_err();
-        assert!(error.hint().unwrap().contains("boswell rename"));
+        assert!(
+            matches!(error.advice(), Some(Advice::AllOf(steps)) if steps.contains(&Advice::Rename.or(Advice::Tag)))
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{Error, ErrorKind, Result, SessionView, Slot};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionView, Slot};
 
 use crate::{FilesAtEntry, SessionLocation};
 
@@ -131,7 +131,7 @@ pub(super) fn files_at(
             format!("no files were recorded for the entry `{}`", label(entry)),
         )
         .because("the client takes copies at a prompt, and only of files that its own tools change")
-        .hinting("see which files the session touched with `boswell files`"));
+        .advising(Advice::ShowFiles));
     };
     let key = |file: &TrackedFile| {
         file.backup

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_model::json::{Json, Raw, remove_member, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionView, Slot, Tip};
+use boswell_model::{Advice, EntryKind, Error, ErrorKind, Framing, Result, SessionView, Slot, Tip};
 
 use super::plan::{free_id, log_key, side_folder, whole_session};
 use super::{Claude, branch, chain, metadata, set_leaf};
@@ -140,9 +140,9 @@ impl<'a> Fork<'a> {
         if !path.iter().any(is_said) {
             return Err(Error::new(
                 ErrorKind::Invalid,
-                "there is nothing to fork: no message stands on that branch",
+                "there is nothing to fork: that branch contains no message",
             )
-            .hinting("see the branches with `boswell tree`"));
+            .advising(Advice::ShowTree));
         }
         let stays =
             |slot: &Slot| style == ForkStyle::Sdk && view.log.kind(*slot) == EntryKind::Progress;
@@ -194,8 +194,11 @@ impl<'a> Fork<'a> {
         let mut out = Vec::new();
         for slot in &self.slots {
             out.extend(self.line(*slot).map_err(|fault| {
-                Error::new(ErrorKind::Damaged, "a line of the branch is no JSON object")
-                    .because(fault.to_string())
+                Error::new(
+                    ErrorKind::Damaged,
+                    "a line of the branch is not a JSON object",
+                )
+                .because(fault.to_string())
             })??);
             out.push(b'\n');
         }

@@ -25,10 +25,8 @@ pub(super) enum InvalidBlock {
 impl InvalidBlock {
     fn words(self) -> String {
         match self {
-            InvalidBlock::Blank => {
-                "a text that says nothing, which older clients send as it is".to_owned()
-            }
-            InvalidBlock::BlankResult => "a text that says nothing, inside of a result".to_owned(),
+            InvalidBlock::Blank => "an empty text, which older clients send as it is".to_owned(),
+            InvalidBlock::BlankResult => "an empty text inside a result".to_owned(),
             InvalidBlock::Unsigned => "a thought that has lost its signature".to_owned(),
             InvalidBlock::Image(flaw) => format!("an image: {}", flaw.words()),
         }
@@ -186,6 +184,7 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
             kind: ProblemKind::RefusedBlock,
             line,
             slot: Some(slot),
+            advice: None,
             detail,
         });
     }
@@ -287,7 +286,7 @@ mod tests {
             found(&lines)
         };
         for blank in ["", " ", "\\n\\t", "\u{3000}", "\\u0020"] {
-            let told = "3: the provider refuses a text that says nothing, which older clients send as it is";
+            let told = "3: the provider refuses an empty text, which older clients send as it is";
             assert_eq!(with("2.1.50", blank), [told], "{blank:?}");
             assert_eq!(
                 with("2.1.200", blank),

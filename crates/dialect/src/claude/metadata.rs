@@ -52,7 +52,7 @@ pub(super) fn clean_title(title: &str) -> Result<String> {
         .collect();
     let clean = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
     if clean.is_empty() {
-        Err(Error::new(ErrorKind::Invalid, "a title must say something"))
+        Err(Error::new(ErrorKind::Invalid, "a title must not be empty"))
     } else {
         Ok(clean)
     }
@@ -93,7 +93,7 @@ fn clean_tag(tag: &str) -> Result<String> {
     let clean: String = tag.chars().filter(|c| !hidden(*c)).collect();
     let clean = clean.trim();
     if clean.is_empty() {
-        Err(Error::new(ErrorKind::Invalid, "a tag must say something"))
+        Err(Error::new(ErrorKind::Invalid, "a tag must not be empty"))
     } else {
         Ok(clean.to_owned())
     }

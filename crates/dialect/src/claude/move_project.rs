@@ -6,7 +6,7 @@
 //! format, states the new folder, so that readers find it.
 
 use boswell_model::json::{Json, Member, Object, Raw, scan_object, set_member, write_string};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Remark, Result};
 
 use super::project_key;
 use crate::uuid::is_uuid;
@@ -23,9 +23,9 @@ pub(super) fn plan(files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
     if from == to || is_below(&to, &from).is_some() || is_below(&from, &to).is_some() {
         return Err(Error::new(
             ErrorKind::Invalid,
-            "a project cannot move into itself or onto what it lies in",
+            "a project cannot be moved into itself or onto a folder that contains it",
         )
-        .hinting("name the folder that it had, and the one that it has now"));
+        .advising("name the folder that it had, and the one that it has now"));
     }
     let base = if files.stat("projects")?.is_some_and(|info| info.is_folder()) {
         ""
@@ -39,7 +39,9 @@ pub(super) fn plan(files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
             ErrorKind::Unsupported,
             "a part of Claude Code's folder cannot be changed on its own",
         )
-        .hinting("name the whole folder, such as `--store claude=~/.claude`"));
+        .advising(Advice::NameStore {
+            dialect: Some("claude".to_owned()),
+        }));
     };
     let mut moving = Moving {
         files,
@@ -71,7 +73,10 @@ fn checked(path: &str) -> Result<String> {
     }
     Err(Error::new(
         ErrorKind::Invalid,
-        format!("`{}` is no whole path of a project", path.escape_debug()),
+        format!(
+            "`{}` is not an absolute path of a project",
+            path.escape_debug()
+        ),
     ))
 }
 
@@ -100,8 +105,8 @@ impl Moving<'_> {
         self.planned.plan.steps.push(step);
     }
 
-    fn remark(&mut self, text: String) {
-        self.planned.remarks.push(text);
+    fn remark(&mut self, remark: impl Into<Remark>) {
+        self.planned.remarks.push(remark.into());
     }
 
     /// Returns a path after the move; `None` if it does not change.
@@ -171,13 +176,9 @@ impl Moving<'_> {
         }
         if whole && !all.iter().any(|info| info.key == to) {
             self.step(Step::rename(&folder.key, &to));
-            if listing
-                .iter()
-                .any(|info| info.name() == "sessions-index.json")
-            {
-                self.remark(format!(
-                    "`{to}/sessions-index.json` still names the old folder: `boswell index --native` mends it"
-                ));
+            if has_index(listing) {
+                let stale = format!("`{to}/sessions-index.json` still names the old folder");
+                self.remark(Remark::new(stale).advising(Advice::RebuildAgentIndex));
             }
         } else {
             for mover in movers {
@@ -218,10 +219,12 @@ impl Moving<'_> {
                 return Err(
                     Error::new(ErrorKind::Conflict, format!("`{key}` is there already"))
                         .because("the new folder holds a session of the same id")
-                        .hinting(format!(
-                            "look at both, and delete one: `boswell list --match {} --hidden`",
-                            mover.id
-                        )),
+                        .advising(
+                            Advice::FindSessions {
+                                matching: mover.id.clone(),
+                            }
+                            .then("delete one of them"),
+                        ),
                 );
             }
             self.step(Step::rename(format!("{}/{name}", folder.key), key));
@@ -266,7 +269,7 @@ impl Moving<'_> {
             self.step(Step::append(to, bytes));
             self.step(Step::remove(&page.key));
             self.remark(format!(
-                "both folders had an index of memory: the old one stands behind the new one in `{to}`"
+                "both folders had an index of memory: the old one was appended to the new one in `{to}`"
             ));
         } else {
             self.remark(format!(
@@ -327,7 +330,7 @@ impl Moving<'_> {
             };
             if taken.contains(&now) {
                 self.remark(format!(
-                    "`{key}` knows both folders: what it says of the new one stays"
+                    "`{key}` has both folders: its values of the new one are kept"
                 ));
                 continue;
             }
@@ -356,6 +359,11 @@ impl Moving<'_> {
             });
         }
     }
+}
+
+fn has_index(listing: &[FileInfo]) -> bool {
+    let mut listing = listing.iter();
+    listing.any(|info| info.name() == "sessions-index.json")
 }
 
 fn has_memory(listing: &[FileInfo]) -> bool {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Json, Raw, RawKind, set_member};
-use boswell_model::{Error, Framing, Instant, Lines, Problem, Result, SessionMeta};
+use boswell_model::{Error, Framing, Instant, Lines, Problem, Remark, Result, SessionMeta};
 
 use super::{Claude, discover};
 use crate::uuid::is_uuid;
@@ -20,7 +20,7 @@ const CHUNK: usize = 1 << 20;
 /// Plans the corrections of every index of the store. `summaries` (by id) have priority over those
 /// in the logs.
 pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> Result<Planned> {
-    let mut planned = Planned::of(Plan::new("index", "write the indexes of Claude Code anew"));
+    let mut planned = Planned::of(Plan::new("index", "rebuild the indexes of Claude Code"));
     let mut without = 0;
     for project in discover::projects(files)? {
         // Every project has its own index: an unreadable one does not prevent the correction of
@@ -35,9 +35,9 @@ pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> R
         }
     }
     if without > 0 {
-        planned.remarks.push(format!(
+        planned.remarks.push(Remark::new(format!(
             "{without} projects have no {NAME}: today's Claude Code needs none, and none was made"
-        ));
+        )));
     }
     Ok(planned)
 }
@@ -270,7 +270,7 @@ mod tests {
         );
         assert_eq!(raw.get("later").unwrap().bool(), Some(true));
         assert!(
-            planned.remarks[0].contains("1 projects"),
+            planned.remarks[0].text.contains("1 projects"),
             "{:?}",
             planned.remarks
         );

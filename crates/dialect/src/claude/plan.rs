@@ -1,6 +1,6 @@
 //! Plans for edit requests on the client's files: one function per request.
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result};
 
 use super::{delete, discover, fork, metadata, set_leaf};
 use crate::uuid::is_uuid;
@@ -31,7 +31,7 @@ pub(super) fn plan(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Plann
         _ => Err(unsupported(
             "claude",
             "be changed like that",
-            "see what each store can with `boswell stores`",
+            Advice::SeeCapabilities,
         )),
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn log_key(location: &SessionLocation) -> Result<&str> {
             ErrorKind::NotFound,
             format!("the session `{}` has no log", location.id.escape_debug()),
         )
-        .hinting("see the sessions with `boswell list --hidden`")
+        .advising(Advice::list_all())
     })
 }
 
@@ -72,7 +72,7 @@ pub(super) fn free_id(files: &dyn Files, id: &str) -> Result<()> {
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
         .because("Claude Code knows its sessions by UUIDs")
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let taken = discover::discover(files)?
         .sessions
@@ -83,9 +83,7 @@ pub(super) fn free_id(files: &dyn Files, id: &str) -> Result<()> {
             ErrorKind::Conflict,
             format!("there is a session {id} already"),
         )
-        .hinting(format!(
-            "append to it with `boswell append {id}`, or leave --id out"
-        )));
+        .advising(Advice::append_or_other_id(id)));
     }
     Ok(())
 }

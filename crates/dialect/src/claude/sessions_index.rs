@@ -36,7 +36,7 @@ pub(super) fn compare(
     let bytes = files.read_whole(&info.key, LIMIT)?.unwrap_or_default();
     let Some(listed) = listed(&bytes) else {
         return Ok(vec![stale(
-            "the index is no JSON with a list of entries".to_owned(),
+            "the index is not JSON with a list of entries".to_owned(),
         )]);
     };
     let present: BTreeSet<String> = sessions

@@ -3,7 +3,7 @@
 
 use boswell_model::json::Json;
 use boswell_model::{
-    Error, ErrorKind, Result, SessionMeta, SessionRef, SessionView, Slot, Tip, shell_option,
+    Advice, Error, ErrorKind, Remark, Result, SessionMeta, SessionRef, SessionView, Slot, Tip,
 };
 
 use super::plan::{log_key, whole_session};
@@ -38,8 +38,8 @@ fn say(asked: &PlanInput<'_>, at: Tip, kind: &str) -> Result<Planned> {
         Tip::Root => None,
     };
     let title = match &leaf {
-        Some(leaf) => format!("stand at {leaf}"),
-        None => "stand before everything".to_owned(),
+        Some(leaf) => format!("move the leaf to {leaf}"),
+        None => "move the leaf before everything".to_owned(),
     };
     let plan = Plan::new(kind, title).step(Step::append(
         log_key(asked.location)?,
@@ -82,9 +82,9 @@ pub(super) fn parent_of_new(view: &SessionView<'_>, parent: &Parent) -> Result<O
                     ErrorKind::NotFound,
                     format!("the session has no entry `{}`", id.as_str().escape_debug()),
                 )
-                .hinting("see its entries with `boswell tree`"));
+                .advising(Advice::ShowTree));
             };
-            stands(view, slot, "SESSION")?;
+            stands(view, slot, None)?;
             Some(slot)
         }
     };
@@ -96,26 +96,26 @@ fn reachable(asked: &PlanInput<'_>, slot: Slot) -> Result<()> {
     stands(
         &asked.view,
         slot,
-        &SessionRef::new("claude", &asked.location.id).to_argument(),
+        Some(&SessionRef::new("claude", &asked.location.id)),
     )
 }
 
-fn stands(view: &SessionView<'_>, slot: Slot, session: &str) -> Result<()> {
+fn stands(view: &SessionView<'_>, slot: Slot, session: Option<&SessionRef>) -> Result<()> {
     let log = view.log;
     let label = log.label(slot);
     let refuse = |why: &str| {
         Err(Error::new(
             ErrorKind::Unsupported,
-            format!("the client cannot stand at `{}`", label.escape_debug()),
+            format!("the client cannot continue from `{}`", label.escape_debug()),
         )
         .because(why.to_owned())
-        .hinting(format!(
-            "make a session from there with `boswell fork {session} {}`",
-            shell_option("--at", &label)
-        )))
+        .advising(Advice::Fork {
+            session: session.map(ToString::to_string),
+            at: Some(label.to_string()),
+        }))
     };
     let Some(head) = log.head(slot).filter(|head| chain::counts(head)) else {
-        return refuse("that line is no part of the conversation as the client reads it");
+        return refuse("that line is not part of the conversation as the client reads it");
     };
     let chain = tip::chain_of(view)?;
     if !chain.is_main(head) {
@@ -129,13 +129,19 @@ fn stands(view: &SessionView<'_>, slot: Slot, session: &str) -> Result<()> {
     Ok(())
 }
 
-fn old_client(meta: &SessionMeta) -> Option<String> {
+fn old_client(meta: &SessionMeta) -> Option<Remark> {
     let version = meta.agent_version.as_deref()?;
     let numbers: Vec<u32> = version
         .split('.')
         .map_while(|part| part.parse().ok())
         .collect();
     (numbers.len() == 3 && numbers.as_slice() < FOLLOWS.as_slice()).then(|| {
-        format!("it was last held with version {version}: versions before 2.1.150 do not follow this; `boswell fork` works with all")
+        let text = format!(
+            "it was last used with version {version}: versions before 2.1.150 do not follow this, and a fork works with all"
+        );
+        Remark::new(text).advising(Advice::Fork {
+            session: None,
+            at: None,
+        })
     })
 }

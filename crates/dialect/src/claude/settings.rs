@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use boswell_model::json::{Json, Member, Raw, RawKind, scan_object};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use crate::Files;
 
@@ -178,7 +178,7 @@ fn member(text: &[u8], start: usize, key: &str, value: &[u8]) -> Result<(usize, 
 /// Returns the position and the bytes that add an item to an array.
 fn item(text: &[u8], array: Raw<'_>, value: &[u8]) -> Result<(usize, Vec<u8>)> {
     if array.kind() != RawKind::Array {
-        return Err(not_settings("`SessionEnd` is no list of hooks"));
+        return Err(not_settings("`SessionEnd` is not a list of hooks"));
     }
     let start = offset(text, array.bytes());
     let items: Vec<Raw<'_>> = array.items().collect();
@@ -200,7 +200,7 @@ fn not_settings(why: impl Into<String>) -> Error {
         format!("no hook can be added to `{SETTINGS}`"),
     )
     .because(why.into())
-    .hinting("keep by a timer instead: `boswell keep on --timer`")
+    .advising(Advice::KeepByTimer)
 }
 
 #[cfg(test)]
@@ -260,10 +260,7 @@ mod tests {
             "{\"disableAllHooks\":true}",
         ] {
             let error = add_hook(Some(bad.as_bytes()), COMMAND).unwrap_err();
-            assert!(
-                error.hint().is_some_and(|hint| hint.contains("--timer")),
-                "{bad}"
-            );
+            assert!(error.advice() == Some(&Advice::KeepByTimer), "{bad}");
         }
     }
 

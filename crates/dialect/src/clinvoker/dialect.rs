@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Head, Interner, Message, Problem,
-    ProblemKind, Result, SessionMeta, SessionView, Slot, Tip, View, shell_quote,
+    Advice, Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Head, Interner, Message,
+    Problem, ProblemKind, Result, SessionMeta, SessionView, Slot, Tip, View,
 };
 
 use crate::DialectFacts;
@@ -112,16 +112,15 @@ impl Dialect for Clinvoker {
                 document::text(o, "id").map(|id| id.into_owned())
             })?
             .flatten();
-        let session = id.filter(|id| id::is_valid(id)).map_or_else(
-            || "S".to_owned(),
-            |id| shell_quote(&format!("clinvoker:{id}")),
-        );
+        let session = id
+            .filter(|id| id::is_valid(id))
+            .map(|id| format!("clinvoker:{id}"));
         Err(Error::new(
             ErrorKind::Unsupported,
-            "clinvoker keeps no messages, so nothing can be said of its context",
+            "clinvoker keeps no messages, so its context is not known",
         )
         .because("the transcript is with the backend that it ran")
-        .hinting(format!("`boswell show {session}` follows the link to it")))
+        .advising(Advice::ShowSession { session }))
     }
 
     fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {

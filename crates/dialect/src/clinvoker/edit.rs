@@ -1,7 +1,7 @@
 //! Changes members of a document and keeps every other byte: unknown fields, times, layout.
 
 use boswell_model::json::{Member, Raw, Str, scan_object};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::go_json;
 
@@ -43,10 +43,10 @@ impl Edit {
         let damaged = |why: String| {
             Error::new(
                 ErrorKind::Damaged,
-                "the session's document is no JSON object, so nothing in it can be changed",
+                "the session's document is not a JSON object, so it cannot be changed",
             )
             .because(why)
-            .hinting("see what is wrong with `boswell check`")
+            .advising(Advice::Check { session: None })
         };
         let raw = Raw::parse(bytes).map_err(|fault| damaged(fault.to_string()))?;
         let start = bytes.len() - bytes.trim_ascii_start().len();

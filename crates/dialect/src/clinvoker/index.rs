@@ -46,7 +46,7 @@ pub(crate) fn compare(
         Err(why) => {
             return say(
                 ProblemKind::StaleIndex,
-                format!("{why}; clinvoker will make it anew"),
+                format!("{why}; clinvoker will rebuild it"),
             );
         }
     };
@@ -76,7 +76,7 @@ pub(crate) fn compare(
 
 /// Returns the object with the rows; empty if Go would read no rows.
 fn rows_of(bytes: &[u8]) -> std::result::Result<Raw<'_>, &'static str> {
-    let root = Raw::parse(bytes).map_err(|_| "the index is no JSON")?;
+    let root = Raw::parse(bytes).map_err(|_| "the index is not JSON")?;
     if go_json::member(root, "version").and_then(|v| v.i64()) != Some(1) {
         return Err("the index is of another version than 1");
     }

@@ -21,7 +21,7 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
             continue;
         };
         let trouble = if !id::is_valid(session) {
-            Some("its name is no session id, so it is not listed; it can be read by its path")
+            Some("its name is not a session id, so it is not listed; it can be read by its path")
         } else if !info.is_file() {
             Some("it is not a regular file")
         } else {

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Raw, RawKind};
-use boswell_model::{Error, ErrorKind, Instant, Result, SessionId, SessionRef};
+use boswell_model::{
+    Advice, Error, ErrorKind, Instant, Remark, RequestInput, Result, SessionId, SessionRef,
+};
 
 use crate::{
     EditRequest, Files, IdSource, LockSpec, Modified, NewSession, Plan, PlanInput, Planned,
@@ -49,7 +51,7 @@ pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result
                     ErrorKind::Invalid,
                     format!("clinvoker has no status `{}`", status.escape_debug()),
                 )
-                .hinting("use `active`, `paused`, `completed` or `error`"));
+                .advising("use `active`, `paused`, `completed` or `error`"));
             };
             edited(
                 asked,
@@ -63,7 +65,8 @@ pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result
         _ => Err(unsupported(
             "clinvoker",
             "be changed like that",
-            "the conversation is with its backend: `boswell show` follows the link",
+            Advice::from("the conversation is with its backend")
+                .also(Advice::ShowSession { session: None }),
         )),
     }
 }
@@ -94,7 +97,7 @@ fn edited(
 ) -> Result<Planned> {
     let (key, bytes) = document(asked)?;
     let mut edit = Edit::of(&bytes)?;
-    let remarks = change(&mut edit);
+    let remarks = change(&mut edit).into_iter().map(Remark::from).collect();
     let mut plan = Plan::new(kind, title);
     let new = edit.bytes();
     if new != bytes {
@@ -130,9 +133,12 @@ fn document(asked: &PlanInput<'_>) -> Result<(String, Vec<u8>)> {
         Some(bytes) => Ok((key, bytes)),
         None => Err(Error::new(
             ErrorKind::NotFound,
-            format!("the session `{}` is not there any more", asked.location.id),
+            format!(
+                "the session `{}` does not exist any more",
+                asked.location.id
+            ),
         )
-        .hinting("see the sessions with `boswell list --hidden`")),
+        .advising(Advice::list_all())),
     }
 }
 
@@ -257,7 +263,7 @@ fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
     Ok(Planned {
         plan,
         session: Some(id),
-        remarks: vec![remark.to_owned()],
+        remarks: vec![remark.into()],
         ..Planned::default()
     })
 }
@@ -349,7 +355,7 @@ fn born(
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
         .because("clinvoker's ids are 32 hex digits, and `index` is the name of its index")
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let key = layout::key(&id);
     if files.stat(&key)?.is_some() {
@@ -357,7 +363,7 @@ fn born(
             ErrorKind::Conflict,
             format!("there is a session {id} already"),
         )
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let bytes = fresh.document(&id, id_source.now());
     let plan = Plan::default()
@@ -390,11 +396,10 @@ fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
         .as_ref()
         .zip(asked.meta.external_ids.get("backend"))
     {
-        remarks.push(format!(
-            "the transcript stays with {}: `boswell delete {}` would remove it",
-            backend.escape_debug(),
-            SessionRef::new(backend, session).to_argument()
-        ));
+        let stays = format!("the transcript stays with {}", backend.escape_debug());
+        remarks.push(Remark::new(stays).advising(Advice::Delete {
+            session: SessionRef::new(backend, session).to_string(),
+        }));
     }
     let side_files = format!("sessions/{id}");
     if asked
@@ -402,10 +407,10 @@ fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
         .stat(&side_files)?
         .is_some_and(|info| info.is_folder())
     {
-        remarks.push(format!(
-            "the folder `{}` beside it is not clinvoker's and stays",
+        remarks.push(Remark::new(format!(
+            "the folder `{}` next to it does not belong to clinvoker and is kept",
             side_files.escape_debug()
-        ));
+        )));
     }
     Ok(Planned {
         plan,
@@ -416,7 +421,7 @@ fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
 
 fn reindex(files: &dyn Files) -> Result<Planned> {
     let (step, fixed) = index::step(files, &BTreeMap::new(), Depth::Everything)?;
-    let plan = Plan::new("index", "write clinvoker's index anew from its documents");
+    let plan = Plan::new("index", "rebuild clinvoker's index from its documents");
     let Some(step) = step else {
         return Ok(Planned::of(plan));
     };
@@ -424,7 +429,7 @@ fn reindex(files: &dyn Files) -> Result<Planned> {
     remarks.extend(
         fixed
             .remake
-            .map(|why| format!("{why}: made from the documents")),
+            .map(|why| Remark::new(format!("{why}: made from the documents"))),
     );
     for (count, what) in [
         (fixed.added, "documents had no row"),
@@ -432,7 +437,7 @@ fn reindex(files: &dyn Files) -> Result<Planned> {
         (fixed.stale, "rows were stale"),
     ] {
         if count > 0 {
-            remarks.push(format!("{count} {what}"));
+            remarks.push(Remark::new(format!("{count} {what}")));
         }
     }
     Ok(Planned {

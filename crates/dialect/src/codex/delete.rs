@@ -5,7 +5,7 @@
 //! itself. Prompts stay in its history, which belongs to the user; a purge removes them.
 
 use boswell_model::json::Raw;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::layout::{INDEX, INDEX_LIMIT};
 use crate::{
@@ -20,7 +20,7 @@ pub(super) fn plan(asked: &PlanInput<'_>) -> Result<Planned> {
             ErrorKind::NotFound,
             format!("the session `{id}` has no log"),
         )
-        .hinting("see the sessions with `boswell list --hidden`")
+        .advising(Advice::list_all())
     })?;
     let mut plan = Plan::new("delete", format!("delete the session {id}"));
     plan.preconditions

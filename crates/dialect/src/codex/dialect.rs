@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Framing, Head, Interner, Log, Message, Result, SessionMeta,
-    SessionView, Slot, Tip, View,
+    Advice, Context, ContextItem, EntryKind, Framing, Head, Interner, Log, Message, Result,
+    SessionMeta, SessionView, Slot, Tip, View,
 };
 
 use crate::uuid::is_uuid;
@@ -164,7 +164,7 @@ impl PlanEdits for Codex {
             _ => Err(unsupported(
                 "codex",
                 "be changed like that",
-                "see what each store can with `boswell stores`",
+                Advice::SeeCapabilities,
             )),
         }
     }

@@ -173,8 +173,8 @@ fn hosted(payload: Raw<'_>) -> View {
     }
 }
 
-/// Parts of a message or an answer; a plain string is one text, a single part
-/// stands for a list of one.
+/// Returns the parts of a message or a result; a string is one text, and a single part is a list of
+/// one.
 fn parts(content: Option<Raw<'_>>) -> Vec<Part> {
     match content {
         Some(content) if content.kind() == RawKind::Array => content.items().map(part).collect(),
@@ -195,7 +195,7 @@ fn part(part: Raw<'_>) -> Part {
         }
         "reasoning" | "reasoning_text" | "summary_text" => text(part, "text").map(Part::thinking),
         "input_image" | "image" => text(part, "image_url").map(|url| media_part::of_url(&url)),
-        // Other tools that write this format put calls of another provider's shape into messages.
+        // Other tools that write this format put calls in another provider's format into messages.
         "tool_use" => Some(Part::Call {
             id: text(part, "id").unwrap_or_default(),
             name: text(part, "name").unwrap_or_default(),
@@ -253,8 +253,8 @@ fn compacted(payload: Raw<'_>) -> View {
         .filter(|h| h.kind() == RawKind::Array)
         .map(|h| h.items().count());
     let remark = match kept {
-        Some(kept) => format!("compacted: {kept} items stand for what came before"),
-        None => "compacted: a summary stands for what came before".to_owned(),
+        Some(kept) => format!("compacted: {kept} items replace what came before"),
+        None => "compacted: a summary replaces what came before".to_owned(),
     };
     let blocks = text(payload, "message")
         .map(Part::Text)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 const LONGEST: usize = 128;
 
@@ -62,10 +62,10 @@ fn checked(text: &str, what: &str) -> Result<()> {
     let shown: String = text.chars().take(40).collect();
     Err(Error::new(
         ErrorKind::Invalid,
-        format!("`{}` is no {what} id", shown.escape_debug()),
+        format!("`{}` is not a valid {what} id", shown.escape_debug()),
     )
     .because(fault)
-    .hinting("use an id as `boswell list` shows it"))
+    .advising(Advice::UseListedId))
 }
 
 #[cfg(test)]

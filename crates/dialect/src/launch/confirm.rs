@@ -58,8 +58,8 @@ impl Confirmation {
                 ErrorKind::Conflict,
                 format!("session {} is already {before}", self.own),
             )
-            .because(format!("the agent now says that it is {external}"))
-            .hinting(
+            .because(format!("the agent now reports the id {external}"))
+            .advising(
                 "it was started on another session: record that one as a session of its own",
             ));
         }

@@ -38,7 +38,7 @@ pub(crate) fn file(session: &str, id: &str, mime: &str, base64: &str) -> Result<
     let wrong = |why: &str| {
         Error::new(ErrorKind::Invalid, "this cannot be attached")
             .because(why.to_owned())
-            .hinting("give its bytes as base64 and its type such as image/png")
+            .advising("give its bytes as base64 and its type such as image/png")
     };
     let ending = mime
         .split_once('/')

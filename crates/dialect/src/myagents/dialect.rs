@@ -276,7 +276,7 @@ impl Repairer for MyAgents {
         let intent = Raw::parse(json.as_bytes()).ok().and_then(Intent::parse);
         let detail = match intent {
             None => {
-                "a change of the conversation was begun in a way that is not known here".to_owned()
+                "a change of the conversation was started in a format that is not known".to_owned()
             }
             Some(intent) => {
                 let bound = meta.external_ids.get(if intent.engine == Engine::Sdk {
@@ -296,7 +296,7 @@ impl Repairer for MyAgents {
                     Recovery::Inconsistent(why) => why,
                 };
                 format!(
-                    "a rewind from {} to {} rows was begun: {then}",
+                    "a rewind from {} to {} rows was started: {then}",
                     intent.rows_before, intent.rows_after
                 )
             }

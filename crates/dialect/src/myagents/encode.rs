@@ -1,7 +1,7 @@
 //! Encodes new rows of a transcript, with the member order of the app.
 
 use boswell_model::json::{Json, Raw, RawKind};
-use boswell_model::{Error, ErrorKind, Instant, MediaSource, Part, Result, Usage};
+use boswell_model::{Advice, Error, ErrorKind, Instant, MediaSource, Part, Result, Usage};
 
 use crate::{AssistantMessage, Body, Draft, one_object, refuse_unwritable_parts, unsupported};
 
@@ -46,12 +46,12 @@ pub(crate) fn encode(draft: &Draft, place: MessagePosition<'_>) -> Result<Encode
         Body::ToolResult { .. } => Err(unsupported(
             "myagents",
             "hold the answer of a tool as an entry",
-            "put it into the call: append the whole turn as one row of the app's own shape",
+            "append the call and its answer together, as one row in the app's own format",
         )),
         _ => Err(unsupported(
             "myagents",
             "hold such an entry",
-            "append what the user or the model said; `rename` gives a title",
+            Advice::from("append messages of the user or the model").also(Advice::Rename),
         )),
     }
 }
@@ -207,7 +207,7 @@ fn native(bytes: &[u8], place: MessagePosition<'_>) -> Result<Encoded> {
 }
 
 fn wrong(why: &str) -> Error {
-    Error::new(ErrorKind::Invalid, "this is no row of a MyAgents transcript").because(why).hinting(
+    Error::new(ErrorKind::Invalid, "this is not a row of a MyAgents transcript").because(why).advising(
         r#"write {"role":"user","content":"…"}, or {"role","text"}; blocks go into `content` as a JSON string"#,
     )
 }
@@ -236,7 +236,7 @@ fn check_native(raw: Raw<'_>) -> Result<()> {
         time.text()
             .is_none_or(|text| Instant::parse(&text).is_none())
     }) {
-        return Err(wrong("its timestamp is no time"));
+        return Err(wrong("its timestamp is not a valid time"));
     }
     for item in raw.get("attachments").iter().flat_map(|all| all.items()) {
         let path = item

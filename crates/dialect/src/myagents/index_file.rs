@@ -1,7 +1,7 @@
 //! Edits `sessions.json`: rows are changed one by one, and all others keep their bytes.
 
 use boswell_model::json::{Json, Raw, remove_member, set_member};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
 
 use crate::{Files, Step};
 
@@ -111,7 +111,7 @@ fn free_name(files: &dyn Files, now: Instant) -> Result<String> {
         format!("`{MAIN}` is damaged and cannot be put aside"),
     )
     .because("a thousand copies of this moment are there already")
-    .hinting(format!("move the files named `{MAIN}.corrupt-…` away")))
+    .advising(format!("move the files named `{MAIN}.corrupt-…` away")))
 }
 
 /// A row while it is changed.
@@ -161,7 +161,7 @@ fn broken(fault: impl std::fmt::Display) -> Error {
         format!("a row of `{MAIN}` cannot be changed"),
     )
     .because(fault.to_string())
-    .hinting("see what is wrong with `boswell check`")
+    .advising(Advice::Check { session: None })
 }
 
 /// Three-way merge: applies the change from `base` to `ours` to the index that another process

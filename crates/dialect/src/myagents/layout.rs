@@ -53,7 +53,7 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
     }
     if !index.exists && !on_disk.is_empty() {
         let detail = format!(
-            "there is no index; {} transcripts are there all the same",
+            "there is no index, but there are {} transcripts",
             on_disk.len()
         );
         found.problems.push((
@@ -129,7 +129,9 @@ fn transcripts(
                 continue;
             };
             let trouble = if !id::is_valid(session) {
-                Some("its name is no session id, so it is not listed; it can be read by its path")
+                Some(
+                    "its name is not a session id, so it is not listed; it can be read by its path",
+                )
             } else if !info.is_file() {
                 Some("it is not a regular file")
             } else {
@@ -175,7 +177,8 @@ impl Transcripts {
         let chosen = match (self.newer, self.lines, self.legacy) {
             (Some(newer), _, _) => Some(newer),
             (None, Some(lines), Some(legacy)) => {
-                let detail = "the move from this document to a line log was begun and not finished";
+                let detail =
+                    "the move from this document to a line log was started and not finished";
                 problems.push((
                     legacy.key.clone(),
                     Problem::of_file(ProblemKind::PendingChange, detail),

@@ -271,7 +271,7 @@ impl Repairer for OpenAgentSdk {
             .is_some_and(|head| head.kind != EntryKind::Header)
         {
             let detail =
-                "the first record is no session header, so the SDK does not find this session";
+                "the first record is not a session header, so the SDK does not find this session";
             problems.push(Problem::of_file(ProblemKind::BadHeader, detail));
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Encodes drafts as rows of open-agent-sdk.
 
 use boswell_model::json::{Json, Raw, insert_member};
-use boswell_model::{Error, ErrorKind, Instant, Part, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Part, Result};
 
 use crate::{AssistantMessage, Body, Draft, one_object, unsupported};
 
@@ -27,11 +27,20 @@ pub(crate) fn row(draft: &Draft, bearing: Bearing<'_>) -> Result<Vec<u8>> {
     let timed = |kind: &str| row(kind).with("timestamp", bearing.at.to_rfc3339());
     Ok(match &draft.body {
         Body::User(parts) => {
-            let message = Json::object().with("role", "user").with("content", text(parts)?);
-            timed("user").with("message", message).with("parent_tool_use_id", Json::Null)
+            let message = Json::object()
+                .with("role", "user")
+                .with("content", text(parts)?);
+            timed("user")
+                .with("message", message)
+                .with("parent_tool_use_id", Json::Null)
         }
         Body::Assistant(answer) => assistant(timed("assistant"), answer)?,
-        Body::ToolResult { call, tool, content, is_error } => row("tool_result")
+        Body::ToolResult {
+            call,
+            tool,
+            content,
+            is_error,
+        } => row("tool_result")
             .with("tool_use_id", call.as_str())
             .with("tool_name", tool.as_str())
             .with("result", text(content)?)
@@ -41,7 +50,8 @@ pub(crate) fn row(draft: &Draft, bearing: Bearing<'_>) -> Result<Vec<u8>> {
             return Err(unsupported(
                 "oas",
                 "hold an entry of this kind",
-                "it has messages of user and model, and answers of tools; say the rest with `boswell tag` or `boswell rename`",
+                Advice::from("it has messages of user and model, and answers of tools")
+                    .also(Advice::Tag.or(Advice::Rename)),
             ));
         }
     }
@@ -126,11 +136,12 @@ fn native(bytes: &[u8], bearing: Bearing<'_>) -> Result<Vec<u8>> {
         .iter()
         .any(|word| is(word))
     {
-        return Err(
-            Error::new(ErrorKind::Invalid, "the record is no row of open-agent-sdk")
-                .because("its `type` is none of user, assistant, tool_result, system, result")
-                .hinting(r#"write {"role":"user","text":"…"} to have one made"#),
-        );
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "the record is not a row of open-agent-sdk",
+        )
+        .because("its `type` is none of user, assistant, tool_result, system, result")
+        .advising(r#"write {"role":"user","text":"…"} to have one made"#));
     }
     let mut row = raw.bytes().to_vec();
     for (key, value) in [("uuid", bearing.uuid), ("session_id", bearing.session)] {

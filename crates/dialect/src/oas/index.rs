@@ -41,7 +41,7 @@ pub(crate) fn compare(
     let Some(rows) = rows_of(&bytes) else {
         return say(
             ProblemKind::StaleIndex,
-            "the index is no JSON of its kind; the next save would replace it by one row"
+            "the index is not in the SDK's format; the next save would replace it by one row"
                 .to_owned(),
         );
     };

@@ -54,7 +54,7 @@ fn discover_in(files: &dyn Files, folder: &str, found: &mut Discovered) -> Resul
             continue;
         };
         let trouble = if !is_uuid(session) {
-            Some("its name is no session id, so it is not listed; it can be read by its path")
+            Some("its name is not a session id, so it is not listed; it can be read by its path")
         } else if !info.is_file() {
             Some("it is not a regular file")
         } else {

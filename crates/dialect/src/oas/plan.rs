@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use boswell_model::json::{Json, Raw};
 use boswell_model::{
-    EntryId, EntryKind, Error, ErrorKind, Flags, Instant, Result, SessionId, Slot, Tip,
+    Advice, EntryId, EntryKind, Error, ErrorKind, Flags, Instant, Remark, RequestInput, Result,
+    SessionId, Slot, Tip,
 };
 
 use crate::uuid::is_uuid;
@@ -31,7 +32,7 @@ pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result
         _ => Err(unsupported(
             "oas",
             "be changed like that",
-            "see what each store can with `boswell stores`",
+            Advice::SeeCapabilities,
         )),
     }
 }
@@ -47,7 +48,7 @@ pub(crate) fn of_store(
         StoreRequest::Index | StoreRequest::IndexWith { .. } => {
             let mut plan = Plan::new(
                 "index",
-                "write the indexes of open-agent-sdk anew from its sessions",
+                "rebuild the indexes of open-agent-sdk from its sessions",
             );
             for folder in layout::folders(files)? {
                 // An empty folder needs no index.
@@ -74,7 +75,7 @@ fn key_of(asked: &PlanInput<'_>) -> Result<String> {
             ErrorKind::NotFound,
             format!("the session `{}` has no file", asked.location.id),
         )
-        .hinting("see the sessions with `boswell list --hidden`")
+        .advising(Advice::list_all())
     })
 }
 
@@ -213,11 +214,11 @@ fn refuse_without_header(asked: &PlanInput<'_>) -> Result<()> {
         ErrorKind::Damaged,
         format!("session {} has no header", asked.location.id),
     )
-    .because("the SDK does not find it, so nobody would read what is added")
-    .hinting(format!(
-        "make one that it finds with `boswell fork oas:{}`",
-        asked.location.id
-    )))
+    .because("the SDK does not find it, so it would not read what is appended")
+    .advising(Advice::Fork {
+        session: Some(format!("oas:{}", asked.location.id)),
+        at: None,
+    }))
 }
 
 /// Checks that a new row follows the last one: in a list there is no other position.
@@ -228,8 +229,12 @@ fn follows(parent: &Parent, last: Option<&str>) -> Result<()> {
         Parent::Entry(entry) if Some(entry.as_str()) == last => Ok(()),
         _ => Err(unsupported(
             "oas",
-            "go on from anywhere but its end",
-            "branch off with `boswell fork`, or cut it with `boswell rewind`",
+            "continue from anywhere but its end",
+            Advice::Fork {
+                session: None,
+                at: None,
+            }
+            .or(Advice::Rewind),
         )),
     }
 }
@@ -262,7 +267,7 @@ fn is_there(asked: &PlanInput<'_>, id: &str, new: &[u8]) -> Result<bool> {
             id.escape_debug()
         ),
     )
-    .hinting("give the new entry an id of its own, or none"))
+    .advising("give the new entry an id of its own, or none"))
 }
 
 /// Plans a rewind: truncates the file before a prompt. The vault keeps the removed rows.
@@ -278,7 +283,7 @@ fn rewind(asked: &PlanInput<'_>, tip: Tip) -> Result<Planned> {
                 ErrorKind::Invalid,
                 "only a prompt of the user can be rewound to",
             )
-            .hinting("see them with `boswell show`")
+            .advising(Advice::ShowSession { session: None })
         })?;
     let len = log.bytes.saturating_sub(head.at);
     let old = asked
@@ -387,13 +392,14 @@ fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     plan = with_index(plan, asked.files, folder_of(&source), &id, Some(row))?;
     let mut remarks = Vec::new();
     if left > 0 {
-        remarks.push(format!(
+        remarks.push(Remark::new(format!(
             "{left} options that may hold keys were not copied into the fork"
-        ));
+        )));
     }
     if new.title.is_some() {
         remarks.push(
-            "open-agent-sdk has no titles: give it one as a note with `boswell rename`".to_owned(),
+            Remark::new("open-agent-sdk has no titles: a title can only be kept as a note")
+                .advising(Advice::Rename),
         );
     }
     Ok(Planned {
@@ -416,7 +422,7 @@ fn create(files: &dyn Files, new: &NewSession, id_source: &dyn IdSource) -> Resu
             ErrorKind::Invalid,
             "a session of open-agent-sdk names its provider and model",
         )
-        .hinting("say who answers with `--backend openai/gpt-4o`"));
+        .advising(Advice::Give(RequestInput::Backend)));
     };
     let id = settled_id(new.id.as_ref().map(SessionId::as_str), id_source)?;
     let folder = layout::folder_for(&new.project);
@@ -466,7 +472,7 @@ fn settled_id(asked: Option<&str>, id_source: &dyn IdSource) -> Result<String> {
         format!("`{}` cannot be the id of a session", id.escape_debug()),
     )
     .because("open-agent-sdk takes UUIDs only")
-    .hinting("leave --id out to have one made"))
+    .advising(Advice::Omit(RequestInput::SessionId)))
 }
 
 fn free(files: &dyn Files, key: &str, id: &str) -> Result<()> {
@@ -481,7 +487,7 @@ fn free(files: &dyn Files, key: &str, id: &str) -> Result<()> {
         ErrorKind::Conflict,
         format!("there is a session {id} already"),
     )
-    .hinting("leave --id out to have one made"))
+    .advising(Advice::Omit(RequestInput::SessionId)))
 }
 
 fn delete(asked: &PlanInput<'_>) -> Result<Planned> {

@@ -207,7 +207,8 @@ fn system_view(object: &Object<'_>) -> View {
     }
 }
 
-/// The parts of a message: those of `content`, then the calls that stand in `tool_calls` alone.
+/// Returns the parts of a message: those of `content`, then the calls that are only in
+/// `tool_calls`.
 fn blocks(object: &Object<'_>) -> Vec<Part> {
     let Some(message) = object.get("message") else {
         return Vec::new();

@@ -101,7 +101,7 @@ fn shifted_indexes(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resul
         });
         if shift > 0 {
             let detail = format!(
-                "{shift} damaged lines stand before the entry that this compaction keeps from; here they count, the agent keeps from a later entry"
+                "{shift} damaged lines are before the first entry that this compaction keeps; here they count, and the agent keeps from a later entry"
             );
             problems.push(at(ProblemKind::NotJson, slot, head, detail));
         }
@@ -114,6 +114,7 @@ fn at(kind: ProblemKind, slot: Slot, head: &Head, detail: impl Into<String>) -> 
         kind,
         line: Some(u64::from(head.line)),
         slot: Some(slot),
+        advice: None,
         detail: detail.into(),
     }
 }

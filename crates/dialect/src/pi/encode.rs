@@ -6,7 +6,8 @@
 
 use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member, value_end};
 use boswell_model::{
-    EntryId, Error, ErrorKind, Instant, MediaSource, Part, Result, SessionMeta, Usage,
+    Advice, EntryId, Error, ErrorDetails, ErrorKind, Instant, MediaSource, Part, RequestInput,
+    Result, SessionMeta, Usage,
 };
 use memchr::{memchr, memchr2, memmem};
 
@@ -42,7 +43,7 @@ pub(super) fn entry(
                 settled.id.escape_debug()
             ),
         )
-        .hinting("leave the id out to have one made"));
+        .advising("leave the id out, and one is generated"));
     }
     refuse_unwritable_parts(dialect.word(), &draft.body)?;
     let title = match &draft.body {
@@ -148,7 +149,7 @@ fn appended_title(dialect: Pi, title: &str) -> Result<String> {
         Flavour::Omp | Flavour::Xcsh => Err(unsupported(
             dialect.word(),
             "take a title by appending",
-            "its title stands in the header; that needs a rewrite",
+            "its title is in the header, which has to be rewritten",
         )),
     }
 }
@@ -199,12 +200,19 @@ pub(super) fn fast_entry_id(line: &[u8]) -> Option<&str> {
 pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     match meta.format_version {
         Some(2 | 3) => Ok(()),
-        Some(version) if version > 3 => {
-            Err(Error::new(ErrorKind::TooNew, format!("the session is of format version {version}, boswell writes 3"))
-                .hinting("read it with `boswell show`, or update boswell"))
-        }
-        _ => Err(Error::new(ErrorKind::Unsupported, "the session is of format version 1, whose entries have no ids")
-            .hinting("bring it to version 3 with `boswell migrate S --apply`, or read it with `boswell show`")),
+        Some(version) if version > 3 => Err(Error::new(
+            ErrorKind::TooNew,
+            format!("the session is of format version {version}, boswell writes 3"),
+        )
+        .detailing(ErrorDetails::TooNew {
+            version: version.to_string(),
+        })
+        .advising(Advice::ShowSession { session: None }.or(Advice::Upgrade))),
+        _ => Err(Error::new(
+            ErrorKind::Unsupported,
+            "the session is of format version 1, whose entries have no ids",
+        )
+        .advising(Advice::Migrate.or(Advice::ShowSession { session: None }))),
     }
 }
 
@@ -343,13 +351,13 @@ fn check_native(raw: Raw<'_>) -> Result<()> {
     if raw.get("type").is_some_and(|word| word.is("session")) {
         return Err(
             Error::new(ErrorKind::Invalid, "a header cannot be appended")
-                .hinting("make a session with `boswell new`"),
+                .advising(Advice::NewSession),
         );
     }
     let word = raw.get("type").and_then(|word| word.text());
     if word.is_none_or(|word| word.is_empty()) {
         return Err(Error::new(ErrorKind::Invalid, "an entry needs a `type`, or `role` and `text`")
-            .hinting(r#"write {"role":"user","text":"…"}, or an entry such as {"type":"message","message":{…}}"#));
+            .advising(r#"write {"role":"user","text":"…"}, or an entry such as {"type":"message","message":{…}}"#));
     }
     let bad = |key: &str, what: &str| {
         Error::new(
@@ -389,7 +397,7 @@ pub(super) fn clean_title(title: &str) -> Result<String> {
         .collect::<Vec<_>>()
         .join(" ");
     if clean.is_empty() {
-        Err(Error::new(ErrorKind::Invalid, "a title must say something"))
+        Err(Error::new(ErrorKind::Invalid, "a title must not be empty"))
     } else {
         Ok(clean)
     }
@@ -402,7 +410,7 @@ pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> 
             ErrorKind::Invalid,
             format!("`{}` cannot be the id of a session", id.escape_debug()),
         )
-        .hinting("leave --id out to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let stamp: String = now
         .to_rfc3339()

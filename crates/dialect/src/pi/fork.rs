@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot, Tip, shell_quote};
+use boswell_model::{Advice, EntryKind, Error, ErrorKind, Result, Slot, Tip};
 
 use super::link_scheme::is_entry;
 use super::migrate::{Migrated, migrated};
@@ -58,10 +58,7 @@ fn is_free(asked: &PlanInput<'_>, id: &str) -> Result<()> {
         ErrorKind::Conflict,
         format!("there is a session {id} already"),
     )
-    .hinting(format!(
-        "append to it with `boswell append {}`, or leave --id out",
-        shell_quote(id)
-    )))
+    .advising(Advice::append_or_other_id(id)))
 }
 
 /// Returns header and records of the new log.
@@ -225,7 +222,7 @@ fn set(record: &[u8], key: &str, value: Option<&str>) -> Result<Vec<u8>> {
     set_member(record, &[key], &Json::from(value).to_bytes()).map_err(|fault| {
         Error::new(
             ErrorKind::Damaged,
-            "an entry of the branch is no JSON object",
+            "an entry of the branch is not a JSON object",
         )
         .because(fault.to_string())
     })

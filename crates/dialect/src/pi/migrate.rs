@@ -7,7 +7,9 @@
 use std::collections::HashSet;
 
 use boswell_model::json::{Json, Raw, SyntaxError, remove_member, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Result, SessionView, Slot, shell_quote};
+use boswell_model::{
+    Advice, EntryKind, Error, ErrorDetails, ErrorKind, Log, Result, SessionView, Slot, SpanKind,
+};
 
 use super::compaction::kept_by_index;
 use super::link_scheme::{Shape, header, is_entry};
@@ -137,22 +139,22 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
             ErrorKind::TooNew,
             format!("session {id} is of version {version}, newer than is known"),
         )
-        .hinting("update boswell; until then `boswell show` reads what it knows"));
+        .detailing(ErrorDetails::TooNew {
+            version: version.to_string(),
+        })
+        .advising(Advice::Upgrade.or(Advice::ShowSession { session: None })));
     }
     let (Some(key), Some(_)) = (&asked.location.key, header(view.log)) else {
         return Err(Error::new(
             ErrorKind::Damaged,
             format!("session {id} has no header that states a version"),
         )
-        .hinting(format!(
-            "see what is wrong with `boswell check {}`",
-            shell_quote(id)
-        )));
+        .advising(Advice::check(id)));
     };
     let made = migrated(view, asked.id_source)?;
     if made.records.iter().all(Option::is_none) {
         return Ok(Planned {
-            remarks: vec![format!("session {id} is of version 3 already")],
+            remarks: vec![format!("session {id} is of version 3 already").into()],
             ..Planned::default()
         });
     }
@@ -161,7 +163,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
         len: Some(view.log.bytes),
         ..ExpectedState::default()
     };
-    let plan = Plan::new("migrate", format!("bring {id} to version 3"))
+    let plan = Plan::new("migrate", format!("migrate {id} to version 3"))
         .requiring(Precondition::NotLive { key: key.clone() })
         .requiring(Precondition::Unchanged {
             key: key.clone(),
@@ -176,7 +178,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
         });
     Ok(Planned {
         plan,
-        remarks: vec![told(&made, view)],
+        remarks: vec![told(&made, view).into()],
         ..Planned::default()
     })
 }
@@ -195,7 +197,7 @@ fn told(made: &Migrated, view: &SessionView<'_>) -> String {
     }
     if !view.log.gaps.is_empty() {
         text += &format!(
-            "; {} stretches that are no records stay as they are",
+            "; {} byte ranges that are not records stay as they are",
             view.log.gaps.len()
         );
     }
@@ -223,20 +225,11 @@ fn same_conversation(pi: Pi, asked: &PlanInput<'_>, bytes: Vec<u8>) -> Result<Ve
     let after = Reader::read(&pi, asked.location, &bytes, Depth::Facts);
     let now = after.view(&bytes);
     let (was, before) = (&asked.view, asked.view.log);
-    let kinds =
-        |log: &boswell_model::Log| log.heads.iter().map(|head| head.kind).collect::<Vec<_>>();
-    let gaps = |log: &boswell_model::Log| {
-        log.gaps
-            .iter()
-            .map(|gap| (gap.kind, gap.len))
-            .collect::<Vec<_>>()
-    };
     let sent = |view: &SessionView<'_>| -> Result<Vec<u32>> {
         let context = pi.context(view, pi.tip(view)?)?;
         Ok(context.items.iter().map(|item| item.slot.0).collect())
     };
-    let same = kinds(before) == kinds(&after.log)
-        && gaps(before) == gaps(&after.log)
+    let same = same_spans(before, &after.log)
         // For a file without parents, pi sent only the last entry, while we read it as a line.
         // After the migration it is the line for both.
         && (Shape::of(before) == Shape::Unlinked || sent(was)? == sent(&now)?)
@@ -251,7 +244,16 @@ fn same_conversation(pi: Pi, asked: &PlanInput<'_>, bytes: Vec<u8>) -> Result<Ve
             asked.location.id
         ),
     )
-    .hinting("nothing was changed; `boswell show` reads it as it is"))
+    .advising(Advice::from("nothing was changed").also(Advice::ShowSession { session: None })))
+}
+
+/// Whether both logs have records of the same kinds and the same gaps, in the same order.
+fn same_spans(before: &Log, after: &Log) -> bool {
+    let kinds = |log: &Log| -> Vec<EntryKind> { log.heads.iter().map(|it| it.kind).collect() };
+    let gaps = |log: &Log| -> Vec<(SpanKind, u64)> {
+        log.gaps.iter().map(|gap| (gap.kind, gap.len)).collect()
+    };
+    kinds(before) == kinds(after) && gaps(before) == gaps(after)
 }
 
 fn set(record: &[u8], path: &[&str], value: Option<&str>) -> Result<Vec<u8>> {
@@ -259,7 +261,7 @@ fn set(record: &[u8], path: &[&str], value: Option<&str>) -> Result<Vec<u8>> {
 }
 
 fn broken(fault: SyntaxError) -> Error {
-    Error::new(ErrorKind::Damaged, "a record is no JSON object").because(fault.to_string())
+    Error::new(ErrorKind::Damaged, "a record is not a JSON object").because(fault.to_string())
 }
 
 fn usize_of(number: u64) -> Result<usize> {
@@ -384,7 +386,7 @@ mod tests {
     #[test]
     fn version_3_stays_and_newer_or_headless_files_are_refused() {
         let planned = migrate(&v3(&[user("1", "", "a")])).unwrap();
-        assert!(planned.plan.steps.is_empty() && planned.remarks[0].contains("already"));
+        assert!(planned.plan.steps.is_empty() && planned.remarks[0].text.contains("already"));
         let kind = |text: &str| migrate(text).unwrap_err().kind();
         for version in ["4", "99"] {
             assert_eq!(
@@ -415,7 +417,9 @@ mod tests {
         let planned = migrate(&text).unwrap();
         let now = apply(&text, &planned.plan);
         assert!(
-            planned.remarks[0].starts_with("4 records before, 4 after"),
+            planned.remarks[0]
+                .text
+                .starts_with("4 records before, 4 after"),
             "{:?}",
             planned.remarks
         );

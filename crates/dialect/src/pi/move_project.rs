@@ -2,7 +2,7 @@
 //! path, and their headers state it.
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Remark, Result};
 
 use super::project_folder::{below, folder_after, is_managed};
 use super::{Pi, layout};
@@ -39,11 +39,11 @@ pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Pl
     }
     let mut remarks = Vec::new();
     if moving.sessions == 0 {
-        remarks.push(format!(
+        remarks.push(Remark::new(format!(
             "{} has no session of {}",
             pi.people_name(),
             from.escape_debug()
-        ));
+        )));
     }
     Ok(Planned {
         plan: moving.plan,
@@ -246,7 +246,7 @@ impl Header {
             set_member(&self.bytes, &["cwd"], &Json::from(cwd).to_bytes()).map_err(|fault| {
                 Error::new(
                     ErrorKind::Damaged,
-                    "the header of the session is no JSON object",
+                    "the header of the session is not a JSON object",
                 )
                 .because(fault.to_string())
             })?;

@@ -3,7 +3,7 @@
 //! Everything that can be expressed by appending (entries, labels, the leaf, pi's titles) is
 //! appended by the session's writer instead.
 
-use boswell_model::Result;
+use boswell_model::{Advice, Result};
 
 use super::{Flavour, Pi, fork, migrate, move_project, set_title};
 use crate::{
@@ -42,7 +42,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, request: &EditRequest) -> Resu
         _ => Err(unsupported(
             pi.word(),
             "be changed like that by a plan",
-            "add to it with `boswell append`",
+            Advice::AppendTo { session: None },
         )),
     }
 }
@@ -54,7 +54,7 @@ pub(super) fn plan_store(pi: Pi, files: &dyn Files, request: &StoreRequest) -> R
         _ => Err(unsupported(
             pi.word(),
             "be changed like that",
-            "see what each store can with `boswell stores`",
+            Advice::SeeCapabilities,
         )),
     }
 }

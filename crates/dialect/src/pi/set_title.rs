@@ -1,7 +1,7 @@
 //! Sets the title of a session whose program stores it in the header: oh-my-pi and xcsh.
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{Error, ErrorKind, Result, Slot};
+use boswell_model::{Advice, Error, ErrorKind, Result, Slot};
 
 use super::encode::clean_title;
 use super::head::is_slot;
@@ -23,7 +23,7 @@ pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
                 asked.location.id
             ),
         )
-        .hinting("see what is wrong with `boswell check`"));
+        .advising(Advice::Check { session: None }));
     };
     let edit = |slot: Slot, new: Vec<u8>, old: &[u8]| Step::Edit {
         key: key.clone(),
@@ -45,7 +45,7 @@ pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
             "its agent reads {FIRST_LOOK} bytes of it, and it would have {}",
             new.len()
         ))
-        .hinting("give a shorter title"));
+        .advising("give a shorter title"));
     }
     let mut plan = Plan::new("rename", format!("call {} `{title}`", asked.location.id))
         .requiring(Precondition::NotLive { key: key.clone() })
@@ -94,7 +94,7 @@ fn set(record: &[u8], key: &str, value: &str) -> Result<Vec<u8>> {
     set_member(record, &[key], &Json::from(value).to_bytes()).map_err(|fault| {
         Error::new(
             ErrorKind::Damaged,
-            "the header of the session is no JSON object",
+            "the header of the session is not a JSON object",
         )
         .because(fault.to_string())
     })

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_model::Result;
+use boswell_model::{Advice, Result};
 
-use crate::draft::SEE_STORES;
 use crate::{
     Capability, Dialect, EditRequest, Files, IdSource, LockSpec, PlanInput, Planned,
     SessionLocation, StoreRequest, unsupported,
@@ -35,7 +34,11 @@ pub trait PlanEdits: Dialect {
         _request: &StoreRequest,
         _id_source: &dyn IdSource,
     ) -> Result<Planned> {
-        Err(unsupported(self.name(), "be changed like that", SEE_STORES))
+        Err(unsupported(
+            self.name(),
+            "be changed like that",
+            Advice::SeeCapabilities,
+        ))
     }
 
     /// Returns the locks for a change of the whole store.

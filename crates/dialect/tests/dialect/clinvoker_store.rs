@@ -9,7 +9,7 @@ use boswell_dialect::{
 };
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
-    ErrorKind, Instant, Part, Payloads, ProblemKind, Result, SessionMeta, Slot, Tip,
+    Advice, ErrorKind, Instant, Part, Payloads, ProblemKind, Result, SessionMeta, Slot, Tip,
 };
 
 const ID: &str = "a1b2c3d4e5f6789012345678abcdef01";
@@ -275,12 +275,8 @@ fn the_context_is_with_the_backend() {
         .context(&session.view(&Bytes(DOCUMENT.as_bytes())), Tip::Root)
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(
-        error
-            .hint()
-            .unwrap()
-            .contains(&format!("boswell show clinvoker:{ID}"))
-    );
+    let show = Advice::show(format!("clinvoker:{ID}"));
+    assert_eq!(error.advice(), Some(&show));
 }
 
 #[test]

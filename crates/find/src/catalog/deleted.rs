@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use boswell_model::{Error, ErrorKind, Result, SessionMeta, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionMeta, SessionRef};
 
 use super::Catalog;
 use super::conversation::forget_sessions;
@@ -124,8 +124,8 @@ impl Catalog {
                 path.display()
             ),
         )
-        .because("its log of changes still holds what was to be forgotten")
-        .hinting("try again when the other command has ended"))
+        .because("its write-ahead log still contains what was to be removed")
+        .advising(Advice::RetryLater))
     }
 }
 

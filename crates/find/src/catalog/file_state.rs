@@ -61,7 +61,7 @@ impl State {
     }
 
     /// Returns a checksum of the index row and of the reason why the session is hidden. Most
-    /// sessions have neither; 0 stands for that case, and it is also the CRC-32 of no bytes.
+    /// sessions have neither, which gives 0; that is also the CRC-32 of no bytes.
     pub(super) fn digest(location: &SessionLocation) -> i64 {
         if location.row.is_none() && location.hidden.is_none() {
             return 0;

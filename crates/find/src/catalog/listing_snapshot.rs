@@ -331,7 +331,7 @@ pub(super) fn write<'e>(
     replace(tx, store, parts)
 }
 
-/// Replaces the rows of a store's roll. A checksum is put behind each part.
+/// Replaces the rows of a store's listing snapshot, with a checksum after each part.
 fn replace(tx: &Transaction<'_>, store: i64, parts: Vec<Vec<u8>>) -> rusqlite::Result<()> {
     tx.execute("DELETE FROM roll WHERE store=?1", [store])?;
     let mut put = tx.prepare_cached("INSERT INTO roll VALUES(?1,?2,?3)")?;

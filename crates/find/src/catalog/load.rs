@@ -82,6 +82,6 @@ fn is_wanting(entry: &CatalogRow) -> bool {
 fn damaged() -> Error {
     Error::new(
         ErrorKind::Damaged,
-        "what the catalog keeps of a session is damaged",
+        "the row of a session in the catalog is damaged",
     )
 }

@@ -60,8 +60,8 @@ pub(super) fn claims_in(bytes: &[u8]) -> impl Iterator<Item = u64> {
 
 /// Returns the hash of a message's key, or `None` for a message without a key. A key that is valid
 /// only within a family of forks gets a suffix, so that it differs from an equal global key; the
-/// hash does not contain the family, so equal keys of two families collide and are told apart later
-/// by [`Family::settle`](super::fork_families::Family::settle).
+/// hash does not contain the family, so equal keys of two families collide and are distinguished
+/// later by [`Family::settle`](super::fork_families::Family::settle).
 pub(super) fn claim(item: &Item) -> Option<u64> {
     Some(sum_of(
         item.key

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::disk::DiskFile;
 
 use super::folder::read_exact_at;
@@ -45,7 +45,7 @@ pub(crate) fn damaged(what: &str) -> Error {
         ErrorKind::Damaged,
         format!("the search index is damaged: {what}"),
     )
-    .hinting("build it again with `boswell index --rebuild`")
+    .advising(Advice::RebuildSearchIndex)
 }
 
 /// An open file that [`seal`] made.
@@ -78,7 +78,7 @@ impl Paged {
         let body = number(stated.get(12..20).unwrap_or(b""));
         let pages = body.div_ceil(PAGE as u64);
         if body.checked_add(pages * 4) != Some(at) {
-            return Err(damaged("a file is not as long as it says"));
+            return Err(damaged("a file does not have the length that it states"));
         }
         let mut sums = vec![0; usize::try_from(pages * 4).unwrap_or(0)];
         read_exact_at(file.as_ref(), &mut sums, body).map_err(io)?;

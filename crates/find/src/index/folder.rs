@@ -73,7 +73,7 @@ impl IndexFolder {
             ErrorKind::Busy,
             "the search index is being written by another process",
         )
-        .hinting("searching goes on without it; try again in a moment"))
+        .advising("searching works without it; try again in a moment"))
     }
 
     /// Writes a file atomically. Only the holder of the writer lock may call this.

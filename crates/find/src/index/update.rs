@@ -158,7 +158,7 @@ impl Index {
                     ),
                 )
                 .because(error.to_string())
-                .hinting("remove that file yourself: the index is derived and comes back")
+                .advising("remove that file: the index is derived and is rebuilt")
             })?;
         }
         Ok(())

@@ -96,7 +96,7 @@ fn another_kind(database: &Path) -> Error {
         ),
     )
     .because("its table keeps each prompt once, as today's oh-my-pi has it")
-    .hinting("let the agent itself remember its prompts")
+    .advising("let the agent record its prompts itself")
 }
 
 /// Creates table, index, full-text table and trigger as xcsh does. A table whose default needs a

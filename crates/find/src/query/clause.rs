@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use memchr::memmem::Finder;
 
 use super::literals;
@@ -99,7 +99,7 @@ impl Clause {
         let bad = |reason: String| {
             Error::new(ErrorKind::Invalid, "the regular expression cannot be read")
                 .because(reason)
-                .hinting("search for it as it stands with `--substring`")
+                .advising(Advice::SearchSubstring)
         };
         let compiled = regex::RegexBuilder::new(pattern)
             .size_limit(1 << 24)

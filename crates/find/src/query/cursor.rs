@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result, SessionRef};
 
 use super::Query;
 
@@ -43,7 +43,7 @@ impl Cursor {
     pub(crate) fn decode(text: &str, query: &Query) -> Result<Cursor> {
         let bad = |why: &str| {
             Error::new(ErrorKind::Invalid, format!("the cursor {why}"))
-                .hinting("ask without a cursor for the first page")
+                .advising(Advice::Omit(RequestInput::PageCursor))
         };
         let mut parts = text.splitn(4, '.');
         let mut hex = |len: usize| {

@@ -3,7 +3,7 @@
 //! Text with a colon that does not look like a filter (`std::fs`, `http://x`, `12:30`) is a word; a
 //! misspelt filter is an error instead of a search without results.
 
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
 
 use super::{Clause, Filters, Query};
 use crate::normalize::fold;
@@ -50,8 +50,7 @@ pub(super) fn substring(text: &str) -> Result<Query> {
 }
 
 fn empty() -> Error {
-    Error::new(ErrorKind::Invalid, "the query asks for nothing")
-        .hinting("give a word, as in `boswell search deadlock`")
+    Error::new(ErrorKind::Invalid, "the query is empty").advising(Advice::SearchWord)
 }
 
 enum Part {
@@ -121,9 +120,9 @@ fn quoted(text: &str, opening: usize) -> Result<(String, usize)> {
     }
     Err(Error::new(
         ErrorKind::Invalid,
-        "the query has a quote that nothing closes",
+        "the query has a quote that is not closed",
     )
-    .hinting("close it, or search for the quote itself with `--substring`"))
+    .advising(Advice::from("close it").or(Advice::SearchSubstring)))
 }
 
 /// Returns key and value of a filter; `None` for ordinary text, and an error for a key that does
@@ -151,7 +150,7 @@ fn filter(word: &str) -> Result<Option<(&str, &str)>> {
                 "the filters are {}",
                 FILTERS.map(|name| format!("{name}:")).join(" ")
             ))
-            .hinting(format!(
+            .advising(format!(
                 "to search for the text itself put it in quotes: `\"{word}\"`"
             )),
     )
@@ -215,9 +214,9 @@ fn date(text: &str, now: Option<Instant>, bound: Bound) -> Result<Instant> {
     found.or_else(stated).ok_or_else(|| {
         Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no date", text.escape_debug()),
+            format!("`{}` is not a valid date", text.escape_debug()),
         )
-        .hinting("write 2026-01-31, 2026-01-31T12:00:00Z, today, yesterday, 12h, 7d or 2w")
+        .advising("write 2026-01-31, 2026-01-31T12:00:00Z, today, yesterday, 12h, 7d or 2w")
     })
 }
 
@@ -359,7 +358,10 @@ mod tests {
             let error = fault(text);
             assert_eq!(error.kind(), ErrorKind::Invalid);
             assert!(error.to_string().contains(words), "{text}: {error}");
-            assert!(error.hint().is_some() || error.reason().is_some(), "{text}");
+            assert!(
+                error.advice().is_some() || error.reason().is_some(),
+                "{text}"
+            );
         }
     }
 

@@ -55,7 +55,7 @@ impl Prices {
     /// `cache_write_1h` to the price of `cache_write`.
     pub fn parse(json: &[u8]) -> Result<Prices> {
         let bad = |why: String| {
-            Error::new(ErrorKind::Invalid, "the prices cannot be read").because(why).hinting(
+            Error::new(ErrorKind::Invalid, "the prices cannot be read").because(why).advising(
                 "give each model an `input`, an `output`, and if they differ from input a `cache_read`, a `cache_write` and a `cache_write_1h`, in dollars for a million tokens",
             )
         };

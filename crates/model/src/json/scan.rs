@@ -44,11 +44,11 @@ pub enum SyntaxErrorKind {
 impl std::fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let what = match self.kind {
-            SyntaxErrorKind::Truncated => "the value breaks off",
-            SyntaxErrorKind::Unexpected => "a character that cannot stand here",
+            SyntaxErrorKind::Truncated => "the value is incomplete",
+            SyntaxErrorKind::Unexpected => "an unexpected character",
             SyntaxErrorKind::Control => "a raw control character inside a string",
-            SyntaxErrorKind::Escape => "a backslash that starts no escape",
-            SyntaxErrorKind::Number => "a number that is none",
+            SyntaxErrorKind::Escape => "an invalid escape",
+            SyntaxErrorKind::Number => "an invalid number",
         };
         write!(f, "{what} at byte {}", self.at)
     }

@@ -96,9 +96,9 @@ fn grammar(given: &str) -> Result<String> {
             let shown: String = given.chars().take(40).collect();
             Err(Error::new(
                 ErrorKind::Invalid,
-                format!("`{}` is no MIME type", shown.escape_debug()),
+                format!("`{}` is not a MIME type", shown.escape_debug()),
             )
-            .hinting("use one like `image/png`, or leave it out"))
+            .advising("use one like `image/png`, or leave it out"))
         }
     }
 }
@@ -110,7 +110,7 @@ fn contradiction(name: &str, mime: &str, why: &str) -> Error {
         format!("`{}` is not {mime}", shown.escape_debug()),
     )
     .because(why)
-    .hinting("leave the type out, or name the file after what it is")
+    .advising("leave the type out, or name the file after what it is")
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub(super) fn unpack(packed: &[u8], shown: &str) -> Result<Vec<u8>> {
     unpack_within(packed, LONGEST).map_err(|why| {
         Error::new(ErrorKind::Damaged, format!("`{shown}` cannot be unpacked"))
             .because(why)
-            .hinting("see what `zstd --test` says of it; boswell leaves it as it is")
+            .advising("test it with `zstd --test`; it was not changed")
     })
 }
 

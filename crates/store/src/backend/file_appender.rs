@@ -18,7 +18,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::ObjectReader;
 use super::failed_sync::{is_marked, mark};
@@ -122,8 +122,7 @@ impl FileAppender {
                 "another writer could not sync the log `{}`",
                 self.place.path.display()
             );
-            let error = Error::new(ErrorKind::Unavailable, what)
-                .hinting("open the session again and append there");
+            let error = Error::new(ErrorKind::Unavailable, what).advising(Advice::ReopenSession);
             return Err(AppendError::Fenced(error));
         }
         Ok(())
@@ -162,13 +161,10 @@ impl FileAppender {
 
     fn fenced(&self, what: &str) -> AppendError {
         let what = format!(
-            "the log `{}` {what} by somebody else",
+            "the log `{}` {what} by another process",
             self.place.path.display()
         );
-        AppendError::Fenced(
-            Error::new(ErrorKind::Conflict, what)
-                .hinting("open the session again and append there"),
-        )
+        AppendError::Fenced(Error::new(ErrorKind::Conflict, what).advising(Advice::ReopenSession))
     }
 
     fn len(&self) -> Result<u64> {
@@ -220,11 +216,11 @@ impl FileAppender {
             self.append_bytes(&[b"\n", lines].concat())?;
         }
         let what = format!(
-            "others keep writing into our lines of `{}`",
+            "another process keeps writing into the lines that are appended to `{}`",
             self.place.path.display()
         );
         Err(Error::new(ErrorKind::Conflict, what)
-            .hinting("end the program that writes the session without a lock, then append again"))
+            .advising("end the program that writes the session without a lock, then append again"))
     }
 
     /// Returns the position of `lines` behind `end`, if they begin at the start of a line.
@@ -401,7 +397,7 @@ fn cannot_open(path: &Path, error: std::io::Error) -> Error {
         .because(
             "boswell writes to regular files only, so that a planted link cannot lead it elsewhere",
         )
-        .hinting("put the file itself where the link is");
+        .advising("put the file itself where the link is");
     }
     Error::io(path.display(), "open", error)
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use boswell_dialect::{FileIdentity, FileInfo, FileKind};
-use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Line, Lines, Result};
 
 use super::compressed::{LastUnpacked, is_packed, unpack};
 use super::memory::MemoryObject;
@@ -246,7 +246,7 @@ pub(crate) fn leads_outside(path: &Path, root: &Path) -> Error {
         format!("`{}` is behind a symbolic link that leads out of `{}`", path.display(), root.display()),
     )
     .because("a program that can write there could have planted it, to put a file of yours into a session")
-    .hinting("replace the link by what it leads to, or name the folder that it leads to with `--store`")
+    .advising(Advice::from("replace the link by what it leads to").or(Advice::NameStore { dialect: None }))
 }
 
 fn info(key: String, stat: &Stat) -> FileInfo {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use boswell_dialect::{
     Dialect, FileInfo, FileKind, RowKey, RowLayout, RowSource, RowTable, SessionLocation,
 };
-use boswell_model::{Error, ErrorKind, Line, Result};
+use boswell_model::{Advice, Error, ErrorKind, Line, Result};
 
 use super::{Backend, ObjectReader};
 
@@ -123,11 +123,11 @@ impl RowLog {
         Err(Error::new(
             ErrorKind::Conflict,
             format!(
-                "a row of `{}` is gone since its session was opened",
+                "a row of `{}` was removed since its session was opened",
                 table.name
             ),
         )
-        .hinting("run the command again"))
+        .advising(Advice::Retry))
     }
 
     /// Passes the rows at these indexes to the sink.

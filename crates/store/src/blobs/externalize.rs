@@ -273,7 +273,7 @@ impl<'a> Named<'a> {
                     format!("blob {} does not continue the text that names it", self.id),
                 )
                 .because("its beginning or its length differs from what the record kept")
-                .hinting("the record was changed, or only quotes a notice: read it as it stands")),
+                .advising("the record was changed, or only quotes a notice: read it as it is")),
             },
             None => Ok(bytes),
         }
@@ -309,5 +309,5 @@ impl Edits {
 pub(super) fn not_json() -> Error {
     Error::new(ErrorKind::Invalid, "record is not JSON")
         .because("large values are only moved out of and into well-formed records")
-        .hinting("hand in one JSON object per record")
+        .advising("give one JSON object per record")
 }

@@ -1,4 +1,4 @@
-//! Keeps files of a project as they are now.
+//! Captures the current state of project files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use super::{Captured, CapturedFile, FileSnapshot, Moment, Skipped, project_path}
 use crate::blobs::Blobs;
 use crate::disk::Disk;
 
-/// Captures files, compares them and puts them back.
+/// Captures project files, compares them and restores them.
 #[derive(Debug, Clone)]
 pub struct Checkpoints {
-    /// Where the project is.
+    /// The disk of the project.
     pub(super) disk: Arc<dyn Disk>,
-    /// Says when files were captured, and names temporary files.
+    /// The source of times, and of names of temporary files.
     pub(super) id_source: Arc<dyn IdSource>,
     pub(super) blobs: Blobs,
 }
 
 impl Checkpoints {
-    /// Checkpoints of projects on `disk` that keep the content of files in these blobs. An agent
-    /// gets them from [`Home::checkpoints`](crate::Home::checkpoints).
+    /// Creates checkpoints of projects on `disk`, which store the content of files in these blobs.
+    /// An agent gets them from [`Home::checkpoints`](crate::Home::checkpoints).
     pub fn new(disk: Arc<dyn Disk>, id_source: Arc<dyn IdSource>, blobs: Blobs) -> Self {
         Checkpoints {
             disk,
@@ -31,15 +31,15 @@ impl Checkpoints {
         }
     }
 
-    /// Keeps files of a project as they are now. Their bytes are durable when this returns; the
+    /// Captures the current state of project files. Their bytes are durable when this returns; the
     /// snapshot is not: append it.
     ///
-    /// Paths are relative to `root`, or absolute and below it. What cannot be kept is
+    /// Paths are relative to `root`, or absolute and below it. A file that cannot be captured is
     /// recorded with the reason.
     ///
     /// # Errors
     ///
-    /// An I/O error if the content of a file cannot be kept: then the edit must not go on.
+    /// An I/O error if the content of a file cannot be stored: then the edit must not continue.
     pub fn capture(&self, root: &Path, paths: &[&Path], moment: Moment) -> Result<FileSnapshot> {
         let at = self.id_source.now();
         let mut files: Vec<CapturedFile> = Vec::with_capacity(paths.len());
@@ -68,8 +68,8 @@ impl Checkpoints {
         match project_path::read(self.disk.as_ref(), root, name) {
             project_path::Found::Absent => Ok(Captured::Absent),
             project_path::Found::Skipped(why) => Ok(Captured::Skipped(why)),
-            // A blob that cannot be kept is an error: the edit must not go on as if it
-            // could be taken back.
+            // A blob that cannot be stored is an error: the edit must not continue, because it
+            // could not be undone.
             project_path::Found::File { bytes, mode } => Ok(Captured::File {
                 blob: self.blobs.put(&bytes)?,
                 mode,

@@ -12,16 +12,15 @@ use crate::session::Session;
 pub struct SessionState {
     /// The state.
     pub state: State,
-    /// Entries of the branch whose snapshot cannot be read, and why: files that only they
+    /// Entries of the branch whose snapshot cannot be read, with the reason: files that only they
     /// captured are missing.
     pub damaged: Vec<(String, Error)>,
 }
 
 impl State {
-    /// The state at an entry of the branch that a session stands on.
+    /// Returns the state at an entry of the session's current branch.
     ///
-    /// Going back moves the session to another branch, so files must be looked for
-    /// before it goes back.
+    /// A rewind moves the session to another branch, so files must be looked up before it.
     pub fn in_session(session: &Session, entry: &str) -> Result<SessionState> {
         let log = session.log();
         let entry = log.label(session.find(entry)?);

@@ -1,10 +1,10 @@
-//! Files as they were before an agent changed them.
+//! Checkpoints: project files as they were before an agent changed them.
 //!
-//! An agent captures files before each edit, and after it if it can: bytes go to blobs, and what is
-//! known goes into the session as the data of a `custom` entry. From the entries on a branch
-//! follows the [`State`] at any of them, which can be compared with the disk and put back. What
-//! changes without being captured (by a shell command, by the user) is not seen; it shows as a
-//! conflict when files are put back.
+//! An agent captures files before each edit, and after it if it can: bytes are stored in blobs, and
+//! the snapshot in the session as the data of a `custom` entry. The entries of a branch give the
+//! [`State`] at any of them, which can be compared with the disk and restored. Changes that were
+//! not captured (by a shell command, by the user) are not seen; they show up as a conflict when
+//! files are restored.
 
 mod capture;
 mod diff;
@@ -21,5 +21,5 @@ pub use restore::{Done, OnConflict, RestoreRefusal, Restored};
 pub use snapshot::{Captured, CapturedFile, FileSnapshot, Moment, Skipped};
 pub use state::{OnBranch, State, Tracked};
 
-/// The `customType` of entries that hold a snapshot.
+/// The `customType` of entries with a snapshot.
 pub const CUSTOM_TYPE: &str = "boswell.checkpoint";

@@ -1,19 +1,19 @@
-//! Paths below a project, and what stands there without following links.
+//! Paths below a project, and what exists at them, without following symbolic links.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::snapshot::Skipped;
 use crate::disk::{Disk, StatKind, read_full};
 
-/// What stands at a path below a project.
+/// What exists at a path below a project.
 pub(super) enum Found {
     Absent,
     File { bytes: Vec<u8>, mode: u32 },
     Skipped(Skipped),
 }
 
-/// A path as it is recorded: relative to the project, with `/`. None if it leads
-/// outside or is not Unicode.
+/// Returns a path as it is recorded: relative to the project, with `/`. `None` if it leads outside
+/// or is not Unicode.
 pub(super) fn relative(root: &Path, path: &Path) -> Option<String> {
     let inside = if path.is_absolute() {
         path.strip_prefix(root).ok()?
@@ -25,7 +25,7 @@ pub(super) fn relative(root: &Path, path: &Path) -> Option<String> {
         match part {
             Component::Normal(name) => parts.push(name.to_str()?),
             Component::CurDir => {}
-            // `a/../b` is not folded: if `a` is a link, it means something else.
+            // `a/../b` is not simplified: if `a` is a link, it means another place.
             _ => return None,
         }
     }
@@ -33,8 +33,8 @@ pub(super) fn relative(root: &Path, path: &Path) -> Option<String> {
     below(root, &name).map(|_| name)
 }
 
-/// The path for a recorded name, if the name is one that we would have recorded. Sessions are
-/// hostile: it is checked again.
+/// Returns the path for a recorded name, if the name is one that we would have recorded. It is
+/// checked again, because sessions are untrusted.
 pub(super) fn below(root: &Path, name: &str) -> Option<PathBuf> {
     let foreign = |c: char| c == '\0' || !cfg!(unix) && matches!(c, '\\' | ':');
     let fine = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(foreign);
@@ -44,7 +44,7 @@ pub(super) fn below(root: &Path, name: &str) -> Option<PathBuf> {
     })
 }
 
-/// Whether a name lies inside git's own folder, where a file can be a command that runs later.
+/// Whether a name is inside git's own folder, where a file can be a command that runs later.
 pub(super) fn is_git(name: &str) -> bool {
     name.split('/')
         .any(|part| part.eq_ignore_ascii_case(".git"))
@@ -62,7 +62,7 @@ pub(super) fn crosses_link(disk: &dyn Disk, root: &Path, name: &str) -> std::io:
     Ok(false)
 }
 
-/// Reads what stands at a name.
+/// Reads what exists at a name.
 pub(super) fn read(disk: &dyn Disk, root: &Path, name: &str) -> Found {
     try_read(disk, root, name).unwrap_or(Found::Skipped(Skipped::Unreadable))
 }

@@ -1,8 +1,7 @@
-//! Puts files back to what they were.
+//! Restores files to their former state.
 //!
-//! First everything is looked at, then, if nothing stands in the way, the present content goes to
-//! blobs, and only then are files replaced, each in one step. What was done comes back as a
-//! snapshot, so that it can be taken back.
+//! First everything is examined; if there is no conflict, the current content is stored in blobs,
+//! and only then are files replaced, each atomically. The result contains a snapshot for undo.
 
 use std::path::Path;
 
@@ -13,26 +12,26 @@ use super::{Captured, CapturedFile, Checkpoints, FileSnapshot, Moment, Skipped, 
 use crate::blobs::BlobId;
 use crate::disk::{Disk, OpenMode, durable};
 
-/// What happens to a file whose present content nobody captured.
+/// What happens to a file whose current content was not captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnConflict {
     /// Nothing is written at all.
     Stop,
-    /// That file stays as it is; the others are put back.
+    /// That file stays as it is; the others are restored.
     Skip,
-    /// It is put back all the same; its present content is in the undo snapshot.
+    /// It is restored all the same; its current content is in the undo snapshot.
     Overwrite,
 }
 
-/// Why a file was not put back.
+/// Why a file was not restored.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RestoreRefusal {
-    /// It was changed by somebody else since it was captured.
+    /// Another program changed it since it was captured.
     Conflict,
-    /// It was not captured, or something stands in its place that is no regular file.
+    /// It was not captured, or something other than a regular file is in its place.
     Skipped(Skipped),
-    /// It lies in git's own folder.
+    /// It is in git's own folder.
     Git,
     /// It could not be read or written.
     Failed(Error),
@@ -41,28 +40,28 @@ pub enum RestoreRefusal {
 /// What was done to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Done {
-    /// It has its former content again.
+    /// The former content was written.
     Written,
-    /// It was not there before, and is gone again.
+    /// The file did not exist before, and was removed.
     Removed,
 }
 
-/// What putting files back came to.
+/// The result of a restore.
 #[derive(Debug)]
 pub struct Restored {
     /// What was done, by path.
     pub done: Vec<(String, Done)>,
-    /// What was not done, by path, and why. Files that were already as they should be
-    /// are in neither list.
+    /// What was not done, by path, with the reason. Files that were already correct are in neither
+    /// list.
     pub refused: Vec<(String, RestoreRefusal)>,
-    /// The files that were to be changed, as they were before.
+    /// The former state of the files that were to be changed.
     pub undo: FileSnapshot,
-    /// The files of `done`, as they are now.
+    /// The files of `done` in their new state.
     pub after: FileSnapshot,
 }
 
 impl Restored {
-    /// The state to restore in order to take it all back.
+    /// Returns the state that undoes everything.
     pub fn undo_state(&self) -> State {
         State::before([&self.undo, &self.after])
     }
@@ -75,11 +74,11 @@ struct Step<'a> {
 }
 
 impl Checkpoints {
-    /// Puts the files of a state back, below `root` only.
+    /// Restores the files of a state, only below `root`.
     ///
     /// # Errors
     ///
-    /// An I/O error if what the files are now cannot be kept. A file that cannot be put back is
+    /// An I/O error if the current content cannot be stored. A file that cannot be restored is
     /// reported in [`Restored::refused`].
     pub fn restore(&self, state: &State, root: &Path, on_conflict: OnConflict) -> Result<Restored> {
         let disk = self.disk.as_ref();
@@ -130,7 +129,7 @@ impl Checkpoints {
         })
     }
 
-    /// Keeps the present content of all files before the first of them is touched.
+    /// Stores the current content of all files before the first of them is changed.
     fn keep(&self, steps: &[Step<'_>]) -> Result<Vec<CapturedFile>> {
         let mut files = Vec::with_capacity(steps.len());
         for step in steps {
@@ -211,7 +210,7 @@ fn look<'a>(
     if same(&tracked.then) && !mode_differs {
         return Ok(None);
     }
-    // Where nothing is, nothing can be lost.
+    // If there is no file, nothing can be lost.
     let known = hash.is_none() || tracked.known.iter().any(same);
     if !known && on_conflict != OnConflict::Overwrite {
         return Err(RestoreRefusal::Conflict);
@@ -223,7 +222,8 @@ fn look<'a>(
     }))
 }
 
-/// Looks once more just before the change: somebody may have written since the content was kept.
+/// Compares again just before the change: another program may have written since the content was
+/// stored.
 fn unchanged(disk: &dyn Disk, root: &Path, step: &Step<'_>) -> Result<()> {
     let same = match (project_path::read(disk, root, step.path), &step.now) {
         (Found::Absent, None) => true,
@@ -235,13 +235,13 @@ fn unchanged(disk: &dyn Disk, root: &Path, step: &Step<'_>) -> Result<()> {
     }
     Err(Error::new(
         ErrorKind::Conflict,
-        format!("`{}` changed while files were put back", step.path),
+        format!("`{}` changed while files were restored", step.path),
     )
     .because("its content is not the one that was kept a moment ago")
-    .hinting("look at it, then put it back again"))
+    .advising("look at it, then restore it again"))
 }
 
-/// Replaces a file in one step, with its permission bits.
+/// Replaces a file atomically, with its permission bits.
 fn write(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: u32, unique: &str) -> Result<()> {
     let temp = durable::temp_sibling(path, unique);
     let written = (|| {
@@ -253,7 +253,7 @@ fn write(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: u32, unique: &str) ->
         disk.rename(&temp, path)
     })();
     if let Err(error) = written {
-        // What is left of it is ours; failing to remove it loses nothing.
+        // The temporary file is ours; failing to remove it loses nothing.
         let _ = disk.remove(&temp);
         return Err(Error::io(path.display(), "put back", error));
     }

@@ -1,27 +1,27 @@
-//! What was captured, and how it stands in a session.
+//! Snapshots of project files, and their encoding in a session.
 
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::blobs::BlobId;
 
-/// Files of a project at one moment.
+/// Project files at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSnapshot {
     /// The files, each once.
     pub files: Vec<CapturedFile>,
-    /// Whether they are as before or as after an edit.
+    /// Whether they were captured before or after an edit.
     pub moment: Moment,
-    /// When they were captured.
+    /// Time of the capture.
     pub at: Instant,
 }
 
-/// On which side of an edit a snapshot was taken.
+/// Whether a snapshot was taken before or after an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// Before an edit.
     Before,
-    /// After an edit: what the agent itself left behind.
+    /// After an edit: what the agent itself wrote.
     After,
 }
 
@@ -30,32 +30,32 @@ pub enum Moment {
 pub struct CapturedFile {
     /// Relative to the project, with `/`.
     pub path: String,
-    /// What was there.
+    /// What existed at the path.
     pub content: Captured,
 }
 
-/// What was at a path.
+/// What existed at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Captured {
-    /// Nothing.
+    /// No file.
     Absent,
     /// A regular file.
     File {
-        /// Its bytes.
+        /// Content of the file.
         blob: BlobId,
-        /// Its permission bits.
+        /// Permission bits of the file.
         mode: u32,
-        /// Its length in bytes.
+        /// Length in bytes.
         len: u64,
     },
-    /// Something that was not kept.
+    /// Something that was not captured.
     Skipped(Skipped),
 }
 
-/// Why something was not kept.
+/// Why something was not captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skipped {
-    /// It is a symbolic link, or lies behind one.
+    /// It is a symbolic link, or behind one.
     Link,
     /// It is a folder.
     Folder,
@@ -68,7 +68,7 @@ pub enum Skipped {
 }
 
 impl Skipped {
-    /// The reason as one word.
+    /// Returns the reason as one word.
     pub fn word(self) -> &'static str {
         match self {
             Skipped::Link => "link",
@@ -88,7 +88,7 @@ impl Skipped {
 }
 
 impl FileSnapshot {
-    /// The data of the `custom` entry that holds it.
+    /// Returns the data of the `custom` entry.
     pub fn to_json(&self) -> Json {
         let files: Vec<Json> = self.files.iter().map(CapturedFile::to_json).collect();
         let after = (self.moment == Moment::After).then_some(true);
@@ -98,7 +98,7 @@ impl FileSnapshot {
             .with_some("after", after)
     }
 
-    /// Reads the data of a `custom` entry; members that it does not know are ignored.
+    /// Parses the data of a `custom` entry; unknown members are ignored.
     pub fn from_json(data: Raw<'_>) -> Result<Self> {
         let at = data
             .get("at")
@@ -118,7 +118,7 @@ impl FileSnapshot {
                     .because(
                         "it lacks `at`, or one of its `files` has no path or a blob that is none",
                     )
-                    .hinting("files can still be taken from the other checkpoints of the session"),
+                    .advising("files can still be taken from the other checkpoints of the session"),
             ),
         }
     }
@@ -141,7 +141,7 @@ impl CapturedFile {
         let path = file.get("path")?.text()?.into_owned();
         let blob = file.get("blob")?;
         let content = if let Some(why) = file.get("skipped") {
-            // A reason from a later version still means that nothing was kept.
+            // An unknown reason from a later version still means that nothing was captured.
             Captured::Skipped(Skipped::from_word(&why.text()?).unwrap_or(Skipped::Other))
         } else if blob.is_null() {
             Captured::Absent

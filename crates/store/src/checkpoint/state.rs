@@ -1,17 +1,17 @@
-//! What files were like at an entry, as far as snapshots tell.
+//! The state of files at an entry, derived from snapshots.
 
 use std::collections::BTreeMap;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::snapshot::{Captured, FileSnapshot, Moment};
 
-/// An entry of a branch, from its root to its leaf, as far as checkpoints care.
+/// An entry of a branch, from its root to its leaf, with its snapshot.
 #[derive(Debug, Clone, Copy)]
 pub struct OnBranch<'a> {
-    /// The id of the entry.
+    /// Id of the entry.
     pub id: &'a str,
-    /// The snapshot that it holds.
+    /// The snapshot in the entry.
     pub snapshot: Option<&'a FileSnapshot>,
 }
 
@@ -21,23 +21,23 @@ pub struct State {
     files: BTreeMap<String, Tracked>,
 }
 
-/// What is known of one file.
+/// What is known about one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tracked {
-    /// What it was at the entry.
+    /// Its state at the entry.
     pub then: Captured,
-    /// Everything that it was ever captured as on this branch: content that can be got back, so
-    /// overwriting it loses nothing.
+    /// All its captured states on this branch: their content is stored, so overwriting it loses
+    /// nothing.
     pub known: Vec<Captured>,
 }
 
 impl State {
-    /// The state at an entry of a branch: of each file that was captured after
-    /// it, what it was first.
+    /// Returns the state at an entry of a branch: for each file that was captured after it, the
+    /// first captured state.
     ///
-    /// A file is changed only after it was captured, so the first capture after the entry is what
-    /// it was at the entry. Files that were never captured after it are taken to be unchanged and
-    /// are not part of the state.
+    /// A file is changed only after it was captured, so the first capture after the entry is its
+    /// state at the entry. Files that were never captured after it count as unchanged and are not
+    /// part of the state.
     pub fn at(branch: &[OnBranch<'_>], entry: &str) -> Result<State> {
         let Some(place) = branch.iter().position(|on| on.id == entry) else {
             return Err(Error::new(
@@ -45,7 +45,7 @@ impl State {
                 format!("entry {entry} is not on this branch"),
             )
             .because("files are known only along the branch that the session is on")
-            .hinting("see the branches with `boswell tree`"));
+            .advising(Advice::ShowTree));
         };
         let after = branch.get(place + 1..).unwrap_or(&[]);
         let mut state = State::before(after.iter().filter_map(|on| on.snapshot));
@@ -59,14 +59,14 @@ impl State {
         Ok(state)
     }
 
-    /// The state before a run of snapshots, oldest first.
+    /// Returns the state before a sequence of snapshots, oldest first.
     pub fn before<'a>(snapshots: impl IntoIterator<Item = &'a FileSnapshot>) -> State {
         let mut files: BTreeMap<String, Tracked> = BTreeMap::new();
         for snapshot in snapshots {
             for file in &snapshot.files {
                 match files.get_mut(&file.path) {
                     Some(tracked) => tracked.knows(&file.content),
-                    // Only what was there before an edit says what was there at the entry.
+                    // Only a capture before an edit shows the state at the entry.
                     None if snapshot.moment == Moment::After => {}
                     None => {
                         let tracked = Tracked {
@@ -81,19 +81,19 @@ impl State {
         State { files }
     }
 
-    /// The files, by path.
+    /// Iterates over the files, by path.
     pub fn files(&self) -> impl Iterator<Item = (&str, &Tracked)> {
         self.files
             .iter()
             .map(|(path, tracked)| (path.as_str(), tracked))
     }
 
-    /// What is known of one file.
+    /// Returns what is known about one file.
     pub fn file(&self, path: &str) -> Option<&Tracked> {
         self.files.get(path)
     }
 
-    /// The state with only those files whose path is one of these or lies below one of them.
+    /// Keeps only files whose path is one of these or below one of them.
     #[must_use]
     pub fn only(mut self, paths: &[&str]) -> State {
         let below = |path: &str, wanted: &str| {

@@ -34,7 +34,7 @@ pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
                     ErrorKind::Invalid,
                     format!("`{}` is a file where a folder is needed", at.display()),
                 )
-                .hinting("name another folder, or move the file away"));
+                .advising("name another folder, or move the file away"));
             }
             Ok(None) => missing.push(at),
             Err(error) => return Err(Error::io(at.display(), "look at", error)),

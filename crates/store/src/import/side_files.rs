@@ -21,10 +21,10 @@ use crate::{Session, SessionWriter, Store, WritableStore};
 /// How much of a file is copied at a time.
 const PIECE: u64 = 1 << 20;
 
-/// A session that was brought over.
+/// An imported session.
 #[derive(Debug)]
 pub struct Imported {
-    /// It is open.
+    /// The open writer of the new session.
     pub writer: SessionWriter,
     /// Imported side files, with their keys in the source.
     pub brought: Vec<SideFile>,
@@ -32,12 +32,12 @@ pub struct Imported {
     pub left: Vec<LeftBehind>,
 }
 
-/// A file that could not be brought over.
+/// A file that could not be imported.
 #[derive(Debug)]
 pub struct LeftBehind {
     /// The file.
     pub file: SideFile,
-    /// Why it stayed.
+    /// The reason.
     pub why: Error,
 }
 
@@ -128,7 +128,7 @@ fn side_files(from: &Store, source: &Session, limits: ImportLimits) -> Result<Ve
         .iter()
         .fold(0, |sum: u64, it| sum.saturating_add(it.file.size));
     if all.len() > limits.records || bytes > limits.bytes as u64 {
-        let why = format!("{} files of {bytes} bytes lie beside it", all.len());
+        let why = format!("it has {} side files of {bytes} bytes", all.len());
         return Err(too_large(source, why));
     }
     Ok(all)
@@ -151,7 +151,7 @@ fn unnamed(from: &Store, file: &SideFile) -> Result<Option<Subagent>> {
     }))
 }
 
-/// Files on their way.
+/// The import while it runs.
 struct Carrying<'a> {
     own: &'a WritableStore,
     from: &'a Store,
@@ -170,7 +170,7 @@ impl Carrying<'_> {
     fn carry(&mut self, side_files: Vec<SideFileImport>) -> Result<()> {
         let Some(disk) = self.own.own_disk() else {
             for SideFileImport { file, .. } in side_files {
-                let why = "sessions have no files beside them where they are not files";
+                let why = "sessions have no side files in a store that is not a folder";
                 let why = Error::new(ErrorKind::Unsupported, why);
                 self.left.push(LeftBehind { file, why });
             }
@@ -202,8 +202,8 @@ impl Carrying<'_> {
         Ok(())
     }
 
-    /// Copies what a new log names and only the store of the source holds: attachments,
-    /// and files as they were.
+    /// Copies blobs that a new log names and that only the source's store contains: attachments,
+    /// and project files.
     fn blobs(&self, log: &[u8]) -> Result<()> {
         let (Some(theirs), Some(ours)) = (self.from.blobs(), self.own.blobs()) else {
             return Ok(());
@@ -213,8 +213,8 @@ impl Carrying<'_> {
             .filter(|line| blobs::names_any(line))
         {
             for id in blobs::references(line) {
-                // Also what is there: only `put` knows whether it is whole, and makes sure that
-                // its name is durable.
+                // Also existing ones: only `put` checks whether a blob is complete, and makes its
+                // name durable.
                 if let Ok(bytes) = theirs.get(&id) {
                     ours.put(&bytes)?;
                 }
@@ -223,7 +223,7 @@ impl Carrying<'_> {
         Ok(())
     }
 
-    /// The calls of a log whose whole output lies in a file of its own.
+    /// Collects the calls of a log whose complete output is in a separate file.
     fn outputs(&self, session: &Session, outputs: &mut HashMap<String, String>) -> Result<()> {
         let Some(side_files) = session.dialect().powers().side_files else {
             return Ok(());
@@ -272,7 +272,7 @@ impl Carrying<'_> {
         durable::put(disk, path, &log.bytes, &self.own.id_source().hex16()).map(Ok)
     }
 
-    /// Copies a file as it is. The inner error is one of the source.
+    /// Copies a file unchanged. The inner error is one of the source.
     fn copy(&self, disk: &dyn Disk, key: &str, path: &Path) -> Result<Result<()>> {
         let object = match self.from.backend().open(key) {
             Ok(object) => object,
@@ -293,7 +293,7 @@ impl Carrying<'_> {
         copied.map(Ok)
     }
 
-    /// Removes what was written so far; `check` reports what stays.
+    /// Removes the files written so far; `check` reports remaining ones.
     fn take_back(&self) {
         let Some(disk) = self.own.own_disk() else {
             return;

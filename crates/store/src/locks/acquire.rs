@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_dialect::{IdSource, LockSpec};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::{AgentFlock, Locks, MkdirLock, MkdirOwner, OsLock, Wait};
 use crate::disk::Disk;
@@ -49,10 +49,10 @@ impl HeldLock {
             HeldLock::Flock(lock) if lock.is_ours(disk)? => Ok(()),
             HeldLock::Flock(_) => Err(Error::new(
                 ErrorKind::Conflict,
-                "a lock was taken from us while we worked",
+                "a lock was lost during the change",
             )
             .because("the agent removed its lock file, and may be writing")
-            .hinting("try again")),
+            .advising(Advice::Retry)),
         }
     }
 }
@@ -97,7 +97,7 @@ impl Taker<'_> {
                 }
                 other => Err(Error::new(
                     ErrorKind::Unsupported,
-                    format!("nobody knows how to {other}"),
+                    format!("this version does not know how to {other}"),
                 )),
             })
             .collect()

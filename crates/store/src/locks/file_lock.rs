@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::acquire::{PAUSES, try_every};
-use super::holder::{holder, write_owner};
+use super::holder::{with_holder, write_owner};
 use super::{Owner, Wait};
 use crate::disk::{Disk, DiskFile, LockMode, OpenMode, durable};
 use crate::lease::{SHORT_PAUSES, append_lock_path, lock_path, old_hard_links};
@@ -165,12 +165,9 @@ impl Locks {
     fn busy(&self, name: &str, path: &Path) -> Error {
         let error = Error::new(
             ErrorKind::Busy,
-            format!("`{}` is locked by somebody else", name.escape_debug()),
+            format!("`{}` is locked by another process", name.escape_debug()),
         )
-        .hinting("try again when it has finished");
-        match holder(self.disk.as_ref(), path, "it") {
-            Some(holder) => error.because(holder),
-            None => error,
-        }
+        .advising(Advice::RetryLater);
+        with_holder(self.disk.as_ref(), path, "it", error)
     }
 }

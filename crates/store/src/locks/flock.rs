@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::Wait;
 use super::acquire::try_every;
@@ -45,7 +45,7 @@ impl AgentFlock {
             None => Err(
                 Error::new(ErrorKind::Busy, format!("`{}` is locked", path.display()))
                     .because("another clinvoker or boswell process is writing to this store")
-                    .hinting("try again when it has finished"),
+                    .advising(Advice::RetryLater),
             ),
         }
     }

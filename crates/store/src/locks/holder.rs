@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
-use boswell_model::Instant;
 use boswell_model::json::{Json, Raw};
+use boswell_model::{Error, ErrorDetails, Instant, LockHolder};
 
 use super::Owner;
 use crate::disk::{Disk, DiskFile, durable};
@@ -32,27 +32,47 @@ pub(crate) fn write_owner(
     }
 }
 
-/// Returns the holder of the lock at a path as a clause such as `boswell (pid 7) holds it`; `None`
-/// if nothing is known.
-pub(crate) fn holder(disk: &dyn Disk, lock: &Path, what: &str) -> Option<String> {
+/// Adds the holder of the lock at a path to an error, as data and as a clause such as
+/// `boswell (pid 7) holds it`. Leaves the error as it is if nothing is known.
+pub(crate) fn with_holder(disk: &dyn Disk, lock: &Path, what: &str, error: Error) -> Error {
+    let Some(holder) = holder(disk, lock) else {
+        return error;
+    };
+    let program = holder.program.as_deref().unwrap_or_default();
+    let pid = holder.pid.unwrap_or_default();
+    let clause = match holder.since {
+        Some(since) => format!(
+            "{} (pid {pid}) has held {what} since {}",
+            program.escape_debug(),
+            since.to_rfc3339()
+        ),
+        None => format!("{} (pid {pid}) holds {what}", program.escape_debug()),
+    };
+    error
+        .because(clause)
+        .detailing(ErrorDetails::Held { holder })
+}
+
+fn holder(disk: &dyn Disk, lock: &Path) -> Option<LockHolder> {
     let system = disk
         .stat(lock)
         .ok()
         .flatten()
         .and_then(|stat| disk.lock_holder(stat.identity));
     if let Some((pid, program)) = system {
-        return Some(format!(
-            "{} (pid {pid}) holds {what}",
-            program.escape_debug()
-        ));
+        return Some(LockHolder {
+            pid: Some(pid),
+            program: Some(program),
+            ..LockHolder::default()
+        });
     }
-    let word = durable::read(disk, lock).ok().flatten()?;
-    let word = Raw::parse(&word).ok()?;
-    let (pid, program) = (word.get("pid")?.i64()?, word.get("program")?.text()?);
-    let since = word.get("since")?.text()?;
-    Some(format!(
-        "{} (pid {pid}) has held {what} since {}",
-        program.escape_debug(),
-        since.escape_debug()
-    ))
+    let record = durable::read(disk, lock).ok().flatten()?;
+    let record = Raw::parse(&record).ok()?;
+    let pid = record.get("pid")?.i64()?;
+    Some(LockHolder {
+        pid: u32::try_from(pid).ok(),
+        program: Some(record.get("program")?.text()?.into_owned()),
+        since: Instant::parse(&record.get("since")?.text()?),
+        host: None,
+    })
 }

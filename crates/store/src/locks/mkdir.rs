@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, LockHolder, Result};
 
 use super::Wait;
 use super::acquire::try_until;
@@ -101,16 +101,20 @@ impl MkdirLock {
         let holder = read_owner(disk.as_ref(), path)?
             .as_deref()
             .and_then(MkdirOwner::parse);
-        Err(
-            Error::new(ErrorKind::Busy, format!("`{}` is locked", path.display()))
-                .because(match holder {
-                    Some(holder) => format!("process {} holds MyAgents' lock", holder.pid),
-                    None => "somebody holds MyAgents' lock without saying who".to_owned(),
-                })
-                .hinting(
-                    "try again when MyAgents has finished; if it has crashed, in half a minute",
-                ),
-        )
+        let busy = Error::new(ErrorKind::Busy, format!("`{}` is locked", path.display()));
+        let busy = match holder {
+            Some(owner) => busy
+                .because(format!("process {} holds MyAgents' lock", owner.pid))
+                .detailing(ErrorDetails::Held {
+                    holder: LockHolder {
+                        pid: Some(owner.pid),
+                        ..LockHolder::default()
+                    },
+                }),
+            None => busy.because("a process that did not write its id holds MyAgents' lock"),
+        };
+        Err(busy
+            .advising("try again when MyAgents has finished; if it has crashed, in half a minute"))
     }
 
     /// Returns the path of the folder.
@@ -131,10 +135,10 @@ impl MkdirLock {
         }
         Err(Error::new(
             ErrorKind::Busy,
-            format!("`{}` is not locked by us any more", self.path.display()),
+            format!("the lock `{}` was lost", self.path.display()),
         )
-        .because("somebody broke the lock while we held it")
-        .hinting("try again"))
+        .because("another process broke the lock while it was held")
+        .advising(Advice::Retry))
     }
 
     fn release(&self) -> Result<()> {

@@ -16,7 +16,7 @@ pub use acquire::Owner;
 pub(crate) use acquire::{HeldLock, Taker, try_every};
 pub use file_lock::{Locks, OsLock};
 pub use flock::AgentFlock;
-pub(crate) use holder::{holder, write_owner};
+pub(crate) use holder::{with_holder, write_owner};
 pub use mkdir::{Abandoned, MkdirLock, MkdirOwner, abandoned};
 
 pub use crate::lease::Wait;

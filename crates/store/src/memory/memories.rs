@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use crate::disk::{Disk, DiskFile, LockMode, OpenMode, StatKind, durable};
 
@@ -137,7 +137,7 @@ impl Memories {
                     ErrorKind::NotFound,
                     format!("memory of `{project}` has no page `{name}`"),
                 )
-                .hinting("see its pages with `boswell memory`"))),
+                .advising(Advice::ShowMemory))),
         })
     }
 
@@ -214,7 +214,7 @@ impl Memories {
             path.display(),
             (BETWEEN_TRIES * TRIES).as_secs()
         ))
-        .hinting("try again in a moment"))
+        .advising(Advice::RetryLater))
     }
 
     fn temp_name(&self) -> String {

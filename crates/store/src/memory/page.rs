@@ -133,10 +133,13 @@ pub fn checked_name(name: &str) -> Result<()> {
     };
     Err(Error::new(
         ErrorKind::Invalid,
-        format!("`{}` is no name for a memory page", name.escape_debug()),
+        format!(
+            "`{}` is not a valid name for a memory page",
+            name.escape_debug()
+        ),
     )
     .because(fault)
-    .hinting("use a name like `build-commands.md`"))
+    .advising("use a name like `build-commands.md`"))
 }
 
 #[cfg(test)]

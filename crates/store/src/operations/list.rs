@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use boswell_dialect::{Plan, Step};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 
 use crate::disk::StatKind;
 use crate::journal::{self, DamagedLine};
@@ -165,7 +165,7 @@ impl Runner {
                 ErrorKind::NotFound,
                 format!("there is no operation `{}`", id.escape_debug()),
             )
-            .hinting("list them with `boswell ops`")
+            .advising(Advice::ListOperations)
         })
     }
 }

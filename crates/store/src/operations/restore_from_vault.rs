@@ -11,7 +11,7 @@ use boswell_dialect::{
     EditRequest, FileInfo, FileKind, LockSpec, Modified, Plan, Precondition, SessionLocation, Step,
     by_name,
 };
-use boswell_model::{Error, ErrorKind, Framing, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Framing, Result, SessionRef};
 
 use super::RestoredCleanup;
 use super::agent_cleanup::CleanupRestore;
@@ -119,13 +119,13 @@ impl Runner {
             return Err(Error::new(
                 ErrorKind::Damaged,
                 format!(
-                    "{} cannot be told again about {}",
+                    "{} cannot list {} again",
                     shown(&before.key),
                     before.session
                 ),
             )
-            .because("it is damaged, or was before the session was deleted")
-            .hinting("write it anew with `boswell index --native --apply`, then restore"));
+            .because("it is damaged, or was damaged before the session was deleted")
+            .advising(Advice::RebuildAgentIndex.then("restore again")));
         };
         if merged != theirs {
             // `old` is the whole file, so that a change by a program without a lock makes the edit

@@ -1,7 +1,7 @@
 //! Restores sessions that were kept and then deleted by another program.
 
 use boswell_dialect::{Modified, Plan, Precondition, Step};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 
 use crate::runner::{Runner, State, place, read_state};
 use crate::vault::{ChunkedCopy, Reason};
@@ -19,8 +19,11 @@ impl Runner {
             .find(|file| file.key.ends_with(&format!("{}.jsonl", session.id)))
             .or(files.first());
         let Some(log) = log else {
-            return Err(Error::new(ErrorKind::NotFound, format!("the vault holds no files of {session}"))
-                .hinting("see what was deleted with `boswell ops`, and what is kept with `boswell keep status`"));
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("the vault holds no files of {session}"),
+            )
+            .advising(Advice::ListOperations.or(Advice::ShowKept)));
         };
         let stem = log.key.strip_suffix(".jsonl").unwrap_or(&log.key);
         let mut plan = Plan::new("restore", format!("restore {session} from kept copies"));
@@ -56,10 +59,7 @@ impl Runner {
                 format!("nothing of {session} is missing"),
             )
             .because("every file that was kept of it is in its place")
-            .hinting(format!(
-                "read it with `boswell show {}`",
-                session.to_argument()
-            )));
+            .advising(Advice::show(session)));
         }
         let operation = self.run(&log.root, &plan, session, Reason::Before)?;
         Ok(RestoredCleanup { operation, renewed })

@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use crate::runner::{
     Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, merge, place,
@@ -78,10 +78,10 @@ impl Runner {
         match self.find(id)? {
             (op, _) if op.is_final() => Err(Error::new(
                 ErrorKind::Denied,
-                format!("operation {id} cannot be taken back"),
+                format!("operation {id} cannot be undone"),
             )
             .because(format!("a {} leaves no copy of what it removes", op.kind))
-            .hinting("see what can be taken back with `boswell ops`")),
+            .advising(Advice::ListOperations)),
             (op, false) => Ok(op),
             _ => Err(undone_before(id)),
         }
@@ -91,9 +91,9 @@ impl Runner {
 fn undone_before(id: &str) -> Error {
     Error::new(
         ErrorKind::Conflict,
-        format!("operation {id} was taken back already"),
+        format!("operation {id} was already undone"),
     )
-    .hinting("see what was done, and what was taken back, with `boswell ops`")
+    .advising(Advice::ListOperations)
 }
 
 fn taking_back(op: &Operation) -> Start<'_> {
@@ -220,12 +220,14 @@ impl<'a> Undoing<'a> {
                         ErrorKind::Conflict,
                         format!("{} is taken", shown(&key)),
                     )
-                    .because("there is a new file where the old one would be put back")
-                    .hinting(format!(
-                        "move `{}` away, then run `boswell undo {}`",
-                        path.display(),
-                        self.op.id
-                    )));
+                    .because("there is a new file where the old one would be restored")
+                    .advising(
+                        Advice::from(format!("move `{}` away", path.display())).then(
+                            Advice::Undo {
+                                operation: Some(self.op.id.clone()),
+                            },
+                        ),
+                    ));
                 }
                 _ => return Err(self.changed_since(&key, newer)),
             }

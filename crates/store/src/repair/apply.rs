@@ -7,7 +7,7 @@ use boswell_dialect::{
     EditRequest, ExpectedState, LockSpec, Modified, Patch, Plan, Precondition, SessionLocation,
     Step,
 };
-use boswell_model::{Error, ErrorKind, Repair, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Repair, Result, SessionRef};
 
 use super::planner::RepairPlanner;
 use super::{RepairRequest, RepairStep, Repaired, verify};
@@ -33,8 +33,11 @@ impl Runner {
         request: &RepairRequest,
     ) -> Result<Repaired> {
         if request.in_place && request.steps.len() != 1 {
-            return Err(Error::new(ErrorKind::Invalid, "records are changed in place one step at a time")
-                .hinting("name the step with `--step N`, or leave out --in-place to have a repaired fork made"));
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                "records are changed in place one step at a time",
+            )
+            .advising(Advice::RepairByStep.or(Advice::RepairIntoFork)));
         }
         let mut done = Repaired::default();
         let operation = self.apply_repair(store, location, request, |bench| {
@@ -107,7 +110,7 @@ impl Runner {
             Err(error) => {
                 self.undo(&operation.id)?;
                 Err(error
-                    .because("the repaired file could not be read, so the repair was taken back"))
+                    .because("the repaired file could not be read, so the repair was rolled back"))
             }
         }
     }
@@ -243,7 +246,7 @@ fn with_fork(
             ErrorKind::Unsupported,
             format!("no fork of {} can be made", session.reference()),
         )
-        .hinting("change it in place, one step at a time: `--step N --in-place --apply`"));
+        .advising(Advice::RepairInPlace));
     };
     let plan = plan
         .requiring(unchanged(session, &from))

@@ -163,7 +163,7 @@ pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Fix>> {
         let end = head.at + head.len;
         let ended = session.view().payloads.payload(end, 1)?.first() == Some(&b'\n');
         let line = log.head(kept).map_or(0, |head| head.line);
-        let does = format!("drop it: the same record stands at line {line}");
+        let does = format!("drop it: the same record is at line {line}");
         let splice = Splice {
             at: head.at,
             len: head.len + u64::from(ended),

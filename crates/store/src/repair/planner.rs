@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use boswell_dialect::{Confidence, Depth, Fix, Patch, RepairInput, SessionLocation, Splice};
-use boswell_model::{Error, ErrorKind, Framing, ProblemKind, Repair, Result};
+use boswell_model::{Advice, Error, ErrorKind, Framing, ProblemKind, Repair, RequestInput, Result};
 
 use super::byte_fixes::Keep;
 use super::fix_selection::{accept, changed};
@@ -62,11 +62,12 @@ impl<'a> RepairPlanner<'a> {
         late: Vec<Vec<u8>>,
     ) -> Result<Self> {
         if location.framing != Framing::Lines || location.key.is_none() {
-            return Err(Error::new(ErrorKind::Unsupported, format!("session {} is no log of lines", location.id))
-                .because("only logs of one record a line can be repaired")
-                .hinting(
-                    "see what is wrong with `boswell check`; deleted and changed files come back with `boswell undo`",
-                ));
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("session {} is not a log of lines", location.id),
+            )
+            .because("only logs of one record a line can be repaired")
+            .advising(Advice::Check { session: None }.or(Advice::Undo { operation: None })));
         }
         let original = Rc::new(PatchedSession::of(store.read(location, Depth::Pairs)?));
         let wrote = original.meta().agent_version.as_deref();
@@ -87,9 +88,11 @@ impl<'a> RepairPlanner<'a> {
             excluded = exclusive(store, &repair_input, &goals)?;
         }
         if let Some(why) = excluded.filter(|_| !request.goals.is_empty()) {
-            return Err(Error::new(ErrorKind::Conflict, "the goals exclude each other")
-                .because(why)
-                .hinting("repair for one of them: leave out --for, or settle the branch first with `boswell branch`"));
+            return Err(
+                Error::new(ErrorKind::Conflict, "the goals exclude each other")
+                    .because(why)
+                    .advising(Advice::Omit(RequestInput::TargetReader).or(Advice::ChooseLeaf)),
+            );
         }
         Ok(RepairPlanner {
             store,
@@ -215,14 +218,18 @@ impl<'a> RepairPlanner<'a> {
                     ErrorKind::NotFound,
                     format!("the plan has no step {number}"),
                 )
-                .hinting(format!(
-                    "see its steps with `boswell repair {}`",
-                    self.original.reference().to_argument()
-                )));
+                .advising(self.show_repair()));
             };
             wanted.push(step);
         }
         Ok(wanted)
+    }
+
+    fn show_repair(&self) -> Advice {
+        Advice::ShowRepair {
+            session: Some(self.original.reference().to_string()),
+            likely: false,
+        }
     }
 
     /// Refuses changes of records while byte fixes are pending: a fork is made of records, which
@@ -234,12 +241,11 @@ impl<'a> RepairPlanner<'a> {
         {
             return Err(Error::new(
                 ErrorKind::Conflict,
-                "bytes must be put in order before records are changed",
+                "bytes must be repaired before records are changed",
             )
-            .hinting(format!(
-                "first run `boswell repair {} --apply`",
-                self.original.reference().to_argument()
-            )));
+            .advising(Advice::Repair {
+                session: self.original.reference().to_string(),
+            }));
         }
         Ok(())
     }
@@ -265,11 +271,8 @@ impl<'a> RepairPlanner<'a> {
             ErrorKind::Conflict,
             format!("step {} follows from other steps", step.number),
         )
-        .because("it is about what they leave")
-        .hinting(format!(
-            "take those before it first; `boswell repair {}` numbers them",
-            self.original.reference().to_argument()
-        )))
+        .because("it repairs what they leave")
+        .advising(Advice::from("choose the steps before it first").also(self.show_repair())))
     }
 
     /// Returns whether a step of the plan is this fix of the first round.
@@ -392,20 +395,17 @@ impl<'a> RepairPlanner<'a> {
         let last = steps.last().map(|step: &RepairStep| {
             let line = step.line.map(|line| line.to_string()).unwrap_or_default();
             format!(
-                "line {line}, {}: {} comes up again and again",
+                "line {line}, {}: {} is found again and again",
                 step.problem.word(),
                 step.does
             )
         });
         Err(Error::new(
             ErrorKind::Internal,
-            format!(
-                "repairing session {} does not come to an end",
-                self.location.id
-            ),
+            format!("the repair of session {} does not end", self.location.id),
         )
         .because(last.unwrap_or_default())
-        .hinting("take single steps with `--step N`, and please report this"))
+        .advising(Advice::RepairByStep.also("please report this")))
     }
 
     fn takes(&self, fix: &Fix) -> bool {

@@ -1,7 +1,7 @@
 //! Selects the readers (agent versions and SDKs) that a repair serves.
 
 use boswell_dialect::{Dialect, KnownReader};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result};
 
 use super::RepairRequest;
 
@@ -56,14 +56,14 @@ fn unknown_reader(dialect: &dyn Dialect, name: &str) -> Error {
     let error = Error::new(
         ErrorKind::Invalid,
         format!(
-            "`{}` is no known reader of {}",
+            "`{}` is not a known reader of {}",
             name.escape_debug(),
             dialect.facts().title
         ),
     );
     match known.as_slice() {
-        [] => error.hinting("leave out --for: nothing is known about readers of this dialect"),
-        known => error.hinting(format!("known are {}", known.join(", "))),
+        [] => error.advising(Advice::Omit(RequestInput::TargetReader)),
+        known => error.advising(format!("known are {}", known.join(", "))),
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
         )
         .unwrap_err();
         assert!(
-            error.hint().is_some_and(|hint| hint.contains("2.1.50, ")),
+            matches!(error.advice(), Some(Advice::Plain(known)) if known.contains("2.1.50, ")),
             "{error}"
         );
     }

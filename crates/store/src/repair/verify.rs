@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use boswell_model::{Error, ErrorKind, Flags, Result, Slot, Tip};
+use boswell_model::{Advice, Error, ErrorKind, Flags, Result, Slot, Tip};
 
 use super::patched_session::PatchedSession;
 use crate::Session;
@@ -54,9 +54,9 @@ pub(super) fn verify(
             "the repair was not carried out: its result would not be better",
         )
         .because(format!(
-            "{gone} records would be gone, and {changed} were to change"
+            "{gone} records would be missing, but only {changed} were to change"
         ))
-        .hinting("take fewer steps with `--step N`, and please report this"));
+        .advising(Advice::RepairByStep.also("please report this")));
     }
     let ((was, _), (is, _)) = (before.reach()?, after.reach()?);
     // A recovered record can become the new tip, on a shorter branch. That is accepted if the old
@@ -69,9 +69,10 @@ pub(super) fn verify(
         .because(format!(
             "the agent would reach {is} entries instead of {was}"
         ))
-        .hinting(
-            "take the likely steps too with `--likely`; see them with `boswell repair S --likely`",
-        ));
+        .advising(Advice::RepairLikely.also(Advice::ShowRepair {
+            session: None,
+            likely: true,
+        })));
     }
     Ok(())
 }

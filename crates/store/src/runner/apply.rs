@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::change::{Change, FileFacts};
 use super::compile::Content;
@@ -166,7 +166,7 @@ impl Executor<'_> {
         if stat.len != after.len {
             return Err(Error::new(
                 ErrorKind::Unavailable,
-                format!("`{}` came out short", temp.display()),
+                format!("`{}` was written incompletely", temp.display()),
             ));
         }
         let time = after.modified.map_or(stat.modified, i128::from);
@@ -315,6 +315,6 @@ pub(crate) fn changed(path: &Path) -> Error {
         ErrorKind::Conflict,
         format!("`{}` changed meanwhile", path.display()),
     )
-    .because("somebody else is writing to it")
-    .hinting("try again when they have finished")
+    .because("another process is writing to it")
+    .advising(Advice::RetryLater)
 }

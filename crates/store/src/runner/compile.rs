@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::{Assertion, Modified, Patch, Plan, Step};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::change::{Change, FileFacts, State, States};
 use super::paths::{place, shown};
@@ -163,7 +163,7 @@ impl Lowering<'_> {
             Step::Verify { key, is } => self.verify(key, is),
             other => Err(Error::new(
                 ErrorKind::Unsupported,
-                format!("nobody knows how to {other}"),
+                format!("this version does not know how to {other}"),
             )),
         }
     }
@@ -184,8 +184,8 @@ impl Lowering<'_> {
                 ErrorKind::Unsupported,
                 format!("`{}` is a link to a folder elsewhere", path.display()),
             )
-            .because("what lies behind it may belong to others, so it is not removed")
-            .hinting("take the link away, and try again"));
+            .because("what it leads to may belong to other programs, so it is not removed")
+            .advising("remove the link, and try again"));
         }
         Ok(())
     }
@@ -366,7 +366,7 @@ impl Lowering<'_> {
             format!("{} would not become what it should", shown(key)),
         )
         .because("it is not what it was when the plan was made")
-        .hinting("try again"))
+        .advising(Advice::Retry))
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn place(root: &Path, key: &str) -> Result<PathBuf> {
         if leads_out || (cfg!(windows) && part.contains(['\\', ':'])) {
             return Err(Error::new(
                 ErrorKind::Invalid,
-                format!("{} is no key of a file in the store", shown(key)),
+                format!("{} is not a key of a file in the store", shown(key)),
             ));
         }
         path.push(part);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::change::{Change, State, States};
 use super::compile::read_state;
@@ -58,11 +58,8 @@ impl Runner {
             if self.is_torn(op, change)?
                 && let Some(grown) = self.matches(op, &current, expected, Some(key))?
             {
-                return Ok(Position {
-                    done,
-                    torn: true,
-                    grown,
-                });
+                let torn = true;
+                return Ok(Position { done, torn, grown });
             }
         }
         for (done, expected) in snapshots.iter().enumerate().rev() {
@@ -72,16 +69,19 @@ impl Runner {
         }
         Err(Error::new(
             ErrorKind::Conflict,
-            format!("operation {} can neither be finished nor taken back", op.id),
+            format!(
+                "operation {} can be neither finished nor rolled back",
+                op.id
+            ),
         )
         .because(format!(
-            "{} is not what the operation knows",
+            "{} is neither as before the operation nor as after it",
             self.stranger(&current, &snapshots)
         ))
-        .hinting("what it changed is in the vault: see `boswell ops`"))
+        .advising(Advice::from("what it changed is in the vault").also(Advice::ListOperations)))
     }
 
-    /// The states on disk of all files that the snapshots speak of.
+    /// Returns the current states of all files in the snapshots.
     fn current(&self, op: &Operation, snapshots: &[States]) -> Result<States> {
         let mut current = States::new();
         for key in snapshots.iter().flat_map(States::keys) {

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use boswell_dialect::{ExpectedState, Precondition};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::apply::changed;
 use super::change::{Change, State};
@@ -40,7 +40,7 @@ impl Runner {
                 other => {
                     return Err(Error::new(
                         ErrorKind::Unsupported,
-                        format!("nobody knows how to check: {other}"),
+                        format!("this version does not know how to check: {other}"),
                     ));
                 }
             }
@@ -54,7 +54,7 @@ impl Runner {
         let Some(stat) = stat else {
             return Err(Error::new(
                 ErrorKind::Conflict,
-                format!("`{}` is not there any more", path.display()),
+                format!("`{}` does not exist any more", path.display()),
             ));
         };
         let same = was.len.is_none_or(|len| len == stat.len)
@@ -97,7 +97,7 @@ impl Runner {
                 format!("`{}` is in use", path.display()),
             )
             .because(format!("{} is at work on it", who.escape_debug()))
-            .hinting("try again when it has ended")),
+            .advising(Advice::RetryLater)),
         }
     }
 }
@@ -112,8 +112,8 @@ pub(super) fn refuse_unsettled(op: &Operation, open: &[Recovered]) -> Result<()>
         let mut keys = op.changes.iter().flat_map(Change::keys);
         if unsettled.root == op.root && keys.any(|key| unsettled.initial.contains_key(key)) {
             return Err(Error::new(ErrorKind::Conflict, format!("operation {} is unfinished", unsettled.id))
-                .because("it was interrupted, and somebody changed its files before it could be finished or taken back")
-                .hinting("see it with `boswell ops`"));
+                .because("it was interrupted, and its files were changed before it could be finished or rolled back")
+                .advising(Advice::ListOperations));
         }
     }
     Ok(())

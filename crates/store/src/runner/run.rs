@@ -234,9 +234,9 @@ impl Runner {
             Ok(()) => self.record(op),
             Err(error) => Err(match self.take_back(op, reached, contents) {
                 Ok(()) => error,
-                Err(_) => {
-                    error.because("it could not be taken back at once; the next change made by boswell settles it")
-                }
+                Err(_) => error.because(
+                    "it could not be rolled back now; the next change that boswell makes does it",
+                ),
             }),
         }
     }
@@ -418,7 +418,7 @@ impl Runner {
             .and_then(|_lock| journal::append(self.disk.as_ref(), &log, &[op.to_json()]));
         written.map_err(|error| {
             error.because(format!(
-                "the change was made but not written down; operation {} is finished by the next one",
+                "the change was made but not recorded; the next operation finishes operation {}",
                 op.id
             ))
         })?;

@@ -1,4 +1,4 @@
-//! Which records of a session name blobs.
+//! Finds the records of a session that name blobs.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use boswell_model::{Error, Line, Result, Slot};
 use super::Session;
 use crate::blobs::{self, BlobId};
 
-/// What else is looked for while a log is read.
+/// What else is collected while a log is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LookFor {
     /// Nothing.
@@ -21,7 +21,7 @@ pub(crate) enum LookFor {
 pub(super) struct BlobRefs(Vec<u64>);
 
 impl BlobRefs {
-    /// Looks at the next line.
+    /// Examines the next line.
     pub(super) fn look(&mut self, line: &Line<'_>) {
         if blobs::names_any(line.bytes) {
             self.0.push(line.number);
@@ -34,7 +34,7 @@ impl BlobRefs {
 }
 
 impl Session {
-    /// Every blob that its records name; none where its store has no blobs.
+    /// Returns every blob that its records name; empty if its store has no blobs.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl Session {
         Ok(named)
     }
 
-    /// Blobs that a record names and that are missing or are not what their name says.
+    /// Returns blobs that a record names and that are missing or do not match their hash.
     pub(crate) fn unreadable_blobs(&self, slot: Slot) -> Result<Vec<(BlobId, Error)>> {
         let Some(blobs) = &self.blobs else {
             return Ok(Vec::new());

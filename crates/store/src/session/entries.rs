@@ -1,4 +1,4 @@
-//! Iterates over entries and reads each one when it is asked for.
+//! Iterates over entries and reads each one on demand.
 
 use boswell_model::{EntryId, Result, Slot};
 
@@ -13,26 +13,26 @@ pub struct Entries<'s> {
 }
 
 impl Session {
-    /// Every entry in file order, the header too where the format has one; `.rev()` begins at the
-    /// end.
+    /// Iterates over every entry in file order, including the header if the format has one;
+    /// `.rev()` begins at the end.
     ///
-    /// A record is read when the iterator reaches it, so that memory follows one entry, not the
-    /// session.
+    /// A record is read when the iterator reaches it, so that memory is bounded by one entry, not
+    /// by the session.
     pub fn entries(&self) -> Entries<'_> {
         self.entries_of(self.log().slots().collect())
     }
 
-    /// The entries of the current branch, from its root to where the conversation stands.
+    /// Iterates over the entries of the current branch, from its root to the tip.
     ///
     /// # Errors
     ///
-    /// An I/O error if the records that decide on the branch cannot be read.
+    /// An I/O error if the records that decide the branch cannot be read.
     pub fn branch_entries(&self) -> Result<Entries<'_>> {
         Ok(self.entries_of(self.branch(self.tip()?)?))
     }
 
-    /// A page of entries in file order: up to `limit` that follow the entry `after`, or the first
-    /// ones.
+    /// Returns a page of entries in file order: up to `limit` entries after the entry `after`, or
+    /// the first ones.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl Iterator for Entries<'_> {
         self.slots.size_hint()
     }
 
-    // Passed entries are not read.
+    // Skipped entries are not read.
     fn nth(&mut self, n: usize) -> Option<Self::Item> {
         self.slots.nth(n).map(|slot| self.session.entry(slot))
     }

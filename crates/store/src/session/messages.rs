@@ -1,4 +1,4 @@
-//! What a model would be sent, as typed messages.
+//! The context of a session as typed messages.
 
 use boswell_dialect::{ChatMessage, ChatReader};
 use boswell_model::{Result, Tip};
@@ -6,12 +6,12 @@ use boswell_model::{Result, Tip};
 use super::Session;
 
 impl Session {
-    /// What a model would be sent where the conversation stands.
+    /// Returns the context at the tip: the messages that would be sent to the model.
     ///
-    /// The messages have the same types in every dialect, those of a [`Draft`](crate::Draft). The
-    /// results of tools are messages of their own, also where an agent puts several into one
-    /// message of the user. [`context`](Session::context) and [`render`](Session::render) give the
-    /// agent's own JSON instead, one message at a time.
+    /// The messages have the same types in every dialect, those of a [`Draft`](crate::Draft). Tool
+    /// results are separate messages, even if an agent puts several into one user message.
+    /// [`context`](Session::context) and [`render`](Session::render) return the agent's own JSON
+    /// instead, one message at a time.
     ///
     /// # Errors
     ///

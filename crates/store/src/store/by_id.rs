@@ -1,7 +1,7 @@
 //! Finds a session of a store by its id.
 
 use boswell_dialect::{Depth, ForkOrigin, ForkScope, NewSession, SessionLocation};
-use boswell_model::{Error, ErrorKind, Framing, Result, SessionId};
+use boswell_model::{Advice, Error, ErrorKind, Framing, Result, SessionId};
 
 use super::Store;
 use crate::Session;
@@ -44,7 +44,7 @@ impl Store {
                     ErrorKind::NotFound,
                     format!("there is no session `{}`", id.as_str().escape_debug()),
                 )
-                .hinting("see the sessions with `boswell list --hidden`")
+                .advising(Advice::list_all())
             })
     }
 

@@ -17,12 +17,12 @@ use crate::disk::{Disk, RealDisk, StatKind};
 /// How much of a file is read to find out whether it is one document.
 const LARGEST_WHOLE: u64 = 64 << 20;
 
-/// How much is looked at first to find out whose a file is.
+/// How much of a file is read first to recognise its dialect.
 const FIRST_LOOK: u64 = 8 << 10;
 
 impl Stores {
-    /// A session given by the path of its file: the store that holds it, else one made
-    /// for this file alone.
+    /// Returns the session of a file: in the store that contains it, else in one made for this file
+    /// alone.
     pub fn at_path(&self, path: &Path) -> Result<(Store, SessionLocation)> {
         let absolute =
             std::path::absolute(path).map_err(|error| Error::io(path.display(), "find", error))?;
@@ -71,8 +71,8 @@ impl Stores {
         ))
     }
 
-    /// The file that a path leads to. Who names a link means the file; a link in a store was found
-    /// there, and may be planted.
+    /// Resolves a symbolic link. A user who names a link means the file; a link inside a store was
+    /// discovered and may be planted.
     fn behind_link(&self, path: PathBuf) -> Result<PathBuf> {
         let fault = |error| Error::io(path.display(), "find", error);
         if !RealDisk.is_link(&path).map_err(fault)? {
@@ -160,8 +160,7 @@ fn whose(
     } else {
         None
     };
-    // A log may begin in the middle of something; only what is JSON from end to
-    // end is one document.
+    // A log may begin with a torn line; only a file that is completely JSON is one document.
     let whole = whole
         .filter(|bytes| scanned.is_empty() || Raw::parse(without_bom(bytes).trim_ascii()).is_ok());
     let mut members = Vec::new();
@@ -196,8 +195,7 @@ fn whose(
     Ok((dialect, framing))
 }
 
-/// The dialect that knows the first few lines for its own beyond doubt: then no
-/// more need be looked at.
+/// Returns the dialect that recognises the first few lines with certainty: then no more is read.
 fn certainly(head: &[u8], name: &str, folders: &[String]) -> Option<&'static dyn Dialect> {
     if spans_lines(head) {
         return None;
@@ -238,7 +236,7 @@ fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
 
-/// The lines, each from where its first object may begin.
+/// Iterates over the lines, each from where its first object may begin.
 fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(bytes);
     let lines = std::iter::from_fn(move || {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use boswell_dialect::{Discovered, Files, MemoryFile, SessionLocation, Skipping};
-use boswell_model::{Error, ErrorKind, Problem, ProblemKind, Result, shell_quote};
+use boswell_model::{Advice, Error, ErrorKind, Problem, ProblemKind, Result};
 
 use super::Store;
 use crate::backend::BackendFiles;
@@ -20,10 +20,11 @@ pub struct Listing {
     pub unlisted: Vec<(String, Problem)>,
 }
 
-/// The sessions that were found, and the folders that could not be listed, with the reason.
+/// The items that were found, and the folders that could not be listed, with the reason.
 pub type Partly<T> = (Vec<T>, Vec<(String, Error)>);
 
-/// The folders of a store that could not be listed, each as an error: their sessions are missing.
+/// Returns the folders of a store that could not be listed, each as an error: their sessions are
+/// missing.
 pub fn unlisted(folders: &[(String, Problem)], store: &Store) -> Vec<Error> {
     let error = |(key, problem): &(String, Problem)| {
         Error::new(
@@ -31,7 +32,7 @@ pub fn unlisted(folders: &[(String, Problem)], store: &Store) -> Vec<Error> {
             format!("`{}` was left out", store.backend().describe(key)),
         )
         .because(problem.detail.clone())
-        .hinting("make it readable, and try again")
+        .advising("make it readable, and try again")
     };
     folders.iter().map(error).collect()
 }
@@ -72,7 +73,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Sessions of excluded projects, which [`list`](Store::list) leaves out.
+    /// Returns the sessions of excluded projects, which [`list`](Store::list) omits.
     ///
     /// # Errors
     ///
@@ -108,27 +109,27 @@ impl Store {
         Ok(found)
     }
 
-    /// Takes files out of a listing whose names are not ids: an id such as `--help` would
-    /// be an option wherever it is typed or handed to an agent. The files stay as they
-    /// are, and are reported.
+    /// Removes files from a listing whose names are not ids: an id such as `--help` would be an
+    /// option on a command line. The files stay, and are reported.
     fn refuse_odd_ids(&self, found: &mut Discovered) {
         let problems = &mut found.problems;
         found.sessions.retain(|it| {
             let usable = self.dialect.is_usable(it);
             if let (false, Some(key)) = (usable, &it.key) {
-                let path = shell_quote(&self.backend.describe(key));
                 let detail = format!(
-                    "its name is not a session id of {}, so it is not listed; read it with `boswell show {path}`",
+                    "its name is not a session id of {}, so it is not listed",
                     self.dialect.facts().title
                 );
-                problems.push((key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
+                let problem = Problem::of_file(ProblemKind::Unreadable, detail)
+                    .advising(Advice::show(self.backend.describe(key)));
+                problems.push((key.clone(), problem));
             }
             usable
         });
     }
 
-    /// The `count` sessions whose logs changed last, newest first, from the ends
-    /// of their logs alone.
+    /// Returns the `count` sessions whose logs changed last, newest first, from the ends of their
+    /// logs alone.
     ///
     /// # Errors
     ///
@@ -144,8 +145,8 @@ impl Store {
             .collect()
     }
 
-    /// Memory files of every project that is not excluded, as far as folders can be listed; and
-    /// those that cannot, with the reason.
+    /// Returns the memory files of every project that is not excluded, as far as folders can be
+    /// listed; also returns those that cannot, with the reason.
     ///
     /// # Errors
     ///
@@ -177,7 +178,7 @@ impl Store {
     }
 }
 
-/// The folders of sessions, each with a slash behind it.
+/// Returns the folders of sessions, each with a trailing slash.
 fn folders_of(sessions: &[SessionLocation]) -> HashSet<String> {
     let mut folders = HashSet::new();
     for session in sessions {

@@ -12,18 +12,18 @@ use crate::resolve::same_folder;
 use crate::store::{Summary, unlisted};
 use crate::{Session, Store};
 
-/// A store of a set, by its place in it.
+/// A store of a set, by its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoreId(pub usize);
 
-/// A place that was looked at, whether or not a store is there.
+/// A place that was examined for a store.
 #[derive(Debug, Clone)]
 pub struct StoreLocation {
     /// Name of the dialect.
     pub dialect: &'static str,
     /// The folder.
     pub root: PathBuf,
-    /// Whether it exists.
+    /// Whether the folder exists.
     pub exists: bool,
 }
 
@@ -32,22 +32,22 @@ pub struct StoreLocation {
 pub struct Stores {
     stores: Vec<Store>,
     places: Vec<StoreLocation>,
-    /// Sessions in the vault, each a store of its own; their places in the set follow
-    /// those of the stores.
+    /// Sessions in the vault, each as a store; their indexes follow those of the stores.
     archived: Vec<Store>,
 }
 
-/// A session of a set, with the store that holds it.
+/// A session of a set, with its store.
 #[derive(Debug, Clone)]
 pub struct StoredSession {
     /// The store.
     pub store: StoreId,
-    /// Where it is there.
+    /// Its location in the store.
     pub location: SessionLocation,
 }
 
 impl Stores {
-    /// The stores of every known agent that exist in this environment, and boswell's own in `home`.
+    /// Returns the existing stores of every known agent in this environment, and boswell's own in
+    /// `home`.
     pub fn discover(env: &Environment, home: &Path) -> Stores {
         let mut stores = Stores::default();
         if let Some(own) = by_name("boswell") {
@@ -61,7 +61,7 @@ impl Stores {
         stores
     }
 
-    /// Adds a store that was named, whether or not its folder exists.
+    /// Adds a named store, whether or not its folder exists.
     pub fn add(&mut self, dialect: &str, root: impl Into<PathBuf>) -> Result<()> {
         let Some(dialect) = by_name(dialect) else {
             let known: Vec<_> = all().iter().map(|d| d.name()).collect();
@@ -69,7 +69,7 @@ impl Stores {
                 ErrorKind::Invalid,
                 format!("there is no dialect `{}`", dialect.escape_debug()),
             )
-            .hinting(format!("known dialects: {}", known.join(", "))));
+            .advising(format!("known dialects: {}", known.join(", "))));
         };
         let root = root.into();
         let exists = is_folder(&root);
@@ -82,8 +82,8 @@ impl Stores {
         Ok(())
     }
 
-    /// Adds a store that the settings name, with what the user calls it. One that was found
-    /// already only gets its name.
+    /// Adds a store from the settings, with the user's name for it. A store that was already
+    /// discovered only gets the name.
     pub fn add_labelled(
         &mut self,
         dialect: &str,
@@ -117,7 +117,7 @@ impl Stores {
         self
     }
 
-    /// Leaves sessions of these projects out, also of what is archived.
+    /// Excludes sessions of these projects, including archived ones.
     #[must_use]
     pub fn excluding(mut self, exclusion: Option<&Arc<Exclusion>>) -> Stores {
         for store in self.stores.iter_mut().chain(&mut self.archived) {
@@ -132,8 +132,8 @@ impl Stores {
         self.clone().excluding(None)
     }
 
-    /// Sessions of excluded projects, which are listed nowhere. Stores that cannot be
-    /// listed are passed over.
+    /// Returns the sessions of excluded projects, which no listing contains. Stores that cannot be
+    /// listed are skipped.
     pub fn excluded(&self) -> Vec<StoredSession> {
         let of = |(store, it): (StoreId, &Store)| {
             let hidden = it.excluded().unwrap_or_default();
@@ -145,12 +145,12 @@ impl Stores {
         self.iter_with_archived().flat_map(of).collect()
     }
 
-    /// Adds a store that is open already.
+    /// Adds an open store.
     pub fn add_store(&mut self, store: Store) {
         self.stores.push(store);
     }
 
-    /// Adds sessions of these places that are archived: they are found and read like others.
+    /// Adds archived sessions of these places: they are found and read like others.
     #[must_use]
     pub fn with_archived(mut self, archived: Vec<Store>) -> Stores {
         let known = |it: &Store| {
@@ -188,7 +188,7 @@ impl Stores {
         });
     }
 
-    /// The stores, in the order in which they are shown.
+    /// Iterates over the stores in display order.
     pub fn iter(&self) -> impl Iterator<Item = (StoreId, &Store)> {
         self.stores
             .iter()
@@ -196,7 +196,7 @@ impl Stores {
             .map(|(i, store)| (StoreId(i), store))
     }
 
-    /// The stores and what is archived of them.
+    /// Iterates over the stores and their archived sessions.
     pub fn iter_with_archived(&self) -> impl Iterator<Item = (StoreId, &Store)> {
         self.stores
             .iter()
@@ -205,20 +205,20 @@ impl Stores {
             .map(|(i, store)| (StoreId(i), store))
     }
 
-    /// A store of the set.
+    /// Returns a store of the set.
     pub fn get(&self, id: StoreId) -> Option<&Store> {
         self.stores
             .get(id.0)
             .or_else(|| self.archived.get(id.0.checked_sub(self.stores.len())?))
     }
 
-    /// Every place that was looked at.
+    /// Returns every place that was examined.
     pub fn locations(&self) -> &[StoreLocation] {
         &self.places
     }
 
-    /// Every session of every store, from names alone. A store or folder that cannot be listed is
-    /// left out and its error kept.
+    /// Returns every session of every store, from names alone. Stores and folders that cannot be
+    /// listed are returned as errors.
     pub fn held(&self) -> (Vec<StoredSession>, Vec<(StoreId, Error)>) {
         let mut held = Vec::new();
         let mut errors = Vec::new();
@@ -243,7 +243,7 @@ impl Stores {
         (held, errors)
     }
 
-    /// Symbolic links of every store that were met so far and lead out of it: the store,
+    /// Returns the symbolic links that were found so far and lead out of their store: the store,
     /// and the key of each.
     pub fn outside_links(&self) -> Vec<(StoreId, String)> {
         let of = |(id, store): (StoreId, &Store)| {
@@ -257,8 +257,8 @@ impl Stores {
         self.iter().flat_map(of).collect()
     }
 
-    /// Looks at every session, in parallel. Sessions that cannot be looked at
-    /// come with their error.
+    /// Reads the summary of every session, in parallel. Sessions that cannot be read are returned
+    /// with their error.
     pub fn summaries(&self) -> Summaries {
         let (held, errors) = self.held();
         let workers = std::thread::available_parallelism().map_or(2, |n| n.get().min(8));
@@ -324,7 +324,7 @@ impl Stores {
 pub struct Summaries {
     /// The sessions.
     pub sessions: Vec<(StoreId, Summary)>,
-    /// Sessions that could not be looked at.
+    /// Sessions that could not be read.
     pub session_errors: Vec<(StoreId, SessionLocation, Error)>,
     /// Stores that could not be listed.
     pub store_errors: Vec<(StoreId, Error)>,

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Result, SessionRef};
 
 use super::rewrite::{Become, RewrittenCopy};
 use super::{Theirs, Vault, names_one, session_ref};
@@ -308,7 +308,7 @@ impl Vault {
                     ErrorKind::Conflict,
                     format!("`{}` shrank while it was kept", path.display()),
                 )
-                .hinting("try again"));
+                .advising(Advice::Retry));
             }
             record.pieces.push(self.save_piece(&bytes)?);
             record.len += got as u64;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 
 use super::object;
 use super::record::{Reason, VaultRecord};
@@ -129,7 +129,7 @@ impl Vault {
                         record.root.join(&record.key).display()
                     ),
                 )
-                .hinting("try again"));
+                .advising(Advice::Retry));
             }
             self.disk
                 .rename(&temp, &path)
@@ -273,5 +273,5 @@ fn gone(sha256: Digest) -> Error {
         ErrorKind::NotFound,
         format!("there is no copy {sha256} in the vault"),
     )
-    .because("it was purged, or kept for no longer")
+    .because("it was purged, or its retention has ended")
 }

@@ -144,7 +144,7 @@ impl Vault {
                 ErrorKind::Conflict,
                 format!("operation {op} on {session} is unfinished"),
             )
-            .hinting("any writing command finishes it; then try again"));
+            .advising("the next command that writes finishes it; then try again"));
         }
         for session in sessions {
             self.locks.remove_log_links(&lock_name(session))?;

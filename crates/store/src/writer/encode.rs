@@ -11,7 +11,7 @@
 //! Nothing here writes to the log: lines are collected in a [`Batch`].
 
 use boswell_dialect::{Append, Body, Draft, EntryStamp, IdSource, Parent, SessionFacts};
-use boswell_model::{EntryId, Error, ErrorKind, Instant, Part, Result};
+use boswell_model::{Advice, EntryId, Error, ErrorKind, Instant, Part, Result};
 
 use super::batch::{Batch, Encoded};
 use super::id_index::KnownIds;
@@ -179,9 +179,9 @@ impl State {
             if own_id.is_some() && draft.id.is_some() || moved && draft.parent != Parent::Tip {
                 return Err(Error::new(
                     ErrorKind::Invalid,
-                    "an entry has one id and one parent, and was given two",
+                    "an entry has one id and one parent, and the record and the request give different ones",
                 )
-                .hinting("leave them out of the record or out of the request"));
+                .advising("leave them out of the record or out of the request"));
             }
             if let Some(id) = own_id.as_deref()
                 && self.is_written(dialect, id, draft, batch)?
@@ -226,7 +226,7 @@ impl State {
             ErrorKind::NotFound,
             format!("the session has no entry `{}`", id.escape_debug()),
         )
-        .hinting("see its entries with `boswell tree`"))
+        .advising(Advice::ShowTree))
     }
 
     fn is_written(
@@ -244,7 +244,7 @@ impl State {
                     id.escape_debug()
                 ),
             )
-            .hinting("give the new entry an id of its own, or none")
+            .advising("give the new entry an id of its own, or none")
         };
         if batch.has(id) {
             return Err(conflict());

@@ -13,7 +13,7 @@
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
 use boswell_dialect::{Body, Draft, Parent};
-use boswell_model::{EntryId, Error, ErrorKind, Result, Revision};
+use boswell_model::{Advice, EntryId, Error, ErrorKind, Result, Revision};
 
 use super::Inner;
 use super::batch::{Batch, Drafts};
@@ -66,7 +66,7 @@ impl QueueSlot {
                 *kind,
                 format!("the entry was not written: {text}"),
             )
-            .hinting("open the session again and append it there")),
+            .advising(Advice::ReopenSession)),
             None => Err(acknowledged_unwritten()),
         }
     }

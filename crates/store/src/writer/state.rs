@@ -18,7 +18,9 @@
 //! `encode.rs`.
 
 use boswell_dialect::{Append, Depth, Draft, Reader};
-use boswell_model::{EntryId, Error, ErrorKind, Result, Revision, SessionMeta};
+use boswell_model::{
+    Advice, EntryId, Error, ErrorDetails, ErrorKind, Result, Revision, SessionMeta,
+};
 
 use super::batch::Batch;
 use super::encode::With;
@@ -136,9 +138,9 @@ impl State {
         }
         Err(Error::new(
             ErrorKind::Busy,
-            "others keep adding to the session before us",
+            "other processes keep appending to the session first",
         )
-        .hinting("try again"))
+        .advising(Advice::Retry))
     }
 
     /// Takes the append lock, and reads what other writers added.
@@ -181,7 +183,7 @@ impl State {
         if self.hidden && drafts.iter().any(Draft::is_answer) {
             if let Err(error) = self.log.publish() {
                 self.latch(&error);
-                return Err(AppendError::Failed(error.because(self.entries_in_doubt())));
+                return Err(AppendError::Failed(self.naming_unacknowledged(error)));
             }
             self.hidden = false;
         }
@@ -211,7 +213,7 @@ impl State {
                 // cannot know which: the next one reads them from the log.
                 self.mark_in_doubt(batch);
                 self.latch(&error);
-                return Err(AppendError::Failed(error.because(self.entries_in_doubt())));
+                return Err(AppendError::Failed(self.naming_unacknowledged(error)));
             }
             start => start?,
         };
@@ -260,7 +262,7 @@ impl State {
                 if expected.fits(&actual) {
                     return Ok(());
                 }
-                (expected.to_string(), actual.to_string())
+                (expected.to_string(), Some(actual.to_string()))
             }
             Expect::Leaf(leaf)
                 if !dialect.facts().parent_needs_full_log
@@ -268,23 +270,21 @@ impl State {
             {
                 return Ok(());
             }
-            Expect::Leaf(leaf) => (
-                leaf.to_string(),
-                self.leaf(dialect)?
-                    .map_or_else(|| "the root".to_owned(), String::from),
-            ),
+            Expect::Leaf(leaf) => (leaf.to_string(), self.leaf(dialect)?.map(String::from)),
         };
-        if expected == actual {
+        if Some(&expected) == actual.as_ref() {
             return Ok(());
         }
+        let found = actual.as_deref().unwrap_or("the root");
         Err(Error::new(
             ErrorKind::Conflict,
             format!(
-                "expected the session at {}, found it at {actual}",
+                "expected the session at {}, found it at {found}",
                 expected.escape_debug()
             ),
         )
-        .hinting("read it again, then append with the revision or leaf that you found"))
+        .detailing(ErrorDetails::Conflict { expected, actual })
+        .advising(Advice::ReadAgain))
     }
 
     /// Returns the leaf: the tip without metadata entries. Needs the whole tree.
@@ -400,7 +400,7 @@ impl State {
     pub(super) fn usable(&self) -> Result<()> {
         if self.closed {
             return Err(Error::new(ErrorKind::Invalid, "this writer was closed")
-                .hinting("open the session again"));
+                .advising(Advice::ReopenSession));
         }
         self.usable_for_sync()
     }
@@ -409,21 +409,27 @@ impl State {
         let Some((kind, text)) = &self.latched else {
             return Ok(());
         };
-        Err(Error::new(
+        let error = Error::new(
             *kind,
             format!("this writer failed before and stopped: {text}"),
-        )
-        .because(self.entries_in_doubt())
-        .hinting("open the session again: its log is copied to a new file first"))
+        );
+        Err(self
+            .naming_unacknowledged(error)
+            .advising(Advice::ReopenSession.also("its log is copied to a new file first")))
     }
 
-    pub(super) fn entries_in_doubt(&self) -> String {
-        let in_doubt = self.in_doubt();
-        if in_doubt.is_empty() {
-            "no entry is in doubt".to_owned()
-        } else {
-            let ids: Vec<_> = in_doubt.iter().map(EntryId::as_str).collect();
-            format!("in doubt: {}", ids.join(", "))
+    /// Adds the entries that may or may not be on disk to an error.
+    pub(super) fn naming_unacknowledged(&self, error: Error) -> Error {
+        let entries = self.in_doubt();
+        if entries.is_empty() {
+            return error.because("every entry before was acknowledged");
         }
+        let ids: Vec<_> = entries.iter().map(EntryId::as_str).collect();
+        error
+            .because(format!(
+                "not acknowledged, and perhaps not on disk: {}",
+                ids.join(", ")
+            ))
+            .detailing(ErrorDetails::Unacknowledged { entries })
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, by_name};
-use boswell_model::ErrorKind;
 use boswell_model::json::Json;
+use boswell_model::{Advice, ErrorKind};
 use boswell_store::backend::MemoryBackend;
 use boswell_store::operations::ImportLimits;
 use boswell_store::{Home, NewSession, Session, Store};
@@ -47,9 +47,10 @@ fn refused(source: &Session, limits: ImportLimits) -> Option<String> {
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert!(
-                error
-                    .hint()
-                    .is_some_and(|hint| hint.contains("boswell show claude:")),
+                matches!(
+                    error.advice(),
+                    Some(Advice::ShowSession { session: Some(session) }) if session.starts_with("claude:")
+                ),
                 "{error}"
             );
             assert!(

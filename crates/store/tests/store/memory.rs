@@ -129,7 +129,7 @@ fn locked_memory_is_busy_and_unchanged() {
     assert!(held.try_lock(LockMode::Exclusive).unwrap());
     let error = memories.put(PROJECT, "a.md", "new").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
-    assert!(error.hint().is_some());
+    assert!(error.advice().is_some());
     assert_eq!(memories.load(PROJECT).unwrap().pages[0].text, "old");
 }
 

@@ -162,7 +162,8 @@ impl State {
 /// How many times each place has each text.
 type Counts<'s> = BTreeMap<(&'s str, &'s str), usize>;
 
-/// What `these` have more often than `those`, each beside the most similar text of that place.
+/// Returns what `these` have more often than `those`, each with the most similar text of the same
+/// path.
 fn differences(sign: char, these: &Counts<'_>, those: &Counts<'_>) -> Vec<String> {
     let mut shown = Vec::new();
     for (item @ (place, what), count) in these {

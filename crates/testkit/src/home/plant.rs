@@ -121,7 +121,7 @@ fn plant_pi_family(home: &mut TestHome, work: &str, seed: u64) {
     }
 }
 
-/// What the successors of pi keep beside their sessions: breadcrumbs of terminals and prompts.
+/// Adds files of oh-my-pi and xcsh next to their sessions: breadcrumbs of terminals and prompts.
 fn plant_beside_pi(folder: &Path, cwd: &str, path: &Path) {
     let mut files = FileList::new();
     files.add("terminal-sessions/pts-3", pi::breadcrumb(cwd, path));

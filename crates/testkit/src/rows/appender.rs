@@ -1,6 +1,6 @@
 //! Adds rows to one log.
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::backend::{AppendError, AppendResult, LogAppender, ObjectReader, SyncWork};
 
 use super::RowBackend;
@@ -84,7 +84,7 @@ impl LogAppender for RowAppender {
                     "somebody else drives the session by now",
                 )
                 .because("our lease ran out")
-                .hinting("open the session again and append there");
+                .advising(Advice::ReopenSession);
                 Err(AppendError::Fenced(error))
             }
             Appended::Lost => Err(AppendError::Failed(Error::new(

@@ -108,7 +108,7 @@ fn bring_home(
             0,
             names.text(*call),
         );
-        let does = "let it name the call that it hangs below, which waits for an answer".to_owned();
+        let does = "let it name its parent call, which has no answer".to_owned();
         let mut fix = lines.fix(ProblemKind::OrphanResult, *slot, Confidence::Certain, does);
         fix.splices.push(lines.replaced(*slot, with));
         fixes.push(fix);
@@ -154,8 +154,8 @@ fn answer(
         .counting()
         .any(|(other, head)| other > group_end && head.kind != EntryKind::Progress);
     let does = match calls.len() {
-        1 => "say after it that its answer is unknown".to_owned(),
-        n => format!("say after it that the answers of its {n} calls are unknown"),
+        1 => "append an answer which states that the result is unknown".to_owned(),
+        n => format!("append answers which state that the results of its {n} calls are unknown"),
     };
     let mut fix = lines.fix(ProblemKind::MissingResult, slot, Confidence::Certain, does);
     if !goes_on && !lines.is_side(slot) {
@@ -245,9 +245,8 @@ fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Symbol>) -> Resu
         return Ok(None);
     }
     with.extend_from_slice(record.get(copied..).unwrap_or_default());
-    let does =
-        "keep its text as what the user handed in: an answer without its call cannot be sent"
-            .to_owned();
+    let does = "keep its text as a message of the user: an answer without its call cannot be sent"
+        .to_owned();
     let mut fix = lines.fix(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
     fix.splices.push(lines.replaced(slot, with));
     Ok(Some(fix))

@@ -37,9 +37,7 @@ impl InvalidBlock {
 
     fn does(self) -> String {
         match self {
-            InvalidBlock::Blank | InvalidBlock::BlankResult => {
-                "leave out a text that says nothing".to_owned()
-            }
+            InvalidBlock::Blank | InvalidBlock::BlankResult => "leave out an empty text".to_owned(),
             InvalidBlock::Unsigned => "leave out a thought that has lost its signature".to_owned(),
             InvalidBlock::Image(flaw) => format!("leave out an image: {}", flaw.words()),
         }

@@ -40,7 +40,7 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
             .with("explicit", true)
             .with("sessionId", lines.repair_input.location.id.as_str());
         let does = format!(
-            "go on from {id}; the branch that is current now can be taken up again the same way"
+            "continue from {id}; the branch that is current now can be chosen again in the same way"
         );
         let mut fix = lines.fix(ProblemKind::LostBranch, slot, Confidence::Guess, does);
         fix.repair = Repair::Append;

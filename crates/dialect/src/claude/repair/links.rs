@@ -159,21 +159,21 @@ fn fix(
     let (problem, does, helps, floor) = match fault {
         Fault::Missing => (
             ProblemKind::MissingParent,
-            format!("hang it below {target}"),
+            format!("make {target} its parent"),
             STOP_AT_GAPS,
             Confidence::Certain,
         ),
         Fault::Circle => (
             ProblemKind::ParentCycle,
-            format!("open the circle here and hang it below {target}"),
+            format!("break the cycle here and make {target} its parent"),
             LOST_IN_CIRCLES,
             Confidence::Certain,
         ),
         Fault::Null | Fault::Unlinked => (
             ProblemKind::LostBranch,
             match fault {
-                Fault::Unlinked => format!("hang it below {target}: the file has lost its links"),
-                _ => format!("hang it below {target}: an answer never begins a conversation"),
+                Fault::Unlinked => format!("make {target} its parent: the file has lost its links"),
+                _ => format!("make {target} its parent: an answer never begins a conversation"),
             },
             STOP_AT_GAPS,
             if fault == Fault::Unlinked {

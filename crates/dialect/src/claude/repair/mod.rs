@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, Object, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, ProblemKind, Result, SessionView, Slot, Symbol, Tip,
+    Advice, EntryKind, Error, ErrorKind, Flags, ProblemKind, Result, SessionView, Slot, Symbol, Tip,
 };
 
 use super::chain::{Chain, counts};
@@ -220,6 +220,5 @@ fn with_member(record: &[u8], key: &str, text: &str) -> Result<Vec<u8>> {
 }
 
 fn changed() -> Error {
-    Error::new(ErrorKind::Conflict, "the session changed while it was read")
-        .hinting("run the command again")
+    Error::new(ErrorKind::Conflict, "the session changed while it was read").advising(Advice::Retry)
 }

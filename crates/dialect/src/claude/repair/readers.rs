@@ -185,7 +185,7 @@ pub(in super::super) fn exclusive(
     Ok(dated.filter(|dated| *dated != written).map(|dated| {
         let label = |slot: Slot| repair_input.view.log.label(slot).into_owned();
         format!(
-            "{old} goes on from {}, the end with the newest time; {new} from {}, the end written last",
+            "{old} continues from {}, the leaf with the newest time; {new} from {}, the leaf written last",
             label(dated),
             label(written)
         )

@@ -10,7 +10,7 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let Some((slot, title)) = title_window::lost(&lines.view)? else {
         return Ok(());
     };
-    let does = "say its title again at the end, where the client looks for it".to_owned();
+    let does = "append its title again, where the client reads it".to_owned();
     let mut fix = lines.fix(ProblemKind::LostTitle, slot, Confidence::Certain, does);
     fix.repair = Repair::Append;
     let lead: &[u8] = if lines.view.log.ended { b"" } else { b"\n" };

@@ -2,7 +2,9 @@
 //! rows of another writer are not missed.
 
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{EntryId, EntryKind, Error, ErrorKind, Instant, Result, Revision, Slot};
+use boswell_model::{
+    Advice, EntryId, EntryKind, Error, ErrorKind, Instant, Result, Revision, Slot,
+};
 
 use crate::{Draft, Expected, Modified, Parent, Planned, Step, unsupported};
 
@@ -42,10 +44,13 @@ pub(super) fn plan(
     if !indexed && work.asked.location.key.is_none() {
         return Err(Error::new(
             ErrorKind::NotFound,
-            format!("there is no session {} any more", work.id()),
+            format!("session {} does not exist any more", work.id()),
         )
         .because("it has neither a row nor a transcript, and what was deleted stays so")
-        .hinting("see the sessions with `boswell list --agent myagents`"));
+        .advising(Advice::ListSessions {
+            dialect: Some("myagents".to_owned()),
+            hidden: false,
+        }));
     }
     work.settle()?;
     check_parents(&work, drafts)?;
@@ -143,13 +148,10 @@ fn stale(work: &Work<'_>, expected: &str, actual: &str) -> Error {
         format!("session {} is not where it was expected", work.id()),
     )
     .because(format!(
-        "it stands at {actual}, expected {}",
+        "it is at {actual}, expected {}",
         expected.escape_debug()
     ))
-    .hinting(format!(
-        "read what was added with `boswell show myagents:{}`, then append again",
-        work.id()
-    ))
+    .advising(Advice::show(format!("myagents:{}", work.id())).then("append again"))
 }
 
 /// Returns the bytes after the last row that are not a row: the rest of an interrupted write.
@@ -189,8 +191,8 @@ fn by_id(work: &Work<'_>, drafts: &[Draft]) -> Result<Known> {
                 id.escape_debug()
             ),
         )
-        .because("it says something else")
-        .hinting("leave out the id to have one made"));
+        .because("it has other content")
+        .advising("leave the id out, and one is generated"));
     }
     Ok(Known { count, torn: None })
 }
@@ -230,7 +232,10 @@ fn check_parents(work: &Work<'_>, drafts: &[Draft]) -> Result<()> {
             return Err(unsupported(
                 "myagents",
                 "branch",
-                "its rows are a list: `boswell rewind` cuts it, `boswell fork --at` goes on elsewhere",
+                Advice::from("its rows are a list").also(Advice::Rewind.or(Advice::Fork {
+                    session: None,
+                    at: None,
+                })),
             ));
         }
         last.clone_from(&draft.id);

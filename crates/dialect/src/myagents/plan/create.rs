@@ -2,7 +2,7 @@
 //! message.
 
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result};
 
 use crate::uuid::is_uuid;
 use crate::{Files, IdSource, NewSession, Plan, Planned};
@@ -48,10 +48,13 @@ pub(super) fn is_free(files: &dyn Files, index: &IndexFile, session: &str) -> Re
     if !id::is_valid(session) {
         return Err(Error::new(
             ErrorKind::Invalid,
-            format!("`{}` is no session id of MyAgents", session.escape_debug()),
+            format!(
+                "`{}` is not a session id of MyAgents",
+                session.escape_debug()
+            ),
         )
         .because("it has 1 to 99 letters, digits and hyphens, and does not start with a hyphen")
-        .hinting("leave out --id to have one made"));
+        .advising(Advice::Omit(RequestInput::SessionId)));
     }
     let file = [
         key_of(session),
@@ -68,7 +71,5 @@ pub(super) fn is_free(files: &dyn Files, index: &IndexFile, session: &str) -> Re
         ErrorKind::Conflict,
         format!("there is a session {session} already"),
     )
-    .hinting(format!(
-        "see it with `boswell show myagents:{session}`, or give another id"
-    )))
+    .advising(Advice::show(format!("myagents:{session}")).or("give another id")))
 }

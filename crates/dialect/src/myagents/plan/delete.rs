@@ -20,7 +20,7 @@ pub(super) fn plan(mut work: Work<'_>) -> Result<Planned> {
             ErrorKind::Denied,
             format!("session {} is kept by MyAgents for itself", work.id()),
         )
-        .hinting("leave it to MyAgents"));
+        .advising("leave it to MyAgents"));
     }
     let location = work.asked.location;
     work.steps.extend(location.key.iter().map(Step::remove));

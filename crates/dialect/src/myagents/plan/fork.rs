@@ -46,7 +46,7 @@ pub(super) fn plan(mut work: Work<'_>, at: Tip, new: &NewSession) -> Result<Plan
         row.set("forkFrom", origin)?;
     } else if source.is_some() {
         work.remarks
-            .push("the engine starts this one without a memory of what was said".to_owned());
+            .push("the engine starts this session without a memory of the conversation".into());
     }
     work.stats(count)?.write(&mut row)?;
     set_or_remove(&mut row, "lastMessagePreview", work.preview(count)?)?;

@@ -1,7 +1,8 @@
 //! The state of a session while a change of it is planned.
 
 use boswell_model::{
-    Error, ErrorKind, Flags, Framing, Gap, Instant, Result, Revision, SessionView, Span, SpanKind,
+    Advice, Error, ErrorKind, Flags, Framing, Gap, Instant, Remark, Result, Revision, SessionView,
+    Span, SpanKind,
 };
 
 use crate::{Plan, PlanInput, Planned, Step};
@@ -20,7 +21,7 @@ pub(super) struct Work<'a> {
     pub(super) asked: &'a PlanInput<'a>,
     pub(super) index: IndexFile,
     pub(super) steps: Vec<Step>,
-    pub(super) remarks: Vec<String>,
+    pub(super) remarks: Vec<Remark>,
     /// Ids of entries that the change adds.
     pub(super) entries: Vec<String>,
     /// How many of these entries were already in the transcript.
@@ -70,7 +71,7 @@ impl<'a> Work<'a> {
                 format!("the index of MyAgents has no row for session {}", self.id()),
             )
             .because("what is wanted is kept in that row")
-            .hinting("write the rows that are missing with `boswell index --native --apply`")
+            .advising(Advice::RebuildAgentIndex)
         })
     }
 
@@ -98,10 +99,9 @@ impl<'a> Work<'a> {
             format!("session {} is of a newer format of MyAgents", self.id()),
         )
         .because("its transcript is an event log that boswell reads and does not write")
-        .hinting(format!(
-            "read it with `boswell show myagents:{} --records`, or change it with MyAgents",
-            self.id()
-        )))
+        .advising(
+            Advice::show_records(format!("myagents:{}", self.id())).or("change it with MyAgents"),
+        ))
     }
 
     /// Refuses to truncate a transcript with unreadable lines: they would be lost, or miscounted.
@@ -122,10 +122,7 @@ impl<'a> Work<'a> {
             ),
         )
         .because("what is rewritten must be read whole first")
-        .hinting(format!(
-            "see them with `boswell check myagents:{}`",
-            self.id()
-        ))
+        .advising(Advice::check(format!("myagents:{}", self.id())))
     }
 
     /// Whether the app can parse every line: records that share a line or follow garbage are
@@ -252,9 +249,9 @@ pub(super) fn one_line(title: &str) -> Result<String> {
         .collect();
     let title = words.join(" ");
     if title.is_empty() || title.len() > LONGEST_TITLE {
-        return Err(Error::new(ErrorKind::Invalid, "this is no title")
-            .because("a title has 1 to 4096 bytes and says something")
-            .hinting("give it a few words"));
+        return Err(Error::new(ErrorKind::Invalid, "this is not a valid title")
+            .because("a title has 1 to 4096 bytes and is not only white space")
+            .advising("give it a few words"));
     }
     Ok(title)
 }

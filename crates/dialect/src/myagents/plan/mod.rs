@@ -126,7 +126,7 @@ fn migrate_plan(mut work: Work<'_>) -> Result<Planned> {
     let steps = work.transcript()?.migrated();
     if steps.is_empty() {
         work.remarks
-            .push("it is in the app's newest form already".to_owned());
+            .push("it is in the app's newest form already".into());
     }
     work.steps.extend(steps);
     work.finish("migrate", "turn the document into a line log")

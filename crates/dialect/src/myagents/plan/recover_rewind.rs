@@ -1,7 +1,7 @@
 //! Finishes or cancels a rewind that MyAgents started and did not finish, by the app's own intent.
 
 use boswell_model::json::Raw;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::super::index_file::RowEdit;
 use super::super::rewind_intent::{Engine, Intent, Recovery};
@@ -26,17 +26,17 @@ impl Work<'_> {
         let Some(intent) = Raw::parse(&pending).ok().and_then(Intent::parse) else {
             return Err(Error::new(
                 ErrorKind::TooNew,
-                format!("a change of {} was begun and not finished", self.id()),
+                format!("a change of {} was started and not finished", self.id()),
             )
-            .because("it is of a sort that is not known here")
-            .hinting("open the session in MyAgents, which finishes it"));
+            .because("this version does not know its kind")
+            .advising("open the session in MyAgents, which finishes it"));
         };
         let rows = self.view().log.heads.len() as u64;
         match intent.recovery(bound(&row, intent.engine).as_deref(), rows, self.is_sound()) {
             Recovery::RollBack => {
                 row.remove(PENDING)?;
                 self.remarks
-                    .push("a rewind that was announced and not begun was dropped".to_owned());
+                    .push("a rewind that was announced and not started was dropped".into());
             }
             Recovery::RollForward => {
                 finish(&mut row, &intent)?;
@@ -47,7 +47,7 @@ impl Work<'_> {
                     self.preview(self.view().log.heads.len())?,
                 )?;
                 self.remarks
-                    .push("a rewind that was cut short was finished".to_owned());
+                    .push("a rewind that was interrupted was finished".into());
             }
             Recovery::Inconsistent(why) => {
                 return Err(Error::new(
@@ -55,10 +55,7 @@ impl Work<'_> {
                     format!("a rewind of {} cannot be finished", self.id()),
                 )
                 .because(why)
-                .hinting(format!(
-                    "see what there is with `boswell check myagents:{}`",
-                    self.id()
-                )));
+                .advising(Advice::check(format!("myagents:{}", self.id()))));
             }
         }
         self.put_row(row);

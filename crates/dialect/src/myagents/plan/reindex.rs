@@ -1,7 +1,7 @@
 //! Rebuilds the index from the transcripts.
 
 use boswell_model::json::Json;
-use boswell_model::{Instant, Result, SessionView};
+use boswell_model::{Instant, Remark, Result, SessionView};
 
 use crate::{Depth, Files, IdSource, Plan, Planned, Reader, SessionLocation};
 
@@ -40,10 +40,10 @@ pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planne
         let mut row = match index.row(&location.id) {
             Some(row) => row,
             None => {
-                remarks.push(format!(
-                    "session {} had no row; the folder that it was held in is not known",
+                remarks.push(Remark::new(format!(
+                    "session {} had no row; the folder of its project is not known",
                     location.id
-                ));
+                )));
                 born(&location, &read.meta, id_source.now())
             }
         };
@@ -57,7 +57,7 @@ pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planne
         }
         index.put(&location.id, row);
     }
-    let mut plan = Plan::new("index", "write MyAgents' index anew from its transcripts");
+    let mut plan = Plan::new("index", "rebuild MyAgents' index from its transcripts");
     plan.steps = index.steps(files, id_source.now())?;
     Ok(Planned {
         plan,

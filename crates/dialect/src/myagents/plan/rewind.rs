@@ -1,7 +1,7 @@
 //! Rewinds a session: truncates the transcript before a prompt, and makes the engine forget the
 //! same messages.
 
-use boswell_model::{EntryKind, Error, ErrorKind, Result, Tip};
+use boswell_model::{EntryKind, Error, ErrorKind, Remark, Result, Tip};
 
 use crate::Planned;
 
@@ -50,7 +50,7 @@ pub(super) fn plan(mut work: Work<'_>, tip: Tip) -> Result<Planned> {
         work.index.is_written();
         finish(&mut row, intent)?;
     }
-    work.remarks.extend(remark(&engines));
+    work.remarks.extend(remark(&engines).map(Remark::from));
     let cut = work.transcript()?.cut(&work, slot)?;
     work.steps.extend(cut);
     work.stats(after)?.write(&mut row)?;
@@ -102,13 +102,13 @@ fn last_uuid(work: &Work<'_>, after: usize) -> Result<Option<String>> {
 
 fn remark(engines: &Engines) -> Option<String> {
     match engines {
-        Engines::After(uuid) => Some(format!("the engine goes on after its message {uuid}")),
+        Engines::After(uuid) => Some(format!("the engine continues after its message {uuid}")),
         Engines::Replaced(_) => {
-            Some("the engine starts anew: it remembers nothing of this session".to_owned())
+            Some("the engine starts a new session: it remembers nothing of this one".to_owned())
         }
         Engines::Unasked => None,
         Engines::Untold => {
-            Some("the engine is not told, and may remember more than is shown".to_owned())
+            Some("the engine is not notified, and may remember more than is shown".to_owned())
         }
     }
 }

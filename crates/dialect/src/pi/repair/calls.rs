@@ -90,7 +90,7 @@ fn answer(
         ));
         above = id;
     }
-    let does = "say after it that its answer is unknown".to_owned();
+    let does = "append an answer which states that the result is unknown".to_owned();
     let mut fix = entries.fix(ProblemKind::MissingResult, slot, Confidence::Certain, does);
     let place = entries
         .view
@@ -153,9 +153,8 @@ fn keep_as_text(entries: &Entries<'_>, slot: Slot) -> Result<Option<Fix>> {
     let with = set_member(&record, &["message", "content"], &parts)
         .and_then(|record| set_member(&record, &["message", "role"], b"\"user\""))
         .map_err(|_| changed())?;
-    let does =
-        "keep its text as what the user handed in: an answer without its call cannot be sent"
-            .to_owned();
+    let does = "keep its text as a message of the user: an answer without its call cannot be sent"
+        .to_owned();
     let mut fix = entries.fix(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
     fix.splices.push(entries.replaced(slot, with));
     Ok(Some(fix))

@@ -51,7 +51,7 @@ pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     match header(log) {
         Some(slot) if slot == first => fixes.extend(nameless(entries, slot)?),
         Some(slot) => {
-            let does = "bring the header to the front".to_owned();
+            let does = "move the header to the first line".to_owned();
             let mut fix = entries.fix(ProblemKind::BadHeader, slot, Confidence::Certain, does);
             fix.repair = Repair::Rewrite;
             let record = entries.view.payload(slot)?;

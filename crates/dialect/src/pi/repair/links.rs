@@ -44,11 +44,11 @@ pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
             .unwrap_or((None, Confidence::Certain));
         let target = parent.and_then(|parent| entries.id(parent));
         let below = match target {
-            Some(id) => format!("hang it below {id}"),
-            None => "let it begin the conversation: nothing stands before it".to_owned(),
+            Some(id) => format!("make {id} its parent"),
+            None => "let it begin the conversation: nothing is before it".to_owned(),
         };
         let does = if problem == ProblemKind::ParentCycle {
-            format!("open the circle here and {below}")
+            format!("break the cycle here and {below}")
         } else {
             below
         };

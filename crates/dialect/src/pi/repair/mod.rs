@@ -16,8 +16,8 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, Gap, Head, Log, ProblemKind, Result, SessionView, Slot,
-    SpanKind, Symbol, Tip,
+    Advice, EntryKind, Error, ErrorKind, Flags, Gap, Head, Log, ProblemKind, Result, SessionView,
+    Slot, SpanKind, Symbol, Tip,
 };
 
 use super::link_scheme::{Shape, is_entry};
@@ -291,6 +291,5 @@ fn with_member(record: &[u8], key: &str, text: &str) -> Result<Vec<u8>> {
 }
 
 fn changed() -> Error {
-    Error::new(ErrorKind::Conflict, "the session changed while it was read")
-        .hinting("run the command again")
+    Error::new(ErrorKind::Conflict, "the session changed while it was read").advising(Advice::Retry)
 }

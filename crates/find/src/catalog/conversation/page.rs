@@ -222,7 +222,7 @@ fn verified(row: &Row<'_>) -> rusqlite::Result<Option<ConversationRow>> {
 fn damaged() -> Error {
     Error::new(
         ErrorKind::Damaged,
-        "what the catalog keeps of a conversation is damaged",
+        "the row of a conversation in the catalog is damaged",
     )
 }
 

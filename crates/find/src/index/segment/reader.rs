@@ -45,7 +45,7 @@ impl Segment {
             places[index + 1] = places[index].saturating_add(value(index + 2));
         }
         if places[4] != at || value(4) == 0 {
-            return Err(damaged("a segment is not as long as it says"));
+            return Err(damaged("a segment does not have the length that it states"));
         }
         Ok(Segment {
             number,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boswell_dialect::by_name;
-use boswell_model::{Error, ErrorKind, SessionRef, shell_quote};
+use boswell_model::{Advice, Error, ErrorKind, SessionRef};
 
 use super::{Newer, Undoing};
 use crate::Store;
@@ -17,19 +17,18 @@ impl Undoing<'_> {
             ErrorKind::Conflict,
             format!("{} changed since operation {}", shown(key), self.op.id),
         )
-        .because("taking it back would lose what was written since");
+        .because("undoing it would lose what was written since");
         let keeps = || {
             Undoing::new(self.runner, self.op)
                 .and_then(|again| again.lower(Newer::Keep))
                 .is_ok()
         };
         if newer == Newer::Refuse && keeps() {
-            return error.hinting(format!(
-                "keep that with `boswell undo {} --keep-new`",
-                self.op.id
-            ));
+            return error.advising(Advice::UndoKeepingNew {
+                operation: self.op.id.clone(),
+            });
         }
-        let more = "more happened to the file than that lines were added";
+        let more = "the file was changed in other ways than by appended lines";
         match self.session_at(key) {
             None if self
                 .current
@@ -38,21 +37,21 @@ impl Undoing<'_> {
             {
                 error
                     .because("it was removed since")
-                    .hinting("see what can be taken back with `boswell ops`")
+                    .advising(Advice::ListOperations)
             }
             Some(session) if self.was_made(key) => error
-                .because(format!("{session} was made by it, and was continued since"))
-                .hinting(format!(
-                    "to remove that session with all that was added, run `boswell delete {session}`"
-                )),
-            _ if self.op.kind == "move" => error.because(more).hinting(format!(
-                "move the project back instead with `{}`",
-                moving_back(&self.op.title)
-            )),
-            _ => error.because(more).hinting(format!(
-                "see what the operation changed with `boswell ops --json`; its id is {}",
-                self.op.id
-            )),
+                .because(format!(
+                    "{session} was created by it, and was continued since"
+                ))
+                .advising(Advice::Delete {
+                    session: session.to_string(),
+                }),
+            _ if self.op.kind == "move" => {
+                error.because(more).advising(moving_back(&self.op.title))
+            }
+            _ => error.because(more).advising(Advice::ShowOperation {
+                operation: self.op.id.clone(),
+            }),
         }
     }
 
@@ -69,22 +68,17 @@ impl Undoing<'_> {
     }
 }
 
-/// Returns the command that moves a project back, from the folders in the title of the operation.
-fn moving_back(title: &str) -> String {
+/// Returns the advice to move a project back, with the folders in the title of the operation.
+fn moving_back(title: &str) -> Advice {
     let folders = title
         .strip_prefix("move boswell's memory of ")
         .or_else(|| title.strip_prefix("move "));
-    match folders.and_then(|folders| folders.split_once(" to ")) {
+    let folders = folders
+        .and_then(|folders| folders.split_once(" to "))
         // A folder whose name contains ` to ` could be split in the wrong place.
-        Some((from, to)) if !to.contains(" to ") => {
-            format!(
-                "boswell move {} {} --apply",
-                shell_quote(to),
-                shell_quote(from)
-            )
-        }
-        _ => "boswell move NEW OLD --apply".to_owned(),
-    }
+        .filter(|(_, to)| !to.contains(" to "))
+        .map(|(from, to)| (to.to_owned(), from.to_owned()));
+    Advice::MoveProjectBack { folders }
 }
 
 #[cfg(test)]
@@ -92,27 +86,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_that_moves_a_project_back_can_be_copied_whatever_its_folders_are_called() {
+    fn the_folders_of_a_move_are_found_in_its_title() {
+        let back = |from: &str, to: &str| Advice::MoveProjectBack {
+            folders: Some((from.to_owned(), to.to_owned())),
+        };
+        assert_eq!(moving_back("move /w/a to /w/b"), back("/w/b", "/w/a"));
         assert_eq!(
-            moving_back("move /w/a to /w/b"),
-            "boswell move /w/b /w/a --apply"
-        );
-        assert_eq!(
-            moving_back("move /w/it's to /w/b c"),
-            r"boswell move '/w/b c' '/w/it'\''s' --apply"
-        );
-        assert_eq!(
-            moving_back("move boswell's memory of /w/a to /w/b"),
-            "boswell move /w/b /w/a --apply"
-        );
-        // A terminal would hide this character, so it is spelled out.
-        assert_eq!(
-            moving_back("move /w/\u{202e}a to /w/b"),
-            r"boswell move /w/b $'/w/\xe2\x80\xaea' --apply"
+            moving_back("move boswell's memory of /w/a to /w/b c"),
+            back("/w/b c", "/w/a")
         );
         assert_eq!(
             moving_back("move /w/a to z to /w/b"),
-            "boswell move NEW OLD --apply"
+            Advice::MoveProjectBack { folders: None }
         );
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::Undoing;
 use crate::disk::{OpenMode, Stat, durable};
@@ -20,10 +20,10 @@ impl Undoing<'_> {
                 {
                     return Err(Error::new(
                         ErrorKind::NotFound,
-                        format!("{} cannot be put back", shown(key)),
+                        format!("{} cannot be restored", shown(key)),
                     )
-                    .because("its copy was purged, or kept for no longer")
-                    .hinting("see what can still be taken back with `boswell ops`"));
+                    .because("its copy was purged, or its retention has ended")
+                    .advising(Advice::ListOperations));
                 }
                 before.map_or(Ok(()), |before| self.find_content(before.sha256))
             }
@@ -48,7 +48,7 @@ impl Undoing<'_> {
         }
         Err(Error::new(
             ErrorKind::Damaged,
-            format!("nothing with the hash {sha256} is there any more"),
+            format!("no content with the hash {sha256} exists any more"),
         ))
     }
 
@@ -73,7 +73,7 @@ impl Undoing<'_> {
             }
             None => Err(Error::new(
                 ErrorKind::Damaged,
-                "what was added is not there any more".to_owned(),
+                "what was appended does not exist any more".to_owned(),
             )),
         }
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use boswell_dialect::{Modified, Patch, PatchPiece};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use crate::disk::{Disk, OpenMode, Stat, StatKind};
 use crate::runner::change::{FileFacts, State};
@@ -50,7 +50,7 @@ pub(crate) fn read_state(disk: &dyn Disk, path: &Path) -> Result<(State, Option<
             Ok((State::Absent, None))
         }
         Err(error) => {
-            Err(fault(error).hinting("links and special files are never written through"))
+            Err(fault(error).advising("links and special files are never written through"))
         }
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn edited(
             format!("{} cannot be edited", shown(key)),
         )
         .because(why)
-        .hinting("it changed since it was read; try again")
+        .advising(Advice::from("it changed since it was read").also(Advice::Retry))
     };
     let found = match at {
         Some(at) => usize::try_from(at)
@@ -79,16 +79,14 @@ pub(super) fn edited(
             let first = all.next();
             if old.is_empty() || all.next().is_some() {
                 return Err(conflict(
-                    "what is to be replaced stands there more than once".to_owned(),
+                    "what is to be replaced occurs more than once".to_owned(),
                 ));
             }
             first
         }
     };
     let Some(at) = found else {
-        return Err(conflict(
-            "what is to be replaced does not stand there".to_owned(),
-        ));
+        return Err(conflict("what is to be replaced does not occur".to_owned()));
     };
     let (head, rest) = bytes.split_at(at);
     Ok([head, new, rest.get(old.len()..).unwrap_or_default()].concat())

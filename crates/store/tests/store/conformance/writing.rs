@@ -68,7 +68,10 @@ fn what_goes_by_a_plan_is_refused_where_sessions_are_not_files() {
         .execute(&store, &location, &EditRequest::Delete)
         .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
-    assert!(refused.hint().is_some(), "it says what can be done instead");
+    assert!(
+        refused.advice().is_some(),
+        "it says what can be done instead"
+    );
     assert_eq!(
         disk.stat(Path::new("/home")).unwrap(),
         None,

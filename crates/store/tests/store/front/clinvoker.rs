@@ -189,10 +189,12 @@ fn status_follows_the_design_or_says_so_and_an_old_error_message_stays() {
     };
     // active → completed is a transition of the design, completed → active is not.
     let done = set(&ids[2], "completed", None).unwrap();
-    assert_eq!(done.planned.remarks, [] as [String; 0]);
+    assert_eq!(done.planned.remarks, []);
     let back = set(&ids[2], "active", None).unwrap();
     assert!(
-        back.planned.remarks[0].contains("no way from completed to active"),
+        back.planned.remarks[0]
+            .text
+            .contains("no way from completed to active"),
         "{:?}",
         back.planned.remarks
     );
@@ -303,7 +305,11 @@ fn a_fork_copies_what_theirs_copies_and_nothing_else() {
     ] {
         assert!(copy.get(gone).is_none(), "{gone}");
     }
-    assert!(made.planned.remarks[0].contains("without a transcript"));
+    assert!(
+        made.planned.remarks[0]
+            .text
+            .contains("without a transcript")
+    );
     place.carry_out_store(&StoreRequest::Index).unwrap();
     index_is_right(&place);
 }

@@ -201,7 +201,7 @@ fn a_fork_copies_rows_verbatim_and_no_secret() {
             .contains(SECRET)
     );
     assert!(
-        done.planned.remarks[0].contains("2 options"),
+        done.planned.remarks[0].text.contains("2 options"),
         "{:?}",
         done.planned.remarks
     );

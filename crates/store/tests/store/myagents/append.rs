@@ -1,7 +1,7 @@
 //! Appending: compare, then append; the index is updated under its own lock.
 
 use boswell_dialect::{Body, Draft, EditRequest, Expected, Parent};
-use boswell_model::{Instant, Revision};
+use boswell_model::{Advice, Instant, Revision};
 use boswell_store::{ErrorKind, Part};
 use boswell_testkit::make::myagents::MyAgentsShape;
 use serde_json::json;
@@ -92,7 +92,10 @@ fn refuses_a_stale_short_owner_after_another_writer_advances_the_durable_transcr
             })
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict);
-        assert!(error.hint().unwrap().contains("boswell show"));
+        assert!(
+            matches!(error.advice(), Some(Advice::InOrder(steps)) if steps[0].word() == "show_session"),
+            "{error}"
+        );
     }
     assert_eq!(
         shop.place.tree().get("sessions/s.jsonl"),
@@ -326,7 +329,7 @@ fn what_a_line_of_rows_cannot_hold_is_refused_with_what_works() {
     ] {
         let error = shop.wants(&EditRequest::Append(vec![draft])).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
-        assert!(error.hint().is_some());
+        assert!(error.advice().is_some());
     }
     assert_eq!(
         shop.place.tree().get("sessions/s.jsonl"),

@@ -1,7 +1,7 @@
 //! The index: salvaged, backed up, repaired, rebuilt, and never lost.
 
 use boswell_dialect::{Draft, EditRequest, StoreRequest};
-use boswell_model::ErrorKind;
+use boswell_model::{Advice, ErrorKind};
 use boswell_store::NewSession;
 use boswell_testkit::disk;
 use boswell_testkit::make::myagents::MyAgentsShape;
@@ -203,5 +203,5 @@ fn a_title_that_a_person_gives_is_final() {
     let error = unindexed
         .wants(&EditRequest::Title("x".into()))
         .unwrap_err();
-    assert!(error.hint().unwrap().contains("boswell index --native"));
+    assert_eq!(error.advice(), Some(&Advice::RebuildAgentIndex));
 }

@@ -1,7 +1,7 @@
 //! Fork, delete, restore, and locks of other processes.
 
 use boswell_dialect::{Draft, EditRequest};
-use boswell_model::ErrorKind;
+use boswell_model::{Advice, ErrorKind};
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_testkit::disk;
 use boswell_testkit::make::myagents::MyAgentsShape;
@@ -60,7 +60,7 @@ fn a_fork_without_a_message_to_part_at_says_that_the_engine_forgets() {
             .get("forkFrom")
             .is_none()
     );
-    assert!(done.planned.remarks[0].contains("without a memory"));
+    assert!(done.planned.remarks[0].text.contains("without a memory"));
     let error = shop.wants(&EditRequest::Fork {
         at: boswell_model::Tip::Root,
         new: boswell_store::NewSession::default().with_id("s"),
@@ -265,7 +265,7 @@ fn without_the_record_of_a_deletion_an_untouched_index_is_as_before_and_a_torn_o
         let error = shop.runner().restore(&session).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Damaged, "{shape:?}: {error}");
         assert!(
-            error.hint().unwrap().contains("index --native --apply"),
+            matches!(error.advice(), Some(Advice::InOrder(steps)) if steps[0] == Advice::RebuildAgentIndex),
             "{shape:?}"
         );
         shop.place.put("sessions.json", &deleted);

@@ -38,7 +38,7 @@ fn a_rewind_to_an_answer_that_the_engine_knows_keeps_the_engines_session() {
     );
     assert_eq!(row["lastMessagePreview"], "one");
     assert!(
-        done.planned.remarks[0].contains("a1"),
+        done.planned.remarks[0].text.contains("a1"),
         "{:?}",
         done.planned.remarks
     );
@@ -65,7 +65,7 @@ fn of_the_rows_of_one_turn_the_last_one_tells_the_engine_where_to_go_on() {
         "ids of the engine stand in their rows and are cut with them"
     );
     assert!(
-        done.planned.remarks[0].contains("last-of-turn"),
+        done.planned.remarks[0].text.contains("last-of-turn"),
         "{:?}",
         done.planned.remarks
     );
@@ -110,7 +110,7 @@ fn a_codex_session_loses_its_thread_and_other_engines_are_not_told() {
     let shop = Shop::with(&codex.replace("\"codex\"", "\"gemini\""), &talk());
     let done = shop.rewind(2).unwrap();
     assert_eq!(shop.row()["runtimeSessionId"], "thread");
-    assert!(done.planned.remarks[0].contains("not told"));
+    assert!(done.planned.remarks[0].text.contains("not notified"));
 }
 
 #[test]

@@ -232,7 +232,7 @@ fn links_are_never_written_through() {
                 .runner()
                 .run(&place.root(), &plan, &session(), Reason::Before)
                 .unwrap_err();
-            assert!(error.hint().is_some(), "{error}");
+            assert!(error.advice().is_some(), "{error}");
         }
     }
     assert_eq!(place.tree_names(), before);

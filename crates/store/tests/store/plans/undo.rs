@@ -134,11 +134,10 @@ fn undo_names_the_file_that_changed_since() {
     }
     place.put("doc", "new\ntheirs\n");
     let error = place.runner().undo(&op.id).unwrap_err();
-    assert!(
-        error.hint().unwrap().contains("--keep-new"),
-        "{:?}",
-        error.hint()
-    );
+    let keep_new = boswell_model::Advice::UndoKeepingNew {
+        operation: op.id.clone(),
+    };
+    assert_eq!(error.advice(), Some(&keep_new));
     assert_eq!(place.read("doc"), "new\ntheirs\n");
     assert_eq!(
         place.runner().undo("nope").unwrap_err().kind(),

@@ -115,7 +115,7 @@ fn copies_expire_by_reason_and_age_and_damaged_lines_stay() {
     );
     assert!(
         !runner.operations().unwrap().0[0].undoable,
-        "without its copy it cannot be taken back"
+        "without its copy it cannot be undone"
     );
     assert_eq!(
         runner

@@ -253,8 +253,10 @@ fn parts_that_can_only_be_read_are_refused_with_what_to_write() {
             let draft = Draft::new(Body::User(vec![part.clone()]));
             let refused = writer.append(draft).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Unsupported, "{name}: {part:?}");
-            let hint = refused.hint().unwrap_or_default();
-            assert!(hint.contains(instead), "{name}: {hint}");
+            let Some(boswell_model::Advice::Plain(advice)) = refused.advice() else {
+                panic!("{name}: {part:?} is refused without advice");
+            };
+            assert!(advice.contains(instead), "{name}: {advice}");
         }
     }
 }

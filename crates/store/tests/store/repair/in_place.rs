@@ -5,7 +5,7 @@ use std::io::Write;
 use boswell_dialect::Confidence;
 use boswell_dialect::claude::Claude;
 use boswell_dialect::pi::Pi;
-use boswell_model::ErrorKind;
+use boswell_model::{Advice, ErrorKind};
 use boswell_store::repair::RepairRequest;
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, pi};
@@ -222,6 +222,9 @@ fn an_unknown_step_and_changes_before_bytes_are_in_order_are_refused() {
         .number;
     let error = ask(&[change], true);
     assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert!(error.hint().unwrap().contains("--apply"), "{error}");
+    assert!(
+        matches!(error.advice(), Some(Advice::Repair { .. })),
+        "{error}"
+    );
     assert_eq!(ask(&[], true).kind(), ErrorKind::Invalid);
 }

@@ -110,7 +110,7 @@ fn absent(dialect: &'static dyn Dialect, findings: &mut Findings) {
         let error = answer.err();
         let clean = error
             .as_ref()
-            .is_some_and(|it| it.kind() == ErrorKind::Unsupported && it.hint().is_some());
+            .is_some_and(|it| it.kind() == ErrorKind::Unsupported && it.advice().is_some());
         findings.expect(AbsentPowerIsUnsupported, clean, || match &error {
             Some(error) => format!("{what}: {error}"),
             None => format!("{what} is allowed without the power"),

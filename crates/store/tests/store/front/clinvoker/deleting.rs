@@ -12,7 +12,9 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back_whatever_happene
     let before = place.read(&key(&ids[1]));
     let done = place.carry_out(&ids[1], &EditRequest::Delete).unwrap();
     assert!(
-        done.planned.remarks[0].contains("the transcript stays with codex"),
+        done.planned.remarks[0]
+            .text
+            .contains("the transcript stays with codex"),
         "{:?}",
         done.planned.remarks
     );
