@@ -376,7 +376,7 @@ fn a_program_of_the_users_may_sum_up_within_limits() {
         .says("took longer than");
     with(r#"summary = { command = ["yes"] }"#, &["summarize", "833e"])
         .ends(3)
-        .says("said more than");
+        .says("printed more than");
     with(
         r#"summary = { command = ["false"] }"#,
         &["summarize", "833e"],
