@@ -12,19 +12,19 @@ shape! {
         session: String,
         /// the entry
         entry: String,
-        /// opaque; the log with this entry in it
+        /// opaque string: revision of the log after this entry
         revision: String,
-        /// whether the entry had been there before
+        /// whether the entry was written by an earlier append
         deduplicated: bool,
-        /// what it survives: `os` (the process), `fsync` (the machine)
+        /// what it survives: the end of the process (`os`) or of the machine (`fsync`)
         durable: &'static str,
     }
 
-    /// Something that a session's own format has no place for, kept by boswell.
+    /// An annotation that the agent's format cannot store, so boswell stores it as a note.
     NoteShape: "note" {
         /// the session
         session: String,
-        /// what was noted
+        /// what was stored: `rename`, `tag`, `label`, `status`
         what: Option<&'static str>,
     }
 }
@@ -33,7 +33,7 @@ impl From<&Receipt> for ReceiptShape {
     fn from(receipt: &Receipt) -> ReceiptShape {
         ReceiptShape {
             session: receipt.session.to_string(),
-            entry: receipt.entry.clone(),
+            entry: receipt.entry.to_string(),
             revision: receipt.revision.to_string(),
             deduplicated: receipt.deduplicated,
             durable: receipt.durable.word(),

@@ -7,8 +7,8 @@ use boswell_find::PromptHistory;
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
 use boswell_store::Store;
+use boswell_store::disk::{Clock, IdSource, SystemIds};
 use boswell_store::store::Resolved;
-use boswell_store::system_ids::{Clock, IdSource, SystemIds};
 
 use crate::RequestContext;
 

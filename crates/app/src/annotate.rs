@@ -3,9 +3,9 @@
 use boswell_dialect::{Body, Depth, Draft, EditRequest, Support};
 use boswell_model::json::Json;
 use boswell_model::{ErrorKind, Result, SessionMeta, SessionRef};
-use boswell_store::Receipt;
 use boswell_store::notes::NoteKind;
 use boswell_store::store::Resolved;
+use boswell_store::{Receipt, WritableStore};
 
 use crate::acknowledgement::{Acknowledgement, NoteShape, ReceiptShape};
 use crate::planned_change::{self, OperationShape};
@@ -151,7 +151,7 @@ fn set_status(
     };
     let done = write(cx, &found, &request, vec![note])?;
     if status == SessionStatus::Completed {
-        summarize::at_close(cx, &found);
+        summarize::at_close(cx, &found.reading());
     }
     Ok(done)
 }
@@ -194,7 +194,7 @@ fn retag(
 /// that.
 fn write(
     cx: &RequestContext,
-    found: &Resolved,
+    found: &Resolved<WritableStore>,
     request: &EditRequest,
     notes: Vec<NoteKind>,
 ) -> Result<Acknowledgement> {
@@ -214,7 +214,7 @@ type Remade<'r> = (
 
 fn write_by(
     cx: &RequestContext,
-    found: &Resolved,
+    found: &Resolved<WritableStore>,
     (request, remake): Remade<'_>,
     append: &dyn Fn() -> Result<Option<Receipt>>,
     notes: Vec<NoteKind>,
@@ -278,7 +278,7 @@ fn draft_of(request: &EditRequest) -> Option<Draft> {
     Some(match request {
         EditRequest::Title(title) => Draft::new(Body::Title(title.clone())),
         EditRequest::Label { entry, label } => Draft::new(Body::Label {
-            target: entry.clone(),
+            target: entry.into(),
             label: label.clone(),
         }),
         EditRequest::Status { status, message } => Draft::custom(

@@ -6,10 +6,9 @@ use std::time::SystemTime;
 
 use boswell_dialect::{Dialect, Environment};
 use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result};
-use boswell_store::breadcrumb::{self, TerminalId};
-use boswell_store::disk::RealDisk;
+use boswell_store::disk::{Clock, SystemIds};
+use boswell_store::session::TerminalId;
 use boswell_store::store::{Exclusion, Stores};
-use boswell_store::system_ids::{Clock, IdSource, SystemIds};
 use boswell_store::{Home, Store};
 
 use crate::changes::Looks;
@@ -254,9 +253,7 @@ impl AppState {
             return;
         };
         if !self.read_only {
-            let folder = home.join("terminal-sessions");
-            let unique = SystemIds.hex16();
-            let _ = breadcrumb::write(&RealDisk, &folder, &terminal, cwd, log, &unique);
+            let _ = Home::at(home).breadcrumbs().write(&terminal, cwd, log);
         }
     }
 

@@ -14,7 +14,7 @@ use boswell_store::Receipt;
 use boswell_store::operations::Runner;
 use boswell_store::store::Resolved;
 pub use boswell_store::{Durability, Expect, Wait};
-use boswell_store::{SessionWriter, Ticket};
+use boswell_store::{SessionWriter, Ticket, WritableStore};
 
 use crate::acknowledgement::ReceiptShape;
 use crate::agent_history::AgentHistory;
@@ -82,7 +82,7 @@ impl Appender {
         };
         Ok(Appender {
             cx: Arc::clone(cx),
-            parent: request.parent.clone().map(Parent::Entry),
+            parent: (request.parent.as_deref()).map(|entry| Parent::Entry(entry.into())),
             to,
         })
     }
@@ -147,8 +147,8 @@ struct LogAppender {
 }
 
 impl LogAppender {
-    fn open(request: &AppendRequest, found: &Resolved) -> Result<LogAppender> {
-        let history = AgentHistory::of(found)?;
+    fn open(request: &AppendRequest, found: &Resolved<WritableStore>) -> Result<LogAppender> {
+        let history = AgentHistory::of(&found.reading())?;
         Ok(LogAppender {
             writer: found.store.writer(&found.location.id, request.wait)?,
             durability: request.durability,
@@ -202,13 +202,17 @@ impl LogAppender {
 #[derive(Debug)]
 struct PlanAppender {
     runner: Runner,
-    found: Resolved,
+    found: Resolved<WritableStore>,
     expect: Option<Expected>,
     drafts: Vec<Draft>,
 }
 
 impl PlanAppender {
-    fn open(cx: &RequestContext, request: &AppendRequest, found: Resolved) -> Result<PlanAppender> {
+    fn open(
+        cx: &RequestContext,
+        request: &AppendRequest,
+        found: Resolved<WritableStore>,
+    ) -> Result<PlanAppender> {
         let runner = cx.runner()?;
         // An agent holds its own locks briefly, so a short wait is always allowed.
         let runner = if request.wait == Wait::No {
@@ -219,7 +223,7 @@ impl PlanAppender {
         let expect = match request.expect.clone() {
             Expect::Any => None,
             Expect::Revision(revision) => Some(Expected::Revision(revision)),
-            Expect::Leaf(leaf) => Some(Expected::Leaf(leaf)),
+            Expect::Leaf(leaf) => Some(Expected::Leaf(leaf.into())),
         };
         Ok(PlanAppender {
             runner,
@@ -247,7 +251,7 @@ impl PlanAppender {
         let receipt = |(number, entry): (usize, &String)| {
             ReceiptShape::from(&Receipt {
                 session: Arc::clone(&session),
-                entry: entry.clone(),
+                entry: entry.into(),
                 revision: self.found.location.revision(),
                 deduplicated: number < done.planned.already,
                 durable: Durability::Fsync,

@@ -7,7 +7,7 @@ use boswell_model::{Advice, Error, ErrorKind, Instant, PINNED, Result, SessionRe
 use boswell_store::links::Conversation;
 use boswell_store::store::{Resolved, Summary};
 
-use crate::delete::{can_remove, files_of, hold, reference};
+use crate::delete::{can_remove, files_of, hold};
 use crate::list::warn_about;
 use crate::planned_change::OperationShape;
 use crate::sessions::list::{last_active, sides};
@@ -36,7 +36,7 @@ shape! {
         done: &'static str,
         /// the session
         session: String,
-        /// when something was last written to it
+        /// time of the last entry
         last_active: Option<Instant>,
     }
 }
@@ -172,7 +172,7 @@ fn named(
 ) -> Result<(Resolved, Summary)> {
     let found = cx.resolve(session)?;
     cx.refuse_archived(&found.store)?;
-    let reference = reference(&found);
+    let reference = found.reference();
     let known = conversations
         .iter()
         .flat_map(sides)
@@ -279,7 +279,7 @@ fn put_away(cx: &RequestContext, found: &Resolved) -> Result<String> {
     }
     let keys = files_of(&found)?;
     let writer = hold(&found)?;
-    let reference = reference(&found);
+    let reference = found.reference();
     let operation = runner.archive_files(found.store.root(), &keys, &reference)?;
     if let Some(writer) = writer {
         // Nothing is written by this: it only releases the lease.

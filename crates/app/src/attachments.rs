@@ -20,15 +20,15 @@ shape! {
         session: String,
         /// the entry that contains or names it
         entry: Option<String>,
-        /// its type, where that is known
+        /// MIME type, where it is known
         mime: Option<String>,
-        /// how long it is
+        /// size in bytes
         bytes: Option<u64>,
-        /// where it is kept, or the name that the entry gives it
+        /// path of the file, or the name that the entry gives it
         place: String,
-        /// whether what the entry names is not there
+        /// whether the file that the entry names is missing
         missing: bool,
-        /// with `--extract`: where it was written to
+        /// with `--extract`: path of the extracted file
         written: Maybe<String>,
     }
 }

@@ -1,9 +1,9 @@
 //! Moves the leaf of a session, so that the next entry becomes the child of another one.
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
-use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result, Tip};
+use boswell_model::{Advice, EntryId, Error, ErrorKind, RequestInput, Result, Tip};
 use boswell_store::store::Resolved;
-use boswell_store::{Session, Wait};
+use boswell_store::{Session, Wait, WritableStore};
 
 use crate::acknowledgement::{Acknowledgement, ReceiptShape};
 use crate::planned_change::{self, OperationShape};
@@ -42,7 +42,7 @@ fn branch(cx: &RequestContext, request: &BranchRequest) -> Result<Acknowledgemen
     }
     let writer = found.store.writer(&found.location.id, Wait::No)?;
     let receipt = match (&entry, &request.summary) {
-        (_, Some(summary)) => writer.branch_with_summary(entry.as_deref(), summary)?,
+        (_, Some(summary)) => writer.branch_with_summary(entry.as_ref(), summary)?,
         (Some(entry), None) => writer.branch(entry)?,
         (None, None) => writer.reset()?,
     };
@@ -50,7 +50,7 @@ fn branch(cx: &RequestContext, request: &BranchRequest) -> Result<Acknowledgemen
     Ok(Acknowledgement::Receipt(ReceiptShape::from(&receipt)))
 }
 
-fn id_of(session: &Session, name: &str) -> Result<String> {
+fn id_of(session: &Session, name: &str) -> Result<EntryId> {
     let slot = session.find(name)?;
     let head = session.log().head(slot);
     if head.is_none_or(|head| head.id.is_none()) {
@@ -60,13 +60,13 @@ fn id_of(session: &Session, name: &str) -> Result<String> {
         )
         .advising(Advice::ShowTree));
     }
-    Ok(session.log().label(slot).into_owned())
+    Ok(session.log().label(slot).as_ref().into())
 }
 
 fn by_plan(
     cx: &RequestContext,
     request: &BranchRequest,
-    found: &Resolved,
+    found: &Resolved<WritableStore>,
     session: &Session,
 ) -> Result<Acknowledgement> {
     if request.summary.is_some() {

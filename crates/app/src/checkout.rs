@@ -53,20 +53,21 @@ fn checkout(
     request: &CheckoutRequest,
     sink: &mut dyn FnMut(CheckoutEvent) -> Result<()>,
 ) -> Result<()> {
-    let found = if request.dry_run {
-        cx.resolve(&request.session)?
-    } else {
-        cx.resolve_for_writing(&request.session)?
+    let wanted = (!request.dry_run).then(|| cx.resolve_for_writing(&request.session));
+    let writable = wanted.transpose()?;
+    let found = match &writable {
+        Some(found) => found.reading(),
+        None => cx.resolve(&request.session)?,
     };
     let session = found.store.read(&found.location, Depth::Facts)?;
     let reference = session.reference();
     let paths: Vec<&str> = request.paths.iter().map(String::as_str).collect();
     let files = FormerFiles::at(cx, &found, &session, &request.entry, &paths)?;
     sink(CheckoutEvent::Differences(files.differences(&reference)))?;
-    if request.dry_run {
+    let Some(writable) = writable else {
         return Ok(());
-    }
-    files.restore(cx, (&found, &reference), request.force, &mut |step| {
+    };
+    files.restore(cx, (&writable, &reference), request.force, &mut |step| {
         sink(CheckoutEvent::Step(step))
     })
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use boswell_dialect::Draft;
 use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Session;
+use boswell_store::WritableStore;
 use boswell_store::checkpoint::Checkpoints;
 use boswell_store::checkpoint::{
     CUSTOM_TYPE, Captured, Done, FileDiff, OnConflict, RestoreRefusal, State, TextDiff,
@@ -118,7 +119,7 @@ impl CheckpointedFiles {
     pub(crate) fn restore(
         &self,
         cx: &RequestContext,
-        found: &Resolved,
+        found: &Resolved<WritableStore>,
         force: bool,
         sink: &mut dyn FnMut(RestoreStep) -> Result<()>,
     ) -> Result<()> {

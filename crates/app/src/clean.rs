@@ -35,7 +35,7 @@ shape! {
         done: &'static str,
         /// the session
         session: String,
-        /// when something was last written to it
+        /// time of the last entry
         last_active: Option<Instant>,
     }
 
@@ -45,9 +45,9 @@ shape! {
         done: &'static str,
         /// how many copies
         records: usize,
-        /// how many of its files went with them; `null` before
+        /// how many files of the vault were removed; `null` in a plan
         objects: Option<usize>,
-        /// how many bytes went with them; `null` before
+        /// how many bytes were freed; `null` in a plan
         bytes: Option<u64>,
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::Wait;
+use boswell_store::disk::{IdSource, SystemIds};
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::system_ids::{IdSource, SystemIds};
 use toml::Value;
 use toml::de::DeTable;
 

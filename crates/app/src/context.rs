@@ -2,7 +2,7 @@
 
 use boswell_dialect::ProviderMessage;
 use boswell_model::json::Json;
-use boswell_model::{Context, Message, Result};
+use boswell_model::{Context, EntryId, Message, Result};
 use boswell_store::Session;
 
 use crate::gaps::warn_about_gaps;
@@ -17,41 +17,41 @@ shape! {
         session: String,
         /// the entry that it ends with
         leaf: Option<String>,
-        /// opaque; changes with the log
+        /// opaque string that changes with the log
         revision: String,
-        /// the model, `provider/model` where the agent has providers
+        /// the model; `provider/model` if the agent has providers
         model: Option<String>,
         /// models by role
         models: Map<String>,
-        /// how much the model thinks
+        /// thinking level of the model
         thinking_level: Option<String>,
         /// mode of the agent, such as `plan`
         mode: Option<String>,
-        /// what belongs to the mode
+        /// data of the mode
         mode_data: Option<Json>,
-        /// rules that were added on the way, each once
+        /// rules that were added during the session, each once
         rules: Vec<String>,
-        /// how far the agent may act on its own
+        /// permission mode of the agent
         permission_mode: Option<String>,
         /// always `null`
         memory: Option<Json>,
         /// how many messages there are
         messages: usize,
-        /// about how many tokens they have
+        /// estimated number of tokens
         tokens_estimate: u64,
     }
 
     /// A message that a model would be sent.
     MessageShape: "message" {
-        /// whose it is, in the agent's own word
+        /// role, as the agent calls it
         role: String,
         /// its parts, as the agent writes them
         content: Vec<Json>,
-        /// the entry that it comes from; `null` for one that is made up
+        /// the entry that it comes from; `null` for a placeholder
         entry: Option<String>,
-        /// with `--sent`: further entries in it
+        /// with `--sent`: other entries that were merged into it
         joined: Maybe<Vec<String>>,
-        /// the message as the agent itself keeps it, where it is more than that
+        /// the message as the agent stores it, if it has more members
         native: Maybe<Json>,
     }
 }
@@ -113,9 +113,10 @@ impl App {
 
 fn context(cx: &RequestContext, request: &ContextRequest, sink: ContextSink<'_>) -> Result<()> {
     let found = linked_transcript::followed(cx, cx.resolve(&request.session)?)?;
+    let leaf = request.leaf.as_deref().map(EntryId::from);
     let (session, tip) = found
         .store
-        .read_for_context(&found.location, request.leaf.as_deref())?;
+        .read_for_context(&found.location, leaf.as_ref())?;
     let context = session.context(tip)?;
     let settings = Box::new(settings(&session, &context));
     if sink(ContextPart::Settings(settings))? {

@@ -4,7 +4,7 @@ use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Result, SessionRef};
 use boswell_store::operations::Runner;
 use boswell_store::store::{Resolved, Selector, Side};
-use boswell_store::{SessionWriter, Wait};
+use boswell_store::{SessionWriter, Store, Wait, WritableStore};
 
 use crate::planned_change::{self, OperationShape, PlanPreview};
 use crate::shape::shape;
@@ -135,8 +135,8 @@ fn plan_delete(
         .try_for_each(|it| cx.refuse_archived(&it.store))?;
     for it in &found {
         sink(DeletePlan {
-            session: reference(it),
-            removal: plan_removal(cx, it)?,
+            session: it.reference(),
+            removal: plan_removal(it)?,
             staying: transcripts(cx, it, &found),
         })?;
     }
@@ -151,7 +151,7 @@ fn delete(
     let names = request.sessions.iter();
     let found = names
         .map(|session| cx.resolve_front_for_writing(session))
-        .collect::<Result<Vec<Resolved>>>()?;
+        .collect::<Result<Vec<Resolved<WritableStore>>>>()?;
     for it in &found {
         // Links are read from the session, so this comes before its removal.
         let staying = transcripts(cx, it, &found);
@@ -162,10 +162,9 @@ fn delete(
 }
 
 /// Returns the plan for removing a session.
-pub(crate) fn plan_removal(cx: &RequestContext, found: &Resolved) -> Result<RemovalPlan> {
+pub(crate) fn plan_removal(found: &Resolved) -> Result<RemovalPlan> {
     if found.store.dialect().powers().plans(Capability::Delete) {
-        let store = cx.planning(found.store.clone());
-        let planned = store.plan(&found.location, &EditRequest::Delete)?;
+        let planned = found.store.plan(&found.location, &EditRequest::Delete)?;
         return Ok(RemovalPlan::Planned(PlanPreview::from(&planned)));
     }
     let step = |key: &String| DeleteStep {
@@ -178,9 +177,13 @@ pub(crate) fn plan_removal(cx: &RequestContext, found: &Resolved) -> Result<Remo
 }
 
 /// Returns transcripts of the same conversation in other stores that this request does not delete.
-fn transcripts(cx: &RequestContext, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef> {
+fn transcripts<S: AsRef<Store>>(
+    cx: &RequestContext,
+    it: &Resolved<S>,
+    deleted: &[Resolved<S>],
+) -> Vec<SessionRef> {
     // An unreadable session has no known links, and can be deleted all the same.
-    let Ok(session) = it.store.read(&it.location, Depth::Facts) else {
+    let Ok(session) = it.store.as_ref().read(&it.location, Depth::Facts) else {
         return Vec::new();
     };
     let links = session
@@ -193,14 +196,10 @@ fn transcripts(cx: &RequestContext, it: &Resolved, deleted: &[Resolved]) -> Vec<
             .stores
             .resolve(&selector, &cx.env.cwd, Side::Fuller)
             .ok()?;
-        Some(reference(&other))
+        Some(other.reference())
     });
-    let is_deleted = |other: &SessionRef| deleted.iter().any(|it| reference(it) == *other);
+    let is_deleted = |other: &SessionRef| deleted.iter().any(|it| it.reference() == *other);
     there.filter(|other| !is_deleted(other)).collect()
-}
-
-pub(crate) fn reference(found: &Resolved) -> SessionRef {
-    SessionRef::new(found.store.dialect().name(), &found.location.id)
 }
 
 /// Removes a session in the way of its dialect; the vault has a copy.
@@ -208,8 +207,11 @@ pub(crate) fn reference(found: &Resolved) -> SessionRef {
 /// # Errors
 ///
 /// Unsupported if boswell cannot delete sessions of the dialect, Busy if a program has it open.
-pub(crate) fn remove_session(cx: &RequestContext, found: &Resolved) -> Result<RemovedSession> {
-    let session = reference(found);
+pub(crate) fn remove_session(
+    cx: &RequestContext,
+    found: &Resolved<WritableStore>,
+) -> Result<RemovedSession> {
+    let session = found.reference();
     let op = OperationShape::new(&remove(cx, found)?, "delete", &session);
     Ok(RemovedSession {
         session,
@@ -219,7 +221,7 @@ pub(crate) fn remove_session(cx: &RequestContext, found: &Resolved) -> Result<Re
 }
 
 /// As [`remove_session`]; returns the operation's id.
-pub(crate) fn remove(cx: &RequestContext, found: &Resolved) -> Result<String> {
+pub(crate) fn remove(cx: &RequestContext, found: &Resolved<WritableStore>) -> Result<String> {
     if found.store.dialect().powers().plans(Capability::Delete) {
         return Ok(planned_change::execute(cx, found, &EditRequest::Delete)?
             .operation
@@ -229,7 +231,7 @@ pub(crate) fn remove(cx: &RequestContext, found: &Resolved) -> Result<String> {
     let writer = hold(found)?;
     let operation = cx
         .runner()?
-        .delete(found.store.root(), &keys, &reference(found))?;
+        .delete(found.store.root(), &keys, &found.reference())?;
     if let Some(writer) = writer {
         // Nothing is written by this: it only releases the lease.
         let _ = writer.release();
@@ -251,8 +253,9 @@ pub fn can_remove(found: &Resolved) -> Result<()> {
 }
 
 /// Returns every file of a session: its log and its side files.
-pub(crate) fn files_of(found: &Resolved) -> Result<Vec<String>> {
-    let facts = found.store.dialect().facts();
+pub(crate) fn files_of<S: AsRef<Store>>(found: &Resolved<S>) -> Result<Vec<String>> {
+    let store = found.store.as_ref();
+    let facts = store.dialect().facts();
     if !facts.log_is_session {
         return Err(unsupported(
             facts.name,
@@ -262,8 +265,7 @@ pub(crate) fn files_of(found: &Resolved) -> Result<Vec<String>> {
     }
     let mut keys: Vec<String> = found.location.key.iter().cloned().collect();
     keys.extend(
-        found
-            .store
+        store
             .side_files(&found.location)?
             .into_iter()
             .map(|file| file.key),
@@ -272,7 +274,7 @@ pub(crate) fn files_of(found: &Resolved) -> Result<Vec<String>> {
 }
 
 /// Acquires the lease of a session, so that its log is not removed while a program writes to it.
-pub(crate) fn hold(found: &Resolved) -> Result<Option<SessionWriter>> {
+pub(crate) fn hold(found: &Resolved<WritableStore>) -> Result<Option<SessionWriter>> {
     match found.store.writer(&found.location.id, Wait::No) {
         Ok(writer) => Ok(Some(writer)),
         Err(error) if error.kind() == ErrorKind::Busy => Err(error),

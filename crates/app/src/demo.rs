@@ -11,7 +11,7 @@ mod tour;
 use std::path::PathBuf;
 
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::system_ids::{IdSource, SystemIds};
+use boswell_store::disk::{IdSource, SystemIds};
 
 use crate::shape::shape;
 use crate::system::is_new_or_empty;
@@ -29,23 +29,23 @@ pub struct DemoRequest {
 }
 
 shape! {
-    /// A home to try boswell on.
+    /// Sample sessions to try boswell on.
     DemoShape: "demo" {
         /// its folder
         path: String,
         /// a script that runs boswell on it
         script: String,
-        /// options of the command line that lead to it
+        /// command-line options that select its stores
         options: Vec<String>,
-        /// what to type first
+        /// commands to try
         commands: Vec<DemoCommand>,
     }
 
     /// A command to try.
     DemoCommand {
-        /// what follows the name of the script
+        /// arguments of the script
         command: &'static str,
-        /// what it shows
+        /// what the command shows
         shows: &'static str,
     }
 }

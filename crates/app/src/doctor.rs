@@ -23,9 +23,9 @@ shape! {
         stores: Vec<ReportedStore>,
         /// locks that a process holds now
         locks: Vec<String>,
-        /// operations that were begun and not finished
+        /// operations that were interrupted
         unfinished: Vec<String>,
-        /// kinds of errors that were met on the way
+        /// kinds of errors that occurred while the report was made
         troubles: Vec<&'static str>,
         /// folders that look like other profiles of an agent; they are not read
         profiles: Vec<ReportedProfile>,
@@ -39,13 +39,13 @@ shape! {
         root: String,
         /// how many sessions it has
         sessions: usize,
-        /// how many of them lists leave out
+        /// how many of them `list` does not show
         hidden: usize,
         /// size of their logs
         bytes: u64,
         /// how well it supports each operation
         can: Map<&'static str>,
-        /// kinds of problems that listing it showed
+        /// kinds of problems found while it was listed
         problems: Vec<&'static str>,
     }
 

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use boswell_find::{Catalog, Index};
 use boswell_model::{Result, SessionMeta, SessionRef};
+use boswell_store::disk::{IdSource, SystemIds};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::store::{Exclusion, StoredSession, Stores};
-use boswell_store::system_ids::{IdSource, SystemIds};
 use boswell_store::vault::Digest;
 
 use crate::RequestContext;

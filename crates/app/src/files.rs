@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use boswell_dialect::{Depth, SideKind};
 use boswell_model::{Result, SessionRef};
 use boswell_store::Session;
+use boswell_store::WritableStore;
 use boswell_store::store::Resolved;
 
 use crate::agent_file_history::AgentFileHistory;
@@ -27,13 +28,13 @@ shape! {
         last: String,
     }
 
-    /// A copy of files that an agent keeps with a session.
+    /// A copy of a file that an agent stored with a session.
     CheckpointFile: "checkpoint" {
         /// the session
         session: String,
         /// where the copy is
         path: String,
-        /// how long it is
+        /// size in bytes
         bytes: u64,
     }
 
@@ -41,15 +42,15 @@ shape! {
     FormerFile: "file" {
         /// the session
         session: String,
-        /// of copies that the agent made: the prompt before which they were made
+        /// for copies of the agent: the prompt before which they were made
         prompt: Maybe<String>,
         /// the file, below the folder of the project
         path: String,
-        /// `file`, `absent`, or why its content is not known
+        /// `file`, `absent`, or why the content is unknown
         state: &'static str,
-        /// of boswell's checkpoints: the blob that holds its content
+        /// for checkpoints of boswell: the blob with the content
         blob: Maybe<Option<String>>,
-        /// of copies that the agent made: how long it was
+        /// for copies of the agent: size in bytes
         bytes: Maybe<Option<usize>>,
     }
 
@@ -58,19 +59,19 @@ shape! {
     FileDifference: "file" {
         /// the session
         session: String,
-        /// of copies that the agent made: the prompt before which they were made
+        /// for copies of the agent: the prompt before which they were made
         prompt: Maybe<String>,
         /// the file, below the folder of the project
         path: String,
-        /// in what way: `unchanged`, `changed`, `gone`, `new since` and others
+        /// `unchanged`, `changed`, `gone`, `new since` and others
         change: &'static str,
-        /// of copies that the agent made: whether somebody else changed it
+        /// for copies of the agent: whether it was changed outside the session
         conflict: Maybe<bool>,
-        /// the lines that differ, where both are text
+        /// the lines that differ, if both are text
         diff: Option<String>,
     }
 
-    /// From `checkout`: what putting a file back came to.
+    /// From `checkout`: a file that was restored, or why it was not.
     RestoreStep: "step" {
         /// the file
         path: String,
@@ -199,7 +200,7 @@ impl FormerFiles {
     pub(crate) fn restore(
         &self,
         cx: &RequestContext,
-        (found, session): (&Resolved, &SessionRef),
+        (found, session): (&Resolved<WritableStore>, &SessionRef),
         force: bool,
         sink: &mut dyn FnMut(RestoreStep) -> Result<()>,
     ) -> Result<()> {

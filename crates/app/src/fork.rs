@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use boswell_dialect::{Capability, Depth, EditRequest, NewSession, Surroundings, unsupported};
 pub use boswell_dialect::{ForkScope, ForkStyle};
-use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result, SessionRef, Tip};
+use boswell_model::{
+    Advice, EntryId, Error, ErrorKind, RequestInput, Result, SessionId, SessionRef, Tip,
+};
+use boswell_store::WritableStore;
 use boswell_store::store::Resolved;
 
 use crate::shape::{self, SessionShape};
@@ -62,10 +65,15 @@ fn fork(cx: &RequestContext, request: &ForkRequest) -> Result<Forked> {
     }
     let new = new_session(cx, request);
     let reference = if found.store.dialect().powers().plans(Capability::Fork) {
-        by_plan(cx, request.at.as_deref(), new, &found)?
+        by_plan(
+            cx,
+            request.at.as_deref().map(EntryId::from).as_ref(),
+            new,
+            &found,
+        )?
     } else {
-        let at = request.at.as_deref();
-        let writer = found.store.fork(&found.location.id, at, new)?;
+        let at = request.at.as_deref().map(EntryId::from);
+        let writer = found.store.fork(&found.location.id, at.as_ref(), new)?;
         let reference = writer.reference().clone();
         writer.release()?;
         reference
@@ -84,7 +92,7 @@ fn new_session(cx: &RequestContext, request: &ForkRequest) -> NewSession {
         project.display().to_string()
     });
     NewSession {
-        id: request.id.clone(),
+        id: request.id.as_deref().map(SessionId::from),
         title: request.title.clone(),
         project: project.unwrap_or_default(),
         copies: request.scope,
@@ -96,9 +104,9 @@ fn new_session(cx: &RequestContext, request: &ForkRequest) -> NewSession {
 
 fn by_plan(
     cx: &RequestContext,
-    at: Option<&str>,
+    at: Option<&EntryId>,
     new: NewSession,
-    found: &Resolved,
+    found: &Resolved<WritableStore>,
 ) -> Result<SessionRef> {
     let session = found.store.read(&found.location, Depth::Heads)?;
     let at = match at {
@@ -106,7 +114,12 @@ fn by_plan(
         None => session.tip()?,
     };
     let dialect = found.store.dialect();
-    if let Some(id) = new.id.as_deref().filter(|id| !dialect.id_is_valid(id)) {
+    if let Some(id) = new
+        .id
+        .as_ref()
+        .map(|id| id.as_str())
+        .filter(|id| !dialect.id_is_valid(id))
+    {
         return Err(Error::new(
             ErrorKind::Invalid,
             format!("`{}` cannot be the id of a session", id.escape_debug()),

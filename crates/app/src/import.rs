@@ -11,7 +11,7 @@ use boswell_store::blobs::base64::decode_canonical;
 use boswell_store::operations::{ImportLimits, Imported, LeftBehind};
 use boswell_store::store::Resolved;
 use boswell_store::vault::Digest;
-use boswell_store::{Session, Store};
+use boswell_store::{Session, Store, WritableStore};
 
 use crate::shape::{self, ImportedFile, LeftFile, Maybe, SessionShape, shape};
 use crate::{App, AppResult, RequestContext};
@@ -45,7 +45,7 @@ shape! {
         records: usize,
         /// how many side files it has
         files: usize,
-        /// the folder that it is about
+        /// the project folder
         project: String,
     }
 }
@@ -117,7 +117,7 @@ struct Source {
     /// Project folder of the new session.
     project: String,
     /// The target store; only the import itself needs it to exist.
-    own: Result<Store>,
+    own: Result<WritableStore>,
 }
 
 impl Source {
@@ -193,11 +193,11 @@ fn left_file(from: &Store, left: &LeftBehind) -> LeftFile {
 }
 
 /// Returns the store for imported sessions: the named or discovered one, else boswell's home.
-fn own_store(cx: &RequestContext) -> Result<Store> {
+fn own_store(cx: &RequestContext) -> Result<WritableStore> {
     let is_own = |store: &Store| store.dialect().facts().is_own;
     match cx.stores.iter().find(|(_, store)| is_own(store)) {
         Some((_, store)) => cx.writable(store.clone()),
-        None => Store::open(cx.home()?),
+        None => cx.own_home()?.sessions(),
     }
 }
 

@@ -25,13 +25,13 @@ pub struct IndexProgress {
 }
 
 shape! {
-    /// What catalog and search index cover.
+    /// State of the catalog and the search index.
     IndexShape: "index" {
         /// sessions that can be read
         sessions: usize,
         /// sessions and memory files in the index
         sources: u64,
-        /// bytes that were read now
+        /// bytes read by this command
         read_bytes: u64,
         /// bytes of text that the index was made from
         text_bytes: u64,
@@ -39,7 +39,7 @@ shape! {
         index_bytes: u64,
         /// sessions and memory files that could not be read
         failed: u64,
-        /// whether everything is covered
+        /// whether everything is indexed
         complete: bool,
     }
 }

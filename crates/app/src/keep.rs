@@ -32,49 +32,49 @@ pub struct KeepOnRequest {
 }
 
 shape! {
-    /// From `keep on` and `keep off`: what is done outside of boswell's own folder, or would be.
+    /// From `keep on` and `keep off`: a change outside boswell's own folder, applied or planned.
     KeepStep: "step" {
         /// what was or would be done
         does: String,
     }
 
-    /// From `keep on` and `keep run`: what was kept now.
+    /// From `keep on` and `keep run`: what was copied.
     KeptShape: "kept" {
-        /// sessions of which something was stored
+        /// sessions of which files were copied
         sessions: usize,
-        /// files that were stored
+        /// files that were copied
         files: usize,
-        /// bytes that were stored, before compression
+        /// bytes that were copied, before compression
         bytes: u64,
-        /// how many files or stores could not be kept
+        /// how many files or stores could not be copied
         failed: usize,
     }
 
-    /// A store whose agent deletes sessions by itself, and what is kept of it.
+    /// A store whose agent deletes sessions, and its copies in the vault.
     KeepShape: "keep" {
         /// the format of the store
         dialect: &'static str,
         /// its folder
         root: String,
-        /// whether keeping is on
+        /// whether `keep` is on
         on: bool,
         /// since when it is on
         since: Option<Instant>,
-        /// what makes boswell keep sessions of this store: `hook`, `timer`
+        /// what starts the copying: `hook`, `timer`
         trigger: Option<&'static str>,
-        /// whether that is still installed
+        /// whether hook or timer is still installed
         installed: Option<bool>,
         /// after how many days the agent deletes sessions; `null` if its settings cannot be read
         deletes_after_days: Option<u64>,
         /// how many sessions there are
         sessions: usize,
-        /// how many of them are kept as they are now
+        /// how many of them have an up-to-date copy
         kept: usize,
-        /// folders that cannot be listed: what is new in them is not kept
+        /// folders that cannot be listed, so new files in them are not copied
         unreadable: Vec<String>,
-        /// refs of sessions that are kept and not there any more
+        /// refs of deleted sessions that have a copy
         gone: Vec<String>,
-        /// ids that will be deleted within 7 days and are not kept
+        /// ids that will be deleted within 7 days and have no copy
         lost_soon: Vec<String>,
     }
 }

@@ -190,7 +190,7 @@ pub mod watch;
 pub use answer::{Answer, AppResult, Notice, Refusal};
 pub use app::{Access, App, AppConfig};
 pub use boswell_dialect::Environment;
-pub use boswell_store::system_ids::{Clock, SystemIds as SystemClock};
+pub use boswell_store::disk::{Clock, SystemIds as SystemClock};
 pub use cancel::{Cancel, CancelOnDrop};
 pub use config::Config;
 pub use plan_token::PlanToken;

@@ -60,31 +60,31 @@ pub struct MemoryFound {
 }
 
 shape! {
-    /// A page of memory.
+    /// A memory file.
     MemoryShape: "memory" {
         /// whose memory it is
         dialect: &'static str,
-        /// what its agent calls the project; of boswell's own pages the folder
+        /// the agent's key of the project; for boswell's own memory the folder
         project_key: String,
         /// the file
         path: String,
-        /// whether it is the page that leads to the others
+        /// whether it is the index page, which links to the others
         index: bool,
         /// size of the file
         bytes: usize,
         /// how many lines it has
         lines: usize,
-        /// how many of them agents load at the start of a session
+        /// how many of them are loaded at the start of a session
         loaded_lines: usize,
         /// with `show`: the text
         text: Maybe<String>,
     }
 
-    /// A page that `add`, `edit` or `rm` changed.
+    /// A memory file that `add`, `edit` or `rm` changed.
     MemoryChanged: "memory" {
         /// whose memory it is
         dialect: &'static str,
-        /// what its agent calls the project; of boswell's own pages the folder
+        /// the agent's key of the project; for boswell's own memory the folder
         project_key: String,
         /// the file
         path: String,
@@ -94,7 +94,7 @@ shape! {
         op: String,
     }
 
-    /// A line of a page that contains a text.
+    /// A line of a memory file that contains the text.
     MemoryHit: "memory_hit" {
         /// whose memory it is
         dialect: &'static str,
@@ -106,15 +106,15 @@ shape! {
         text: String,
     }
 
-    /// Something that is wrong with the memory of a project.
+    /// A problem of the memory of a project.
     MemoryProblemShape: "memory_problem" {
         /// whose memory it is
         dialect: &'static str,
-        /// what its agent calls the project; of boswell's own pages the folder
+        /// the agent's key of the project; for boswell's own memory the folder
         project_key: String,
-        /// what is wrong, in a word
+        /// kind of problem
         problem: &'static str,
-        /// the same in a sentence
+        /// details, in one sentence
         detail: Remark,
     }
 }

@@ -36,8 +36,7 @@ impl App {
 
 fn plan_migrate(cx: &RequestContext, request: &MigrateRequest) -> Result<PlanPreview> {
     let found = cx.resolve(&request.session)?;
-    let store = cx.planning(found.store);
-    let planned = store.plan(&found.location, &EditRequest::Migrate)?;
+    let planned = found.store.plan(&found.location, &EditRequest::Migrate)?;
     planned_change::remark(cx, &planned);
     Ok(PlanPreview::from(&planned))
 }

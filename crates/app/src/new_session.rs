@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use boswell_dialect::{NewSession, StoreRequest, Surroundings, by_name, facts_of};
-use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
-use boswell_store::Store;
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionId, SessionRef};
+use boswell_store::WritableStore;
 
 use crate::shape::{self, SessionShape};
 use crate::{App, AppResult, RequestContext, planned_change};
@@ -65,7 +65,7 @@ fn new_session(cx: &RequestContext, request: &NewSessionRequest) -> Result<Creat
     let project = project.canonicalize().unwrap_or(project);
     let new = NewSession {
         project: project.display().to_string(),
-        id: request.id.clone(),
+        id: request.id.as_deref().map(SessionId::from),
         title: request.title.clone(),
         backend: request.backend.clone(),
         around: Surroundings::of(&cx.env),
@@ -86,7 +86,7 @@ fn new_session(cx: &RequestContext, request: &NewSessionRequest) -> Result<Creat
     })
 }
 
-fn by_plan(cx: &RequestContext, store: &Store, new: NewSession) -> Result<SessionRef> {
+fn by_plan(cx: &RequestContext, store: &WritableStore, new: NewSession) -> Result<SessionRef> {
     let request = StoreRequest::Create(new);
     let done = cx.runner()?.execute_store(store, &request)?;
     planned_change::remark(cx, &done.planned);
@@ -96,13 +96,13 @@ fn by_plan(cx: &RequestContext, store: &Store, new: NewSession) -> Result<Sessio
 
 /// Returns the store for a new session of a dialect: the named or discovered one; for boswell's own
 /// sessions its home.
-pub(crate) fn store_for(cx: &RequestContext, dialect: &str) -> Result<Store> {
+pub(crate) fn store_for(cx: &RequestContext, dialect: &str) -> Result<WritableStore> {
     let mut stores = cx.stores.iter();
     if let Some((_, store)) = stores.find(|(_, store)| store.dialect().name() == dialect) {
         return cx.writable(store.clone());
     }
     if facts_of(dialect).is_some_and(|facts| facts.is_own) {
-        return Store::open(cx.home()?);
+        return cx.own_home()?.sessions();
     }
     if by_name(dialect).is_none() {
         return Err(Error::new(

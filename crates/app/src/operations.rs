@@ -12,9 +12,9 @@ shape! {
     LoggedOperation: "op" {
         /// its id
         op: String,
-        /// when it was made
+        /// when it was created
         at: Instant,
-        /// what sort of change it is
+        /// kind of change, such as `rename` or `delete`
         kind: String,
         /// the session that was changed
         session: String,
@@ -22,11 +22,11 @@ shape! {
         title: String,
         /// the files that it changed
         files: Vec<ChangedFile>,
-        /// the operation that it took back
+        /// the operation that it undid
         undoes: Option<String>,
-        /// whether it was taken back
+        /// whether it was undone
         undone: Maybe<bool>,
-        /// whether it looks as if it could be taken back
+        /// whether it can probably be undone
         undoable: Maybe<bool>,
     }
 
@@ -34,11 +34,11 @@ shape! {
     ChangedFile {
         /// the file
         path: String,
-        /// its length before; `null` if it was not there
+        /// size before; `null` if the file did not exist
         before: Option<u64>,
-        /// its length after; `null` if it was removed
+        /// size after; `null` if the file was removed
         after: Option<u64>,
-        /// how many bytes were added, where nothing else was changed
+        /// how many bytes were appended, if nothing else changed
         appended: Option<u64>,
     }
 }

@@ -2,6 +2,7 @@
 
 use boswell_dialect::{EditRequest, Planned};
 use boswell_model::{Result, SessionMeta, SessionRef};
+use boswell_store::WritableStore;
 use boswell_store::operations::Executed;
 use boswell_store::store::Resolved;
 
@@ -9,7 +10,7 @@ use crate::RequestContext;
 use crate::shape::{Maybe, shape};
 
 shape! {
-    /// A step of a plan that was or would be carried out.
+    /// A step of a plan, applied or not.
     PlanStep: "step" {
         /// what it does
         does: String,
@@ -17,17 +18,17 @@ shape! {
         keys: Vec<String>,
     }
 
-    /// A change that was carried out; `undo` takes it back.
+    /// A change that was applied, and that `undo` reverts.
     OperationShape: "op" {
         /// its id
         op: String,
-        /// what sort of change it is
+        /// kind of change, such as `rename` or `delete`
         kind: String,
         /// the session that was changed; `DIALECT:*` for a change of a whole store
         session: String,
-        /// of a change that followed a plan: the last entry that it added, if there is one
+        /// for a change that followed a plan: the last entry that it added, if there is one
         entry: Maybe<Option<String>>,
-        /// of `repair`: the repaired fork, if one was made
+        /// for `repair`: the repaired fork, if one was made
         made: Maybe<Option<String>>,
     }
 }
@@ -85,7 +86,7 @@ pub fn steps(planned: &Planned) -> Vec<PlanStep> {
 /// Executes a request on a session, and adds the remarks of its plan as notices.
 pub(crate) fn execute(
     cx: &RequestContext,
-    found: &Resolved,
+    found: &Resolved<WritableStore>,
     request: &EditRequest,
 ) -> Result<Executed> {
     execute_again(cx, found, request, None)
@@ -94,7 +95,7 @@ pub(crate) fn execute(
 /// As [`execute`], for a request that is computed again once the locks are held.
 pub(crate) fn execute_again(
     cx: &RequestContext,
-    found: &Resolved,
+    found: &Resolved<WritableStore>,
     request: &EditRequest,
     remake: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
 ) -> Result<Executed> {

@@ -11,17 +11,17 @@ use crate::shape::shape;
 use crate::{App, AppResult, RequestContext, git_repository};
 
 shape! {
-    /// A folder in which sessions were held.
+    /// A project folder.
     ProjectShape: "project" {
         /// the folder; `null` for sessions that name none
         project: Option<String>,
-        /// the main checkout, if that is another folder
+        /// for a worktree: the main checkout
         repository: Option<String>,
-        /// how many sessions were held in it
+        /// how many sessions it has
         sessions: usize,
         /// dialects of these sessions
         agents: Vec<String>,
-        /// when something was last written to one of them
+        /// time of the last entry of these sessions
         last_active: Option<Instant>,
         /// size of their logs
         bytes: u64,

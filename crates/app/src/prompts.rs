@@ -39,19 +39,19 @@ impl Default for PromptsRequest {
 }
 
 shape! {
-    /// Something that was asked.
+    /// A prompt of the user.
     PromptShape: "prompt" {
-        /// what was asked
+        /// text of the prompt
         text: String,
-        /// when
+        /// time of the prompt
         at: Option<Instant>,
-        /// of which agent
+        /// the agent that was asked
         agent: String,
-        /// in which folder
+        /// the project folder
         project: Option<String>,
-        /// the session it was asked in
+        /// the session
         session: Option<String>,
-        /// the entry there
+        /// the entry
         entry: Option<String>,
         /// where it was found: `session`, `history`, `boswell`
         source: &'static str,

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use boswell_dialect::{DialectFacts, SessionLocation, facts_of};
 use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
+use boswell_store::disk::{Clock, IdSource, SystemIds};
 use boswell_store::links::Conversation;
 use boswell_store::operations::{Purging, Runner};
 use boswell_store::store::Resolved;
-use boswell_store::system_ids::{Clock, IdSource, SystemIds};
 use boswell_store::{Store, Wait, blobs};
 
-use crate::delete::{RemovalPlan, in_vault, plan_removal, reference, remove};
+use crate::delete::{RemovalPlan, in_vault, plan_removal, remove};
 use crate::plan_token::PlanToken;
 use crate::sessions::index::{Create, SessionIndex};
 use crate::sessions::list::sides;
@@ -36,7 +36,7 @@ shape! {
         op: String,
         /// `purge`
         kind: &'static str,
-        /// the session, which is gone
+        /// the session that was purged
         session: String,
         /// how many copies of it were removed
         purged: usize,
@@ -297,7 +297,7 @@ fn nothing() -> Purging {
 /// Returns the marker of a session in its store, with the logs of its subagents after its own.
 fn purging_of(found: &Resolved, logs: &[SessionLocation]) -> Purging {
     let store: &Store = &found.store;
-    let mut sessions = vec![reference(found)];
+    let mut sessions = vec![found.reference()];
     sessions.extend(
         logs.iter()
             .skip(1)
@@ -413,7 +413,7 @@ fn with_linked(mut targets: Vec<Target>, conversations: &[Conversation]) -> Vec<
 fn plan(cx: &RequestContext, target: &Target) -> Result<PurgePlan> {
     let purging = &target.purging;
     let found = target.found.as_ref();
-    let removal = found.map(|found| plan_removal(cx, found)).transpose()?;
+    let removal = found.map(|found| plan_removal(found)).transpose()?;
     let runner = cx.reading_runner()?;
     let mut copies = 0;
     for session in &purging.sessions {

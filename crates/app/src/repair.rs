@@ -7,6 +7,7 @@ use boswell_model::{Repair, Result, SessionRef};
 use boswell_store::operations::{Operation, Runner};
 use boswell_store::repair::{RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
 use boswell_store::store::Resolved;
+use boswell_store::{Store, WritableStore};
 
 use crate::planned_change::OperationShape;
 use crate::shape::{Maybe, shape};
@@ -28,19 +29,19 @@ pub struct SessionRepairRequest {
 }
 
 shape! {
-    /// From `repair`: a step that was or would be carried out.
+    /// From `repair`: a step, applied or not.
     RepairStepShape: "step" {
         /// the session
         session: String,
-        /// its number in the plan; 0 once it was taken
+        /// number in the plan; 0 once it was applied
         step: usize,
-        /// whether it is taken
+        /// whether it is or would be applied
         taken: bool,
-        /// how sure it is: `certain`, `likely`, `guess`
+        /// confidence: `certain`, `likely`, `guess`
         confidence: &'static str,
-        /// what kind of change it is: `append`, `rewrite`, `change`
+        /// kind of change: `append`, `rewrite`, `change`
         class: &'static str,
-        /// the problem that it is about
+        /// the problem that it solves
         problem: &'static str,
         /// line of the problem
         line: Option<u64>,
@@ -48,21 +49,21 @@ shape! {
         entry: Option<String>,
         /// what it does
         does: String,
-        /// readers that it helps; none named means all
+        /// readers that it helps; an empty list means all
         helps: Vec<&'static str>,
     }
 
-    /// From `repair`: what a reader still loses once it is carried out.
+    /// From `repair`: what a reader still loses after the repair.
     LossShape: "loss" {
         /// the session
         session: String,
         /// the name of the reader for `--for`
         reader: &'static str,
-        /// whether the plan was to serve it
+        /// whether the repair was asked to help this reader
         goal: bool,
         /// the problem
         problem: &'static str,
-        /// what is lost to it
+        /// what it loses
         loses: &'static str,
         /// how often
         times: usize,
@@ -154,20 +155,20 @@ impl App {
 
 fn plan(cx: &RequestContext, request: &SessionRepairRequest) -> Result<SessionRepairPlan> {
     let found = cx.resolve(&request.session)?;
-    let wanted = wanted(cx, request, &found);
-    let store = cx.planning(found.store.clone());
+    let wanted = wanted(cx, request, &found.store);
+    let store = &found.store;
     let plan = match &cx.home {
         Some(_) => cx
             .reading_runner()?
-            .repair_plan(&store, &found.location, &wanted)?,
+            .repair_plan(store, &found.location, &wanted)?,
         None => store.repair_plan(&found.location, &wanted)?,
     };
-    Ok(shown(&plan, reference(&found)))
+    Ok(shown(&plan, found.reference()))
 }
 
 fn repair(cx: &RequestContext, request: &SessionRepairRequest) -> Result<SessionRepair> {
     let found = cx.resolve_for_writing(&request.session)?;
-    let wanted = wanted(cx, request, &found);
+    let wanted = wanted(cx, request, &found.store);
     let runner = cx.runner()?;
     if request.steps.is_empty()
         && !request.in_place
@@ -177,10 +178,10 @@ fn repair(cx: &RequestContext, request: &SessionRepairRequest) -> Result<Session
         return Ok(SessionRepair::AlreadyRepaired { fork });
     }
     let done = runner.repair(&found.store, &found.location, &wanted)?;
-    Ok(SessionRepair::Done(repaired(done, reference(&found))))
+    Ok(SessionRepair::Done(repaired(done, found.reference())))
 }
 
-fn wanted(cx: &RequestContext, request: &SessionRepairRequest, found: &Resolved) -> RepairRequest {
+fn wanted(cx: &RequestContext, request: &SessionRepairRequest, store: &Store) -> RepairRequest {
     RepairRequest {
         level: if request.likely {
             Confidence::Likely
@@ -188,7 +189,7 @@ fn wanted(cx: &RequestContext, request: &SessionRepairRequest, found: &Resolved)
             Confidence::Certain
         },
         goals: request.goals.clone(),
-        installed: agent_version::version(&cx.env, found.store.dialect().name()),
+        installed: agent_version::version(&cx.env, store.dialect().name()),
         steps: request.steps.clone(),
         in_place: request.in_place,
     }
@@ -198,17 +199,13 @@ fn wanted(cx: &RequestContext, request: &SessionRepairRequest, found: &Resolved)
 fn repaired_before(
     cx: &RequestContext,
     runner: &Runner,
-    found: &Resolved,
+    found: &Resolved<WritableStore>,
 ) -> Result<Option<String>> {
-    let session = reference(found);
+    let session = found.reference();
     // Earlier builds recorded the fork in a note.
     let noted = cx.notes()?.of(&session).repaired_as;
     let noted = noted.filter(|id| found.store.find(id).is_ok());
     Ok(runner.repaired_as(&found.store, &session)?.or(noted))
-}
-
-fn reference(found: &Resolved) -> SessionRef {
-    SessionRef::new(found.store.dialect().name(), &found.location.id)
 }
 
 fn shown(plan: &RepairPlan, session: SessionRef) -> SessionRepairPlan {

@@ -8,14 +8,12 @@ use std::time::SystemTime;
 
 use boswell_dialect::{SessionLocation, facts_of};
 use boswell_model::{Advice, Error, ErrorKind, Instant, Remark, Result};
-use boswell_store::breadcrumb::{self, TerminalId};
-use boswell_store::disk::RealDisk;
 use boswell_store::links::Conversation;
 use boswell_store::notes::Notes;
 use boswell_store::operations::{RecoveryOutcome, Runner};
+use boswell_store::session::{Breadcrumbs, TerminalId};
 use boswell_store::store::{Resolved, Selector, Side, Stores, Summaries, Summary};
-use boswell_store::system_ids::SystemIds;
-use boswell_store::{Home, Store};
+use boswell_store::{Home, Store, WritableStore};
 
 use crate::app::{AppState, no_home};
 use crate::sessions::index::{Create, SessionIndex};
@@ -128,7 +126,7 @@ impl RequestContext {
     }
 
     /// Makes a store writable: its locks are in boswell's own home.
-    pub(crate) fn writable(&self, store: Store) -> Result<Store> {
+    pub(crate) fn writable(&self, store: Store) -> Result<WritableStore> {
         self.may_write()?;
         self.refuse_archived(&store)?;
         Ok(self.own_home()?.writable(store))
@@ -143,15 +141,6 @@ impl RequestContext {
                     .advising(Advice::restore(session)),
             )
         })
-    }
-
-    /// Returns a store for which plans can be computed, but nothing written.
-    pub(crate) fn planning(&self, store: Store) -> Store {
-        store.writable(
-            Arc::new(RealDisk),
-            Arc::new(SystemIds),
-            Path::new("/dev/null/locks"),
-        )
     }
 
     /// Returns the runner of plans. Unfinished operations of earlier runs are finished or undone
@@ -237,7 +226,7 @@ impl RequestContext {
     }
 
     /// Resolves a session, in a store that can be written.
-    pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved<WritableStore>> {
         self.may_write()?;
         let found = self.resolve(session)?;
         Ok(Resolved {
@@ -248,7 +237,10 @@ impl RequestContext {
 
     /// As above, for data about a conversation instead of its entries: those are stored by the
     /// front program.
-    pub(crate) fn resolve_front_for_writing(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve_front_for_writing(
+        &self,
+        session: &str,
+    ) -> Result<Resolved<WritableStore>> {
         self.may_write()?;
         let found = self.resolve_front(session)?;
         Ok(Resolved {
@@ -301,8 +293,8 @@ impl RequestContext {
         let mut folders = self.breadcrumb_folders();
         folders.sort_by_key(|folder| Reverse(modified(&folder.join(terminal.as_str()))));
         for folder in folders {
-            let Ok(Some(path)) = breadcrumb::read(&RealDisk, &folder, &terminal, &self.env.cwd)
-            else {
+            let noted = Breadcrumbs::in_folder(folder).read(&terminal, &self.env.cwd);
+            let Ok(Some(path)) = noted else {
                 continue;
             };
             // A breadcrumb of a store that was not requested is ignored.

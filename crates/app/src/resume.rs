@@ -52,13 +52,13 @@ pub struct ResumePlan {
 }
 
 shape! {
-    /// The command that takes a conversation up again.
+    /// The command that resumes a session.
     ResumeLine: "resume" {
         /// program and arguments
         argv: Vec<String>,
-        /// where it is run
+        /// working folder of the command
         cwd: Option<String>,
-        /// variables to set; `null` for one to unset
+        /// environment variables to set; `null` for one to unset
         env: Map<Option<String>>,
     }
 }
@@ -108,7 +108,7 @@ fn resume(cx: &RequestContext, request: &ResumeRequest) -> Result<ResumePlan> {
         Err(error) if request.session == "@last" && error.kind() == ErrorKind::Unsupported => {
             let other = last_that_resumes(cx).ok_or(error)?;
             let command = command_of(cx, &other, request.permissions)?;
-            let passed = reference(&found);
+            let passed = found.reference();
             cx.remark(format!("skipped {passed}, which no agent can resume"));
             (other, command)
         }
@@ -119,16 +119,12 @@ fn resume(cx: &RequestContext, request: &ResumeRequest) -> Result<ResumePlan> {
     }
     let key = found.location.key.as_deref();
     Ok(ResumePlan {
-        session: reference(&found),
+        session: found.reference(),
         argv: command.argv,
         cwd: command.cwd,
         env,
         log: key.map(|key| PathBuf::from(found.store.backend().describe(key))),
     })
-}
-
-fn reference(found: &Resolved) -> SessionRef {
-    SessionRef::new(found.store.dialect().name(), &found.location.id)
 }
 
 /// A command, and its environment variables.

@@ -3,7 +3,7 @@
 use boswell_dialect::{Capability, Depth, EditRequest, Support};
 use boswell_model::{Result, Tip};
 use boswell_store::store::Resolved;
-use boswell_store::{Session, Wait};
+use boswell_store::{Session, Wait, WritableStore};
 
 use crate::files::{FormerFiles, RestoreStep};
 use crate::planned_change::{self, PlanPreview};
@@ -24,13 +24,13 @@ pub struct RewindRequest {
 }
 
 shape! {
-    /// A session that goes on from before a prompt.
+    /// A session that continues from before a prompt.
     RewoundShape: "rewound" {
         /// the session
         session: String,
-        /// the prompt, as it was named
+        /// the prompt, as given on the command line
         entry: String,
-        /// where the conversation goes on; `null` where the prompt was its first entry
+        /// the current leaf; `null` if the prompt was the first entry
         leaf: Option<String>,
         /// the text of the prompt
         text: String,
@@ -76,7 +76,7 @@ fn rewind(
     if request.files {
         // Before the leaf moves: afterwards the checkpoints are on an abandoned branch.
         let before = found.store.read(&found.location, Depth::Facts)?;
-        let files = FormerFiles::at(cx, &found, &before, &request.entry, &[])?;
+        let files = FormerFiles::at(cx, &found.reading(), &before, &request.entry, &[])?;
         files.restore(cx, (&found, &before.reference()), false, sink)?;
     }
     let (text, now) = if found.store.dialect().powers().plans(Capability::Rewind) {
@@ -97,7 +97,7 @@ fn rewind(
     }))
 }
 
-fn plan(found: &Resolved, entry: &str) -> Result<PlanPreview> {
+fn plan(found: &Resolved<WritableStore>, entry: &str) -> Result<PlanPreview> {
     let session = found.store.read(&found.location, Depth::Heads)?;
     let request = EditRequest::Rewind(Tip::At(session.prompt(entry)?));
     let planned = found.store.plan(&found.location, &request)?;
@@ -105,7 +105,11 @@ fn plan(found: &Resolved, entry: &str) -> Result<PlanPreview> {
 }
 
 /// Returns the text of the prompt, and the session after the rewind.
-fn by_plan(cx: &RequestContext, entry: &str, found: &Resolved) -> Result<(String, Session)> {
+fn by_plan(
+    cx: &RequestContext,
+    entry: &str,
+    found: &Resolved<WritableStore>,
+) -> Result<(String, Session)> {
     let session = found.store.read(&found.location, Depth::Heads)?;
     let slot = session.prompt(entry)?;
     let view = session.entry(slot)?.view;

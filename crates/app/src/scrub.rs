@@ -11,7 +11,6 @@ use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::Wait;
 use boswell_store::store::{Resolved, StoredSession};
 
-use crate::delete::reference;
 use crate::plan_token::PlanToken;
 use crate::shape::shape;
 use crate::text::one_line;
@@ -46,13 +45,13 @@ shape! {
         session: String,
         /// the file
         path: String,
-        /// how many secrets it holds
+        /// how many secrets it contains
         secrets: usize,
-        /// of which kinds they are
+        /// kinds of these secrets
         kinds: Vec<&'static str>,
     }
 
-    /// From `secrets --scrub`: where secrets would be replaced outside the files of a session.
+    /// From `secrets --scrub`: copies, notes and blobs in which secrets would be replaced.
     ScrubCopiesStep: "step" {
         /// what would be done
         done: &'static str,
@@ -62,7 +61,7 @@ shape! {
         copies: usize,
         /// notes and records
         records: usize,
-        /// blobs that are replaced by others
+        /// blobs that would be replaced
         blobs: usize,
     }
 
@@ -283,9 +282,9 @@ fn agreed(
     let mut found = cx.noticed_before(|| sessions(cx, &request.scope))?;
     if request.scope == ScrubScope::All {
         // Drops sessions that are newer than the plans, and those that were refused then.
-        found.retain(|it| shown.iter().any(|token| token.session == reference(it)));
+        found.retain(|it| shown.iter().any(|token| token.session == it.reference()));
         for token in shown {
-            if !found.iter().any(|it| reference(it) == token.session) {
+            if !found.iter().any(|it| it.reference() == token.session) {
                 let gone = format!("{} was moved or removed", token.session);
                 outcome.refused += 1;
                 cx.fail(Error::new(ErrorKind::Conflict, gone).advising("look at the plan again"));

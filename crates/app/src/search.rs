@@ -63,9 +63,9 @@ pub enum QueryForm {
 }
 
 shape! {
-    /// A place where the text was found.
+    /// A match in a session or a memory file.
     HitShape: "hit" {
-        /// the session; of memory: the path
+        /// the session; for memory: the path
         session: String,
         /// the entry
         entry: Option<String>,
@@ -73,24 +73,24 @@ shape! {
         line: Option<u32>,
         /// what the entry is
         kind: &'static str,
-        /// whose message it is
+        /// role: `user`, `assistant` and others
         role: Option<&'static str>,
-        /// in which part of the entry: `prompts`, `answers`, `thinking`, `calls`, `results`,
+        /// part of the entry: `prompts`, `answers`, `thinking`, `calls`, `results`,
         /// `titles`, `summaries`, `memory`, `context`
         field: &'static str,
-        /// when it was written; else when the session last changed
+        /// when it was written, else when the session last changed
         at: Option<Instant>,
         /// the text around the match
         snippet: String,
-        /// bytes of the snippet that match
+        /// byte ranges of the snippet that match
         ranges: Vec<Range<usize>>,
-        /// how good it is, compared with the others
+        /// relevance, higher is better
         score: f64,
         /// the agent that wrote it
         agent: String,
-        /// the folder it was held in; of memory: what the agent calls it
+        /// project folder; for memory: the agent's key of the project
         project: Option<String>,
-        /// what the session is called
+        /// name of the session, as in `session`
         name: String,
     }
 }

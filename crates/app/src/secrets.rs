@@ -21,7 +21,7 @@ shape! {
     SecretShape: "secret" {
         /// the session
         session: String,
-        /// its log
+        /// path of the log
         path: Option<String>,
         /// the entry
         entry: String,

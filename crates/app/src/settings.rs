@@ -17,9 +17,9 @@ shape! {
         key: &'static str,
         /// its value
         value: String,
-        /// where the value comes from: a file, `built in`, or what else sets it
+        /// where the value comes from: a file, `built in`, or an option
         origin: String,
-        /// what it is for
+        /// purpose of the setting
         what: &'static str,
     }
 }

@@ -39,39 +39,39 @@ impl Default for StatsRequest {
 }
 
 shape! {
-    /// A sum over sessions.
+    /// Totals over sessions.
     StatShape: "stat" {
-        /// what sums are made by: `total`, `day`, `project`, `agent`, `model`
+        /// grouping: `total`, `day`, `project`, `agent`, `model`
         by: &'static str,
-        /// which of them this is; `null` for the total and for sessions without a folder
+        /// day, project, agent or model; `null` for the total and for sessions without a project
         key: Option<String>,
-        /// conversations; subagents are part of those that started them
+        /// conversations; a subagent counts as part of the session that started it
         sessions: u64,
-        /// of user and model
+        /// messages of user and model
         messages: Option<u64>,
         /// prompts of the user
         turns: Option<u64>,
-        /// calls of tools
+        /// tool calls
         tool_calls: Option<u64>,
         /// records
         entries: Option<u64>,
-        /// how long agents worked, where they recorded it
+        /// working time of agents, where they recorded it
         duration_ms: Option<u64>,
         /// records by kind
         kinds: Option<Map<u64>>,
         /// tokens of all messages
         tokens: TokensShape,
-        /// what it cost, as recorded or by the price list
+        /// cost, as recorded or computed from prices
         cost_usd: Option<f64>,
-        /// what a plan counts instead of tokens; may be a fraction
+        /// premium requests of a subscription; may be a fraction
         premium_requests: Option<f64>,
-        /// models without a price, which are not in the cost
+        /// models without a price; their cost is not included
         unpriced_models: Vec<String>,
-        /// day of the price list
+        /// date of the price list
         prices_as_of: &'static str,
-        /// whether the settings name prices
+        /// whether the settings override prices
         prices_overridden: bool,
-        /// false if sessions could not be read
+        /// false if some sessions could not be read
         complete: bool,
     }
 }

@@ -10,7 +10,7 @@ use crate::planned_change::{self, OperationShape, PlanPreview};
 use crate::shape::shape;
 
 shape! {
-    /// Something that was or would be done.
+    /// A step, applied or planned.
     ChangeStep: "step" {
         /// what it does
         does: String,
@@ -96,7 +96,7 @@ pub(crate) fn each(
     let mut changes = StoreChanges::default();
     for (_, store) in cx.stores.iter() {
         let request = &wanted(store);
-        let planned = match cx.planning(store.clone()).plan_store(request) {
+        let planned = match store.plan_store(request) {
             Ok(planned) => planned,
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 changes.left_out.push(store.dialect().name());

@@ -12,7 +12,7 @@ use crate::shape::{Map, Maybe, shape};
 use crate::{App, AppResult, RequestContext};
 
 shape! {
-    /// A store: where an agent keeps its sessions.
+    /// A store: the folder of an agent's sessions.
     StoreShape: "store" {
         /// the format of its sessions
         dialect: &'static str,
@@ -20,29 +20,29 @@ shape! {
         title: &'static str,
         /// its folder
         root: String,
-        /// what the settings call it
+        /// label in the settings
         label: Option<String>,
-        /// how many sessions lists show of it
+        /// how many sessions `list` shows
         sessions: usize,
-        /// how many they leave out
+        /// how many sessions `list` hides
         hidden: usize,
         /// size of all logs
         bytes: u64,
         /// how well it supports each operation: `native`, `rewrites`, `note`, `no`
         can: Map<&'static str>,
-        /// what is wrong with it
+        /// problems of the store
         warnings: Vec<StoreWarning>,
     }
 
-    /// Something that is wrong with a store.
+    /// A problem of a store.
     StoreWarning {
-        /// a word for it
+        /// kind of problem
         problem: &'static str,
         /// the file; absent for `lost_soon`
         path: Maybe<String>,
-        /// of `lost_soon`: how many sessions
+        /// for `lost_soon`: how many sessions
         sessions: Maybe<usize>,
-        /// what exactly
+        /// details, in one sentence
         detail: Remark,
     }
 
@@ -52,21 +52,21 @@ shape! {
         dialect: &'static str,
         /// its folder
         root: String,
-        /// conversations that another store has too
+        /// conversations that are also in another store
         twice: usize,
-        /// conversations that only this store has
+        /// conversations that are only in this store
         once: usize,
-        /// of these, conversations whose transcript is nowhere
+        /// of these, conversations whose transcript is missing
         transcript_gone: usize,
-        /// kept twice, and the two do not agree
+        /// conversations in two stores whose copies differ
         drifted: usize,
-        /// bytes here of what is kept twice
+        /// bytes of these conversations in this store
         bytes: u64,
         /// bytes in the other stores
         other_bytes: u64,
         /// both together
         total_bytes: u64,
-        /// bytes here for each byte there
+        /// bytes in this store for each byte in the others
         ratio: Option<f64>,
     }
 }

@@ -38,15 +38,15 @@ impl Default for WhichSessions {
 }
 
 shape! {
-    /// What a session was about.
+    /// Generated title and summary of a session.
     SummaryShape: "summary" {
-        /// its ref
+        /// the session
         session: String,
         /// at most 8 words
         title: String,
         /// at most 3 sentences
         summary: String,
-        /// false with `--dry-run`
+        /// whether it was stored; false with `--dry-run`
         kept: bool,
     }
 }

@@ -16,33 +16,33 @@ shape! {
     NodeShape: "node" {
         /// the session
         session: String,
-        /// the entry: its id, else its line
+        /// id of the entry, or `#LINE` if it has none
         id: String,
-        /// the nearest node above that is shown
+        /// the nearest ancestor that is shown
         above: Option<String>,
         /// the entry that it follows
         parent: Option<String>,
-        /// entries left out between it and the node above
+        /// number of entries between it and that ancestor
         between: usize,
-        /// how many branch points are above it
+        /// number of branch points above it
         depth: usize,
-        /// how many entries follow it
+        /// number of its children
         children: usize,
-        /// the type that its agent gave it
+        /// the agent's own type of the record
         kind: String,
-        /// whose message it is
+        /// role: `user`, `assistant` and others
         role: Option<&'static str>,
         /// when it was written
         at: Option<Instant>,
-        /// the label that it was given
+        /// label of the entry
         label: Option<String>,
         /// whether it is a compaction
         compaction: bool,
-        /// whether the conversation goes on from it
+        /// whether it is the current leaf
         leaf: bool,
         /// whether it is on the current branch
         on_branch: bool,
-        /// the beginning of its text
+        /// start of its text
         text: String,
     }
 }

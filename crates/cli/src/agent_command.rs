@@ -9,7 +9,7 @@ use boswell_model::{Advice, Error, ErrorKind, Result, shell_quote};
 use crate::app::App;
 use crate::output::Output;
 
-/// Takes a conversation up again; with `print` or `--json` only shows how.
+/// Resumes a conversation; with `print` or `--json` only shows the command.
 pub(crate) fn run(app: &App, request: &ResumeRequest, print: bool) -> Result<ExitCode> {
     let plan = app.shown(app.requests.resume(request))?;
     if app.json || print {

@@ -112,7 +112,7 @@ fn named_stores(named: &[String]) -> Result<Vec<(String, PathBuf)>> {
         Some((dialect, path)) => Ok((dialect.to_owned(), PathBuf::from(path))),
         None => Err(Error::new(
             ErrorKind::Invalid,
-            format!("`--store {}` names no place", named.escape_debug()),
+            format!("`--store {}` has no path", named.escape_debug()),
         )
         .advising("write `--store claude=/path/to/.claude`")),
     };

@@ -4,19 +4,21 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::command;
 
-/// Finds, reads, repairs and keeps the sessions of your coding agents.
+/// Find, search, resume, repair and back up the sessions of your coding agents.
 #[derive(Debug, Parser)]
 #[command(
     name = "boswell",
     version,
     disable_help_subcommand = true,
-    max_term_width = 100
+    max_term_width = 80
 )]
 #[command(after_help = "Examples:
-  boswell                     every session found on this machine, last active first
-  boswell show @last          read the last conversation
+  boswell                    list every session found on this machine
+  boswell search deadlock    find text in any session of any agent
+  boswell show @last         read the last session
+  boswell demo               create sample sessions to try boswell on
 
-No network, no telemetry. Reading commands never write inside an agent's folder.")]
+No network, no telemetry. Reading commands never write to an agent's folder.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -27,7 +29,7 @@ pub(crate) struct Args {
 /// Options that every command takes.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Global {
-    /// Boswell's own folder [default: the platform's data directory + `boswell`]
+    /// Boswell's own folder [default: `boswell` in the data directory]
     #[arg(
         long,
         global = true,
@@ -36,26 +38,25 @@ pub(crate) struct Global {
         value_name = "DIR"
     )]
     pub(crate) home: Option<std::path::PathBuf>,
-    /// Exactly these stores instead of the discovered ones, such as
-    /// `claude=/home/me/.claude` (repeatable)
+    /// Use only this store, such as `claude=/home/me/.claude` (repeatable)
     #[arg(long = "store", global = true, value_name = "DIALECT=PATH")]
     pub(crate) stores: Vec<String>,
     /// Write nothing outside boswell's own folder
     #[arg(long, global = true, env = "BOSWELL_READ_ONLY", hide_env_values = true, value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) read_only: bool,
-    /// JSON Lines on stdout
+    /// Print JSON Lines on stdout
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// When to use colour
+    /// When to color the output
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,
-    /// Say less on stderr
+    /// Print fewer messages on stderr
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Say more on stderr
+    /// Print more messages on stderr
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
-    /// Of a conversation that is kept in two places, the side of this dialect
+    /// For a conversation in two stores: use the store of this dialect
     #[arg(long, global = true, value_name = "DIALECT")]
     pub(crate) side: Option<String>,
 }

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use boswell_model::{Error, Result};
 
 use crate::app::App;
+use crate::plan_lines::NOT_APPLIED;
 
 /// What came of asking.
 #[derive(Debug)]
@@ -33,8 +34,8 @@ pub(crate) enum Irreversible {
 impl Irreversible {
     fn question(self) -> &'static str {
         match self {
-            Irreversible::Purge => "purge? no copy is kept, and it cannot be undone",
-            Irreversible::Scrub => "replace them? it cannot be undone",
+            Irreversible::Purge => "purge? no copy is kept, and this cannot be undone",
+            Irreversible::Scrub => "replace the secrets? this cannot be undone",
         }
     }
 }
@@ -46,7 +47,7 @@ pub(crate) fn ask(app: &App, apply: bool, plan: Irreversible) -> Result<Agreed> 
         return Ok(Agreed::Yes);
     }
     if app.requests.environment().terminal.is_none() {
-        crate::error_report::say("nothing was changed; do it with `--apply`");
+        crate::error_report::say(NOT_APPLIED);
         return Ok(Agreed::No(ExitCode::from(2)));
     }
     eprint!("{} [y/N] ", plan.question());

@@ -23,7 +23,7 @@ pub(crate) fn code(kind: ErrorKind) -> u8 {
     }
 }
 
-/// The exit code of a command that did what it could, and said what it could not reach.
+/// The exit code of a command that did a part, and reported what it could not reach.
 pub(crate) const PARTLY: u8 = 3;
 
 /// Warns about each folder or file that could not be read, and gives the exit code: of
@@ -104,7 +104,7 @@ pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
 /// The error that reports a panic. Its text may quote a session, so it is cut and made harmless.
 fn bug(said: &str, place: &str) -> String {
     format!(
-        "error: boswell met a bug of its own: {}\n  because it panicked at {}\nhint: what was acknowledged is on the disk; please report this with \
+        "error: this is a bug in boswell: {}\n  because it panicked at {}\nhint: acknowledged entries are on disk; please report this with \
          the file that `boswell doctor --bundle boswell-report.json` writes",
         cut(&one_line(said), 300),
         one_line(place),
@@ -131,7 +131,7 @@ mod tests {
         assert!(same(code, 70), "{code:?}");
         let text = bug("out of\u{1b}[2J range", "src/x.rs:1:2");
         assert!(
-            text.starts_with("error: boswell met a bug of its own: out of\\x1b[2J range\n"),
+            text.starts_with("error: this is a bug in boswell: out of\\x1b[2J range\n"),
             "{text}"
         );
         assert!(
@@ -233,7 +233,7 @@ mod tests {
             "first the terminal, then the words"
         );
         assert!(
-            said.starts_with("boswell met a bug of its own: a bug in the middle of a line"),
+            said.starts_with("this is a bug in boswell: a bug in the middle of a line"),
             "{said}"
         );
     }

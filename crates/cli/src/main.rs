@@ -1,4 +1,5 @@
-//! The `boswell` command: finds, reads, repairs and keeps the sessions of your coding agents.
+//! The `boswell` command: finds, searches, resumes, repairs and backs up the sessions of your
+//! coding agents.
 
 mod agent_command;
 mod app;

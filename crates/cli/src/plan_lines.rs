@@ -7,7 +7,10 @@ use boswell_model::Result;
 
 use crate::output::Output;
 use crate::terminal::one_line;
-use crate::words::planned_change;
+use crate::words::{count, planned_change};
+
+/// The hint after a plan that was only shown.
+pub(crate) const NOT_APPLIED: &str = "nothing was changed; add `--apply` to do it";
 
 /// Something that was or would be done.
 pub(crate) fn change_step(out: &mut Output, step: ChangeStep) -> Result<()> {
@@ -37,22 +40,22 @@ pub(crate) fn store_change(out: &mut Output, change: StoreChange) -> Result<()> 
         StoreChange::Step(step) => change_step(out, step),
         StoreChange::Changed(store) if out.json => out.object(&store.op.object()),
         StoreChange::Changed(store) => out.line(&format!(
-            "{}: {} ({} files)",
+            "{}: {} ({})",
             store.dialect,
             one_line(&store.title),
-            store.files
+            count(store.files, "file", "files")
         )),
     }
 }
 
-/// Says how to go on after a plan was shown or carried out.
+/// Prints how to continue after a plan was shown or carried out.
 pub(crate) fn say_next(apply: bool, changes: &StoreChanges) {
     if changes.changed == 0 {
         return;
     }
     crate::error_report::say(&match apply {
         true => way_back(&changes.operations),
-        false => "nothing was changed; do it with `--apply`".to_owned(),
+        false => NOT_APPLIED.to_owned(),
     });
 }
 
@@ -60,10 +63,10 @@ pub(crate) fn say_next(apply: bool, changes: &StoreChanges) {
 /// last operation alone.
 pub(crate) fn way_back(operations: &[String]) -> String {
     match operations {
-        [] | [_] => "`boswell undo` takes it back".to_owned(),
+        [] | [_] => "undo it with `boswell undo`".to_owned(),
         several => {
             let ids: Vec<&str> = several.iter().map(|id| id.get(..8).unwrap_or(id)).collect();
-            format!("`boswell undo {}` takes all of it back", ids.join(" "))
+            format!("undo all of it with `boswell undo {}`", ids.join(" "))
         }
     }
 }

@@ -5,13 +5,15 @@
 //! in the dialect's form.
 
 use boswell_model::json::Json;
-use boswell_model::{Advice, Error, ErrorKind, Instant, MediaSource, Part, Result, Usage};
+use boswell_model::{
+    Advice, EntryId, Error, ErrorKind, Instant, MediaSource, Part, Result, SessionId, Usage,
+};
 
 /// An entry that is not written yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     /// Id of the entry; `None` to have one created.
-    pub id: Option<String>,
+    pub id: Option<EntryId>,
     /// The parent of the entry.
     pub parent: Parent,
     /// Time of the entry; `None` for now.
@@ -29,7 +31,7 @@ pub enum Parent {
     /// No parent: the entry becomes a root.
     Root,
     /// The entry with this id.
-    Entry(String),
+    Entry(EntryId),
 }
 
 /// The content of a new entry.
@@ -88,21 +90,21 @@ pub enum Body {
         /// Text of the summary.
         summary: String,
         /// Id of the first entry that is still sent.
-        first_kept: String,
+        first_kept: EntryId,
         /// Number of tokens of the context before the compaction.
         tokens_before: u64,
     },
     /// A summary of the branch that was abandoned.
     BranchSummary {
         /// Id of the entry where the branch was abandoned; `None` for the root.
-        from: Option<String>,
+        from: Option<EntryId>,
         /// Text of the summary.
         summary: String,
     },
     /// Sets or removes the label of an entry.
     Label {
         /// Id of the entry.
-        target: String,
+        target: EntryId,
         /// The label; `None` removes it.
         label: Option<String>,
     },
@@ -197,7 +199,7 @@ impl Draft {
 
     /// Sets the id. Writing a draft with the same id again is idempotent.
     #[must_use]
-    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+    pub fn with_id(mut self, id: impl Into<EntryId>) -> Self {
         self.id = Some(id.into());
         self
     }
@@ -254,7 +256,7 @@ pub struct NewSession {
     /// The project folder that the session runs in.
     pub project: String,
     /// Id of the session; `None` to have one created.
-    pub id: Option<String>,
+    pub id: Option<SessionId>,
     /// Title of the session.
     pub title: Option<String>,
     /// The session that it is forked from: id or path.
@@ -339,7 +341,7 @@ impl NewSession {
 
     /// Sets the id.
     #[must_use]
-    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+    pub fn with_id(mut self, id: impl Into<SessionId>) -> Self {
         self.id = Some(id.into());
         self
     }

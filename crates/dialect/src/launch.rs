@@ -5,15 +5,15 @@
 //! mistake; [`resume_decision`](crate::resume_decision) chooses. Nothing is started here: the
 //! arguments for a command line and the options for an SDK are data.
 
+mod argument;
 mod confirm;
-mod id;
 
 use boswell_model::{Error, ErrorKind, Result};
 
 use crate::uuid::is_uuid;
 
+pub use argument::{EntryArgument, SessionArgument};
 pub use confirm::{Confirmation, Confirmed};
-pub use id::{EntryId, SessionId};
 
 /// A way to start an agent on a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,25 +21,25 @@ pub enum Launch {
     /// Creates a new session with this id.
     New {
         /// Id of the new session.
-        id: SessionId,
+        id: SessionArgument,
     },
     /// Resumes a session.
     Resume {
         /// Id of the session.
-        id: SessionId,
+        id: SessionArgument,
         /// The last entry to keep; later entries are ignored.
-        at: Option<EntryId>,
+        at: Option<EntryArgument>,
     },
     /// Copies a session and resumes the copy. Created with [`Launch::fork`], because the two ids
     /// must differ.
     #[non_exhaustive]
     Fork {
         /// The session that is copied.
-        from: SessionId,
+        from: SessionArgument,
         /// The id of the copy.
-        id: SessionId,
+        id: SessionArgument,
         /// The last entry that is copied.
-        at: Option<EntryId>,
+        at: Option<EntryArgument>,
     },
 }
 
@@ -58,7 +58,11 @@ pub struct SdkOptions {
 
 impl Launch {
     /// Creates a fork of one session under another id.
-    pub fn fork(from: SessionId, id: SessionId, at: Option<EntryId>) -> Result<Launch> {
+    pub fn fork(
+        from: SessionArgument,
+        id: SessionArgument,
+        at: Option<EntryArgument>,
+    ) -> Result<Launch> {
         if from == id {
             return Err(Error::new(
                 ErrorKind::Invalid,
@@ -71,7 +75,7 @@ impl Launch {
     }
 
     /// Returns the id of the session that will be written to.
-    pub fn id(&self) -> &SessionId {
+    pub fn id(&self) -> &SessionArgument {
         match self {
             Launch::New { id } | Launch::Resume { id, .. } | Launch::Fork { id, .. } => id,
         }
@@ -79,7 +83,8 @@ impl Launch {
 
     /// Returns the options for Claude's SDK.
     pub fn sdk_options(&self) -> Result<SdkOptions> {
-        let entry = |at: &Option<EntryId>| at.as_ref().map(|at| uuid(at.as_str())).transpose();
+        let entry =
+            |at: &Option<EntryArgument>| at.as_ref().map(|at| uuid(at.as_str())).transpose();
         let options = match self {
             Launch::New { id } => SdkOptions {
                 session_id: Some(uuid(id.as_str())?),
@@ -144,12 +149,12 @@ mod tests {
     const A: &str = "7924d439-b04f-4c1e-9d3b-2f6a1c8e5d70";
     const B: &str = "213793e6-5bf8-4d2a-8c11-aa0b6f2c9e01";
 
-    fn id(text: &str) -> SessionId {
-        SessionId::parse(text).unwrap()
+    fn id(text: &str) -> SessionArgument {
+        SessionArgument::parse(text).unwrap()
     }
 
-    fn entry(text: &str) -> Option<EntryId> {
-        Some(EntryId::parse(text).unwrap())
+    fn entry(text: &str) -> Option<EntryArgument> {
+        Some(EntryArgument::parse(text).unwrap())
     }
 
     #[test]

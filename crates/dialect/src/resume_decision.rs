@@ -12,7 +12,7 @@
 
 use boswell_model::{Advice, Error, ErrorKind, SessionRef};
 
-use crate::launch::{EntryId, Launch, SessionId};
+use crate::launch::{EntryArgument, Launch, SessionArgument};
 use crate::uuid::is_uuid;
 
 /// What a front program recorded about a session to be started.
@@ -42,7 +42,7 @@ pub enum ResumeReason {
     /// The user opened it from the history.
     History,
     /// The user went back to this entry; later entries are dropped.
-    Rewind(EntryId),
+    Rewind(EntryArgument),
     /// The process of the session died.
     Crash,
     /// The settings changed, so the process was stopped and is started again.
@@ -82,7 +82,7 @@ pub enum ResumeRefusal {
     /// The SDK had stored the session, and its transcript is missing.
     TranscriptGone,
     /// There is no transcript that could contain the entry to go back to.
-    NothingToRewind(EntryId),
+    NothingToRewind(EntryArgument),
 }
 
 impl<'a> ResumeFacts<'a> {
@@ -110,7 +110,7 @@ pub fn decide(
     let known = meta
         .sdk_session()
         .filter(|id| is_uuid(id))
-        .and_then(|id| SessionId::parse(id).ok());
+        .and_then(|id| SessionArgument::parse(id).ok());
     match (known, probe) {
         (Some(_), Probe::Failed(why)) => Err(ResumeRefusal::ProbeFailed(why.clone())),
         (Some(id), Probe::Found) => {
@@ -128,7 +128,7 @@ pub fn decide(
 fn without_transcript(
     meta: &ResumeFacts<'_>,
     reason: &ResumeReason,
-    known: Option<SessionId>,
+    known: Option<SessionArgument>,
 ) -> Result<ResumeDecision, ResumeRefusal> {
     if let ResumeReason::Rewind(entry) = reason {
         return Err(ResumeRefusal::NothingToRewind(entry.clone()));
@@ -145,7 +145,7 @@ fn without_transcript(
 
 impl ResumeDecision {
     /// Returns the launch; `unused` is the id for [`ResumeDecision::StartUnderNewId`].
-    pub fn or_new(self, unused: SessionId) -> Launch {
+    pub fn or_new(self, unused: SessionArgument) -> Launch {
         match self {
             ResumeDecision::Start(launch) => launch,
             ResumeDecision::StartUnderNewId => Launch::New { id: unused },
@@ -222,12 +222,12 @@ mod tests {
         ..NEVER_ASKED
     };
 
-    fn id(text: &str) -> SessionId {
-        SessionId::parse(text).unwrap()
+    fn id(text: &str) -> SessionArgument {
+        SessionArgument::parse(text).unwrap()
     }
 
-    fn entry() -> EntryId {
-        EntryId::parse("m1").unwrap()
+    fn entry() -> EntryArgument {
+        EntryArgument::parse("m1").unwrap()
     }
 
     fn resume(text: &str) -> Result<ResumeDecision, ResumeRefusal> {

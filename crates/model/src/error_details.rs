@@ -1,6 +1,6 @@
 //! What a program needs to know about an error besides its kind.
 
-use crate::Instant;
+use crate::{EntryId, Instant};
 
 /// The values behind an error, for callers that decide by them.
 ///
@@ -20,7 +20,7 @@ pub enum ErrorDetails {
     /// never acknowledged.
     Unacknowledged {
         /// The ids of the entries, in the order in which they were appended.
-        entries: Vec<String>,
+        entries: Vec<EntryId>,
     },
     /// Another process holds the lock or lease.
     Held {

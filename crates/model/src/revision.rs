@@ -10,6 +10,16 @@ use crate::{Advice, Error, ErrorKind};
 /// A log that grows stays the same file, so its revisions differ in their ends. A file that
 /// replaced the log has another inode, so it is another revision even if it has the same length.
 /// Printed as `4096-1a2b3c4d`; callers should treat it as opaque.
+///
+/// ```
+/// use boswell_model::Revision;
+///
+/// let known: Revision = "4096-1a2b3c4d".parse()?;
+/// assert_eq!(known.to_string(), "4096-1a2b3c4d");
+/// assert!(known.fits(&known) && !known.fits(&known.with_end(8192)));
+/// assert!("yesterday".parse::<Revision>().is_err());
+/// # Ok::<(), boswell_model::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Revision {
     file: Option<u32>,

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use boswell_store::checkpoint::Checkpoints;
 use boswell_store::checkpoint::{self, Moment};
+use boswell_store::disk::Clock;
+use boswell_store::disk::{IdSource, SystemIds};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::memory::{INDEX, ProjectMemory};
 use boswell_store::model::EntryKind;
@@ -16,11 +18,10 @@ use boswell_store::model::json::Json;
 use boswell_store::prompts::Prompt;
 use boswell_store::prompts::Prompts;
 use boswell_store::store::launch::Launch;
-use boswell_store::store::launch::SessionId;
-use boswell_store::system_ids::Clock;
-use boswell_store::system_ids::{IdSource, SystemIds};
-use boswell_store::{AssistantMessage, Body, ChatMessage, Draft, Home, NewSession, Outcome, Part};
-use boswell_store::{Result, Role, SessionWriter, Store, Ticket, Wait};
+use boswell_store::store::launch::SessionArgument;
+use boswell_store::writer::AssistantMessage;
+use boswell_store::{Body, ChatMessage, Draft, Home, NewSession, Outcome, Part, WritableStore};
+use boswell_store::{Result, Role, SessionWriter, Ticket, Wait};
 
 const SESSION: &str = "agent-demo";
 /// A context of more bytes than this is compacted before the next prompt.
@@ -113,8 +114,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Creates the session, or resumes it where the last run ended.
-fn start(store: &Store, project: &str) -> Result<SessionWriter> {
-    let id = SessionId::parse(SESSION)?;
+fn start(store: &WritableStore, project: &str) -> Result<SessionWriter> {
+    let id = SessionArgument::parse(SESSION)?;
     let launch = if store.find(SESSION).is_ok() {
         Launch::Resume { id, at: None }
     } else {
@@ -223,7 +224,7 @@ impl Agent {
         };
         let summary = "the user asked how the builds are"; // a model would write it
         self.writer
-            .compact(summary, &session.log().label(last), size as u64 / 4)?;
+            .compact(summary, session.log().label(last).as_ref(), size as u64 / 4)?;
         self.die_if_told()
     }
 

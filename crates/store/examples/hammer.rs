@@ -21,8 +21,8 @@ use boswell_store::model::json::Json;
 use boswell_store::model::{Gap, SpanKind};
 use boswell_store::writer::Visibility;
 use boswell_store::{
-    Body, Draft, Durability, Error, ErrorKind, Expect, NewSession, Outcome, Receipt, Result,
-    SessionWriter, Store, Wait,
+    Body, Draft, Durability, Error, ErrorKind, Expect, Home, NewSession, Outcome, Receipt, Result,
+    SessionWriter, Wait,
 };
 
 struct Task {
@@ -78,7 +78,7 @@ fn draft(task: &Task, number: usize) -> Draft {
 }
 
 fn say(receipts: &[Receipt]) -> Result<()> {
-    say_names(receipts.iter().map(|receipt| receipt.entry.clone()))
+    say_names(receipts.iter().map(|receipt| receipt.entry.to_string()))
 }
 
 fn say_names(mut names: impl Iterator<Item = String>) -> Result<()> {
@@ -95,7 +95,7 @@ fn create(task: &Task, visible: Visibility) -> Result<()> {
         visible,
         ..NewSession::in_project("/proj/demo").with_id(&task.session)
     };
-    let writer = Store::open(&task.home)?.create(new)?;
+    let writer = Home::at(&task.home).sessions()?.create(new)?;
     println!("created");
     for number in 0..task.count {
         say(&[writer.append(draft(task, number).with_id(format!("{}-{number}", task.name)))?])?;
@@ -104,7 +104,9 @@ fn create(task: &Task, visible: Visibility) -> Result<()> {
 }
 
 fn drive(task: &Task) -> Result<()> {
-    let writer = Store::open(&task.home)?.writer(&task.session, Wait::Forever)?;
+    let writer = Home::at(&task.home)
+        .sessions()?
+        .writer(&task.session, Wait::Forever)?;
     for start in (0..task.count).step_by(task.batch) {
         let named = |number: usize| draft(task, number).with_id(format!("{}-{number}", task.name));
         let batch = numbers(task, start).map(named).collect();
@@ -124,7 +126,7 @@ fn numbers(task: &Task, start: usize) -> std::ops::Range<usize> {
 }
 
 fn share(task: &Task) -> Result<()> {
-    let store = Store::open(&task.home)?;
+    let store = Home::at(&task.home).sessions()?;
     for start in (0..task.count).step_by(task.batch) {
         let writer: SessionWriter = store.writer(&task.session, Wait::Forever)?;
         // Without ids chosen by the caller: looking those up would read the whole log for each
@@ -139,7 +141,7 @@ fn share(task: &Task) -> Result<()> {
 }
 
 fn annotate(task: &Task, kinds: usize) -> Result<()> {
-    let store = Store::open(&task.home)?;
+    let store = Home::at(&task.home).sessions()?;
     for number in 0..task.count {
         let body = match number % kinds {
             0 => Body::Title(format!("{} {number}", task.name)),
@@ -151,7 +153,7 @@ fn annotate(task: &Task, kinds: usize) -> Result<()> {
                 }
             }
             _ => Body::Label {
-                target: "first".to_owned(),
+                target: "first".into(),
                 label: Some(format!("{}-{number}", task.name)),
             },
         };
@@ -162,7 +164,9 @@ fn annotate(task: &Task, kinds: usize) -> Result<()> {
 }
 
 fn hold(task: &Task) -> Result<()> {
-    let writer = Store::open(&task.home)?.writer(&task.session, Wait::No)?;
+    let writer = Home::at(&task.home)
+        .sessions()?
+        .writer(&task.session, Wait::No)?;
     println!("held");
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     writer.release()
@@ -176,7 +180,7 @@ fn read(task: &Task) -> Result<()> {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         watcher.store(true, Ordering::Relaxed);
     });
-    let store = Store::open(&task.home)?;
+    let store = Home::at(&task.home).sessions()?;
     let (mut looks, mut before) = (0, 0);
     while !stop.load(Ordering::Relaxed) || looks == 0 {
         let session = store.session(&task.session)?;

@@ -4,7 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it did")]
 
-use boswell_store::{Draft, NewSession, Outcome, Store};
+use boswell_store::{Draft, Home, NewSession, Outcome};
 
 fn main() -> boswell_store::Result<()> {
     run(&std::env::args()
@@ -13,7 +13,7 @@ fn main() -> boswell_store::Result<()> {
 }
 
 pub(crate) fn run(folder: &str) -> boswell_store::Result<()> {
-    let store = Store::open(folder)?; // a folder, created if absent
+    let store = Home::at(folder).sessions()?; // a folder, created if absent
     let writer = store.create(NewSession::in_project("/proj/demo"))?; // holds the session's lease
     let asked = writer.append(Draft::user("why is the build red?"))?; // blocks until durable
     let ticket = writer.submit(Draft::assistant("a test is flaky"))?; // or does not wait

@@ -22,6 +22,10 @@ const PAUSE: Duration = Duration::from_millis(20);
 impl Store {
     /// Returns the live processes in the agent's registry, with the ids of their sessions; empty if
     /// it has no registry.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the agent's registry cannot be read.
     pub fn active_processes(&self) -> Result<Vec<ActiveProcess>> {
         let Some(runtime) = self.dialect().powers().runtime else {
             return Ok(Vec::new());
@@ -36,6 +40,10 @@ impl Store {
 
     /// Returns the processes that use a session: live ones in the registry, and those that have its
     /// log open for writing.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the agent's registry or the log cannot be looked at.
     pub fn live(&self, location: &SessionLocation) -> Result<Vec<u32>> {
         let path = location.key.as_ref().map(|key| self.root().join(key));
         let owner = location.owner.as_deref();
@@ -140,10 +148,8 @@ impl Store {
     }
 
     pub(crate) fn disk(&self) -> Arc<dyn Disk> {
-        self.files().map_or_else(
-            || Arc::new(RealDisk) as Arc<dyn Disk>,
-            |files| Arc::clone(&files.disk),
-        )
+        self.own_disk()
+            .map_or_else(|| Arc::new(RealDisk) as Arc<dyn Disk>, Arc::clone)
     }
 }
 

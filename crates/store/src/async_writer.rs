@@ -15,21 +15,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use boswell_dialect::{Draft, NewSession};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{EntryId, Error, ErrorKind, Result, SessionId, SessionRef};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use crate::{Durability, Expect, Outcome, Receipt, Session, SessionWriter, Store, Ticket, Wait};
+use crate::{
+    Durability, Expect, Outcome, Receipt, Session, SessionWriter, Ticket, Wait, WritableStore,
+};
 
 /// Writes to one session without blocking the task that asks. Handles clone cheaply.
 ///
 /// ```
 /// use boswell_store::writer::AsyncWriter;
-/// use boswell_store::{Draft, NewSession, Outcome, Store};
+/// use boswell_store::{Draft, Home, NewSession, Outcome};
 /// use tokio::runtime::Builder;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let store = Store::in_memory()?;
+/// let store = Home::in_memory()?.sessions()?;
 /// Builder::new_current_thread().build()?.block_on(async {
 ///     let new = NewSession::in_project("/proj/demo");
 ///     let writer = AsyncWriter::create(&store, new).await?;
@@ -116,24 +118,28 @@ impl AsyncWriter {
         }
     }
 
-    /// Makes a session, as [`Store::create`], on the current runtime.
+    /// Makes a session, as [`WritableStore::create`], on the current runtime.
     ///
     /// # Errors
     ///
-    /// Those of [`Store::create`].
-    pub async fn create(store: &Store, new: NewSession) -> Result<AsyncWriter> {
+    /// Those of [`WritableStore::create`].
+    pub async fn create(store: &WritableStore, new: NewSession) -> Result<AsyncWriter> {
         let (store, runtime) = (store.clone(), Handle::current());
         let writer = reply(&runtime, move || store.create(new)).await?;
         Ok(AsyncWriter::on(writer, runtime))
     }
 
-    /// Opens a session for writing, as [`Store::writer`], on the current runtime.
+    /// Opens a session for writing, as [`WritableStore::writer`], on the current runtime.
     ///
     /// # Errors
     ///
-    /// Those of [`Store::writer`].
-    pub async fn open(store: &Store, id: &str, wait: Wait) -> Result<AsyncWriter> {
-        let (store, id, runtime) = (store.clone(), id.to_owned(), Handle::current());
+    /// Those of [`WritableStore::writer`].
+    pub async fn open(
+        store: &WritableStore,
+        id: impl Into<SessionId>,
+        wait: Wait,
+    ) -> Result<AsyncWriter> {
+        let (store, id, runtime) = (store.clone(), id.into(), Handle::current());
         let writer = reply(&runtime, move || store.writer(&id, wait)).await?;
         Ok(AsyncWriter::on(writer, runtime))
     }
@@ -199,9 +205,9 @@ impl AsyncWriter {
     }
 
     /// Moves the leaf to an entry, as [`SessionWriter::branch`].
-    pub fn branch(&self, entry: &str) -> Reply<Receipt> {
-        let entry = entry.to_owned();
-        self.ordered(move |writer| writer.branch(&entry), Ok)
+    pub fn branch(&self, entry: impl Into<EntryId>) -> Reply<Receipt> {
+        let entry = entry.into();
+        self.ordered(move |writer| writer.branch(entry), Ok)
     }
 
     /// Moves the leaf before everything, as [`SessionWriter::reset`].
@@ -210,25 +216,30 @@ impl AsyncWriter {
     }
 
     /// Moves the leaf and leaves a summary, as [`SessionWriter::branch_with_summary`].
-    pub fn branch_with_summary(&self, entry: Option<&str>, summary: &str) -> Reply<Receipt> {
-        let (entry, summary) = (entry.map(str::to_owned), summary.to_owned());
+    pub fn branch_with_summary(&self, entry: Option<&EntryId>, summary: &str) -> Reply<Receipt> {
+        let (entry, summary) = (entry.cloned(), summary.to_owned());
         self.ordered(
-            move |writer| writer.branch_with_summary(entry.as_deref(), &summary),
+            move |writer| writer.branch_with_summary(entry.as_ref(), &summary),
             Ok,
         )
     }
 
     /// Stands as before a prompt, as [`SessionWriter::rewind`].
-    pub fn rewind(&self, prompt: &str) -> Reply<String> {
-        let prompt = prompt.to_owned();
-        self.ordered(move |writer| writer.rewind(&prompt), Ok)
+    pub fn rewind(&self, prompt: impl Into<EntryId>) -> Reply<String> {
+        let prompt = prompt.into();
+        self.ordered(move |writer| writer.rewind(prompt), Ok)
     }
 
     /// Replaces what came before an entry by a summary, as [`SessionWriter::compact`].
-    pub fn compact(&self, summary: &str, first_kept: &str, tokens_before: u64) -> Reply<Receipt> {
-        let (summary, first_kept) = (summary.to_owned(), first_kept.to_owned());
+    pub fn compact(
+        &self,
+        summary: &str,
+        first_kept: impl Into<EntryId>,
+        tokens_before: u64,
+    ) -> Reply<Receipt> {
+        let (summary, first_kept) = (summary.to_owned(), first_kept.into());
         self.ordered(
-            move |writer| writer.compact(&summary, &first_kept, tokens_before),
+            move |writer| writer.compact(&summary, first_kept, tokens_before),
             Ok,
         )
     }

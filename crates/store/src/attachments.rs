@@ -10,17 +10,17 @@ mod kind;
 use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{EntryId, Error, ErrorKind, Instant, Result};
 
 use crate::blobs::{BlobId, Blobs};
 use crate::custom_entry;
-use crate::disk::{Disk, durable};
+use crate::disk::durable;
 use crate::session::Session;
 
-pub use file_name::safe_names;
+pub(crate) use file_name::safe_names;
 
 /// The `customType` of entries that describe an attachment.
-pub const CUSTOM_TYPE: &str = "boswell.attachment";
+pub const ATTACHMENT_TYPE: &str = "boswell.attachment";
 
 const LONGEST_NAME: usize = 255;
 
@@ -82,13 +82,13 @@ impl Attachments {
     }
 
     /// Returns the attachments of a session in file order, on all branches, each with its entry.
-    pub fn list(session: &Session) -> Result<Vec<(String, Attachment)>> {
+    pub fn list(session: &Session) -> Result<Vec<(EntryId, Attachment)>> {
         let mut found = Vec::new();
         for slot in session.log().slots() {
             if let Some(Some(attachment)) =
-                custom_entry::data(session, slot, CUSTOM_TYPE, Attachment::from_json)?
+                custom_entry::data(session, slot, ATTACHMENT_TYPE, Attachment::from_json)?
             {
-                found.push((session.log().label(slot).into_owned(), attachment));
+                found.push((session.log().label(slot).as_ref().into(), attachment));
             }
         }
         Ok(found)
@@ -101,12 +101,8 @@ impl Attachments {
 
     /// Writes attachments into a folder under safe names, replacing nothing.
     /// Returns one result per attachment.
-    pub fn extract(
-        &self,
-        attachments: &[Attachment],
-        disk: &dyn Disk,
-        folder: &Path,
-    ) -> Vec<Result<PathBuf>> {
+    pub fn extract(&self, attachments: &[Attachment], folder: &Path) -> Vec<Result<PathBuf>> {
+        let disk = self.blobs.disk();
         let write = |(attachment, name): (&Attachment, String)| {
             let bytes = self.read(attachment)?;
             durable::make_folders(disk, folder)?;

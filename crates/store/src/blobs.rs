@@ -11,6 +11,7 @@ mod full_records;
 mod string_walk;
 mod xcsh_truncation;
 
+pub use crate::attachments::{ATTACHMENT_TYPE, Attachment, Attachments};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -107,7 +108,7 @@ struct Shared {
 
 impl Blobs {
     /// The blobs below a home folder. `unique` must never be used twice: it names temporary files.
-    pub fn new(disk: Arc<dyn Disk>, home: &Path, unique: &str) -> Self {
+    pub(crate) fn new(disk: Arc<dyn Disk>, home: &Path, unique: &str) -> Self {
         Blobs {
             disk,
             folder: home.join("blobs"),
@@ -118,6 +119,10 @@ impl Blobs {
             }),
             agent: None,
         }
+    }
+
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        self.disk.as_ref()
     }
 
     /// Stores bytes; they are durable when this returns. A blob that exists and is whole is not

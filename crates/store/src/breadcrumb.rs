@@ -5,11 +5,12 @@
 //! replace the user's session.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
-use boswell_dialect::Environment;
+use boswell_dialect::{Environment, IdSource};
 use boswell_model::{Error, ErrorKind, Result};
 
-use crate::disk::{Disk, StatKind, durable};
+use crate::disk::{Disk, RealDisk, StatKind, SystemIds, durable};
 
 const LONGEST: usize = 200;
 
@@ -62,76 +63,104 @@ impl TerminalId {
     }
 }
 
-/// Returns the session file that a terminal was last used for in a folder; `None` if it is gone or
-/// was a subagent's.
-pub fn read(
-    disk: &dyn Disk,
-    folder: &Path,
-    terminal: &TerminalId,
-    cwd: &Path,
-) -> Result<Option<PathBuf>> {
-    let Some(bytes) = durable::read(disk, &folder.join(terminal.as_str()))? else {
-        return Ok(None);
-    };
-    let Ok(text) = String::from_utf8(bytes) else {
-        return Ok(None);
-    };
-    let mut lines = text.lines();
-    let (Some(then), Some(session)) = (lines.next(), lines.next()) else {
-        return Ok(None);
-    };
-    let session = Path::new(session);
-    let here = resolved(Path::new(then)).is_some_and(|then| resolved(cwd) == Some(then));
-    if !here || !session.is_absolute() || is_subagent(disk, session) {
-        return Ok(None);
-    }
-    let stat = disk
-        .stat(session)
-        .map_err(|error| Error::io(session.display(), "look at", error))?;
-    Ok(stat
-        .filter(|stat| stat.kind == StatKind::File)
-        .map(|_| session.to_path_buf()))
+/// The breadcrumbs in one folder, a file for each terminal.
+///
+/// [`Home::breadcrumbs`](crate::Home::breadcrumbs) are boswell's own; agents of the pi family have
+/// a folder of the same form.
+#[derive(Debug, Clone)]
+pub struct Breadcrumbs {
+    disk: Arc<dyn Disk>,
+    id_source: Arc<dyn IdSource>,
+    folder: PathBuf,
 }
 
-/// Records that a terminal is used for a session, which need not be visible yet. `unique` names the
-/// temporary file.
-pub fn write(
-    disk: &dyn Disk,
-    folder: &Path,
-    terminal: &TerminalId,
-    cwd: &Path,
-    session: &Path,
-    unique: &str,
-) -> Result<()> {
-    if is_subagent(disk, session) {
-        return Err(Error::new(
-            ErrorKind::Invalid,
-            format!("`{}` is a subagent's transcript", session.display()),
-        )
-        .because("`continue` would open it instead of the user's session")
-        .advising("note the session that started it"));
+impl Breadcrumbs {
+    /// Those of an agent, in its folder.
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Breadcrumbs {
+        Breadcrumbs::on(Arc::new(RealDisk), Arc::new(SystemIds), folder.into())
     }
-    let line = |path: &Path| {
-        path.to_str()
-            .filter(|text| path.is_absolute() && !text.contains(['\n', '\r']))
-            .map(str::to_owned)
-    };
-    let (Some(cwd_line), Some(session_line)) = (line(cwd), line(session)) else {
-        return Err(Error::new(
-            ErrorKind::Invalid,
-            format!("`{}` cannot be noted", session.display()),
+
+    pub(crate) fn on(
+        disk: Arc<dyn Disk>,
+        id_source: Arc<dyn IdSource>,
+        folder: PathBuf,
+    ) -> Breadcrumbs {
+        Breadcrumbs {
+            disk,
+            id_source,
+            folder,
+        }
+    }
+
+    /// Returns the session file that a terminal was last used for in a folder; `None` if it is gone
+    /// or was a subagent's.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the file of the terminal or of the session cannot be looked at.
+    pub fn read(&self, terminal: &TerminalId, cwd: &Path) -> Result<Option<PathBuf>> {
+        let disk = self.disk.as_ref();
+        let Some(bytes) = durable::read(disk, &self.folder.join(terminal.as_str()))? else {
+            return Ok(None);
+        };
+        let Ok(text) = String::from_utf8(bytes) else {
+            return Ok(None);
+        };
+        let mut lines = text.lines();
+        let (Some(then), Some(session)) = (lines.next(), lines.next()) else {
+            return Ok(None);
+        };
+        let session = Path::new(session);
+        let here = resolved(Path::new(then)).is_some_and(|then| resolved(cwd) == Some(then));
+        if !here || !session.is_absolute() || is_subagent(disk, session) {
+            return Ok(None);
+        }
+        let stat = disk
+            .stat(session)
+            .map_err(|error| Error::io(session.display(), "look at", error))?;
+        Ok(stat
+            .filter(|stat| stat.kind == StatKind::File)
+            .map(|_| session.to_path_buf()))
+    }
+
+    /// Records that a terminal is used for a session, which need not be visible yet.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` for a subagent's transcript and for paths that do not fit on a line; an I/O error
+    /// if it cannot be written.
+    pub fn write(&self, terminal: &TerminalId, cwd: &Path, session: &Path) -> Result<()> {
+        let disk = self.disk.as_ref();
+        if is_subagent(disk, session) {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                format!("`{}` is a subagent's transcript", session.display()),
+            )
+            .because("`continue` would open it instead of the user's session")
+            .advising("note the session that started it"));
+        }
+        let line = |path: &Path| {
+            path.to_str()
+                .filter(|text| path.is_absolute() && !text.contains(['\n', '\r']))
+                .map(str::to_owned)
+        };
+        let (Some(cwd_line), Some(session_line)) = (line(cwd), line(session)) else {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                format!("`{}` cannot be noted", session.display()),
+            )
+            .because("folder and session must be absolute Unicode paths on one line each")
+            .advising("name the session with its id"));
+        };
+        durable::make_folders(disk, &self.folder)?;
+        let text = format!("{cwd_line}\n{session_line}\n");
+        durable::put(
+            disk,
+            &self.folder.join(terminal.as_str()),
+            text.as_bytes(),
+            &self.id_source.hex16(),
         )
-        .because("folder and session must be absolute Unicode paths on one line each")
-        .advising("name the session with its id"));
-    };
-    durable::make_folders(disk, folder)?;
-    let text = format!("{cwd_line}\n{session_line}\n");
-    durable::put(
-        disk,
-        &folder.join(terminal.as_str()),
-        text.as_bytes(),
-        unique,
-    )
+    }
 }
 
 /// Returns whether a transcript is among the artifacts of another session: in the folder that has
@@ -172,7 +201,6 @@ fn resolved(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::RealDisk;
 
     fn terminal(device: Option<&str>, vars: &[(&str, &str)]) -> Option<String> {
         let mut env = Environment {
@@ -250,18 +278,13 @@ mod tests {
         }
 
         fn read(&self, cwd: &str) -> Option<PathBuf> {
-            read(&RealDisk, &self.path("terminals"), &self.id, Path::new(cwd)).unwrap()
+            Breadcrumbs::in_folder(self.path("terminals"))
+                .read(&self.id, Path::new(cwd))
+                .unwrap()
         }
 
         fn write(&self, cwd: &str, session: &Path) -> Result<()> {
-            write(
-                &RealDisk,
-                &self.path("terminals"),
-                &self.id,
-                Path::new(cwd),
-                session,
-                "u",
-            )
+            Breadcrumbs::in_folder(self.path("terminals")).write(&self.id, Path::new(cwd), session)
         }
     }
 

@@ -8,12 +8,12 @@ use std::time::Duration;
 use boswell_dialect::{
     Depth, EditRequest, LockSpec, Plan, PlanInput, Planned, SessionLocation, Step, StoreRequest,
 };
-use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionId, SessionRef};
 
 use crate::backend::{BackendFiles, FsBackend, lock_name};
 use crate::runner::{Operation, Runner, Start, lower};
 use crate::vault::Reason;
-use crate::{Session, Store};
+use crate::{Session, Store, WritableStore};
 
 /// How many times a change is planned again when another process was faster.
 const ATTEMPTS: u64 = 5;
@@ -30,14 +30,23 @@ pub struct Executed {
 impl Store {
     /// Plans an edit request. Takes no lock, so the plan may be different when the request is
     /// executed.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the dialect has no plan for it; `Conflict` or `NotFound` if the session is
+    /// not as the request expects; an I/O error if it cannot be read.
     pub fn plan(&self, location: &SessionLocation, request: &EditRequest) -> Result<Planned> {
         let session = self.read(location, Depth::Facts)?;
         self.plan_for(&session, request)
     }
 
     /// As [`plan`](Store::plan), for a request about the whole store.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the dialect has no plan for it; an I/O error if the store cannot be read.
     pub fn plan_store(&self, request: &StoreRequest) -> Result<Planned> {
-        let id_source = self.writing()?.id_source.as_ref();
+        let id_source = self.id_source();
         let edits = self.dialect().planner()?;
         let reach = edits.plan_root(self.root(), request);
         if reach == self.root() {
@@ -87,7 +96,7 @@ impl Store {
             location: session.location(),
             view: session.view(),
             meta: session.meta(),
-            id_source: self.writing()?.id_source.as_ref(),
+            id_source: self.id_source(),
         };
         self.dialect().planner()?.plan(&asked, request)
     }
@@ -155,7 +164,7 @@ impl Runner {
     /// Executes an edit request. The session is read again when the locks are held.
     pub fn execute(
         &self,
-        store: &Store,
+        store: &WritableStore,
         location: &SessionLocation,
         request: &EditRequest,
     ) -> Result<Executed> {
@@ -174,7 +183,7 @@ impl Runner {
 
     /// Moves a session into the vault, with the steps by which its dialect deletes one; it can be
     /// read there and restored.
-    pub fn archive(&self, store: &Store, location: &SessionLocation) -> Result<Executed> {
+    pub fn archive(&self, store: &WritableStore, location: &SessionLocation) -> Result<Executed> {
         let session = SessionRef::new(store.dialect().name(), &location.id);
         let locks = store.dialect().locks_for(location, &EditRequest::Delete);
         self.carry(store.folder()?, &session, Reason::Archived, &locks, &|| {
@@ -190,7 +199,7 @@ impl Runner {
     /// locks.
     pub fn execute_with(
         &self,
-        store: &Store,
+        store: &WritableStore,
         location: &SessionLocation,
         like: &EditRequest,
         request: &dyn Fn(&boswell_model::SessionMeta) -> EditRequest,
@@ -209,10 +218,10 @@ impl Runner {
     }
 
     /// Executes a request about a store as a whole.
-    pub fn execute_store(&self, store: &Store, request: &StoreRequest) -> Result<Executed> {
+    pub fn execute_store(&self, store: &WritableStore, request: &StoreRequest) -> Result<Executed> {
         let dialect = store.dialect();
         let id = match request {
-            StoreRequest::Create(new) => new.id.as_deref().unwrap_or("*"),
+            StoreRequest::Create(new) => new.id.as_ref().map_or("*", SessionId::as_str),
             _ => "*",
         };
         let session = SessionRef::new(dialect.name(), id);

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, Revision, View,
+    EntryId, EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, Revision,
+    SessionId, View,
 };
 
 use crate::Store;
@@ -33,11 +34,27 @@ const WINDOW: usize = 64;
 const PEEK: u64 = 64 << 10;
 
 /// Returns the entries of one session as they are written.
+///
+/// ```
+/// use boswell_store::{Draft, Follower, Home, NewSession};
+///
+/// # fn main() -> boswell_store::Result<()> {
+/// let store = Home::in_memory()?.sessions()?;
+/// let writer = store.create(NewSession::in_project("/proj/demo").with_id("first"))?;
+/// let asked = writer.append(Draft::user("hello"))?;
+/// let mut follower = Follower::since(&store, "first", &asked.revision)?;
+/// assert!(follower.poll()?.entries.is_empty());
+/// writer.append(Draft::assistant("hi").with_id("answer"))?;
+/// assert_eq!(follower.poll()?.entries[0].id, Some("answer".into()));
+/// assert!(Follower::from_end(&store, "second").is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Follower {
     store: Store,
     blobs: Option<Blobs>,
-    id: String,
+    id: SessionId,
     /// None while the session is not visible yet.
     key: Option<String>,
     seen: Seen,
@@ -89,13 +106,13 @@ pub struct News {
 #[derive(Debug, Clone)]
 pub struct NewEntry {
     /// Id of the entry, if it has one.
-    pub id: Option<String>,
+    pub id: Option<EntryId>,
     /// How people name it: its id, else `#line`, else `#line.n` for the n-th record of a line. None
     /// without id and line.
-    pub label: Option<String>,
+    pub label: Option<EntryId>,
     /// How people name its parent. The parent that an entry names is not looked for in
     /// what was there before.
-    pub parent: Option<String>,
+    pub parent: Option<EntryId>,
     /// Kind of the entry.
     pub kind: EntryKind,
     /// The type word that the agent gave it.
@@ -122,18 +139,28 @@ pub struct NewEntry {
 impl Follower {
     /// Follows a session from its first entry. A hidden session has no entries until it is
     /// published. After the log was truncated or replaced, everything is returned again.
-    pub fn new(store: &Store, id: &str) -> Result<Follower> {
-        let key = match store.find(id) {
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such session; `Unsupported` if it is not a log of lines; an I/O
+    /// error if the store cannot be listed.
+    pub fn new(store: &Store, id: impl Into<SessionId>) -> Result<Follower> {
+        let id = id.into();
+        let key = match store.find(&id) {
             Ok(location) => Some(key_of(&location)?),
             // Known, but hidden until its first answer; an unknown one is an error here.
-            Err(_) => store.session(id).map(|_| None)?,
+            Err(_) => store.session(&id).map(|_| None)?,
         };
         Ok(Follower::at(store, id, key, Rewritten::Everything))
     }
 
     /// Follows a session from what comes next on; of a line without its end, from
     /// the start of that line.
-    pub fn from_end(store: &Store, id: &str) -> Result<Follower> {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Follower::new), and an I/O error if the log cannot be read.
+    pub fn from_end(store: &Store, id: impl Into<SessionId>) -> Result<Follower> {
         let mut follower = Follower::new(store, id)?;
         if let Some(object) = follower.open()? {
             let end = object.end()?;
@@ -145,7 +172,11 @@ impl Follower {
     /// Follows a session from a revision on: that of a snapshot, a receipt, or an entry that was
     /// handed out. If another file took the log's place since, or it was cut, everything is handed
     /// out, in generation 1.
-    pub fn since(store: &Store, id: &str, revision: &Revision) -> Result<Follower> {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Follower::new), and an I/O error if the log cannot be read.
+    pub fn since(store: &Store, id: impl Into<SessionId>, revision: &Revision) -> Result<Follower> {
         let mut follower = Follower::new(store, id)?;
         let Some(object) = follower.open()? else {
             return Ok(follower);
@@ -168,9 +199,18 @@ impl Follower {
     /// there before, and only a line that was not ended then is handed out whole. Of a log
     /// that is cut or replaced only what is added later is handed out, since nothing says
     /// which of its records are new.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if it is not a log of lines; an I/O error if the log cannot be read.
     pub fn behind(store: &Store, location: &SessionLocation) -> Result<Follower> {
         let key = key_of(location)?;
-        let mut follower = Follower::at(store, &location.id, Some(key), Rewritten::Additions);
+        let mut follower = Follower::at(
+            store,
+            location.id.as_str().into(),
+            Some(key),
+            Rewritten::Additions,
+        );
         if location.size > 0
             && let Some(object) = follower.open()?
         {
@@ -197,9 +237,9 @@ impl Follower {
         self
     }
 
-    fn at(store: &Store, id: &str, key: Option<String>, rewritten: Rewritten) -> Follower {
+    fn at(store: &Store, id: SessionId, key: Option<String>, rewritten: Rewritten) -> Follower {
         let (seen, blobs) = (Seen::nothing(None), store.blobs());
-        let (store, id) = (store.clone(), id.to_owned());
+        let store = store.clone();
         Follower {
             store,
             blobs,
@@ -213,6 +253,11 @@ impl Follower {
     }
 
     /// Everything new since the last poll.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be read, `NotFound` if it is gone. The next poll tries again
+    /// from the same place.
     pub fn poll(&mut self) -> Result<News> {
         let Some(object) = self.open()? else {
             return Ok(News {

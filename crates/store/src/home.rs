@@ -6,14 +6,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::IdSource;
-use boswell_model::Result;
+use boswell_dialect::{IdSource, by_name};
+use boswell_model::{Error, ErrorKind, Result};
 
-use crate::Store;
 use crate::attachments::Attachments;
+use crate::backend::FsBackend;
 use crate::blobs::Blobs;
+use crate::breadcrumb::Breadcrumbs;
 use crate::checkpoint::Checkpoints;
-use crate::disk::{Disk, MemoryDisk, RealDisk, durable};
+use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
 use crate::locks::{Locks, Owner};
 use crate::memory::{Memories, ProjectMemory};
 use crate::notes::Notes;
@@ -21,6 +22,7 @@ use crate::prompts::Prompts;
 use crate::runner::Runner;
 use crate::system_ids::SystemIds;
 use crate::vault::Vault;
+use crate::{Store, WritableStore};
 
 /// A folder with sessions, checkpoints, memory, prompts and the vault. Handles clone cheaply.
 ///
@@ -95,22 +97,28 @@ impl Home {
     /// # Errors
     ///
     /// An I/O error if the folder cannot be made.
-    pub fn sessions(&self) -> Result<Store> {
-        Store::open_on(
-            Arc::clone(&self.disk),
-            Arc::clone(&self.id_source),
-            &self.path,
-        )
+    pub fn sessions(&self) -> Result<WritableStore> {
+        let Some(dialect) = by_name("boswell") else {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "boswell's own dialect is missing",
+            ));
+        };
+        let seen = self
+            .disk
+            .stat(&self.path)
+            .map_err(|error| Error::io(self.path.display(), "look at", error))?;
+        if seen.is_none_or(|stat| stat.kind != StatKind::Folder) {
+            durable::make_folders(self.disk.as_ref(), &self.path)?;
+        }
+        let backend = Arc::new(FsBackend::on(Arc::clone(&self.disk), &self.path));
+        Ok(self.writable(Store::on(dialect, backend, &self.path)))
     }
 
-    /// A store of any agent, writable: its locks are kept in this home.
-    #[must_use]
-    pub fn writable(&self, store: Store) -> Store {
-        store.writable(
-            Arc::clone(&self.disk),
-            Arc::clone(&self.id_source),
-            self.path.join("locks"),
-        )
+    /// A store of any agent, writable: its locks and copies are kept in this home.
+    pub fn writable(&self, store: Store) -> WritableStore {
+        let (disk, id_source) = (Arc::clone(&self.disk), Arc::clone(&self.id_source));
+        WritableStore::in_files(store, disk, id_source, &self.path)
     }
 
     /// Captures files of a project, compares them and puts them back.
@@ -134,7 +142,20 @@ impl Home {
 
     /// The history of prompts.
     pub fn prompts(&self) -> Prompts {
-        Prompts::new(Arc::clone(&self.disk), &self.path)
+        Prompts::new(
+            Arc::clone(&self.disk),
+            Arc::clone(&self.id_source),
+            &self.path,
+        )
+    }
+
+    /// Which session each terminal was last used for.
+    pub fn breadcrumbs(&self) -> Breadcrumbs {
+        Breadcrumbs::on(
+            Arc::clone(&self.disk),
+            Arc::clone(&self.id_source),
+            self.path.join("terminal-sessions"),
+        )
     }
 
     /// Large values, by the digest of their bytes.

@@ -20,7 +20,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Advice, EntryKind, Error, ErrorKind, Result, Slot};
 
 use crate::native_store::uuid_v7_time;
-use crate::{Session, SessionWriter, Store};
+use crate::{Session, SessionWriter, WritableStore};
 
 pub use side_files::{Imported, LeftBehind};
 
@@ -48,14 +48,23 @@ impl Default for ImportLimits {
     }
 }
 
-impl Store {
+impl WritableStore {
     /// Imports a session. `origin` describes where it came from, and is recorded in its first
     /// entry.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if the source is too large; otherwise those of
+    /// [`create`](WritableStore::create), and an I/O error if the source cannot be read.
     pub fn import(&self, source: &Session, new: NewSession, origin: Json) -> Result<SessionWriter> {
         self.import_within(source, new, origin, ImportLimits::default())
     }
 
-    /// As [`import`](Store::import), within other limits.
+    /// As [`import`](WritableStore::import), within other limits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`import`](WritableStore::import).
     pub fn import_within(
         &self,
         source: &Session,
@@ -76,12 +85,12 @@ impl Store {
         limits: ImportLimits,
     ) -> Result<(String, NewLog)> {
         refuse_too_large(source, limits)?;
-        let id_source = &self.writing()?.id_source;
+        let id_source = self.id_source();
         let append = self.dialect().appender()?;
         let id = new
             .id
-            .clone()
-            .unwrap_or_else(|| append.session_id(id_source.as_ref()));
+            .as_ref()
+            .map_or_else(|| append.session_id(id_source), ToString::to_string);
         let now = uuid_v7_time(&id).unwrap_or_else(|| id_source.now());
         let mut log = self.first_lines(new, &id, now)?;
         let mut importing = Importing {
@@ -116,7 +125,7 @@ impl Store {
 
 /// An import in progress.
 struct Importing<'s> {
-    store: &'s Store,
+    store: &'s WritableStore,
     source: &'s Session,
     limits: ImportLimits,
     /// The log so far.
@@ -204,7 +213,7 @@ impl Importing<'_> {
         let at = slots
             .iter()
             .find_map(|slot| self.source.log().head(*slot)?.instant());
-        let id_source = &self.store.writing()?.id_source;
+        let id_source = self.store.id_source();
         let mut first = None;
         for body in bodies {
             let id = id_source.hex16();
@@ -214,9 +223,9 @@ impl Importing<'_> {
                     summary,
                     first_kept,
                     tokens_before,
-                } if first_kept.is_empty() => Body::Compaction {
+                } if first_kept.as_str().is_empty() => Body::Compaction {
                     summary,
-                    first_kept: id.clone(),
+                    first_kept: id.as_str().into(),
                     tokens_before,
                 },
                 body => body,
@@ -245,7 +254,7 @@ impl Importing<'_> {
     }
 
     fn custom(&mut self, kind: &str, data: Option<Json>, parent: Option<&str>) -> Result<()> {
-        let id_source = &self.store.writing()?.id_source;
+        let id_source = self.store.id_source();
         let (id, at) = (id_source.hex16(), id_source.now());
         let body = Body::Custom {
             kind: kind.to_owned(),

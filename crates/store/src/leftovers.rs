@@ -8,7 +8,6 @@ use std::collections::{BTreeSet, HashSet};
 use boswell_dialect::{LockSpec, Orphan, Plan, Planned, Precondition, Step, StoreRequest};
 use boswell_model::{Error, Problem, ProblemKind, Result, SessionRef};
 
-use crate::Store;
 use crate::backend::BackendFiles;
 use crate::blobs::BlobId;
 use crate::disk::Disk;
@@ -16,6 +15,7 @@ use crate::locks::{Abandoned, abandoned};
 use crate::operations::{Executed, is_secret};
 use crate::runner::Runner;
 use crate::vault::Reason;
+use crate::{Store, WritableStore};
 
 /// An abandoned lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,6 +124,10 @@ impl StaleLock {
 
 impl Store {
     /// Finds what agents left behind in this store.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the store cannot be listed.
     pub fn leftovers(&self) -> Result<Leftovers> {
         // Files of an excluded session are not left behind.
         let listing = self.whole().list()?;
@@ -173,6 +177,10 @@ impl Store {
 
     /// Returns the agent's blobs that `named` does not contain. Boswell's own blobs are not
     /// considered: the vault may need them.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the agent's blobs cannot be listed.
     pub fn unnamed_blobs(&self, named: &BTreeSet<BlobId>) -> Result<Vec<(BlobId, u64)>> {
         match self.blobs().filter(|_| !self.dialect().facts().is_own) {
             Some(blobs) => blobs.unreferenced(named),
@@ -181,6 +189,10 @@ impl Store {
     }
 
     /// Plans what clearing the store would do. Takes no lock.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`leftovers`](Store::leftovers).
     pub fn plan_clearing(&self) -> Result<(Leftovers, Planned)> {
         let found = self.leftovers()?;
         let mut plan = found.plan();
@@ -244,7 +256,7 @@ fn is_for(lock: &LockSpec, folder: &str) -> bool {
 impl Runner {
     /// Moves what was left behind in a store into the vault, and breaks abandoned locks. Returns
     /// what there was.
-    pub fn clear_leftovers(&self, store: &Store) -> Result<(Leftovers, Executed)> {
+    pub fn clear_leftovers(&self, store: &WritableStore) -> Result<(Leftovers, Executed)> {
         let session = SessionRef::new(store.dialect().name(), "*");
         let (found, planned) = store.plan_clearing()?;
         let done = self.carry(

@@ -2,10 +2,11 @@
 //! whatever the agent does not.
 //!
 //! ```
-//! use boswell_store::{Draft, NewSession, Outcome, Store};
+//! use boswell_store::{Draft, Home, NewSession, Outcome};
 //!
 //! # fn main() -> boswell_store::Result<()> {
-//! let store = Store::in_memory()?; // or `Store::open("folder")`, which makes it if it is not there
+//! let home = Home::in_memory()?; // or `Home::open("folder")`, which makes it if it is not there
+//! let store = home.sessions()?;
 //! let writer = store.create(NewSession::in_project("/proj/demo"))?; // holds the session's lease
 //! let asked = writer.append(Draft::user("why is the build red?"))?; // returns when it is durable
 //! let ticket = writer.submit(Draft::assistant("a test is flaky"))?; // does not wait
@@ -48,31 +49,30 @@
 //!
 //! # Where things are
 //!
-//! Five types are enough for an agent: a [`Home`] is its folder, a [`Store`] the sessions in it, a
-//! [`SessionWriter`] appends [`Draft`]s, and a [`Session`] is what was written, read back with
+//! Five types are enough for an agent: a [`Home`] is its folder, a [`WritableStore`] the sessions
+//! in it (a [`Store`] only reads), a [`SessionWriter`] appends [`Draft`]s, and a [`Session`] is what was written, read back with
 //! [`Session::messages`] and [`Session::entries`]. The other names at the root are what these take
 //! and return.
 //!
 //! * [`store`]: all stores of a machine at once, ids resolved across them, lists, summaries.
-//! * [`session`]: entries, what a [`Follower`] hands out, a cache, switching between sessions.
+//! * [`session`]: entries, what a [`Follower`] hands out, a cache, switching between sessions,
+//!   which session a terminal was used for.
 //! * [`writer`]: where a draft goes, and the writer for tokio (feature `tokio`).
 //! * For the agent: [`checkpoint`] (files before an edit), [`memory`] (pages of a project),
-//!   [`prompts`] (what was asked), [`blobs`] and [`attachments`] (large things), [`breadcrumb`]
-//!   (which session a terminal was used for).
+//!   [`prompts`] (what was asked), [`blobs`] (large values, and files of a session).
 //! * [`operations`] change several files as one operation that can be undone; the [`vault`] keeps
 //!   copies, [`repair`] checks and repairs, [`notes`] say what a format cannot hold, [`links`] join
 //!   sessions of one conversation, [`locks`] are those that other agents know.
 //! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that fails,
-//!   [`system_ids`] time and randomness, [`backend`] where lines land when they do not land in
-//!   files.
+//!   with its clock and random ids, [`backend`] where lines land when they do not land in files.
 
 mod agent_activity;
 #[cfg(feature = "tokio")]
 mod async_writer;
-pub mod attachments;
+mod attachments;
 pub mod backend;
 pub mod blobs;
-pub mod breadcrumb;
+mod breadcrumb;
 mod check;
 mod checkout;
 pub mod checkpoint;
@@ -105,7 +105,7 @@ mod sha256;
 pub mod store;
 mod summary;
 mod switch;
-pub mod system_ids;
+mod system_ids;
 pub mod vault;
 pub mod writer;
 
@@ -113,10 +113,10 @@ pub use follow::Follower;
 pub use home::Home;
 pub use lease::Wait;
 pub use session::Session;
-pub use store::Store;
+pub use store::{Store, WritableStore};
 pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 
-pub use boswell_dialect::{AssistantMessage, Body, ChatMessage, Draft, NewSession, Role};
+pub use boswell_dialect::{Body, ChatMessage, Draft, NewSession, Role};
 // Sessions are answered in the words of the model: entries, kinds, views, JSON.
 pub use boswell_model as model;
-pub use boswell_model::{Error, ErrorKind, MediaSource, Part, Result, ToolInput};
+pub use boswell_model::{EntryId, Error, ErrorKind, Part, Result, Revision, SessionId};

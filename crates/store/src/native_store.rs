@@ -1,72 +1,39 @@
 //! Making, opening and changing sessions of a store that can be written.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::ForkOrigin;
 use boswell_dialect::{
-    Body, Depth, Draft, EditRequest, EntryStamp, ForkScope, IdSource, NewLog, NewSession, Parent,
-    SessionLocation, Step, Visibility, by_name, unsupported,
+    Body, Draft, EditRequest, EntryStamp, NewLog, NewSession, Parent, SessionLocation, Step,
+    Visibility, unsupported,
 };
 use boswell_model::json::Json;
 use boswell_model::{
-    Advice, Error, ErrorKind, Framing, Instant, RequestInput, Result, SessionRef, Tip,
+    Advice, EntryId, Error, ErrorKind, Framing, Instant, RequestInput, Result, SessionId,
+    SessionRef, Tip,
 };
 
-use crate::backend::{BackendFiles, FsBackend};
-use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
+use crate::WritableStore;
+use crate::backend::BackendFiles;
+use crate::disk::durable;
 use crate::lease::Wait;
 use crate::open_writer::Opened;
-use crate::system_ids::SystemIds;
 use crate::writer::{Durability, Expect, Receipt, SessionWriter};
-use crate::{Session, Store};
 
-impl Store {
-    /// Boswell's own store in a folder, which is made if it is not there.
-    pub fn open(home: impl Into<PathBuf>) -> Result<Store> {
-        Store::open_on(Arc::new(RealDisk), Arc::new(SystemIds), home)
-    }
-
-    /// Boswell's own store in memory: nothing is kept.
-    pub fn in_memory() -> Result<Store> {
-        Store::open_on(
-            Arc::new(MemoryDisk::default()),
-            Arc::new(SystemIds),
-            "/boswell",
-        )
-    }
-
-    /// Boswell's own store on a given disk, with given time and chance.
-    pub fn open_on(
-        disk: Arc<dyn Disk>,
-        id_source: Arc<dyn IdSource>,
-        home: impl Into<PathBuf>,
-    ) -> Result<Store> {
-        let home = home.into();
-        let Some(dialect) = by_name("boswell") else {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                "boswell's own dialect is missing",
-            ));
-        };
-        let there = disk
-            .stat(&home)
-            .map_err(|error| Error::io(home.display(), "look at", error))?;
-        if there.is_none_or(|stat| stat.kind != StatKind::Folder) {
-            durable::make_folders(disk.as_ref(), &home)?;
-        }
-        let backend = Arc::new(FsBackend::on(Arc::clone(&disk), &home));
-        Ok(Store::on(dialect, backend, &home).writable(disk, id_source, home.join("locks")))
-    }
-
+impl WritableStore {
     /// Makes a session. The writer holds its lease.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` if the agent would not accept the id, `Conflict` if there is a session with it,
+    /// `Busy` if another process has its lease, `Unsupported` if sessions of the dialect are not
+    /// created this way; an I/O error if the log cannot be written.
     pub fn create(&self, new: NewSession) -> Result<SessionWriter> {
-        let writing = self.writing()?;
         let append = self.dialect().appender()?;
         let id = new
             .id
-            .clone()
-            .unwrap_or_else(|| append.session_id(writing.id_source.as_ref()));
+            .as_ref()
+            .map_or_else(|| append.session_id(self.id_source()), ToString::to_string);
         self.is_valid(&id)?;
         // The name of the log contains its creation time, and so does an id that we create: each
         // can be derived from the other.
@@ -75,7 +42,7 @@ impl Store {
         } else {
             None
         };
-        let now = born.unwrap_or_else(|| writing.id_source.now());
+        let now = born.unwrap_or_else(|| self.id_source().now());
         let log = self.first_lines(&new, &id, now)?;
         self.create_log(&id, log, new.visible)
     }
@@ -111,7 +78,6 @@ impl Store {
         log: NewLog,
         visible_when: Visibility,
     ) -> Result<SessionWriter> {
-        let writing = self.writing()?;
         // Two makers of one id must not both succeed: the lease decides before the file is there.
         // The first look only spares the lease of a session that has been there for long.
         self.is_free(id)?;
@@ -129,7 +95,7 @@ impl Store {
             Visibility::WithFirstAnswer if !answered() => (pending_key(&log.key), Some(log.key)),
             _ => (log.key, None),
         };
-        writing.logs.create(&key, &log.bytes, &lease)?;
+        self.logs().create(&key, &log.bytes, &lease)?;
         self.writer_on(
             &session,
             Opened {
@@ -153,9 +119,8 @@ impl Store {
     }
 
     fn title_record(&self, title: &str, now: Instant) -> Result<Vec<u8>> {
-        let id_source = &self.writing()?.id_source;
         let settled = EntryStamp {
-            id: &id_source.hex16(),
+            id: &self.id_source().hex16(),
             parent: None,
             at: now,
         };
@@ -166,7 +131,12 @@ impl Store {
 
     /// Adds an entry that does not move the leaf: a title, a label, a tag, a
     /// status. Needs no lease.
-    pub fn annotate(&self, id: &str, draft: Draft) -> Result<Receipt> {
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` for an entry that moves the leaf, `NotFound` if there is no such session;
+    /// otherwise those of [`SessionWriter::append`].
+    pub fn annotate(&self, id: impl Into<SessionId>, draft: Draft) -> Result<Receipt> {
         let moves = !matches!(draft.parent, Parent::Tip)
             || !matches!(
                 draft.body,
@@ -178,7 +148,7 @@ impl Store {
                 "only what leaves the conversation where it is can be added without its lease",
             ));
         }
-        self.annotator(id)?
+        self.annotator(id.into().as_str())?
             .append_with(draft, Expect::Any, Durability::Fsync)
     }
 
@@ -186,7 +156,18 @@ impl Store {
     ///
     /// The entry says what changed, so that of several processes that tag a session at once none
     /// undoes what another did.
-    pub fn retag(&self, id: &str, add: &[String], remove: &[String]) -> Result<Receipt> {
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for sessions of other agents; otherwise those of
+    /// [`annotate`](WritableStore::annotate).
+    pub fn retag(
+        &self,
+        id: impl Into<SessionId>,
+        add: &[String],
+        remove: &[String],
+    ) -> Result<Receipt> {
+        let id = id.into();
         let facts = self.dialect().facts();
         if !facts.is_own {
             return Err(unsupported(
@@ -195,76 +176,26 @@ impl Store {
                 "execute `EditRequest::Tags` with a runner",
             ));
         }
-        let session = self.session(id)?;
+        let session = self.session(&id)?;
         self.annotate(
             id,
             boswell_dialect::pi::retag(&session.meta().tags, add, remove),
         )
     }
 
-    /// The session with that id, as it is now.
-    pub fn session(&self, id: &str) -> Result<Session> {
-        match self.find(id) {
-            Ok(location) => self.read(&location, Depth::Facts),
-            Err(error) => match self.pending(id)? {
-                Some(key) => self.read(&located_at(id, &key, 0), Depth::Facts),
-                None => Err(error),
-            },
-        }
-    }
-
-    /// Where the session with that id is, from names alone.
-    pub fn find(&self, id: &str) -> Result<SessionLocation> {
-        if let Some(location) = self.find_by_birth(id)? {
-            return Ok(location);
-        }
-        self.whole()
-            .list()?
-            .sessions
-            .into_iter()
-            .find(|location| location.id == id)
-            .ok_or_else(|| {
-                Error::new(
-                    ErrorKind::NotFound,
-                    format!("there is no session `{}`", id.escape_debug()),
-                )
-                .advising(Advice::list_all())
-            })
-    }
-
-    /// Looks where a session with an id that we made would be, without listing all others.
-    fn find_by_birth(&self, id: &str) -> Result<Option<SessionLocation>> {
-        let Some(born) = uuid_v7_time(id).filter(|_| self.dialect().facts().is_own) else {
-            return Ok(None);
-        };
-        let new = NewSession::in_project("x");
-        let append = self.dialect().powers().append;
-        let Some(Ok(log)) = append.map(|append| append.new_log(&new, id, born)) else {
-            return Ok(None);
-        };
-        let Some((_, name)) = log.key.rsplit_once('/') else {
-            return Ok(None);
-        };
-        for folder in self
-            .backend()
-            .list("sessions")?
-            .into_iter()
-            .filter(|info| info.is_folder())
-        {
-            if let Some(info) = self
-                .backend()
-                .stat(&format!("{}/{name}", folder.key))?
-                .filter(|info| info.is_file())
-            {
-                return Ok(Some(SessionLocation::at(id, &info, Framing::Lines)));
-            }
-        }
-        Ok(None)
-    }
-
     /// Makes a new session from a branch of another one, or from all of it, with lineage. Labels of
     /// its entries come along.
-    pub fn fork(&self, id: &str, at: Option<&str>, new: NewSession) -> Result<SessionWriter> {
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such session or entry, `Unsupported` if a fork changes files that
+    /// are there; otherwise those of [`create`](WritableStore::create).
+    pub fn fork(
+        &self,
+        id: impl Into<SessionId>,
+        at: Option<&EntryId>,
+        new: NewSession,
+    ) -> Result<SessionWriter> {
         let source = self.session(id)?;
         let at = match at {
             Some(entry) => Tip::At(source.find(entry)?),
@@ -305,7 +236,7 @@ impl Store {
         };
         self.is_valid(&id)?;
         let side_files: Vec<_> = files.collect();
-        if self.files().is_none() && !side_files.is_empty() {
+        if self.own_disk().is_none() && !side_files.is_empty() {
             let what = "have side files in a store that is not a folder";
             return Err(unsupported(
                 self.dialect().name(),
@@ -314,8 +245,8 @@ impl Store {
             ));
         }
         let writer = self.create_log(&id, NewLog { key, bytes }, visible)?;
-        if let Some(files) = self.files() {
-            let disk = files.disk.as_ref();
+        if let Some(disk) = self.own_disk() {
+            let disk = disk.as_ref();
             for (key, bytes) in side_files {
                 let path = self.root().join(key);
                 durable::make_folders(disk, path.parent().unwrap_or(Path::new("")))?;
@@ -324,25 +255,16 @@ impl Store {
         }
         Ok(writer)
     }
-
-    /// How a fork names the session that it comes from: agents draw the tree of forks by paths of
-    /// files, xcsh and oh-my-pi by the id where all of a session was copied.
-    pub fn lineage(&self, source: &Session, copies: ForkScope) -> String {
-        let by_path = match self.dialect().facts().fork_origin {
-            ForkOrigin::Path => true,
-            ForkOrigin::PathOfBranch => copies == ForkScope::Branch,
-            ForkOrigin::Id => false,
-        };
-        match source.path().filter(|_| by_path) {
-            Some(path) => path.to_owned(),
-            None => source.reference().id,
-        }
-    }
 }
 
 impl SessionWriter {
     /// Stands as before a prompt, and returns the prompt's text.
-    pub fn rewind(&self, prompt: &str) -> Result<String> {
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry, `Invalid` if it is not a prompt; otherwise those of
+    /// [`append`](SessionWriter::append).
+    pub fn rewind(&self, prompt: impl Into<EntryId>) -> Result<String> {
         let session = self.session()?;
         let slot = session.prompt(prompt)?;
         let text = session
@@ -351,7 +273,7 @@ impl SessionWriter {
             .map(|view| view.text())
             .unwrap_or_default();
         match session.tree().parent(slot) {
-            Some(parent) => self.branch(&session.log().label(parent))?,
+            Some(parent) => self.branch(session.log().label(parent).as_ref())?,
             None => self.reset()?,
         };
         Ok(text)
@@ -359,14 +281,25 @@ impl SessionWriter {
 
     /// Replaces what came before an entry by a summary. The settings in force follow it, so that no
     /// reader has to look further back.
-    pub fn compact(&self, summary: &str, first_kept: &str, tokens_before: u64) -> Result<Receipt> {
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry, `Invalid` if it is on another branch; otherwise those
+    /// of [`append`](SessionWriter::append).
+    pub fn compact(
+        &self,
+        summary: &str,
+        first_kept: impl Into<EntryId>,
+        tokens_before: u64,
+    ) -> Result<Receipt> {
+        let first_kept = first_kept.into();
         let (mut session, mut tip) = self.read_for_context(None)?;
-        if session.log().find(first_kept).is_none() {
+        if session.log().find(first_kept.as_str()).is_none() {
             // Before what the last compaction kept, or nowhere.
             session = self.session()?;
             tip = session.tip()?;
         }
-        let kept = session.find(first_kept)?;
+        let kept = session.find(&first_kept)?;
         if !tip
             .slot()
             .is_some_and(|tip| session.tree().path(tip).contains(&kept))
@@ -374,7 +307,7 @@ impl SessionWriter {
             // Readers keep nothing when they do not meet the entry on their way up.
             let what = format!(
                 "the entry `{}` is not on the branch that is compacted",
-                first_kept.escape_debug()
+                first_kept.as_str().escape_debug()
             );
             return Err(Error::new(ErrorKind::Invalid, what)
                 .advising(Advice::ShowSession { session: None }));
@@ -389,7 +322,7 @@ impl SessionWriter {
             .then(|| boswell_dialect::pi::restate(&settings));
         let body = Body::Compaction {
             summary: summary.to_owned(),
-            first_kept: first_kept.into_owned(),
+            first_kept: first_kept.as_ref().into(),
             tokens_before,
         };
         let mut drafts = vec![Draft::new(body)];

@@ -126,13 +126,13 @@ impl Notes {
 
     /// Removes every note of these sessions, and the summaries and proposed titles that boswell
     /// made for sessions of the same conversations. An unreadable line is removed if it names one
-    /// of the sessions. `unique` names a temporary file.
-    pub fn forget(
-        &mut self,
-        sessions: &[SessionRef],
-        linked: &[SessionRef],
-        unique: &str,
-    ) -> Result<usize> {
+    /// of the sessions.
+    ///
+    /// # Errors
+    ///
+    /// `Busy` if another process changes the notes for too long; an I/O error if they cannot be read
+    /// or written.
+    pub fn forget(&mut self, sessions: &[SessionRef], linked: &[SessionRef]) -> Result<usize> {
         let _lock = self
             .locks
             .exclusive("notes", Wait::For(Duration::from_secs(5)))?;
@@ -140,7 +140,8 @@ impl Notes {
             let derived = matches!(note.kind, NoteKind::Summary(_) | NoteKind::Proposed(_));
             sessions.contains(&note.session) || (derived && linked.contains(&note.session))
         };
-        let gone = journal::rewrite(self.disk.as_ref(), &self.path, unique, &|line| {
+        let unique = self.locks.unique();
+        let gone = journal::rewrite(self.disk.as_ref(), &self.path, &unique, &|line| {
             let note = Raw::parse(line).ok().and_then(Note::from_json);
             let is_gone = note
                 .as_ref()
@@ -156,12 +157,13 @@ impl Notes {
     }
 
     /// Rewrites lines with the result of `change`, which gets the session of each line, or `None`
-    /// if the line cannot be read. `unique` names a temporary file.
-    pub(crate) fn rewrite(&mut self, change: LineChange<'_>, unique: &str) -> Result<usize> {
+    /// if the line cannot be read.
+    pub(crate) fn rewrite(&mut self, change: LineChange<'_>) -> Result<usize> {
         let _lock = self
             .locks
             .exclusive("notes", Wait::For(Duration::from_secs(5)))?;
-        journal::rewrite(self.disk.as_ref(), &self.path, unique, &|line| {
+        let unique = self.locks.unique();
+        journal::rewrite(self.disk.as_ref(), &self.path, &unique, &|line| {
             let note = Raw::parse(line).ok().and_then(Note::from_json);
             change(note.map(|note| note.session).as_ref(), line)
                 .map_or(LineAction::Stays, LineAction::Becomes)

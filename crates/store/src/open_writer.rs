@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use boswell_dialect::SessionLocation;
-use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionId, SessionRef};
 
-use crate::Store;
+use crate::WritableStore;
 use crate::backend::{Lease, LogClaim, LogName};
 use crate::lease::Wait;
 use crate::native_store::{split_key, uuid_v7_time};
 use crate::writer::{SessionWriter, WriterParts};
+
+/// How the owner of a lease is named to others.
+const PROGRAM: &str = "boswell";
 
 /// A log for a writer: its key, the key that it gets with the first answer, and whether it was just
 /// created.
@@ -20,10 +23,16 @@ pub(crate) struct Opened {
     pub(crate) just_made: bool,
 }
 
-impl Store {
+impl WritableStore {
     /// Opens a session for writing and takes its lease.
-    pub fn writer(&self, id: &str, wait: Wait) -> Result<SessionWriter> {
-        self.on_log(id, |session, mut opened| {
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such session, `Busy` if another process has its lease or an agent
+    /// has it open, `Unsupported` if entries of the dialect are not appended to a log; an I/O error
+    /// if the log cannot be opened.
+    pub fn writer(&self, id: impl Into<SessionId>, wait: Wait) -> Result<SessionWriter> {
+        self.on_log(id.into().as_str(), |session, mut opened| {
             let (id, lease) = (&session.id, self.lease(session, wait)?);
             if opened.visible.is_some() {
                 // Looked up again: the previous holder of the lease may have published the log
@@ -71,7 +80,7 @@ impl Store {
     /// in the store.
     fn remembered(&self, session: &SessionRef) -> Option<Opened> {
         uuid_v7_time(&session.id).filter(|_| self.dialect().facts().is_own)?;
-        let key = self.writing().ok()?.logs.remembered(session)?;
+        let key = self.logs().remembered(session)?;
         let named = split_key(&key).1.strip_suffix(".jsonl")?.split_once('_');
         named
             .is_some_and(|(_, named)| named == session.id)
@@ -132,18 +141,17 @@ impl Store {
         opened: Opened,
         lease: Option<Lease>,
     ) -> Result<SessionWriter> {
-        let writing = self.writing()?;
         let name = LogName {
             session,
             key: &opened.key,
             visible: opened.visible.as_deref(),
             just_made: opened.just_made,
         };
-        let log = writing.logs.append_to(&name, lease.as_ref())?;
+        let log = self.logs().append_to(&name, lease.as_ref())?;
         SessionWriter::open(WriterParts {
             dialect: self.dialect().appender()?,
             backend: self.shared_backend(),
-            id_source: Arc::clone(&writing.id_source),
+            id_source: self.shared_id_source(),
             root: self.root().to_owned(),
             blobs: self.blobs(),
             reference: Arc::clone(session),
@@ -154,39 +162,13 @@ impl Store {
     }
 
     pub(crate) fn lease(&self, session: &SessionRef, wait: Wait) -> Result<Lease> {
-        let writing = self.writing()?;
-        let now = writing.id_source.now();
-        writing.logs.lease(&LogClaim {
+        let now = self.id_source().now();
+        self.logs().lease(&LogClaim {
             session,
             wait,
-            program: &writing.program,
+            program: PROGRAM,
             now,
         })
-    }
-
-    /// Returns the key of a log that is still hidden.
-    pub(crate) fn pending(&self, id: &str) -> Result<Option<String>> {
-        // The timestamp contains no `_`, an id may.
-        let is_it = |name: &str| {
-            let bare = name
-                .strip_prefix('.')
-                .and_then(|name| name.strip_suffix(".jsonl.pending"));
-            bare.and_then(|bare| bare.split_once('_'))
-                .is_some_and(|(_, found)| found == id)
-        };
-        for folder in self
-            .backend()
-            .list("sessions")?
-            .into_iter()
-            .filter(|f| f.is_folder())
-        {
-            for file in self.backend().list(&folder.key)? {
-                if file.is_file() && is_it(file.name()) {
-                    return Ok(Some(file.key));
-                }
-            }
-        }
-        Ok(None)
     }
 }
 

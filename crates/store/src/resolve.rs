@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::{SessionLocation, by_name};
-use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Instant, Result};
+use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Instant, Result, SessionRef};
 
-use crate::Store;
 use crate::links::{Conversation, join};
 use crate::store::{StoreId, StoredSession, Stores, Summary};
+use crate::{Store, WritableStore};
 
 /// A session as the user named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,13 +145,30 @@ pub enum Side<'a> {
     Of(&'a str),
 }
 
-/// A resolved session.
+/// A resolved session, with its store: a [`Store`], or a [`WritableStore`] once it is to be written.
 #[derive(Debug, Clone)]
-pub struct Resolved {
+pub struct Resolved<S = Store> {
     /// The store that contains the session.
-    pub store: Store,
+    pub store: S,
     /// The location of the session in that store.
     pub location: SessionLocation,
+}
+
+impl Resolved<WritableStore> {
+    /// The same session in a store that only reads.
+    pub fn reading(&self) -> Resolved {
+        Resolved {
+            store: Store::clone(&self.store),
+            location: self.location.clone(),
+        }
+    }
+}
+
+impl<S: AsRef<Store>> Resolved<S> {
+    /// Which session it is.
+    pub fn reference(&self) -> SessionRef {
+        SessionRef::new(self.store.as_ref().dialect().name(), &self.location.id)
+    }
 }
 
 impl Stores {

@@ -1,6 +1,7 @@
 //! A session that was read: a snapshot that does not change under you.
 
 mod blob_refs;
+mod context;
 mod entries;
 mod messages;
 mod records;
@@ -9,10 +10,10 @@ use std::borrow::Cow;
 use std::sync::Mutex;
 
 use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, ToolLink};
-use boswell_model::json::{Object, Scanned};
+use boswell_model::json::Scanned;
 use boswell_model::{
-    Advice, Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Log, Message, Result,
-    Revision, SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
+    Advice, ContextItem, EntryId, EntryKind, Error, ErrorKind, Framing, Log, Message, Result,
+    Revision, SessionId, SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
@@ -24,6 +25,7 @@ pub(crate) use blob_refs::LookFor;
 pub use entries::Entries;
 use records::Records;
 
+pub use crate::breadcrumb::{Breadcrumbs, TerminalId};
 pub use crate::follow::{NewEntry, News};
 pub use crate::session_cache::SessionCache;
 pub use crate::switch::{Cursor, Switched};
@@ -34,10 +36,10 @@ const LARGEST_DOCUMENT: u64 = 1 << 30;
 /// A snapshot of one session: its heads in memory, the bytes of any record on demand.
 ///
 /// ```
-/// use boswell_store::{Draft, NewSession, Role, Store};
+/// use boswell_store::{Draft, Home, NewSession, Role};
 ///
 /// # fn main() -> boswell_store::Result<()> {
-/// let writer = Store::in_memory()?.create(NewSession::in_project("/proj/demo"))?;
+/// let writer = Home::in_memory()?.sessions()?.create(NewSession::in_project("/proj/demo"))?;
 /// writer.append(Draft::user("why is the build red?"))?;
 /// let session = writer.session()?;
 /// writer.append(Draft::assistant("a test is flaky"))?; // the snapshot does not change
@@ -75,7 +77,7 @@ type Scratch = Mutex<Vec<Scanned>>;
 #[derive(Debug)]
 pub struct Entry {
     /// How it is named: its id, else `#line`.
-    pub id: String,
+    pub id: EntryId,
     /// What kind of entry it is.
     pub kind: EntryKind,
     /// Its place.
@@ -183,12 +185,16 @@ impl Session {
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
         location: &SessionLocation,
-        at: Option<&str>,
+        at: Option<&EntryId>,
     ) -> Result<(Session, Tip)> {
         if let Some(key) = &location.key {
             let object = backend.open(key)?;
-            if let Some(enough) = context_reader::enough_of(dialect, object.as_ref(), location, at)?
-            {
+            if let Some(enough) = context_reader::enough_of(
+                dialect,
+                object.as_ref(),
+                location,
+                at.map(EntryId::as_str),
+            )? {
                 let EnoughRead { read, tip, end } = enough;
                 let file = object.identity()?;
                 let (path, object) = (
@@ -268,6 +274,11 @@ impl Session {
         SessionRef::new(self.dialect.name(), &self.location.id)
     }
 
+    /// Its id, by which its store finds it again.
+    pub fn id(&self) -> SessionId {
+        self.location.id.as_str().into()
+    }
+
     /// Its dialect.
     pub fn dialect(&self) -> &'static dyn Dialect {
         self.dialect
@@ -323,68 +334,20 @@ impl Session {
         }
     }
 
-    /// Where the conversation stands.
-    pub fn tip(&self) -> Result<Tip> {
-        self.dialect.tip(&self.view())
-    }
-
-    /// The entry that the user means by "where it stands".
-    pub fn leaf(&self) -> Result<Option<Slot>> {
-        let view = self.view();
-        let tip = self.dialect.tip(&view)?;
-        Ok(self.dialect.leaf(&view, tip))
-    }
-
-    /// The entries of the branch that ends at `tip`, in reading order.
-    pub fn branch(&self, tip: Tip) -> Result<Vec<Slot>> {
-        self.dialect.branch(&self.view(), tip)
-    }
-
-    /// What a model would be sent at `tip`.
-    pub fn context(&self, tip: Tip) -> Result<Context> {
-        let mut context = self.dialect.context(&self.view(), tip)?;
-        let refine = self.dialect.powers().refine;
-        refine.side_settings(&self.location, &mut context.settings);
-        Ok(context)
-    }
-
-    /// Renders one message of a context.
-    pub fn render(&self, item: &ContextItem) -> Result<RenderedMessage> {
-        let view = self.view();
-        let payloads = item
-            .slots()
-            .map(|slot| Ok(self.whole(view.payload(slot)?)))
-            .collect::<Result<Vec<_>>>()?;
-        let mut scanned = self
-            .scratch
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        if scanned.len() < payloads.len() {
-            scanned.resize_with(payloads.len(), Scanned::default);
-        }
-        for (payload, record) in payloads.iter().zip(&mut *scanned) {
-            record.scan(payload).map_err(|_| self.changed())?;
-        }
-        let objects: Vec<Object<'_>> = payloads
-            .iter()
-            .zip(&*scanned)
-            .map(|(bytes, record)| record.object(bytes))
-            .collect();
-        Ok(RenderedMessage {
-            item: item.clone(),
-            message: self.dialect.render(item, &objects),
-        })
-    }
-
     /// The entry that a person names: an id, `#line`, or `#line.n`.
-    pub fn find(&self, name: &str) -> Result<Slot> {
-        self.read.log.find(name).ok_or_else(|| {
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry.
+    pub fn find(&self, entry: impl Into<EntryId>) -> Result<Slot> {
+        let entry = entry.into();
+        self.read.log.find(entry.as_str()).ok_or_else(|| {
             Error::new(
                 ErrorKind::NotFound,
                 format!(
                     "session {} has no entry `{}`",
                     self.location.id,
-                    name.escape_debug()
+                    entry.as_str().escape_debug()
                 ),
             )
             .advising(Advice::show_records(self.reference()))
@@ -392,8 +355,13 @@ impl Session {
     }
 
     /// The prompt of the user that a person names.
-    pub fn prompt(&self, name: &str) -> Result<Slot> {
-        let slot = self.find(name)?;
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry, `Invalid` if it is not a prompt.
+    pub fn prompt(&self, entry: impl Into<EntryId>) -> Result<Slot> {
+        let entry = entry.into();
+        let slot = self.find(&entry)?;
         if self.log().kind(slot) == EntryKind::User {
             return Ok(slot);
         }
@@ -401,18 +369,22 @@ impl Session {
             ErrorKind::Invalid,
             format!(
                 "the entry `{}` is not a prompt of the user",
-                name.escape_debug()
+                entry.as_str().escape_debug()
             ),
         )
         .advising(Advice::ShowPrompts.or(Advice::ChooseLeaf)))
     }
 
     /// Reads one entry.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the record cannot be read.
     pub fn entry(&self, slot: Slot) -> Result<Entry> {
         let bytes = self.view().payload(slot)?.into_owned();
         let view = self.view_of(&self.whole(Cow::Borrowed(&bytes)));
         Ok(Entry {
-            id: self.log().label(slot).into_owned(),
+            id: self.log().label(slot).as_ref().into(),
             kind: self.log().kind(slot),
             slot,
             bytes,
@@ -421,6 +393,10 @@ impl Session {
     }
 
     /// Every byte of the log, in order, handed over in pieces.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be read, and the first error of `sink`.
     pub fn export(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut result = Ok(());
         self.object.with(|object| {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use boswell_dialect::{Depth, SessionLocation};
-use boswell_model::{Framing, Instant, Result};
+use boswell_model::{Framing, Instant, Result, SessionId};
 
 use crate::backend::ObjectReader;
 use crate::{Session, Store};
@@ -28,7 +28,7 @@ pub struct SessionCache {
 struct CachedSession {
     dialect: &'static str,
     root: PathBuf,
-    id: String,
+    id: SessionId,
     key: String,
     state: FileState,
     /// The last bytes of the log as it was.
@@ -69,15 +69,16 @@ impl SessionCache {
     }
 
     /// Returns the current session: the cached snapshot if its log has not changed, else a new one.
-    pub fn session(&self, store: &Store, id: &str) -> Result<Arc<Session>> {
-        let before = self.take(store, id);
+    pub fn session(&self, store: &Store, id: impl Into<SessionId>) -> Result<Arc<Session>> {
+        let id = id.into();
+        let before = self.take(store, &id);
         if let Some(before) = before
             && let Some(now) = before.refreshed(store)?
         {
             return Ok(self.keep(now));
         }
-        let Ok(location) = store.find(id) else {
-            return store.session(id).map(Arc::new);
+        let Ok(location) = store.find(&id) else {
+            return store.session(&id).map(Arc::new);
         };
         let Some(key) = location.key.clone() else {
             return store.read(&location, Depth::Facts).map(Arc::new);
@@ -86,10 +87,10 @@ impl SessionCache {
         Ok(self.keep(now))
     }
 
-    fn take(&self, store: &Store, id: &str) -> Option<CachedSession> {
+    fn take(&self, store: &Store, id: &SessionId) -> Option<CachedSession> {
         let mut kept = self.lock();
         let at = kept.iter().position(|it| {
-            it.id == id && it.dialect == store.dialect().name() && it.root == store.root()
+            it.id == *id && it.dialect == store.dialect().name() && it.root == store.root()
         })?;
         kept.remove(at)
     }
@@ -132,7 +133,7 @@ impl CachedSession {
         Ok(CachedSession {
             dialect,
             root,
-            id: session.location().id.clone(),
+            id: session.id(),
             key,
             state,
             window,
@@ -175,7 +176,8 @@ impl CachedSession {
         object: &dyn ObjectReader,
     ) -> Result<bool> {
         let log = self.session.log();
-        let own = store.writing().is_ok() && self.session.location().framing == Framing::Lines;
+        let own =
+            store.dialect().facts().is_own && self.session.location().framing == Framing::Lines;
         if !own
             || now.identity.is_none()
             || now.identity != self.state.identity

@@ -8,20 +8,24 @@ use boswell_dialect::{
     ActiveProcess, Capability, Depth, Dialect, Files, IdSource, SessionLocation, SideFile,
     Skipping, Subagent, Support,
 };
-use boswell_model::{Error, ErrorKind, Result, SessionRef, Slot};
+use boswell_model::{EntryId, Error, ErrorKind, Result, SessionId, SessionRef, Slot};
 
 use crate::Session;
-use crate::backend::{Backend, BackendFiles, FsBackend, FsLogs, LogBackend, with_sessions_of_rows};
+use crate::backend::{Backend, BackendFiles, FsBackend, with_sessions_of_rows};
 use crate::blobs::{Blobs, Habit};
 use crate::disk::{Disk, RealDisk};
 use crate::session::LookFor;
+use crate::system_ids::SystemIds;
 
+mod by_id;
 mod find;
 mod list;
 mod set;
+mod writable;
 
 pub use list::{Listing, Partly, unlisted};
 pub use set::{StoreId, StoreLocation, StoredSession, Stores, Summaries};
+pub use writable::WritableStore;
 
 pub use crate::checkout::main_checkout;
 pub use crate::exclusion::Exclusion;
@@ -32,27 +36,43 @@ pub use boswell_dialect::launch;
 /// The largest output of a tool that is read back.
 const LARGEST_OUTPUT: u64 = 256 << 20;
 
-/// What you open and list: the sessions of one agent in one place.
+/// What you list and read: the sessions of one agent in one place.
+///
+/// It writes nothing; [`Home::writable`](crate::Home::writable) makes a
+/// [`WritableStore`] of it.
 ///
 /// ```
-/// use boswell_store::{Draft, NewSession, Store};
+/// use boswell_store::{Draft, Home, NewSession, Store};
 ///
 /// # fn main() -> boswell_store::Result<()> {
-/// let store = Store::in_memory()?;
-/// let writer = store.create(NewSession::in_project("/proj/demo").with_id("first"))?;
+/// let own = Home::in_memory()?.sessions()?;
+/// let writer = own.create(NewSession::in_project("/proj/demo").with_id("first"))?;
 /// writer.append(Draft::user("hello"))?;
 /// writer.release()?;
+/// let store: &Store = &own;
 /// assert_eq!(store.list()?.sessions.len(), 1);
+/// let location = store.find("first")?;
+/// assert_eq!(store.summary(&location)?.meta.project.as_deref(), Some("/proj/demo"));
 /// assert_eq!(store.session("first")?.messages()?.len(), 1);
+/// assert!(store.find("second").is_err());
 /// # Ok(())
 /// # }
+/// ```
+///
+/// ```compile_fail
+/// # use boswell_store::{NewSession, Store};
+/// fn write(store: &Store) {
+///     let _ = store.create(NewSession::in_project("/proj/demo")); // a `WritableStore` can
+/// }
 /// ```
 #[derive(Debug, Clone)]
 pub struct Store {
     dialect: &'static dyn Dialect,
     backend: Arc<dyn Backend>,
     root: PathBuf,
-    writing: Option<Writing>,
+    /// None where its sessions are not files.
+    disk: Option<Arc<dyn Disk>>,
+    id_source: Arc<dyn IdSource>,
     /// Who was at work when that was first asked.
     at_work: Arc<OnceLock<Vec<ActiveProcess>>>,
     /// Boswell's home, where it is known.
@@ -63,23 +83,6 @@ pub struct Store {
     label: Option<String>,
     /// Projects whose sessions are not shown.
     exclusion: Option<Arc<Exclusion>>,
-}
-
-/// What a store needs for writing.
-#[derive(Debug, Clone)]
-pub(crate) struct Writing {
-    pub(crate) logs: Arc<dyn LogBackend>,
-    pub(crate) id_source: Arc<dyn IdSource>,
-    pub(crate) program: String,
-    /// None where sessions are not kept in files.
-    pub(crate) files: Option<WritableFiles>,
-}
-
-/// The disk of a store that keeps its sessions in files, and the folder of its locks.
-#[derive(Debug, Clone)]
-pub(crate) struct WritableFiles {
-    pub(crate) disk: Arc<dyn Disk>,
-    pub(crate) locks: PathBuf,
 }
 
 impl Store {
@@ -99,7 +102,8 @@ impl Store {
             dialect,
             backend: with_sessions_of_rows(dialect, backend),
             root: root.into(),
-            writing: None,
+            disk: Some(Arc::new(RealDisk)),
+            id_source: Arc::new(SystemIds),
             at_work: Arc::default(),
             home: None,
             archived: None,
@@ -108,56 +112,9 @@ impl Store {
         }
     }
 
-    /// Lets the store be written: on this disk, with this clock and these ids, its locks in this
-    /// folder. Beside that is the vault, where the old file of a log stays that had to be copied.
-    #[must_use]
-    pub fn writable(
-        mut self,
-        disk: Arc<dyn Disk>,
-        id_source: Arc<dyn IdSource>,
-        locks: impl Into<PathBuf>,
-    ) -> Store {
-        let (locks, root) = (locks.into(), Arc::from(self.root.as_path()));
-        let found = std::sync::Mutex::default();
-        let logs = FsLogs {
-            disk: Arc::clone(&disk),
-            id_source: Arc::clone(&id_source),
-            root,
-            locks: locks.clone(),
-            found,
-        };
-        let files = Some(WritableFiles { disk, locks });
-        self.writing = Some(Writing {
-            logs: Arc::new(logs),
-            id_source,
-            program: "boswell".to_owned(),
-            files,
-        });
-        self
-    }
-
-    /// Lets the store be written where its sessions are not files: with this clock and these ids.
-    /// Its backend must show what is written there.
-    ///
-    /// Large values stay in the lines, and what goes by a plan is not to be had.
-    #[must_use]
-    pub fn writable_in(mut self, logs: Arc<dyn LogBackend>, id_source: Arc<dyn IdSource>) -> Store {
-        self.writing = Some(Writing {
-            logs,
-            id_source,
-            program: "boswell".to_owned(),
-            files: None,
-        });
-        self
-    }
-
     /// The folder of its files, for what changes files.
     pub(crate) fn folder(&self) -> Result<&Path> {
-        if self
-            .writing
-            .as_ref()
-            .is_none_or(|writing| writing.files.is_some())
-        {
+        if self.disk.is_some() {
             return Ok(&self.root);
         }
         Err(Error::new(
@@ -168,35 +125,23 @@ impl Store {
         .advising("append an entry instead: a title, a label, a status, a branch, a fork"))
     }
 
-    /// The disk of its files, as far as it has one of its own.
-    pub(crate) fn files(&self) -> Option<&WritableFiles> {
-        self.writing.as_ref()?.files.as_ref()
+    /// The disk of its files; none where its sessions are not files.
+    pub(crate) fn own_disk(&self) -> Option<&Arc<dyn Disk>> {
+        self.disk.as_ref()
     }
 
     /// Where times and new ids come from.
     pub(crate) fn id_source(&self) -> &dyn IdSource {
-        self.writing
-            .as_ref()
-            .map_or(&crate::system_ids::SystemIds, |writing| {
-                writing.id_source.as_ref()
-            })
+        self.id_source.as_ref()
+    }
+
+    pub(crate) fn shared_id_source(&self) -> Arc<dyn IdSource> {
+        Arc::clone(&self.id_source)
     }
 
     /// The backend, for those who go on reading.
     pub(crate) fn shared_backend(&self) -> Arc<dyn Backend> {
         Arc::clone(&self.backend)
-    }
-
-    pub(crate) fn writing(&self) -> Result<&Writing> {
-        self.writing.as_ref().ok_or_else(|| {
-            Error::new(
-                ErrorKind::Denied,
-                format!(
-                    "the store `{}` was opened for reading only",
-                    self.root.display()
-                ),
-            )
-        })
     }
 
     /// Gives it the name by which the user tells it from another store of the same agent.
@@ -228,7 +173,8 @@ impl Store {
 
     /// Processes that were at work on a session when that was first asked of this store: for lists,
     /// which ask it of every session. Whoever wants to write asks [`live`](Store::live).
-    pub fn was_live(&self, id: &str) -> Vec<u32> {
+    pub fn was_live(&self, id: impl Into<SessionId>) -> Vec<u32> {
+        let id = id.into();
         let seen = self
             .at_work
             .get_or_init(|| self.active_processes().unwrap_or_default());
@@ -286,16 +232,28 @@ impl Store {
     }
 
     /// Looks at a session without reading a large log as a whole.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be read.
     pub fn summary(&self, location: &SessionLocation) -> Result<Summary> {
         Summary::peek(self.dialect, self.backend(), location)
     }
 
     /// Reads a session that a listing found.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be read.
     pub fn read(&self, location: &SessionLocation, depth: Depth) -> Result<Session> {
         Ok(Session::read(self.dialect, self.backend(), location, depth)?.with_blobs(self.blobs()))
     }
 
     /// Reads a session as deep as [`check`](crate::repair::check) asks, in one pass.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be read.
     pub fn read_to_check(&self, location: &SessionLocation) -> Result<Session> {
         let blobs = self.blobs();
         let look_for = if blobs.is_some() {
@@ -315,10 +273,14 @@ impl Store {
     ///
     /// Of a long session of boswell's own this is its end, from what the last compaction kept.
     /// Questions about other parts of the session than this context are for [`read`](Store::read).
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no entry `at`; an I/O error if the log cannot be read.
     pub fn read_for_context(
         &self,
         location: &SessionLocation,
-        at: Option<&str>,
+        at: Option<&EntryId>,
     ) -> Result<(Session, boswell_model::Tip)> {
         let (session, tip) = Session::read_for_context(self.dialect, self.backend(), location, at)?;
         Ok((session.with_blobs(self.blobs()), tip))
@@ -339,23 +301,9 @@ impl Store {
         if habit.is_some() && !is_there("sessions") && !is_there("blobs") {
             return None;
         }
-        if self.writing.is_some() && self.files().is_none() {
-            return None;
-        }
-        let disk = self.files().map_or_else(
-            || Arc::new(RealDisk) as Arc<dyn Disk>,
-            |files| Arc::clone(&files.disk),
-        );
-        let unique = self
-            .writing
-            .as_ref()
-            .map(|w| w.id_source.hex16())
-            .unwrap_or_default();
-        let blobs = Blobs::new(disk, &self.root, &unique);
-        let home = self
-            .home
-            .as_deref()
-            .or_else(|| self.files()?.locks.parent());
+        let disk = Arc::clone(self.disk.as_ref()?);
+        let blobs = Blobs::new(disk, &self.root, &self.id_source.hex16());
+        let home = self.home.as_deref();
         Some(match habit {
             Some(habit) => blobs.of_agent(habit, home),
             None => blobs,
@@ -364,17 +312,25 @@ impl Store {
 
     /// Says where boswell's home is, in which it keeps what an agent's way of writing would lose.
     #[must_use]
-    pub fn with_home(mut self, home: impl Into<PathBuf>) -> Store {
+    pub(crate) fn with_home(mut self, home: impl Into<PathBuf>) -> Store {
         self.home = Some(home.into());
         self
     }
 
     /// Files that belong to a session beside its log.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if a folder cannot be listed.
     pub fn side_files(&self, location: &SessionLocation) -> Result<Vec<SideFile>> {
         self.side_files_in(&BackendFiles(self.backend()), location)
     }
 
     /// Keys of files that speak of several sessions, such as an index.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if a folder cannot be listed.
     pub fn shared_files(&self) -> Result<Vec<String>> {
         match self.dialect.powers().shared_files {
             Some(shared) => shared.shared_files(&BackendFiles(self.backend())),
@@ -383,6 +339,10 @@ impl Store {
     }
 
     /// The same, as far as folders can be listed; and those that cannot, with the reason.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the store cannot be read at all.
     pub fn side_files_here(&self, location: &SessionLocation) -> Result<Partly<SideFile>> {
         let files = BackendFiles(self.backend());
         let files = Skipping::new(&files);
@@ -402,6 +362,10 @@ impl Store {
     }
 
     /// Subagents of a session, with the calls that started them.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if a side file cannot be read.
     pub fn subagents(&self, session: &Session) -> Result<Vec<Subagent>> {
         let files = BackendFiles(self.backend());
         match self.dialect.powers().side_files {
@@ -412,6 +376,10 @@ impl Store {
 
     /// The whole output of a tool where a record has only its beginning; none where it has all,
     /// or where it is gone.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` if the output is too long; an I/O error if it cannot be read.
     pub fn full_output(&self, session: &Session, slot: Slot) -> Result<Option<Vec<u8>>> {
         let Some(side_files) = self.dialect.powers().side_files else {
             return Ok(None);
@@ -430,6 +398,10 @@ impl Store {
 
     /// After how many days its agent deletes sessions that were not changed since;
     /// none if it never does.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the agent's settings cannot be read.
     pub fn deletes_after(&self) -> Result<Option<u64>> {
         match self.dialect.powers().runtime {
             Some(runtime) => runtime.deletes_after(&BackendFiles(self.backend())),
@@ -439,11 +411,19 @@ impl Store {
 
     /// The settings of its agent, also behind a link that leads out of the store; none if there are
     /// none. They are never shown, exported or copied as a whole.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` if they are longer than `limit`; an I/O error if they cannot be read.
     pub fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         self.backend().settings(key, limit)
     }
 
     /// A whole file of the store, refused when it is longer than `limit`; none if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` if it is longer than `limit`; an I/O error if it cannot be read.
     pub fn file(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         BackendFiles(self.backend()).read_whole(key, limit)
     }

@@ -4,10 +4,10 @@
 //! changes nothing: the old writer still writes. Afterwards the old session is durable and its
 //! lease is free; its status stays as it was.
 
-use boswell_model::{EntryKind, Result, Revision};
+use boswell_model::{EntryId, EntryKind, Result, Revision, SessionId};
 
-use crate::store::launch::{Launch, SessionId};
-use crate::{Session, SessionWriter, Store, Wait};
+use crate::store::launch::{Launch, SessionArgument};
+use crate::{Session, SessionWriter, Wait, WritableStore};
 
 /// A session that was switched to.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Cursor {
     /// Number of entries, without the header.
     pub entries: u64,
     /// The leaf of the session.
-    pub leaf: Option<String>,
+    pub leaf: Option<EntryId>,
 }
 
 impl Cursor {
@@ -40,7 +40,7 @@ impl Cursor {
             .iter()
             .filter(|head| head.kind != EntryKind::Header)
             .count() as u64;
-        let leaf = session.leaf()?.map(|slot| log.label(slot).into_owned());
+        let leaf = session.leaf()?.map(|slot| log.label(slot).as_ref().into());
         Ok(Cursor {
             revision: session.revision(),
             entries,
@@ -53,20 +53,30 @@ impl Switched {
     /// Returns how an agent is started on the session.
     pub fn launch(&self) -> Result<Launch> {
         Ok(Launch::Resume {
-            id: SessionId::parse(&self.writer.reference().id)?,
+            id: SessionArgument::parse(&self.writer.reference().id)?,
             at: None,
         })
     }
 }
 
-impl Store {
+impl WritableStore {
     /// Leaves one session for another of this store: the old one is made durable and closed with
     /// its status kept, the new one is loaded. If anything fails, the old writer is as usable as
     /// before. Switching to the session that `old` writes to loads it again and closes nothing.
-    pub fn switch(&self, old: &SessionWriter, to: &str, wait: Wait) -> Result<Switched> {
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SessionWriter::flush`] and [`writer`](WritableStore::writer).
+    pub fn switch(
+        &self,
+        old: &SessionWriter,
+        to: impl Into<SessionId>,
+        wait: Wait,
+    ) -> Result<Switched> {
+        let to = to.into();
         old.flush()?;
         // Waiting for a lease that `old` itself holds would never end.
-        let same = old.reference().id == to && old.path().starts_with(self.root());
+        let same = old.id() == to && old.path().starts_with(self.root());
         let writer = if same {
             old.clone()
         } else {

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use boswell_model::Instant;
-use boswell_store::system_ids::{Clock, IdSource};
+use boswell_store::disk::{Clock, IdSource};
 
 use crate::Rng;
 use crate::clock::MORNING;

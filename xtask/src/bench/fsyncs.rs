@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use boswell_store::disk::SystemIds;
 use boswell_store::model::json::Json;
-use boswell_store::system_ids::SystemIds;
 use boswell_store::{
-    Body, Draft, Durability, Expect, NewSession, Result, SessionWriter, Store, Wait,
+    Body, Draft, Durability, Expect, Home, NewSession, Result, SessionWriter, Wait, WritableStore,
 };
 
 use super::counting_disk::SyncCount;
@@ -35,12 +35,12 @@ impl Group for Fsyncs {
         }
         std::fs::create_dir_all(&home)?;
         let counted = Arc::new(SyncCount::default());
-        let store = Store::open_on(counted.disk(), Arc::new(SystemIds), &home)?;
+        let store = Home::on(counted.disk(), Arc::new(SystemIds), &home).sessions()?;
         let writer = store.create(NewSession::in_project("/home/dev/proj/fsyncs"))?;
         let id = writer.reference().id.clone();
         let asked = writer.append(Draft::user("first"))?.entry;
-        let mut rows = of_writer(&counted, &writer, &asked)?;
-        rows.extend(of_annotations(&counted, &store, &id, &asked)?);
+        let mut rows = of_writer(&counted, &writer, asked.as_str())?;
+        rows.extend(of_annotations(&counted, &store, &id, asked.as_str())?);
         writer.release()?;
         rows.push(count(&counted, "open, append, close", 1, &|| {
             let writer = store.writer(&id, Wait::No)?;
@@ -83,7 +83,12 @@ fn of_writer(counted: &SyncCount, writer: &SessionWriter, asked: &str) -> Outcom
 }
 
 /// What needs no lease, while a writer has it.
-fn of_annotations(counted: &SyncCount, store: &Store, id: &str, asked: &str) -> Outcome<Vec<Row>> {
+fn of_annotations(
+    counted: &SyncCount,
+    store: &WritableStore,
+    id: &str,
+    asked: &str,
+) -> Outcome<Vec<Row>> {
     Ok(vec![
         count(counted, "tag while a writer drives", 1, &|| {
             let tag = Json::object().with("tag", "urgent");
@@ -93,7 +98,7 @@ fn of_annotations(counted: &SyncCount, store: &Store, id: &str, asked: &str) -> 
         })?,
         count(counted, "label while a writer drives", 1, &|| {
             let label = Body::Label {
-                target: asked.to_owned(),
+                target: asked.into(),
                 label: Some("start".to_owned()),
             };
             store.annotate(id, Draft::new(label)).map(drop)

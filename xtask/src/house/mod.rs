@@ -21,9 +21,6 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
         [] => {
             let counts = of_this_checkout()?;
             print!("{}", counts.report());
-            for line in limits::open(&counts) {
-                println!("open: {line}");
-            }
             let broken = limits::broken(&counts);
             for line in &broken {
                 println!("house: {line}");

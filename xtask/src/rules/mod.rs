@@ -4,12 +4,14 @@
 //! They read the checkout as text, so they also see code that is disabled on this platform.
 
 mod advice;
+mod architecture_page;
 mod conformance_page;
 mod dialect_names;
 mod form;
 mod ignored_syncs;
 mod layering;
 mod paths;
+mod public_api;
 mod retired_words;
 mod seeds_page;
 mod silence;

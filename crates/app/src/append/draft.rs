@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use boswell_dialect::{Body, Draft, Parent, one_object};
-use boswell_model::{Error, ErrorKind, Instant, Part, Result};
+use boswell_model::{EntryId, Error, ErrorKind, Instant, Part, Result};
 use boswell_store::disk::{RealDisk, durable};
 
 use crate::base64;
@@ -52,9 +52,9 @@ pub fn draft_of_line(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
         },
         _ => Draft::new(Body::Native(bytes.trim_ascii().to_vec())),
     };
-    draft.id = text("id");
+    draft.id = text("id").map(EntryId::from);
     if let Some(parent) = text("parent").or_else(|| text("parentId")) {
-        draft.parent = Parent::Entry(parent);
+        draft.parent = Parent::Entry(parent.into());
     }
     draft.at = text("timestamp").and_then(|time| Instant::parse(&time));
     Ok(Some(draft))

@@ -94,13 +94,13 @@ fn only_the_first_entry_has_to_meet_what_is_expected() {
     let leaf = settled(&mut appender).remove(0).entry;
     appender.close().unwrap();
 
-    let mut appender = opened(&app, &session, Expect::Leaf(leaf.clone()));
+    let mut appender = opened(&app, &session, Expect::Leaf(leaf.as_str().into()));
     appender.submit(Draft::user("two")).unwrap();
     appender.submit(Draft::user("three")).unwrap();
     assert_eq!(settled(&mut appender).len(), 2);
     appender.close().unwrap();
 
-    let mut appender = opened(&app, &session, Expect::Leaf(leaf));
+    let mut appender = opened(&app, &session, Expect::Leaf(leaf.into()));
     let refused = appender.submit(Draft::user("late")).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
 }
@@ -110,7 +110,7 @@ fn a_line_is_a_role_with_text_a_record_or_nothing() {
     assert!(draft_of_line(b" \t\n", 1).unwrap().is_none());
     let draft = draft_of_line(br#"{"role":"user","text":"hi","id":"a","parent":"b"}"#, 1);
     let draft = draft.unwrap().unwrap();
-    assert_eq!(draft.id.as_deref(), Some("a"));
+    assert_eq!(draft.id.as_ref().map(|id| id.as_str()), Some("a"));
     assert!(matches!(draft.body, Body::User(_)));
     assert!(matches!(&draft.parent, Parent::Entry(entry) if entry == "b"));
     let draft = draft_of_line(

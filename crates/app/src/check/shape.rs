@@ -10,7 +10,7 @@ use crate::shape::{Maybe, Shape as _, shape};
 pub type AdviceCommand = fn(&Advice) -> Option<String>;
 
 shape! {
-    /// Something that is wrong with a session or a store.
+    /// A problem of a session or a store.
     DamageShape: "damage" {
         /// the session, where it is about one
         session: Option<String>,
@@ -20,25 +20,25 @@ shape! {
         line: Option<u64>,
         /// the entry, where it is about one
         entry: Option<String>,
-        /// what kind of problem it is
+        /// kind of problem, such as `torn_tail`
         problem: &'static str,
-        /// one sentence with the particulars
+        /// details, in one sentence
         detail: String,
-        /// entries of the conversation that the agent reaches
+        /// entries of the conversation that the agent would load
         reachable: Option<u64>,
         /// all entries of the conversation
         total: Option<u64>,
         /// how it can be repaired: `append`, `rewrite`, `fork`, `none`
         repair: &'static str,
-        /// names of known readers that lose something to it
+        /// known readers that lose entries because of it
         hurts: Option<Vec<&'static str>>,
-        /// true for a session in the vault
+        /// true for an archived session
         archived: Maybe<bool>,
-        /// the command that helps
+        /// the command to run next
         next: Option<String>,
     }
 
-    /// From `check`: something that is not wrong yet (`lost_soon`).
+    /// From `check`: a session that its agent will delete soon and that has no copy.
     WarningShape: "warning" {
         /// the session, where it is about one
         session: Option<String>,
@@ -48,9 +48,9 @@ shape! {
         line: Option<u64>,
         /// always `null`
         entry: Option<String>,
-        /// what kind of problem it will be
+        /// kind of problem: `lost_soon`
         problem: &'static str,
-        /// one sentence with the particulars
+        /// details, in one sentence
         detail: String,
         /// always `null`
         reachable: Option<u64>,
@@ -60,7 +60,7 @@ shape! {
         repair: &'static str,
         /// always `null`
         hurts: Option<Vec<&'static str>>,
-        /// the command that helps
+        /// the command to run next
         next: Option<String>,
     }
 }

@@ -10,7 +10,7 @@ use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
 
 shape! {
-    /// From `clean`: a lock that was or would be broken.
+    /// From `clean`: a stale lock that was or would be removed.
     LockStep: "step" {
         /// what was or would be done
         done: &'static str,
@@ -113,7 +113,7 @@ fn stores<'c>(cx: &'c RequestContext, dialect: &str) -> Result<Vec<&'c Store>> {
 }
 
 fn plan(cx: &RequestContext, store: &Store, sink: LeftoverSink<'_>) -> Result<usize> {
-    let (found, planned) = cx.planning(store.clone()).plan_clearing()?;
+    let (found, planned) = store.plan_clearing()?;
     if !found.orphans.is_empty() {
         sink(LeftoverEvent::Plan(PlanPreview::from(&planned)))?;
     }

@@ -43,7 +43,7 @@ impl Setting {
     pub(crate) const EXCLUDE: Setting = setting(
         "exclude",
         "",
-        "projects that are never listed, searched, kept or exported: folders, `*` and `**` allowed",
+        "project folders that are never listed, searched, copied or exported; `*` and `**` are wildcards",
         Kind::Globs,
     );
 }
@@ -53,13 +53,13 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting(
         "color",
         "auto",
-        "when to use colour",
+        "when to color the output",
         Kind::Word(&["auto", "always", "never"]),
     ),
     setting(
         "stores",
         "",
-        "stores to add to those that are found: a table [[stores]] each, with dialect, path and label",
+        "additional stores: one table [[stores]] each, with dialect, path and label",
         Kind::Stores,
     ),
     Setting::EXCLUDE,
@@ -72,55 +72,55 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting(
         "idle",
         "1h",
-        "how long a session of ours is idle before it is shown as paused",
+        "after what time without activity a boswell session is shown as paused",
         Kind::Span,
     ),
     setting(
         "retention.before",
         "90d",
-        "how long the vault keeps files as they were before a change",
+        "how long the vault keeps the files that a change replaced",
         Kind::Span,
     ),
     setting(
         "retention.deleted",
         "90d",
-        "how long it keeps deleted sessions",
+        "how long the vault keeps deleted sessions",
         Kind::Span,
     ),
     setting(
         "retention.archived",
         "never",
-        "after what time archived sessions are forgotten",
+        "how long the vault keeps archived sessions",
         Kind::Span,
     ),
     setting(
         "retention.kept",
         "never",
-        "after what time kept copies are forgotten",
+        "how long the vault keeps copies that `keep` made",
         Kind::Span,
     ),
     setting(
         "summary.command",
         "",
-        "program and arguments that summarise: text on stdin, answer on stdout",
+        "program and arguments that summarize: session on stdin, title and summary on stdout",
         Kind::Words,
     ),
     setting(
         "summary.at_close",
         "false",
-        "summarise a session when it is closed",
+        "summarize a session when it is closed",
         Kind::Bool,
     ),
     setting(
         "summary.timeout",
         "30s",
-        "how long that program may take",
+        "how long summary.command may run",
         Kind::Span,
     ),
     setting(
         "prices",
         "",
-        "dollars for a million tokens, by model: input, output, cache_read, cache_write, cache_write_1h",
+        "dollars per million tokens, by model: input, output, cache_read, cache_write, cache_write_1h",
         Kind::Table,
     ),
 ];

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_model::{Instant, Result};
 use boswell_store::disk::RealDisk;
-use boswell_store::system_ids::{Clock, IdSource};
-use boswell_store::{Body, Draft, NewSession, Store};
+use boswell_store::disk::{Clock, IdSource};
+use boswell_store::{Body, Draft, Home, NewSession};
 
 use super::DemoLayout;
 
@@ -39,10 +39,10 @@ impl IdSource for Counting {
 pub(super) fn write(place: &DemoLayout) -> Result<()> {
     let own = place.own();
     let id_source = Arc::new(Counting(AtomicU64::new(1)));
-    let store = Store::open(&own)?.writable(Arc::new(RealDisk), id_source, own.join("locks"));
+    let store = Home::on(Arc::new(RealDisk), id_source, own).sessions()?;
     let new = NewSession {
         project: place.project("blog"),
-        id: Some(ID.to_owned()),
+        id: Some(ID.into()),
         title: Some("Release notes / 发布说明".to_owned()),
         ..NewSession::default()
     };

@@ -2,27 +2,27 @@
 
 /// Commands, and what each of them shows.
 pub(super) const TOUR: &[(&str, &str)] = &[
-    ("list", "every session of nine stores, last active first"),
-    ("search 二元 分词", "find any text; 中文 too"),
+    ("list", "every session of nine stores"),
+    ("search 二元 分词", "find any text, Chinese too"),
     ("show 5ac5", "read one: a bug, a subagent, an edit"),
-    ("tree 8045", "branches, and the current leaf"),
-    ("files 5ac5", "what its tools read and changed"),
-    (
-        "check",
-        "what is damaged: one log was cut off by a full disk",
-    ),
-    ("show 833e", "and is read as far as it goes"),
+    ("tree 8045", "its branches and its current leaf"),
+    ("files 5ac5", "the files that it read and changed"),
+    ("check", "find damage: a full disk cut off one log"),
+    ("show 833e", "a damaged log is shown all the same"),
     (
         "repair 833e",
-        "how it would be repaired; --apply does it, and undo reverts it",
+        "plan the repair; --apply does it, undo reverts it",
     ),
-    ("secrets", "a key in a pasted text, never shown whole"),
-    ("summarize --missing", "titles and summaries, kept as notes"),
+    ("secrets", "a key that was pasted, shown masked"),
+    ("summarize --missing", "generate titles and summaries"),
     (
         "rename 833e 'Stuck deployment'",
-        "a change in an agent's own format",
+        "write a title in the agent's own format",
     ),
-    ("undo", "and back, bit for bit"),
-    ("stats --by model", "messages, tokens, cost"),
-    ("resume 5ac5 --print", "the agent's own command to resume"),
+    ("undo", "undo it, byte for byte"),
+    ("stats --by model", "count messages, tokens and cost"),
+    (
+        "resume 5ac5 --print",
+        "the agent's own command to resume it",
+    ),
 ];

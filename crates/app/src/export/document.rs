@@ -24,9 +24,9 @@ shape! {
         reference as "ref": String,
         /// the format of its store
         dialect: String,
-        /// the id that its agent gave it
+        /// the agent's id of the session
         id: String,
-        /// what a list shows of it
+        /// the session as `list` shows it
         session: SessionShape,
         /// its log, then the files that belong to it
         files: Vec<ExportedFile>,
@@ -38,13 +38,13 @@ shape! {
     ExportedFile {
         /// its path below the store's folder
         key: String,
-        /// `log`, or what it is to the session
+        /// `log`, or the kind of side file
         kind: String,
-        /// its pieces in order: a text, or `{"base64"}` where that is not UTF-8
+        /// its parts in order: a string, or `{"base64"}` where the bytes are not UTF-8
         content: Vec<Json>,
-        /// how long it is
+        /// size in bytes
         bytes: u64,
-        /// the digest of what was written
+        /// SHA-256 of the content
         sha256: String,
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
+use boswell_store::disk::{IdSource, SystemIds};
 use boswell_store::locks::OsLock;
-use boswell_store::system_ids::{IdSource, SystemIds};
 use boswell_store::{Home, Wait};
 
 const NAME: &str = "keep.json";

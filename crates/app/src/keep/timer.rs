@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::Store;
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::system_ids::{IdSource, SystemIds};
+use boswell_store::disk::{IdSource, SystemIds};
 
 use super::config::Trigger;
 use super::{StepSink, step};

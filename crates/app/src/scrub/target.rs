@@ -13,7 +13,7 @@ use boswell_store::store::Resolved;
 use boswell_store::vault::Digest;
 use boswell_store::{Home, Store, blobs};
 
-use crate::delete::{files_of, reference};
+use crate::delete::files_of;
 use crate::plan_token::PlanToken;
 use crate::{RequestContext, purge_copies};
 
@@ -82,7 +82,7 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn session(&self) -> SessionRef {
-        reference(&self.found)
+        self.found.reference()
     }
 
     /// Returns the token that binds the execution to the shown plan: the current state of the
@@ -109,7 +109,7 @@ impl Target {
 
 /// Examines everything that belongs to a session.
 pub(super) fn target(cx: &RequestContext, secrets: &Secrets, found: Resolved) -> Result<Target> {
-    let session = reference(&found);
+    let session = found.reference();
     refuse_live(&found)?;
     let subagents = purge_copies::subagents(&found.store, &found.location.id)?;
     let mut sessions = vec![session.clone()];
@@ -129,7 +129,7 @@ pub(super) fn target(cx: &RequestContext, secrets: &Secrets, found: Resolved) ->
         unreached: Vec::new(),
         interrupted: false,
     };
-    for key in own_files(cx, &target.found)? {
+    for key in own_files(&target.found)? {
         look_at_wholes(cx, secrets, &mut target, &key)?;
         look_at(secrets, &mut target, key)?;
     }
@@ -158,7 +158,7 @@ pub(super) fn refuse_live(found: &Resolved) -> Result<()> {
         None => Ok(()),
         Some(pid) => Err(Error::new(
             ErrorKind::Busy,
-            format!("{} is open in its agent (pid {pid})", reference(found)),
+            format!("{} is open in its agent (pid {pid})", found.reference()),
         )
         .because("an agent that is at work would write again what was replaced")
         .advising(Advice::CloseAgent)),
@@ -166,13 +166,11 @@ pub(super) fn refuse_live(found: &Resolved) -> Result<()> {
 }
 
 /// Returns every file of the session, as for a deletion.
-fn own_files(cx: &RequestContext, found: &Resolved) -> Result<Vec<String>> {
+fn own_files(found: &Resolved) -> Result<Vec<String>> {
     if !found.store.dialect().powers().plans(Capability::Delete) {
         return files_of(found);
     }
-    let planned = cx
-        .planning(found.store.clone())
-        .plan(&found.location, &EditRequest::Delete)?;
+    let planned = found.store.plan(&found.location, &EditRequest::Delete)?;
     let key = |step: Step| {
         if let Step::Remove { key } = step {
             Some(key)

@@ -1,6 +1,6 @@
 use boswell_dialect::NewSession;
 use boswell_store::store::Stores;
-use boswell_store::{Draft, Outcome, Store};
+use boswell_store::{Draft, Home, Outcome};
 
 use super::*;
 
@@ -14,7 +14,7 @@ impl World {
     fn new() -> World {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("sessions");
-        let store = Store::open(&root).unwrap();
+        let store = Home::at(&root).sessions().unwrap();
         let writer = store.create(NewSession::in_project("/proj")).unwrap();
         writer.append(Draft::user("the heron waits")).unwrap();
         writer.finish(Outcome::Completed).unwrap();

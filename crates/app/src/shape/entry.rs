@@ -14,19 +14,19 @@ shape! {
     EntryShape: "entry" {
         /// the session that it belongs to
         session: String,
-        /// its id, else its line
+        /// its id, or `#LINE` if it has none
         id: Option<String>,
         /// the entry that it follows
         parent: Option<String>,
-        /// the type that its agent gave it
+        /// the agent's own type of the record
         kind: String,
-        /// whose message it is
+        /// role: `user`, `assistant` and others
         role: Option<&'static str>,
         /// when it was written
         at: Option<Instant>,
         /// its line in the log
         line: Option<u64>,
-        /// its text, or a remark about it
+        /// its text, or a description of it
         text: Option<String>,
         /// parts: `text`, `thinking`, `tool_call`, `tool_result`, `media`, `other`
         content: Vec<Json>,
@@ -34,15 +34,15 @@ shape! {
         model: Option<String>,
         /// tokens of the message
         usage: Option<TokensShape>,
-        /// why the model stopped, in the agent's own word
+        /// why the model stopped, as the agent calls it
         stop_reason: Option<String>,
         /// the first tool call or result in it
         tool: Option<ToolShape>,
         /// whether it is on the current branch
         on_branch: bool,
-        /// whether the conversation goes on from it
+        /// whether it is the current leaf
         leaf: bool,
-        /// whether agents show it
+        /// whether the agent hides it
         hidden: bool,
         /// with `--raw`: the record
         raw: Maybe<String>,
@@ -171,8 +171,8 @@ impl<'e> EntryParts<'e> {
     pub fn of_new(session: &'e SessionRef, entry: &'e NewEntry) -> EntryParts<'e> {
         EntryParts {
             session,
-            label: entry.label.as_deref().map(Cow::Borrowed),
-            parent: entry.parent.as_deref().map(Cow::Borrowed),
+            label: (entry.label.as_ref()).map(|id| Cow::Borrowed(id.as_str())),
+            parent: (entry.parent.as_ref()).map(|id| Cow::Borrowed(id.as_str())),
             kind: entry.kind,
             word: &entry.word,
             time: entry.time,

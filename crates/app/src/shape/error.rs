@@ -7,12 +7,12 @@ use boswell_model::Error;
 use super::shape;
 
 shape! {
-    /// Why a command failed. It is printed on stderr.
+    /// An error, printed on stderr.
     ErrorShape: "error" {
         /// `not_found`, `busy`, `conflict`, `invalid`, `unsupported`, `denied`, `damaged`,
         /// `too_new`, `no_space`, `unavailable`, `internal`
         kind: &'static str,
-        /// what failed, and why
+        /// what failed and why
         message: String,
         /// what to do next
         hint: Option<String>,

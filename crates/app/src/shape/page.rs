@@ -5,19 +5,19 @@ use boswell_model::Instant;
 use super::{Maybe, shape};
 
 shape! {
-    /// Ends a list: how much was shown and how to go on.
+    /// The last line of a list: counts, and the cursor of the next page.
     Page: "page" {
         /// how many lines came before this one
         shown: usize,
         /// how many there are in all pages; `null` if not all were counted
         total: Option<u64>,
-        /// of `search`: how many sessions hold hits; `null` if not all were counted
+        /// for `search`: how many sessions have hits; `null` if not all were counted
         sessions: Maybe<Option<u64>>,
-        /// what to ask with for the next page; `null` at the end
+        /// value of `--cursor` for the next page; `null` on the last page
         cursor: Option<String>,
-        /// whether everything was looked at
+        /// whether everything was searched
         complete: bool,
-        /// of `search`: bytes that were read because the index does not cover them
+        /// for `search`: bytes that were scanned because they are not indexed yet
         scanned_bytes: Maybe<u64>,
         /// when the list was made
         as_of: Instant,

@@ -11,121 +11,122 @@ use crate::sessions::list::messages;
 use crate::{RequestContext, resume};
 
 shape! {
-    /// A session. Of a long log `list` reads the two ends only; then the counts are `null`.
+    /// A session. `list` reads only the beginning and the end of a long log; then the counts are
+    /// `null`.
     SessionShape: "session" {
-        /// its name in every command: DIALECT:ID
+        /// reference for other commands: DIALECT:ID
         reference as "ref": String,
-        /// the id that its agent gave it
+        /// the agent's id of the session
         id: String,
         /// the agent that wrote it
         agent: Option<String>,
         /// the format of its store
         dialect: String,
-        /// what the settings call its store
+        /// label of its store in the settings
         store_label: Option<String>,
         /// title, else summary, else first prompt, cut to 50 columns, else the short id
         name: String,
-        /// its title, where it has one
+        /// title, if it has one
         title: Option<String>,
-        /// who gave it its title
+        /// who set the title
         title_source: Option<String>,
-        /// a summary, where there is one
+        /// summary, if there is one
         summary: Option<String>,
-        /// what was asked first
+        /// text of the first prompt
         first_prompt: Option<String>,
-        /// the folder it was held in
+        /// project folder
         project: Option<String>,
-        /// whether it is active, paused, ended
+        /// status, such as `active`, `paused`, `completed` or `error`
         status: Option<String>,
-        /// why it ended, if it failed
+        /// error message, if it failed
         error: Option<String>,
-        /// tags, of its log and of notes
+        /// tags from the log and from notes
         tags: Vec<String>,
-        /// what its agent keeps with it
+        /// metadata of the agent
         metadata: Map<String>,
-        /// when it was made
+        /// when it was created
         created: Option<Instant>,
-        /// when something was last written to it
+        /// time of the last entry
         last_active: Option<Instant>,
-        /// opaque; changes with the log
+        /// opaque string that changes with the log
         revision: Option<String>,
-        /// where the conversation goes on
+        /// id of the current leaf
         leaf: Option<String>,
-        /// of user and model, on all branches
+        /// messages of user and model, on all branches
         messages: Option<u64>,
         /// prompts of the user
         turns: Option<u64>,
-        /// as many as `show --records` shows
+        /// number of entries, as in `show --records`
         entries: Option<u64>,
-        /// calls of tools
+        /// tool calls
         tool_calls: Option<u64>,
-        /// how long it was worked on
+        /// time that the agent worked on it
         duration_ms: Option<u64>,
         /// records by kind
         kinds: Option<Map<u64>>,
         /// tokens of all messages
         tokens: TokensShape,
-        /// what it cost, where its agent says so
+        /// cost that the agent recorded
         cost_usd: Option<f64>,
-        /// what a plan counts instead of tokens; may be a fraction
+        /// premium requests of a subscription; may be a fraction
         premium_requests: Option<f64>,
-        /// models that answered
+        /// models that were used
         models: Vec<String>,
-        /// branch of the project's repository
+        /// git branch of the project
         git_branch: Option<String>,
-        /// what the agent was last allowed to do
+        /// last permission mode
         permission_mode: Option<String>,
-        /// version of the agent that wrote it last
+        /// version of the agent that last wrote it
         agent_version: Option<String>,
         /// the session that it was forked from, or that started it
         parent: Option<String>,
-        /// its ids in other systems
+        /// ids in other systems
         external_ids: Map<String>,
-        /// other places of the same conversation
+        /// the same conversation in other stores
         links: Vec<LinkShape>,
-        /// its log
+        /// path of the log
         path: Option<String>,
         /// size of its log
         bytes: u64,
         /// how many parts of the log are not valid records
         problems: Option<u64>,
-        /// processes of the agent that work on it, as far as its registry names them
+        /// ids of agent processes that have it open, as far as the agent records them
         live: Option<Vec<u32>>,
         /// whether it is pinned
         pinned: bool,
-        /// whether a copy of it as it is now is in the vault
+        /// whether the vault has an up-to-date copy from `keep`
         kept: Option<bool>,
         /// whether it is archived
         archived: bool,
-        /// when its agent deletes it if it is not used
+        /// when its agent will delete it, if it is not used
         expires: Option<Instant>,
         /// always `null` in a list
         subagents: Option<u64>,
         /// always `null` in a list
         attachments: Option<u64>,
-        /// why lists leave it out
+        /// why `list` hides it
         hidden: Option<&'static str>,
-        /// how it is taken up again with its agent
+        /// the command that resumes it
         resume: Option<ResumeShape>,
-        /// of `import`: side files of the source that came along
+        /// from `import`: side files that were imported
         brought: Maybe<Vec<ImportedFile>>,
-        /// of `import`: side files of the source that did not
+        /// from `import`: side files that were not imported
         left: Maybe<Vec<LeftFile>>,
     }
 
     /// A side file that was imported with its session.
     ImportedFile {
-        /// what it holds
+        /// kind of content
         kind: &'static str,
-        /// where it was
+        /// original path
         path: String,
     }
 
     /// A side file that was not imported with its session.
     LeftFile {
-        /// what it holds
+        /// kind of content
         kind: &'static str,
-        /// where it is
+        /// path
         path: String,
         /// the reason
         why: String,
@@ -133,37 +134,37 @@ shape! {
 
     /// Tokens of a message or of several.
     TokensShape {
-        /// tokens that were sent
+        /// input tokens
         input: Option<u64>,
-        /// tokens that were answered
+        /// output tokens
         output: Option<u64>,
-        /// tokens that were read from the cache
+        /// tokens read from the cache
         cache_read: Option<u64>,
-        /// tokens that were written to the cache, all of them
+        /// tokens written to the cache, in all
         cache_write: Option<u64>,
-        /// of these, what was written for an hour, where that is known
+        /// of these, tokens cached for one hour, if known
         cache_write_1h: Option<u64>,
-        /// tokens of thinking
+        /// tokens of reasoning
         reasoning: Option<u64>,
     }
 
-    /// Another place of the same conversation.
+    /// The same conversation in another store.
     LinkShape {
-        /// the session there
+        /// ref of the session there
         reference as "ref": String,
-        /// its log
+        /// path of the log
         path: Option<String>,
-        /// in what the two differ: `turns`, `last_active`, `tokens`; `null` if not counted
+        /// in what the two differ: `turns`, `last_active`, `tokens`; `null` if not compared
         drift: Option<Vec<&'static str>>,
     }
 
-    /// How a conversation is taken up again.
+    /// The command that resumes a session.
     ResumeShape {
         /// the command
         argv: Vec<String>,
-        /// where it is run
+        /// working folder of the command
         cwd: Option<String>,
-        /// variables to set; `null` for one to unset
+        /// environment variables to set; `null` for one to unset
         env: Map<Option<String>>,
     }
 }

@@ -16,36 +16,39 @@ use crate::output::Output;
 use crate::time;
 use crate::words::acknowledgement::print_receipt;
 
-/// Append entries from stdin: JSON Lines in the dialect's own shape, or {"role","text"}
+/// Append entries to a session, from stdin or from options
+///
+/// Reads JSON Lines from stdin, in the dialect's own format or as {"role","text"}, unless --user or
+/// --assistant gives the text. Prints a receipt for each entry once it is durable.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell append @last --user 'why is the build red?'
   printf '{\"role\":\"user\",\"text\":\"hi\"}\\n' | boswell append 0b7e --json")]
 pub(crate) struct AppendArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// Hang the first entry below this one
+    /// Parent of the first entry [default: the current leaf]
     #[arg(long, value_name = "E")]
     parent: Option<String>,
-    /// Only if the log is at this revision
+    /// Fail unless the log is at this revision
     #[arg(long, value_name = "R", conflicts_with = "expect_leaf")]
     expect_revision: Option<String>,
-    /// Only if the conversation stands at this entry
+    /// Fail unless this entry is the current leaf
     #[arg(long, value_name = "E")]
     expect_leaf: Option<String>,
-    /// What an acknowledged entry survives: the process (os) or the machine (fsync)
+    /// What an acknowledged entry survives: the end of the process (os) or of the machine (fsync)
     #[arg(long, value_enum, default_value_t = DurabilityArg::Fsync)]
     durability: DurabilityArg,
-    /// How long to wait for a session that somebody else writes
+    /// How long to wait while another process writes the session
     #[arg(long, value_name = "TIME", default_value = "0s")]
     wait: String,
-    /// Something the user says
+    /// Append this user message
     #[arg(long, value_name = "TEXT")]
     user: Option<String>,
-    /// A picture or file that goes with what the user says (repeatable)
+    /// Attach this image or file to the user message (repeatable)
     #[arg(long, value_name = "FILE", requires = "user")]
     attach: Vec<std::path::PathBuf>,
-    /// Something the model says
+    /// Append this assistant message
     #[arg(long, value_name = "TEXT")]
     assistant: Option<String>,
 }
@@ -63,7 +66,7 @@ impl AppendArgs {
             parent: self.parent.clone(),
             expect: match (&self.expect_revision, &self.expect_leaf) {
                 (Some(revision), _) => Expect::Revision(revision.parse()?),
-                (None, Some(leaf)) => Expect::Leaf(leaf.clone()),
+                (None, Some(leaf)) => Expect::Leaf(leaf.as_str().into()),
                 (None, None) => Expect::Any,
             },
             durability: match self.durability {

@@ -11,23 +11,27 @@ use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{cut, one_line};
 use crate::time;
+use crate::words::count;
 
-/// Move sessions into the vault, where they can be read; a plan unless --apply
+/// Move sessions into the vault, where they stay readable
+///
+/// Archived sessions can be shown, searched and exported, and `boswell restore` puts them back.
+/// Without --apply only the plan is printed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell archive --older-than 90d --dialect claude
-  boswell archive 0b7e --apply && boswell show 0b7e && boswell restore claude:0b7e")]
+  boswell archive 0b7e --apply && boswell restore claude:0b7e")]
 pub(crate) struct ArchiveArgs {
-    /// The sessions: refs DIALECT:ID, beginnings of ids, paths
+    /// Sessions: DIALECT:ID, starts of ids, paths
     #[arg(required_unless_present = "older_than", conflicts_with = "older_than")]
     sessions: Vec<String>,
-    /// All that were last active longer ago than this
+    /// Archive all sessions last active longer ago than this (90d, 2w)
     #[arg(long, value_name = "TIME")]
     older_than: Option<String>,
-    /// Of those only this dialect's
+    /// With --older-than: only sessions of this dialect
     #[arg(long, requires = "older_than")]
     dialect: Option<String>,
-    /// Do it
+    /// Do it instead of printing the plan
     #[arg(long)]
     apply: bool,
 }
@@ -69,8 +73,8 @@ fn plan(app: &App, request: &ArchiveRequest) -> Result<ExitCode> {
     out.finish()?;
     if !app.quiet {
         crate::error_report::say(&format!(
-            "{} sessions; `--apply` moves them into the vault",
-            plan.sessions.len()
+            "{}; add `--apply` to archive",
+            count(plan.sessions.len(), "session", "sessions")
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -95,7 +99,7 @@ fn report(archived: ArchivedSession, out: &mut Output) -> Result<()> {
     }
     let session = &archived.session;
     out.line(&format!(
-        "{session} is archived; `boswell restore {}` puts it back",
+        "archived {session}; restore it with `boswell restore {}`",
         session.to_argument()
     ))
 }

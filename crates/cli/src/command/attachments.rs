@@ -12,15 +12,15 @@ use crate::output::{LateOutput, Output};
 use crate::terminal::{fit, one_line};
 use crate::words::size;
 
-/// List the images and files of a session
+/// List or extract the images and files of a session
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell attachments @last
   boswell attachments 0b7e --extract ./pictures")]
 pub(crate) struct AttachmentsArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// Write them into this folder (made if it is not there; nothing is overwritten)
+    /// Write them into this folder; existing files are not overwritten
     #[arg(long, value_name = "DIR")]
     extract: Option<std::path::PathBuf>,
 }

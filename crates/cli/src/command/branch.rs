@@ -9,21 +9,23 @@ use clap::Args;
 use crate::app::App;
 use crate::words::acknowledgement;
 
-/// Move the leaf: the next entry attaches to this one
+/// Continue a session from an earlier entry
+///
+/// The next entry attaches to this one. The entries that followed it stay, on another branch.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell branch @last a1b2c3d4
   boswell branch 0b7e --root --summary 'the first try went nowhere'")]
 pub(crate) struct BranchArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// The entry, which stays part of the conversation
+    /// The entry to continue from
     #[arg(required_unless_present = "root", conflicts_with = "root")]
     entry: Option<String>,
-    /// To nothing: the next entry begins anew
+    /// Continue from nothing: the next entry has no parent
     #[arg(long)]
     root: bool,
-    /// Leave a summary of what is left behind
+    /// Record a summary of the branch that is left
     #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `check`: what is wrong, and what that costs.
+//! `check`: damage of sessions and stores, and its effect.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -16,12 +16,14 @@ use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::terminal::{Style, escape, one_line};
-use crate::words::{command, phrase};
+use crate::words::{command, count, phrase};
 
-/// How many sessions that are lost soon are named.
+/// How many sessions that will be deleted soon are listed.
 const NAMED: usize = 5;
 
-/// Report damage: exit code 0 clean, 1 damaged
+/// Check sessions and stores for damage
+///
+/// Nothing is changed. The exit code is 0 if all is clean, and 1 if there is damage.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell check                 everything found on this machine
@@ -71,13 +73,16 @@ pub(crate) fn run(app: &App, args: &CheckArgs) -> Result<ExitCode> {
 fn verdict(summary: &CheckSummary) -> String {
     let soon = match summary.lost_soon {
         0 => String::new(),
-        count => format!("; {count} will be deleted by their agent soon"),
+        number => format!("; their agent will delete {number} of them soon"),
     };
+    let sessions = |number| count(number, "session", "sessions");
     match (summary.sessions, summary.problems) {
-        (sessions, 0) => format!("{sessions} checked, all clean{soon}"),
-        (sessions, problems) => format!(
-            "{sessions} checked, {} damaged, {problems} problems{soon}",
-            summary.damaged
+        (checked, 0) => format!("{} checked, all clean{soon}", sessions(checked)),
+        (checked, problems) => format!(
+            "{} checked, {} damaged, {}{soon}",
+            sessions(checked),
+            summary.damaged,
+            count(problems, "problem", "problems")
         ),
     }
 }
@@ -104,7 +109,7 @@ fn print_session(session: &CheckedSession, out: &mut Output) -> Result<()> {
     }
     if !session.hurts.is_empty() {
         let readers = session.hurts.join(", ");
-        out.line(&format!("  readers that lose something: {readers}"))?;
+        out.line(&format!("  affected readers: {readers}"))?;
     }
     ways_out(session, out)?;
     out.line("")
@@ -125,10 +130,10 @@ fn ways_out(session: &CheckedSession, out: &mut Output) -> Result<()> {
     out.line(&match session.archived {
         true => {
             format!(
-                "  it is archived: put it back with `boswell restore {reference}`, then mend it"
+                "  it is archived: restore it with `boswell restore {reference}`, then repair it"
             )
         }
-        false => format!("  mend it with `boswell repair {reference}`"),
+        false => format!("  repair it with `boswell repair {reference}`"),
     })
 }
 
@@ -153,7 +158,7 @@ fn print_store(store: &CheckedStore, out: &mut Output) -> Result<()> {
         ))?;
     }
     if let Some(more) = warnings.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        out.line(&format!("  and {more} more that are lost soon"))?;
+        out.line(&format!("  and {more} more that will be deleted soon"))?;
     }
     // Each way out once, however often it helps.
     let advice = store.findings.iter().filter_map(|it| it.advice.as_ref());

@@ -10,22 +10,24 @@ use crate::app::App;
 use crate::output::Output;
 use crate::words::files;
 
-/// Put files back to what they were at an entry: the difference is shown first
+/// Restore files to their state at an entry
+///
+/// Shows the differences first. Stops if a file was also changed outside the session.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell checkout @last a1b2c3d4 --dry-run
   boswell checkout 0b7e a1b2c3d4 src/main.rs")]
 pub(crate) struct CheckoutArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// The entry
+    /// The entry whose files are restored
     entry: String,
     /// Only these files
     paths: Vec<String>,
-    /// Only show what would change
+    /// Only show the differences
     #[arg(long)]
     dry_run: bool,
-    /// Also files that somebody else changed since
+    /// Also restore files that were changed outside the session
     #[arg(long)]
     force: bool,
 }

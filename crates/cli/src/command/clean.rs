@@ -15,29 +15,32 @@ use crate::output::Output;
 use crate::plan_lines::way_back;
 use crate::terminal::{cut, one_line};
 use crate::time;
-use crate::words::planned_change;
+use crate::words::{count, planned_change};
 
-/// Delete sessions that were not used for long; shows what it would do unless --apply
+/// Delete sessions that have not been used for a long time
+///
+/// Pinned and active sessions stay; deleted ones go into the vault. Without --apply only the plan
+/// is printed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell clean --older-than 30d
   boswell clean --older-than 90d --dialect pi --apply
   boswell clean --leftovers --dialect claude
-  boswell clean --vault --apply           forget copies older than the settings say")]
+  boswell clean --vault --apply           drop expired copies")]
 pub(crate) struct CleanArgs {
-    /// Only those last active longer ago than this
+    /// Delete sessions last active longer ago than this (30d, 12w)
     #[arg(long, value_name = "TIME", required_unless_present_any = ["vault", "leftovers"])]
     older_than: Option<String>,
-    /// Instead drop copies from the vault that are older than the settings under `retention` say
+    /// Instead drop copies from the vault that are past their `retention` setting
     #[arg(long, conflicts_with_all = ["older_than", "dialect", "leftovers"])]
     vault: bool,
-    /// Instead clear what is left of sessions that are gone, and locks that nobody holds any more
+    /// Instead remove files of sessions that no longer exist, and stale locks
     #[arg(long, conflicts_with = "older_than")]
     leftovers: bool,
-    /// Of this dialect instead of boswell's own store
+    /// Whose sessions or leftovers
     #[arg(long, default_value = "boswell")]
     dialect: String,
-    /// Do it
+    /// Do it instead of printing the plan
     #[arg(long)]
     apply: bool,
 }
@@ -66,16 +69,14 @@ pub(crate) fn run(app: &App, args: &CleanArgs) -> Result<ExitCode> {
     let planned = app
         .requests
         .plan_clean(&request, &mut |it| old(it, &mut out));
-    // What could not be read is no reason to look past the plan: it is said after it.
+    // What could not be read is reported after the plan.
     let notices = match planned {
         Err(refusal) => return app.shown(Err(refusal)),
         Ok(answer) => {
             out.finish()?;
             if !app.quiet {
-                let count = answer.value;
-                say(&format!(
-                    "{count} sessions; `--apply` moves them into the vault"
-                ));
+                let sessions = count(answer.value, "session", "sessions");
+                say(&format!("{sessions}; add `--apply` to delete"));
             }
             answer.notices
         }
@@ -84,7 +85,7 @@ pub(crate) fn run(app: &App, args: &CleanArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says that a session would be moved.
+/// Prints a session that would be moved.
 fn old(it: OldSession, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(&it.step.object());
@@ -105,7 +106,7 @@ fn cleaned(it: CleanedSession, out: &mut Output) -> Result<()> {
         return out.object(&it.operation.object());
     }
     out.line(&format!(
-        "{} is in the vault; `boswell restore {}` puts it back",
+        "deleted {}; restore it with `boswell restore {}`",
         it.reference,
         it.reference.to_argument()
     ))
@@ -123,20 +124,21 @@ fn vault(app: &App, apply: bool) -> Result<ExitCode> {
         out.object(&step.object())?;
     } else {
         out.line(&format!(
-            "{} {} copies of changed and deleted files",
-            step.done, step.records
+            "{} {} of changed and deleted files",
+            step.done,
+            count(step.records, "copy", "copies")
         ))?;
     }
     out.finish()?;
     if !apply && !app.quiet {
         say(
-            "`--apply` does it; how long copies are kept is set under `retention`: `boswell config`",
+            "add `--apply` to do it; the settings under `retention` say how long copies are kept: see `boswell config`",
         );
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Clears what agents left behind.
+/// Removes leftovers.
 fn leftovers(app: &App, args: &CleanArgs) -> Result<ExitCode> {
     let mut out = Output::paged(app);
     let mut sink = |event| leftover(event, &mut out);
@@ -146,7 +148,7 @@ fn leftovers(app: &App, args: &CleanArgs) -> Result<ExitCode> {
         app.requests.plan_clean_leftovers(&args.dialect, &mut sink)
     })?;
     if found.count == 0 && !out.json {
-        out.line("nothing is left behind")?;
+        out.line("no leftovers found")?;
     }
     out.finish()?;
     if found.count > 0 && !app.quiet {
@@ -160,10 +162,10 @@ fn leftover(event: LeftoverEvent, out: &mut Output) -> Result<()> {
         LeftoverEvent::Plan(plan) => planned_change::show(plan, out),
         LeftoverEvent::Cleared(done) if out.json => out.object(&done.operation.object()),
         LeftoverEvent::Cleared(done) => out.line(&format!(
-            "{}: {} ({} files)",
+            "{}: {} ({})",
             done.dialect,
             one_line(&done.title),
-            done.files
+            count(done.files, "file", "files")
         )),
         LeftoverEvent::Lock(lock) if out.json => out.object(&lock.object()),
         LeftoverEvent::Lock(lock) => {
@@ -175,7 +177,9 @@ fn leftover(event: LeftoverEvent, out: &mut Output) -> Result<()> {
 fn next(found: &LeftoverSummary, apply: bool) -> String {
     match (apply, found.operations.is_empty()) {
         (true, false) => way_back(&found.operations),
-        (true, true) => "locks leave nothing that could be put back".to_owned(),
-        (false, _) => "`--apply` moves the files into the vault and breaks the locks".to_owned(),
+        (true, true) => "removed locks cannot be restored".to_owned(),
+        (false, _) => {
+            "add `--apply` to move the files into the vault and remove the locks".to_owned()
+        }
     }
 }

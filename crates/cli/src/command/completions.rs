@@ -17,7 +17,7 @@ const OFFERED: usize = 200;
 const OF_A_SESSION: &str = "show tree context attachments files export resume append branch rewind fork rename tag untag label \
                             status close checkout delete check stats watch";
 
-/// Print completions for a shell
+/// Print shell completions, which also complete session ids
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell completions bash > ~/.local/share/bash-completion/completions/boswell

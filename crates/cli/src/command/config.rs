@@ -1,4 +1,4 @@
-//! `config`: what is set, and where.
+//! `config`: settings and where they come from.
 
 use std::process::ExitCode;
 
@@ -10,25 +10,26 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
+use crate::words::count;
 
-/// Show every setting, its value and where it comes from
+/// Show settings and their origin, or exclude projects
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Settings stand in one TOML file; BOSWELL_CONFIG names another one.
+    after_help = "Settings are in one TOML file; BOSWELL_CONFIG can name another one.
 
 Examples:
   boswell config --path
-  boswell config --exclude ~/private    its sessions are not listed, searched, kept or exported any more"
+  boswell config --exclude ~/private    no longer list, search or export it"
 )]
 pub(crate) struct ConfigArgs {
-    /// Only say where the file is, or would be
+    /// Print the path of the settings file
     #[arg(long)]
     path: bool,
-    /// Exclude projects: a folder, `*` and `**` allowed (repeatable); what was derived of
-    /// them is removed at once
+    /// Exclude a project folder, with `*` and `**` as wildcards (repeatable); its rows in catalog
+    /// and index are removed at once
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
-    /// Exclude them no longer, by the same words (repeatable)
+    /// Remove an exclusion, spelled as it was added (repeatable)
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
 }
@@ -45,7 +46,7 @@ pub(crate) fn run(app: &App, args: &ConfigArgs) -> Result<ExitCode> {
         out.line(&one_line(
             place
                 .as_deref()
-                .unwrap_or("nowhere: neither HOME nor XDG_CONFIG_HOME is set"),
+                .unwrap_or("none: neither HOME nor XDG_CONFIG_HOME is set"),
         ))?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
@@ -81,8 +82,8 @@ fn exclude(app: &App, args: &ConfigArgs) -> Result<ExitCode> {
     out.finish()?;
     if !app.quiet {
         crate::error_report::say(&format!(
-            "{} sessions are excluded; what boswell had derived of them is removed",
-            done.sessions
+            "{} excluded; removed from catalog, index and kept copies",
+            count(done.sessions, "session", "sessions")
         ));
     }
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `context`: what a model would be sent.
+//! `context`: the messages that a model would be sent.
 
 use std::process::ExitCode;
 
@@ -11,19 +11,22 @@ use clap::Args;
 use crate::app::App;
 use crate::output::{LateOutput, Output};
 use crate::terminal::{Style, escape};
+use crate::words::count;
 
-/// Show the messages that a model would be sent, and the recorded settings
+/// Show the messages that the model would be sent next
+///
+/// Everything before the last compaction is left out. Model and permission mode are shown first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell context @last
   boswell context 0b7e --leaf a1b2c3d4 --json")]
 pub(crate) struct ContextArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// As it was at this entry
+    /// Show the context as it was at this entry
     #[arg(long, value_name = "E")]
     leaf: Option<String>,
-    /// As it goes to a provider: in the roles that it knows, every call followed by its answer
+    /// Convert to what a provider accepts: its roles only, every tool call answered
     #[arg(long)]
     sent: bool,
 }
@@ -78,7 +81,7 @@ fn plain(part: &Json) -> String {
 fn heading(settings: &ContextShape, out: &mut Output) -> Result<()> {
     let named =
         |word: &str, value: &Option<String>| value.as_ref().map(|value| format!("{word} {value}"));
-    let mut parts = vec![format!("{} messages", settings.messages)];
+    let mut parts = vec![count(settings.messages, "message", "messages")];
     parts.extend(named("model", &settings.model));
     parts.extend(named("thinking", &settings.thinking_level));
     parts.extend(named("mode", &settings.mode));

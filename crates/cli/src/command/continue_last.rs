@@ -1,4 +1,4 @@
-//! `continue`: resumes the last conversation.
+//! `continue`: resumes the last session.
 
 use std::process::ExitCode;
 
@@ -9,13 +9,16 @@ use clap::Args;
 use crate::agent_command;
 use crate::app::App;
 
-/// Take up the last conversation: this terminal's, else this project's, else any
+/// Resume the last session of this terminal or project
+///
+/// Takes the last session of this terminal, else of this project, else of any project, and starts
+/// its agent.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell continue
   boswell continue --print")]
 pub(crate) struct ContinueArgs {
-    /// Show the command instead of running it
+    /// Print the command instead of running it
     #[arg(long)]
     print: bool,
 }

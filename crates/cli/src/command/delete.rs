@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::error_report::say;
 use crate::output::Output;
 use crate::plan_lines;
+use crate::words::count;
 
 /// Delete sessions; the vault keeps a copy unless --purge
 #[derive(Debug, Args)]
@@ -20,29 +21,29 @@ use crate::plan_lines;
   boswell delete 0b7e && boswell restore boswell:0b7e
   boswell delete 0b7e --purge --apply")]
 pub(crate) struct DeleteArgs {
-    /// The sessions: refs DIALECT:ID, beginnings of ids, paths
+    /// Sessions: DIALECT:ID, starts of ids, paths
     #[arg(required = true)]
     sessions: Vec<String>,
-    /// Keep no copy, and remove those that there are; asks on a terminal, elsewhere
-    /// a plan unless --apply
+    /// Keep no copy, and remove every trace; asks first, or needs --apply where there is no
+    /// terminal
     #[arg(long)]
     purge: bool,
-    /// Purge without being asked
+    /// With --purge: do not ask
     #[arg(long, requires = "purge")]
     apply: bool,
-    /// Only show what would be removed
+    /// Only print what would be removed
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Put deleted and archived sessions back where they were
+/// Restore deleted or archived sessions
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell restore boswell:0b7e
-  boswell restore claude:0b7e   one that its agent deleted, from the copies that `keep` made
+  boswell restore claude:0b7e   deleted by its agent, but copied by `keep`
   boswell ops                   what was deleted, and when")]
 pub(crate) struct RestoreArgs {
-    /// Refs DIALECT:ID, the id possibly shortened
+    /// Refs DIALECT:ID; the start of the id is enough
     #[arg(required = true)]
     refs: Vec<String>,
 }
@@ -83,7 +84,7 @@ pub(crate) fn run(app: &App, args: &DeleteArgs) -> Result<ExitCode> {
 fn say_staying(app: &App, transcripts: &[SessionRef]) {
     for other in transcripts.iter().filter(|_| !app.quiet) {
         say(&format!(
-            "its transcript {other} stays, because its agent resumes and counts by it; `boswell delete {}` removes it too",
+            "its transcript {other} stays, because its agent resumes from it; delete it with `boswell delete {}`",
             other.to_argument()
         ));
     }
@@ -96,7 +97,7 @@ pub(crate) fn report(deleted: RemovedSession, out: &mut Output) -> Result<()> {
     }
     let session = &deleted.session;
     out.line(&format!(
-        "{session} is in the vault; `boswell restore {}` puts it back",
+        "deleted {session}; restore it with `boswell restore {}`",
         session.to_argument()
     ))
 }
@@ -120,12 +121,12 @@ fn put_back(app: &App, restored: RestoredSession, out: &mut Output) -> Result<()
     if out.json {
         out.object(&restored.op.object())?;
     } else {
-        out.line(&format!("{} is back", restored.session))?;
+        out.line(&format!("restored {}", restored.session))?;
     }
     if restored.renewed > 0 && !app.quiet {
         say(&format!(
-            "{} files have the time of now: by their own, their agent would soon delete them again",
-            restored.renewed
+            "{} dated today, because their agent would soon delete them again for their age",
+            count(restored.renewed, "file is", "files are")
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `demo`: a home to try boswell on.
+//! `demo`: sample sessions to try boswell on.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,17 +12,17 @@ use crate::app::{App, program};
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
 
-/// Make a small home with sessions of every agent, and say what to try on it
+/// Create sample sessions of every agent, and list what to try
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Your own sessions are neither read nor changed. To end it, remove the folder.
+    after_help = "Your own sessions are neither read nor changed. To clean up, delete the folder.
 
 Examples:
   boswell demo
   boswell demo ./boswell-demo"
 )]
 pub(crate) struct DemoArgs {
-    /// A folder that is not there yet, or empty [default: a new temporary one]
+    /// A new or empty folder [default: a temporary one]
     folder: Option<PathBuf>,
 }
 
@@ -44,9 +44,9 @@ pub(crate) fn run(app: &App, args: &DemoArgs) -> Result<ExitCode> {
 }
 
 fn print(demo: &DemoShape, out: &mut Output) -> Result<()> {
-    out.line(&format!("a home to try is in {}", one_line(&demo.path)))?;
+    out.line(&format!("sample sessions are in {}", one_line(&demo.path)))?;
     out.line("")?;
-    out.line("Type this, then the commands below:")?;
+    out.line("Set this alias, then try the commands below:")?;
     let script = boswell_model::shell_quote(&demo.script);
     out.line(&out.paint(Style::Strong, &format!("  alias try={script}")))?;
     out.line("")?;

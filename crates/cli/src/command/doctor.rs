@@ -1,4 +1,4 @@
-//! `doctor`: what boswell finds on this machine, and a file for bug reports.
+//! `doctor`: a report of what boswell finds on this machine, also as a file for bug reports.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,19 +12,21 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
+use crate::words::count;
 
-/// Say what boswell finds here, and write a file for bug reports
+/// Report what boswell finds, also as a file for bug reports
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The file holds counts, versions and places. It holds no text of a session, no title, no value of a setting, and instead
-of your home folder and of project folders it says `~` and `…`. Look at it before you send it.
+    after_help = "The file contains counts, versions and places. It contains no text or title of a
+session and no value of a setting; your home and project folders are written as
+`~` and `…`. Read it before you send it.
 
 Examples:
   boswell doctor
   boswell doctor --bundle boswell-report.json"
 )]
 pub(crate) struct DoctorArgs {
-    /// Write the report to this file, which is not there yet
+    /// Write the report to this new file
     #[arg(long, value_name = "FILE")]
     bundle: Option<PathBuf>,
 }
@@ -35,7 +37,7 @@ pub(crate) fn run(app: &App, args: &DoctorArgs) -> Result<ExitCode> {
         let path = app.shown(app.requests.write_report(path))?;
         if !app.quiet {
             crate::error_report::say(&format!(
-                "written to {}: look at it before you send it",
+                "wrote {}; read it before you send it",
                 path.display()
             ));
         }
@@ -59,8 +61,8 @@ fn print(report: &ReportShape, out: &mut Output) -> Result<()> {
     for store in &report.stores {
         let name = out.paint(Style::Strong, &fit(store.dialect, 12));
         let about = format!(
-            "{} sessions, {} hidden, {}",
-            store.sessions,
+            "{}, {} hidden, {}",
+            count(store.sessions, "session", "sessions"),
             store.hidden,
             size(store.bytes)
         );
@@ -72,7 +74,7 @@ fn print(report: &ReportShape, out: &mut Output) -> Result<()> {
     line("locks held", &or_none(&report.locks.join(", ")), out)?;
     line("unfinished", &or_none(&report.unfinished.join(", ")), out)?;
     if !report.troubles.is_empty() {
-        line("troubles", &or_none(&report.troubles.join(", ")), out)?;
+        line("problems", &or_none(&report.troubles.join(", ")), out)?;
     }
     report
         .profiles

@@ -1,4 +1,4 @@
-//! `export`: a session handed on.
+//! `export`: a session in a format for others.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,19 +11,21 @@ use clap::{Args, ValueEnum};
 use crate::app::App;
 use crate::output::LateOutput;
 
-/// Write a session to stdout or a file: exact, or as a page for people
+/// Export a session as JSONL, JSON, Markdown or HTML
+///
+/// `jsonl` and `json` are exact copies, damage and secrets included. `md` and `html` are for
+/// reading, with secrets removed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell export 0b7e > copy.jsonl
   boswell export @last --format html -o session.html")]
 pub(crate) struct ExportArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// How: `jsonl` and `json` are exact, damage and secrets included; `md` and
-    /// `html` are for reading
+    /// Output format
     #[arg(long, value_enum, default_value_t = FormatArg::Jsonl)]
     format: FormatArg,
-    /// Leave keys and passwords in
+    /// Do not remove keys and passwords
     #[arg(long)]
     no_redact: bool,
     /// Write to this new file instead of stdout
@@ -35,11 +37,11 @@ pub(crate) struct ExportArgs {
 enum FormatArg {
     /// The bytes of the log
     Jsonl,
-    /// One document with the log and all that lies beside it, byte for byte
+    /// One document with the log and its side files, byte for byte
     Json,
     /// Markdown
     Md,
-    /// One page that needs nothing else
+    /// One page without external files
     Html,
 }
 

@@ -12,18 +12,18 @@ use crate::output::Output;
 use crate::terminal::{fit, one_line};
 use crate::words;
 
-/// List the files that a session read or changed through tools
+/// List the files that a session read or changed
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell files @last
   boswell files 0b7e --json")]
 pub(crate) struct FilesArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// Checkpointed files as they stood at this entry
+    /// List checkpointed files as they were at this entry
     #[arg(long, value_name = "E")]
     at: Option<String>,
-    /// How they differ from what they are now (with --at)
+    /// With --at: show how the files differ from now
     #[arg(long, requires = "at")]
     diff: bool,
 }

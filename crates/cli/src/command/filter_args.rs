@@ -1,18 +1,18 @@
-//! Which sessions are meant: options that `list`, `search` and `stats` share.
+//! Options that select sessions, shared by `list`, `search`, `prompts` and `stats`.
 
 use boswell_app::list::SessionFilter;
 use clap::Args;
 
-/// Options that leave sessions out.
+/// Options that select sessions.
 #[derive(Debug, Args, Default)]
 pub(crate) struct FilterArgs {
-    /// Only this agent or dialect
+    /// Only sessions of this agent or dialect
     #[arg(long)]
     pub(crate) agent: Option<String>,
-    /// Only sessions held in this folder or below it
+    /// Only sessions of this project folder and those below it
     #[arg(long, value_name = "DIR")]
     project: Option<String>,
-    /// Only sessions held in the current folder
+    /// Only sessions of the current folder and those below it
     #[arg(long)]
     here: bool,
     /// Only sessions with this status
@@ -21,16 +21,16 @@ pub(crate) struct FilterArgs {
     /// Only sessions with this tag
     #[arg(long)]
     tag: Option<String>,
-    /// Only sessions on this branch of the project's repository
+    /// Only sessions on this git branch
     #[arg(long)]
     branch: Option<String>,
-    /// Only sessions that used a model whose name holds this
+    /// Only sessions that used a model whose name contains this
     #[arg(long)]
     model: Option<String>,
-    /// Only sessions active since then (2026-01-31, 12h, 7d)
+    /// Only sessions active since then (2026-01-31, 7d, today)
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
-    /// Only sessions active before then
+    /// Only sessions last active before then
     #[arg(long, value_name = "WHEN")]
     pub(crate) until: Option<String>,
 }

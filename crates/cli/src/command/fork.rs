@@ -10,15 +10,15 @@ use clap::{Args, ValueEnum};
 use crate::app::App;
 use crate::output::Output;
 
-/// Make a new session from a branch, with lineage
+/// Copy a branch of a session into a new session
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell fork @last
   boswell fork 0b7e --at a1b2c3d4 --title 'second try'")]
 pub(crate) struct ForkArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// Up to this entry [default: where the conversation stands]
+    /// Copy up to this entry [default: the current leaf]
     #[arg(long, value_name = "E")]
     at: Option<String>,
     /// Title of the new session
@@ -27,13 +27,13 @@ pub(crate) struct ForkArgs {
     /// Id of the new session
     #[arg(long)]
     id: Option<String>,
-    /// How Claude's are written: entries keep their ids (client), or get new ones (sdk)
+    /// For Claude Code: entries keep their ids (client) or get new ones (sdk)
     #[arg(long, value_enum, default_value_t = StyleArg::Client)]
     style: StyleArg,
-    /// Every branch, with what lies beside the log
+    /// Copy all branches and side files
     #[arg(long, conflicts_with = "at")]
     whole: bool,
-    /// Folder of the new session [default: that of the old one]
+    /// Project folder of the new session [default: the same]
     #[arg(long, value_name = "P")]
     project: Option<std::path::PathBuf>,
 }

@@ -12,28 +12,29 @@ use crate::app::App;
 use crate::error_report::say;
 use crate::output::Output;
 use crate::terminal::one_line;
+use crate::words::count;
 
-/// How many files that were left behind are named.
+/// How many files that were not imported are listed.
 const NAMED: usize = 10;
 
-/// Bring a session from a file into boswell's own store
+/// Import a session file into boswell's own store
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell import ~/Downloads/session.jsonl --title 'red build'
-  boswell export claude:0b7e --format json > s.json && boswell import s.json --dry-run")]
+  boswell export 0b7e --format json > s.json && boswell import s.json")]
 pub(crate) struct ImportArgs {
-    /// A session file of any agent, or a document that `export --format json` wrote
+    /// A session file of any agent, or the output of `export --format json`
     file: std::path::PathBuf,
-    /// The folder that it is about, if not the one that it names
+    /// Project folder [default: the one in the file]
     #[arg(long, value_name = "DIR")]
     project: Option<String>,
-    /// Its title, if not the one that it has
+    /// Title [default: the one in the file]
     #[arg(long)]
     title: Option<String>,
-    /// Only show what would be brought over
+    /// Only print what would be imported
     #[arg(long)]
     dry_run: bool,
-    /// Even if this very file was imported before
+    /// Import the file even if it was imported before
     #[arg(long)]
     again: bool,
 }
@@ -80,13 +81,14 @@ fn would(plan: ImportStep, out: &mut Output) -> Result<()> {
         return out.object(&plan.object());
     }
     let files = if plan.files > 0 {
-        format!(", {} files beside it", plan.files)
+        format!(", {}", count(plan.files, "side file", "side files"))
     } else {
         String::new()
     };
     let what = format!(
-        "would import {} ({} records{files})",
-        plan.session, plan.records
+        "would import {} ({}{files})",
+        plan.session,
+        count(plan.records, "record", "records")
     );
     out.line(&one_line(&what))
 }
@@ -104,20 +106,17 @@ fn say_brought(brought: &[ImportedFile]) {
         .iter()
         .map(|(kind, count)| format!("{kind}×{count}"))
         .collect();
-    say(&format!(
-        "files beside the source came along: {}",
-        kinds.join(", ")
-    ));
+    say(&format!("imported side files: {}", kinds.join(", ")));
 }
 
-/// Names those that did not.
+/// Prints which were not.
 fn say_left(left: &[LeftFile]) {
     if left.is_empty() {
         return;
     }
     say(&format!(
-        "{} files beside the source were not brought over:",
-        left.len()
+        "{} not imported:",
+        count(left.len(), "side file was", "side files were")
     ));
     for LeftFile { kind, path, why } in left.iter().take(NAMED) {
         say(&format!("  {kind}  {path}: {why}"));

@@ -11,20 +11,21 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::words::size;
 
-/// Bring catalog and search index up to date
+/// Update the catalog and the search index
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell index             finish what searches began
-  boswell index --rebuild   throw both away and begin again")]
+  boswell index             index everything that is not indexed yet
+  boswell index --rebuild   delete both and build them again")]
 pub(crate) struct IndexArgs {
-    /// Throw away what there is first
+    /// Delete both first
     #[arg(long)]
     rebuild: bool,
-    /// Agents' own index files instead, from the truth: shows what it would change unless --apply
+    /// Instead rebuild agents' own index files from their logs; prints the plan unless --apply
     #[arg(long, conflicts_with = "rebuild")]
     native: bool,
-    /// Do it (with --native)
+    /// With --native: do it instead of printing the plan
     #[arg(long, requires = "native")]
     apply: bool,
 }
@@ -39,7 +40,7 @@ pub(crate) fn run(app: &App, args: &IndexArgs) -> Result<ExitCode> {
     };
     let mut progress = None;
     let indexed = app.requests.index(&request, &Cancel::new(), &mut |blocks| {
-        let start = || Progress::new("indexing, 16 KB block", blocks.total, app.quiet);
+        let start = || Progress::new("indexing, block", blocks.total, app.quiet);
         progress.get_or_insert_with(start).tick();
     });
     drop(progress);
@@ -49,11 +50,11 @@ pub(crate) fn run(app: &App, args: &IndexArgs) -> Result<ExitCode> {
         out.object(&index.object())?;
     } else {
         out.line(&format!(
-            "{} sessions and memory files, {:.1} MB of text in {:.1} MB; read {:.1} MB now",
+            "{} sessions and memory files: {} of text, {} of index; read {} now",
             index.sources,
-            index.text_bytes as f64 / 1e6,
-            index.index_bytes as f64 / 1e6,
-            index.read_bytes as f64 / 1e6,
+            size(index.text_bytes),
+            size(index.index_bytes),
+            size(index.read_bytes),
         ))?;
     }
     out.finish()?;

@@ -11,7 +11,7 @@ use crate::error_report::{left_out, say};
 use crate::output::Output;
 use crate::plan_lines;
 
-/// Shows what is wrong with agents' own indexes; with `apply` puts it right.
+/// Shows what is wrong with agents' own indexes; with `apply` fixes it.
 pub(crate) fn run(app: &App, apply: bool) -> Result<ExitCode> {
     let mode = if apply {
         ChangeMode::Apply
@@ -24,7 +24,7 @@ pub(crate) fn run(app: &App, apply: bool) -> Result<ExitCode> {
     out.finish()?;
     if !app.quiet {
         if changes.changed == 0 && changes.unread.is_empty() {
-            say("every index that an agent keeps is as its logs say");
+            say("all agents' index files match their logs");
         }
         plan_lines::say_next(apply, &changes);
     }

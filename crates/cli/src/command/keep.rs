@@ -12,18 +12,22 @@ use crate::app::{App, program};
 use crate::error_report;
 use crate::output::Output;
 use crate::terminal::one_line;
-use crate::words::size;
+use crate::words::{count, size};
 
-/// How long a command goes on keeping after it has answered.
+/// How long a command copies sessions after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);
 
-/// Keep copies of sessions, so that an agent's own clean-up loses nothing
+/// Back up sessions before their agent deletes them
+///
+/// Claude Code deletes sessions after 30 days. `keep on` copies them into the vault as they change,
+/// and `boswell restore` puts them back.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell keep on --dry-run    what would be put into the agent's settings
-  boswell keep status          what is kept, and what will be lost
+  boswell keep on --dry-run    show the hook that it would add to the settings
+  boswell keep status          what is copied, and what will be deleted
 
-Copied are logs, subagents, spilled outputs and file histories; never keys, credentials or settings.")]
+Logs, subagents, tool outputs and file histories are copied; keys, credentials
+and settings are not.")]
 pub(crate) struct KeepArgs {
     #[command(subcommand)]
     what: What,
@@ -31,20 +35,20 @@ pub(crate) struct KeepArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Keep from now on: once now, at the end of every session, and after every boswell command
+    /// Copy now, at the end of every session, and after every boswell command
     On {
-        /// By a timer of the user's system instead of the agent's own hook
+        /// Use a systemd timer of the user instead of a hook of the agent
         #[arg(long)]
         timer: bool,
-        /// Only show what would be installed
+        /// Only print what would be installed
         #[arg(long)]
         dry_run: bool,
     },
-    /// Stop, and take out exactly what `keep on` installed; copies stay
+    /// Stop, and remove exactly what `keep on` installed; copies stay
     Off,
-    /// Show what is kept, and what will be lost
+    /// Show what is copied, and what will be deleted
     Status,
-    /// Keep what changed, now
+    /// Copy what changed, now
     Run,
 }
 
@@ -99,14 +103,15 @@ fn show_kept(kept: Kept, out: &mut Output) -> Result<Vec<Error>> {
     let left = if left_out.is_empty() {
         String::new()
     } else {
-        format!("; {} could not be kept", left_out.len())
+        format!("; {} could not be copied", left_out.len())
     };
     out.line(&match counts.files {
-        0 => format!("nothing has changed since it was last kept{left}"),
+        0 => format!("nothing changed since the last copy{left}"),
         files => format!(
-            "kept {} of {} sessions, {files} files{left}",
-            size(counts.bytes),
-            counts.sessions
+            "copied {} of {} ({}){left}",
+            count(files, "file", "files"),
+            count(counts.sessions, "session", "sessions"),
+            size(counts.bytes)
         ),
     })?;
     Ok(left_out)
@@ -121,8 +126,8 @@ fn show_status(status: KeepStatus, out: &mut Output) -> Result<Vec<Error>> {
         return Ok(status.left_out);
     }
     out.line(&match status.since {
-        Some(since) => format!("keeping is on since {}", since.to_rfc3339()),
-        None => "keeping is off; `boswell keep on` begins".to_owned(),
+        Some(since) => format!("keep is on since {}", since.to_rfc3339()),
+        None => "keep is off; turn it on with `boswell keep on`".to_owned(),
     })?;
     for store in &status.stores {
         show_store(store, out)?;
@@ -133,34 +138,34 @@ fn show_status(status: KeepStatus, out: &mut Output) -> Result<Vec<Error>> {
 fn show_store(store: &KeepShape, out: &mut Output) -> Result<()> {
     let days = store.deletes_after_days.map(|days| days.to_string());
     out.line(&format!(
-        "{}  {} of {} sessions are kept as they are; their agent deletes them after {} days  {}",
+        "{}  {} of {} up to date in the vault; the agent deletes them after {} days  {}",
         store.dialect,
         store.kept,
-        store.sessions,
+        count(store.sessions, "session is", "sessions are"),
         days.as_deref().unwrap_or("an unknown number of"),
         one_line(&store.root)
     ))?;
     if store.installed == Some(false) {
         out.line(
-            "  its trigger is gone: `boswell keep off` and `boswell keep on` install it anew",
+            "  its hook or timer is missing: install it again with `boswell keep off` and `boswell keep on`",
         )?;
     }
     for path in &store.unreadable {
         out.line(&format!(
-            "  cannot be read, so nothing new in it is kept: {}",
+            "  cannot be read, so nothing new in it is copied: {}",
             one_line(path)
         ))?;
     }
     for session in &store.gone {
         out.line(&format!(
-            "  gone, and kept: {session}; `boswell restore {}` puts it back",
+            "  deleted, but copied: {session}; restore it with `boswell restore {}`",
             shell_quote(session)
         ))?;
     }
     if !store.lost_soon.is_empty() {
         out.line(&format!(
-            "  {} will be deleted within {DAYS_AHEAD} days and are not kept",
-            store.lost_soon.len()
+            "  not copied and to be deleted within {DAYS_AHEAD} days: {}",
+            count(store.lost_soon.len(), "session", "sessions")
         ))?;
     }
     Ok(())

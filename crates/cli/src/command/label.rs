@@ -9,20 +9,20 @@ use clap::Args;
 use crate::app::App;
 use crate::words::acknowledgement;
 
-/// Name an entry, or take its name away
+/// Name an entry, or remove its name
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell label @last a1b2c3d4 before-refactoring
   boswell label 0b7e a1b2c3d4 --clear")]
 pub(crate) struct LabelArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// The entry
+    /// The entry: its id, or #LINE
     entry: String,
-    /// Its name
+    /// The name
     #[arg(required_unless_present = "clear", conflicts_with = "clear")]
     label: Option<String>,
-    /// Take the name away
+    /// Remove the name
     #[arg(long)]
     clear: bool,
 }

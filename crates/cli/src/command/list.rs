@@ -16,40 +16,40 @@ use crate::terminal::{Style, cut, fit, one_line};
 use crate::time;
 use crate::words::short_path;
 
-/// List sessions, last active first
+/// List sessions, most recently active first
 #[derive(Debug, Args, Default)]
 #[command(after_help = "Examples:
-  boswell list --here --since 7d            this project's sessions of the last week
-  boswell list --agent claude --match flaky  Claude Code sessions that speak of `flaky`")]
+  boswell list --here --since 7d    this project's sessions of the last week
+  boswell list --agent claude --match flaky")]
 pub(crate) struct ListArgs {
     #[command(flatten)]
     narrow: FilterArgs,
-    /// Only sessions whose name, prompts, project, tags or id hold this text
+    /// Only sessions with this text in title, first prompt, project, tags or id
     #[arg(long = "match", value_name = "TEXT")]
     matching: Option<String>,
-    /// Order
+    /// Sort order
     #[arg(long, value_enum, default_value_t = SortArg::Active)]
     sort: SortArg,
-    /// At most this many
+    /// Show at most this many
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Leave out the first so many
+    /// Skip this many
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: usize,
-    /// Go on where an earlier page ended (its `cursor`)
+    /// Continue after an earlier page: its `cursor`
     #[arg(long)]
     cursor: Option<String>,
-    /// Also subagents, empty, archived and otherwise hidden ones
+    /// Also list subagents, empty, archived and otherwise hidden sessions
     #[arg(long)]
     hidden: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
 enum SortArg {
-    /// Last active first
+    /// Most recently active first
     #[default]
     Active,
-    /// Last created first
+    /// Newest first
     Created,
     /// Most messages first
     Messages,
@@ -193,7 +193,7 @@ fn unique_width(page: &[SessionRow]) -> usize {
     ids.windows(2).map(alike).max().unwrap_or(8).clamp(8, 20)
 }
 
-/// Cuts at the left: the end of a path tells more than its beginning.
+/// Cuts at the left, because the end of a path identifies it.
 fn cut_left(text: &str, width: usize) -> String {
     let total = crate::terminal::columns(text);
     if total <= width {
@@ -208,16 +208,20 @@ fn cut_left(text: &str, width: usize) -> String {
     format!("…{rest}")
 }
 
-#[expect(clippy::print_stderr, reason = "what was looked for is no answer")]
+#[expect(clippy::print_stderr, reason = "an empty list is no data for stdout")]
 fn nothing(app: &App, page: &SessionPage) {
     if page.found_any {
-        eprintln!("no session fits");
-        eprintln!("hint: see all of them with `boswell list --hidden`");
+        eprintln!("no session matches");
+        eprintln!("hint: list all sessions with `boswell list --hidden`");
         return;
     }
     eprintln!("no sessions found");
     for place in &page.looked_at {
-        let state = if place.exists { "empty" } else { "not there" };
+        let state = if place.exists {
+            "empty"
+        } else {
+            "does not exist"
+        };
         eprintln!(
             "  {:<10} {} ({state})",
             place.dialect,
@@ -230,7 +234,7 @@ fn nothing(app: &App, page: &SessionPage) {
         );
     } else {
         eprintln!(
-            "hint: point boswell at a store with `--store claude=/path/to/.claude`, at a file with `boswell show FILE.jsonl`, or try `boswell demo`"
+            "hint: name a store with `--store claude=/path/to/.claude`, read a file with `boswell show FILE.jsonl`, or try `boswell demo`"
         );
     }
 }

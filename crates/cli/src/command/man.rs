@@ -11,13 +11,13 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 
-/// Print the manual page, or write one for every command into a folder
+/// Print the manual page of boswell or of a command
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell man | man -l -
   boswell man --output ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// The page of this command
+    /// Command [default: the page of boswell itself]
     command: Option<String>,
     /// Write the pages of all commands into this folder
     #[arg(short, long, value_name = "DIR", conflicts_with = "command")]

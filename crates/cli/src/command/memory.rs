@@ -1,4 +1,4 @@
-//! `memory`: what agents remember of a project.
+//! `memory`: memory files of agents about a project.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,23 +15,23 @@ use crate::app::App;
 use crate::error_report;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
-use crate::words::phrase;
+use crate::words::{count, phrase};
 
-/// Show, search, check and change what agents remember of a project
+/// Show, search, check and edit the memory files of agents
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell memory                                what there is for this project
-  boswell memory ~/proj/api show                what that project's agent loads first
+  boswell memory                    list the memory files of this project
+  boswell memory ~/proj/api show    print their text
   boswell memory add build 'use make -j2 here' --dialect claude")]
 pub(crate) struct MemoryArgs {
-    /// A project and `show`, `search TEXT` or `check`; or `add PAGE TEXT`, `edit PAGE TEXT`,
-    /// `rm PAGE`. The project is the current folder unless given, `all` for every project
+    /// [PROJECT] [show | search TEXT | check], or add PAGE TEXT, edit PAGE TEXT, rm PAGE. PROJECT
+    /// is a folder or `all` [default: the current folder]
     #[arg(value_name = "WORDS", num_args = 0..=4)]
     words: Vec<String>,
-    /// The project, for add, edit and rm
+    /// Project folder for add, edit and rm
     #[arg(long, value_name = "DIR")]
     project: Option<String>,
-    /// Change the memory of this agent instead of boswell's own, for add, edit and rm
+    /// Whose memory add, edit and rm change: boswell or claude
     #[arg(long, value_name = "DIALECT", default_value = "boswell")]
     dialect: String,
 }
@@ -108,9 +108,9 @@ fn warn_of_nothing(found: &MemoryFound, is_check: bool) {
         |folder| format!("`{}`", folder.display()),
     );
     let what = if is_check {
-        "nothing is wrong with the memory of"
+        "no problems found in the memory of"
     } else {
-        "nothing like that is remembered of"
+        "no memory found for"
     };
     error_report::warn(
         &Error::new(ErrorKind::NotFound, format!("{what} {place}"))
@@ -138,7 +138,7 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
         [project, "check"] | ["check", project] => (Some(project), Action::Read(Question::Check)),
         [project, "search", text] => (Some(project), Action::Read(Question::Search(text))),
         _ => {
-            return Err(Error::new(ErrorKind::Invalid, format!("memory cannot `{}`", words.join(" ").escape_debug()))
+            return Err(Error::new(ErrorKind::Invalid, format!("`memory {}` is not a command", words.join(" ").escape_debug()))
                 .advising("write `boswell memory [PROJECT] [show|search TEXT|check]`, or `boswell memory add|edit PAGE TEXT`, `rm PAGE`"));
         }
     })
@@ -169,9 +169,10 @@ fn show_page(page: MemoryShape, out: &mut Output) -> Result<bool> {
         ..
     } = page;
     let note = if page.index {
-        format!("{loaded_lines} of {lines} lines loaded at start")
+        let lines = count(lines, "line is", "lines are");
+        format!("{loaded_lines} of {lines} loaded at start")
     } else {
-        format!("{lines} lines, read on demand")
+        format!("{}, read on demand", count(lines, "line", "lines"))
     };
     out.line(&format!(
         "{}  {}  {}",
@@ -182,7 +183,7 @@ fn show_page(page: MemoryShape, out: &mut Output) -> Result<bool> {
     if let Maybe::Given(text) = &page.text {
         for (number, line) in text.lines().enumerate() {
             if page.index && number == loaded_lines {
-                out.line(&out.paint(Style::Warning, "  ── from here on nothing is loaded ──"))?;
+                out.line(&out.paint(Style::Warning, "  ── not loaded from here on ──"))?;
             }
             out.line(&format!("  {}", escape(line)))?;
         }

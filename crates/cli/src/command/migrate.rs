@@ -10,15 +10,17 @@ use crate::app::App;
 use crate::output::Output;
 use crate::words::planned_change;
 
-/// Bring a session to the newest version of its format
+/// Upgrade a session to the newest version of its format
+///
+/// Without --apply only the plan is printed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell migrate 0b7e
-  boswell migrate 0b7e --apply && boswell undo     there and back")]
+  boswell migrate 0b7e --apply && boswell undo")]
 pub(crate) struct MigrateArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// Do it; without this the plan is only shown
+    /// Do it instead of printing the plan
     #[arg(long)]
     apply: bool,
 }
@@ -38,7 +40,7 @@ pub(crate) fn run(app: &App, args: &MigrateArgs) -> Result<ExitCode> {
         if !plan.steps.is_empty() {
             planned_change::show(plan, &mut out)?;
             if !app.quiet {
-                crate::error_report::say("nothing was changed; `--apply` does it");
+                crate::error_report::say(crate::plan_lines::NOT_APPLIED);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `move`: a project folder was moved, and what agents file under it follows.
+//! `move`: a project folder was moved; sessions and memory files of agents follow.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,17 +13,19 @@ use crate::output::Output;
 use crate::plan_lines;
 use crate::terminal::one_line;
 
-/// Let sessions, memory and history follow a project folder that moved
+/// Update sessions and memory after a project folder was moved
+///
+/// Without --apply only the plan is printed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell move ~/old/api ~/new/api            what would change
-  boswell move ~/old/api ~/new/api --apply    do it; `boswell undo` takes it back")]
+  boswell move ~/old/api ~/new/api            show what would change
+  boswell move ~/old/api ~/new/api --apply    do it; `boswell undo` reverts it")]
 pub(crate) struct MoveArgs {
-    /// Where the project was
+    /// Old path of the project
     old: PathBuf,
-    /// Where it is now
+    /// New path of the project
     new: PathBuf,
-    /// Do it
+    /// Do it instead of printing the plan
     #[arg(long)]
     apply: bool,
 }
@@ -46,33 +48,33 @@ pub(crate) fn run(app: &App, args: &MoveArgs) -> Result<ExitCode> {
     printed?;
     if moved.memory_stays {
         say(&format!(
-            "boswell's own memory of `{}` stays: there is one of the new folder",
+            "boswell's own memory of `{}` was not moved: the new folder has one already",
             one_line(&moved.from)
         ));
     }
     if !app.quiet {
-        say_what_to_know(&moved);
+        say_remarks(&moved);
         plan_lines::say_next(args.apply, &moved.changes);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn say_what_to_know(moved: &MovedProject) {
+fn say_remarks(moved: &MovedProject) {
     if moved.changes.changed == 0 {
         say(&format!(
-            "no agent has filed anything under `{}`",
+            "no agent has sessions or memory of `{}`",
             one_line(&moved.from)
         ));
-        say("see the folders that sessions were held in with `boswell projects`");
+        say("list the folders of all sessions with `boswell projects`");
     } else if !moved.is_there {
         say(&format!(
-            "`{}` is not there yet: agents find the sessions once it is",
+            "`{}` does not exist yet: agents find the sessions once it does",
             one_line(&moved.to)
         ));
     }
     if !moved.changes.left_out.is_empty() {
         say(&format!(
-            "left as they are, because boswell cannot move there: {}",
+            "not changed, because boswell cannot move sessions there: {}",
             moved.changes.left_out.join(", ")
         ));
     }

@@ -1,4 +1,4 @@
-//! `new`: make a session.
+//! `new`: creates a session.
 
 use std::process::ExitCode;
 
@@ -10,25 +10,25 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 
-/// Make a session and print its ref
+/// Create a session and print its ref
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell new --project . --title 'red build'
   boswell new --dialect boswell --project /proj/api --json")]
 pub(crate) struct NewArgs {
-    /// How it is written
+    /// Format and store of the session
     #[arg(long, alias = "agent", default_value = "boswell")]
     dialect: String,
-    /// The folder that it is about
+    /// Project folder
     #[arg(long, value_name = "DIR", default_value = ".")]
     project: String,
-    /// Its title
+    /// Title
     #[arg(long)]
     title: Option<String>,
-    /// Its id, if you have one already
+    /// Id [default: a new one]
     #[arg(long)]
     id: Option<String>,
-    /// Who answers, where the dialect drives other programs: claude, codex, gemini
+    /// Program or model behind a clinvoker or oas session, such as claude
     #[arg(long, value_name = "NAME")]
     backend: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `ops` and `undo`: what boswell changed, and taking it back.
+//! `ops` and `undo`: lists what boswell changed, and reverts it.
 
 use std::process::ExitCode;
 
@@ -12,23 +12,26 @@ use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
 use crate::time;
 
-/// List changes that boswell made in stores, and what `undo` can take back
+/// List the changes that boswell made, and which can be undone
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell ops
   boswell ops --json")]
 pub(crate) struct OpsArgs {}
 
-/// Take back an operation: bit for bit if nothing changed since
+/// Undo an operation, such as a deletion or a repair
+///
+/// Files are restored byte for byte. If they have changed since, nothing is undone unless
+/// --keep-new is given.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell undo                take back the last operation
+  boswell undo                undo the last operation
   boswell undo 5f3a --keep-new")]
 pub(crate) struct UndoArgs {
-    /// Operations, possibly shortened; the newest is taken back first [default: the last operation]
+    /// Operations from `boswell ops`, newest undone first [default: the last one]
     #[arg(value_name = "OP")]
     ops: Vec<String>,
-    /// Keep what was added to the files since
+    /// Keep what was added to the files since then
     #[arg(long)]
     keep_new: bool,
 }
@@ -50,7 +53,7 @@ pub(crate) fn run(app: &App, _args: &OpsArgs) -> Result<ExitCode> {
 
 fn print(op: &LoggedOperation, now: Instant, out: &mut Output) -> Result<()> {
     let state = match (&op.undone, &op.undoable) {
-        (Maybe::Given(true), _) => "taken back",
+        (Maybe::Given(true), _) => "undone",
         (_, Maybe::Given(true)) => "can be undone",
         _ => "",
     };

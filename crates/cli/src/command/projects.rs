@@ -13,7 +13,7 @@ use crate::terminal::{Style, fit, one_line};
 use crate::time;
 use crate::words::short_path;
 
-/// List folders with their sessions, agents and last activity
+/// List project folders with their sessions and agents
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell projects
@@ -44,7 +44,7 @@ fn line(app: &App, project: &ProjectShape, now: Instant, out: &Output) -> String
         .last_active
         .map_or_else(|| "-".to_owned(), |at| time::ago(at, now));
     let repository = project.repository.as_ref();
-    let of = repository.map(|main| format!("  (of {})", one_line(&short_path(app, main))));
+    let of = repository.map(|main| format!("  (worktree of {})", one_line(&short_path(app, main))));
     format!(
         "{:>5}  {}  {}  {}{}",
         project.sessions,

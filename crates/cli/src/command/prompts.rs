@@ -1,4 +1,4 @@
-//! `prompts`: what was asked, of every agent.
+//! `prompts`: the prompts to every agent.
 
 use std::process::ExitCode;
 
@@ -16,17 +16,17 @@ use crate::terminal::{Style, cut, one_line};
 use crate::words::short_path;
 use crate::{error_report, time};
 
-/// Show what was asked, of every agent, newest first
+/// List your prompts to all agents, newest first
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell prompts --limit 50
   boswell prompts deadlock --here")]
 pub(crate) struct PromptsArgs {
-    /// Only prompts that hold these words
+    /// Only prompts that contain these words
     query: Vec<String>,
     #[command(flatten)]
     narrow: FilterArgs,
-    /// At most this many
+    /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
 }
@@ -55,7 +55,7 @@ pub(crate) fn run(app: &App, args: &PromptsArgs) -> Result<ExitCode> {
     }
     out.finish()?;
     if is_empty && !app.quiet && !app.json {
-        error_report::say("nothing like that was asked");
+        error_report::say("no prompt matches");
     }
     Ok(if is_empty {
         ExitCode::from(1)

@@ -1,4 +1,4 @@
-//! `delete --purge`: a session and every trace of it, shown first.
+//! `delete --purge`: removes a session and every trace of it, after showing the plan.
 
 use std::process::ExitCode;
 
@@ -12,6 +12,7 @@ use crate::error_report::say;
 use crate::output::Output;
 use crate::plan_lines;
 use crate::terminal::one_line;
+use crate::words::count;
 
 /// What is wanted of the command.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +21,7 @@ pub(crate) struct Wanted {
     pub(crate) dry_run: bool,
 }
 
-/// Shows what would go, and removes it if that is wanted.
+/// Shows what would be removed, and removes it if that is wanted.
 pub(crate) fn run(app: &App, sessions: &[String], wanted: Wanted) -> Result<ExitCode> {
     if wanted.apply {
         app.requests.may_write()?;
@@ -74,8 +75,9 @@ fn report(purged: &PurgedSession, out: &mut Output) -> Result<()> {
         return out.object(&purged.op.clone().object());
     }
     out.line(&format!(
-        "{} is gone, and {} copies of it",
-        purged.session, purged.op.purged
+        "purged {} and {} of it",
+        purged.session,
+        count(purged.op.purged, "copy", "copies")
     ))
 }
 
@@ -83,12 +85,12 @@ fn report(purged: &PurgedSession, out: &mut Output) -> Result<()> {
 fn say_what_stays(purged: &PurgedSession) {
     for other in &purged.linked {
         say(&format!(
-            "its other side {other} stays; `boswell delete --purge {other}` removes it too"
+            "the linked session {other} stays; purge it with `boswell delete --purge {other}`"
         ));
     }
     for file in &purged.untied {
         say(&format!(
-            "not looked into: {} in `{}`, which nothing ties to a session",
+            "not searched: {} in `{}`, which cannot be matched to a session",
             file.what,
             one_line(&file.path)
         ));

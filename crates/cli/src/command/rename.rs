@@ -9,15 +9,15 @@ use clap::Args;
 use crate::app::App;
 use crate::words::acknowledgement;
 
-/// Give a session a title
+/// Set the title of a session
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell rename @last 'red build on main'
   boswell rename 0b7e '会话恢复'")]
 pub(crate) struct RenameArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// The title
+    /// The new title
     title: String,
 }
 

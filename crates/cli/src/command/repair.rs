@@ -14,31 +14,32 @@ use crate::error_report::say;
 use crate::output::Output;
 use crate::terminal::{Style, one_line};
 
-/// Mend a damaged session; shows what it would do unless --apply
+/// Repair a damaged session
 ///
-/// Bytes are put in order and lines added in place; changed records go into a repaired fork, and
-/// the original stays as it is. Everything can be taken back with `boswell undo`.
+/// Broken lines are separated and missing ones added in place; changed records go into a repaired
+/// fork, and the original keeps its own. `boswell undo` reverts all of it. Without --apply only the
+/// plan is printed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell repair 0b7e                       show the steps, and how sure each is
-  boswell repair 0b7e --apply --likely      take the likely steps too
+  boswell repair 0b7e                     show the steps and their confidence
+  boswell repair 0b7e --apply --likely    apply the likely steps too
   boswell repair 0b7e --apply --step 3 --in-place")]
 pub(crate) struct RepairArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// Do it: take the steps that are certain
+    /// Apply the steps that are certain
     #[arg(long)]
     apply: bool,
-    /// Also take the steps that are likely
+    /// Also apply the steps that are likely
     #[arg(long)]
     likely: bool,
-    /// Take exactly this step of the plan, whatever its confidence (repeatable)
+    /// Apply only this step of the plan, whatever its confidence (repeatable)
     #[arg(long = "step", value_name = "N")]
     steps: Vec<usize>,
-    /// Change records in the file itself instead of in a fork; one step at a time
+    /// Change records in the file itself instead of a fork; one step at a time
     #[arg(long)]
     in_place: bool,
-    /// Also serve this reader, such as `2.1.50` or `sdk-py` (repeatable)
+    /// Also repair it for this reader, such as `2.1.50` or `sdk-py` (repeatable)
     #[arg(long = "for", value_name = "NAME")]
     goals: Vec<String>,
 }
@@ -70,7 +71,7 @@ pub(crate) fn run(app: &App, args: &RepairArgs) -> Result<ExitCode> {
     }
     match app.shown(app.requests.repair(&args.into()))? {
         SessionRepair::AlreadyRepaired { fork } => say(&format!(
-            "already repaired as {fork}; delete that first to have it made anew, or take single steps with --step"
+            "already repaired as {fork}; delete that to repair it again, or apply single steps with --step"
         )),
         SessionRepair::Done(done) => report(app, done)?,
     }
@@ -111,14 +112,14 @@ fn show(plan: SessionRepairPlan, out: &mut Output) -> Result<()> {
 
 fn reach(plan: &SessionRepairPlan) -> String {
     format!(
-        "its agent sees {} of {} entries now, and {} afterwards",
+        "its agent sees {} of {} entries now, and {} after the repair",
         plan.reachable, plan.total, plan.would_reach
     )
 }
 
 fn step_line(step: &RepairStepShape, out: &mut Output) -> Result<()> {
     let mark = if step.taken { "*" } else { " " };
-    // Steps that were taken have no number any more.
+    // Steps that were applied have no number any more.
     let number = match step.step {
         0 => String::new(),
         number => number.to_string(),
@@ -153,25 +154,25 @@ fn next(plan: &SessionRepairPlan, args: &RepairArgs) -> String {
         (0, true) => match plan.other_reader {
             Some(reader) => {
                 format!(
-                    "nothing to do for its agent; `boswell repair {name} --for {reader}` serves others too"
+                    "nothing to do for its agent; repair it for other readers with `boswell repair {name} --for {reader}`"
                 )
             }
             None => "nothing to do".to_owned(),
         },
         (0, false) if plan.likely_left && !args.likely => {
             format!(
-                "no step is certain; `boswell repair {name} --apply --likely` takes the likely ones, `--step N` any"
+                "no step is certain; apply the likely ones with `boswell repair {name} --apply --likely`, or one with `--step N`"
             )
         }
         (0, false) => format!(
-            "no step is taken by itself; choose one with `boswell repair {name} --apply --step N`"
+            "no step is applied by default; choose one with `boswell repair {name} --apply --step N`"
         ),
         (1, _) => format!(
-            "`boswell repair {name} --apply` takes the step marked *; `boswell undo` takes it back"
+            "apply the step marked * with `boswell repair {name} --apply`; `boswell undo` reverts it"
         ),
         (n, _) => {
             format!(
-                "`boswell repair {name} --apply` takes the {n} steps marked *; `boswell undo` takes them back"
+                "apply the {n} steps marked * with `boswell repair {name} --apply`; `boswell undo` reverts them"
             )
         }
     }
@@ -180,7 +181,7 @@ fn next(plan: &SessionRepairPlan, args: &RepairArgs) -> String {
 fn report(app: &App, done: RepairedSession) -> Result<()> {
     let way_back = done.operation.as_ref().map(|operation| {
         let id = operation.op.get(..8).unwrap_or(&operation.op);
-        format!("{}; take it back with `boswell undo {id}`", outcome(&done))
+        format!("{}; undo it with `boswell undo {id}`", outcome(&done))
     });
     let mut out = Output::paged(app);
     if out.json {
@@ -213,13 +214,13 @@ fn outcome(done: &RepairedSession) -> String {
     let resume = |made: &SessionRef| format!("`boswell resume {}`", made.to_argument());
     match (&done.fork, done.in_place) {
         (Some(made), true) => format!(
-            "the lines of {session} were put in order, and the repaired session is {made}. Resume that with {}",
+            "lines of {session} were repaired in place, and the repaired session is {made}: resume it with {}",
             resume(made)
         ),
         (Some(made), false) => format!(
-            "the repaired session is {made}; {session} stays as it was. Resume it with {}",
+            "{session} was not changed, and the repaired session is {made}: resume it with {}",
             resume(made)
         ),
-        (None, _) => "the file was put in order".to_owned(),
+        (None, _) => "the file was repaired in place".to_owned(),
     }
 }

@@ -9,19 +9,19 @@ use clap::Args;
 use crate::agent_command;
 use crate::app::App;
 
-/// Take a conversation up again with the agent's own command
+/// Resume a session: start its agent in the right folder
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell resume                  the last conversation, in its own folder
-  boswell resume 0b7e --print     only show the command")]
+  boswell resume                 resume the last session
+  boswell resume 0b7e --print    only print the command")]
 pub(crate) struct ResumeArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     #[arg(default_value = "@last")]
     session: String,
-    /// Show the command instead of running it
+    /// Print the command instead of running it
     #[arg(long)]
     print: bool,
-    /// Let the agent do without asking what it was last allowed in this session, even everything
+    /// Give the agent the permissions it last had, even to do everything unasked
     #[arg(long)]
     same_permissions: bool,
 }

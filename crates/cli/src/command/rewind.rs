@@ -12,20 +12,22 @@ use crate::output::Output;
 use crate::terminal::escape;
 use crate::words::{files, planned_change};
 
-/// Stand as before a prompt, and print the prompt
+/// Go back to before a prompt, and print the prompt
+///
+/// The prompt and what followed it stay, on another branch.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell rewind @last a1b2c3d4
-  boswell rewind myagents:0b7e 4 --apply     in a store that has to cut its log")]
+  boswell rewind myagents:0b7e 4 --apply    where the log must be cut")]
 pub(crate) struct RewindArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// The prompt
+    /// The prompt: its entry id, or #LINE
     entry: String,
-    /// Also put files back to what they were then
+    /// Also restore files to their state at that time
     #[arg(long)]
     files: bool,
-    /// Do it where the log is cut for it; without this its plan is shown
+    /// Also where the log must be cut (MyAgents); without it the plan is printed
     #[arg(long)]
     apply: bool,
 }
@@ -52,7 +54,7 @@ pub(crate) fn run(app: &App, args: &RewindArgs) -> Result<ExitCode> {
         RewindOutcome::WouldCut(plan) => {
             planned_change::show(plan, &mut out)?;
             out.finish()?;
-            crate::error_report::say("nothing was changed: add --apply to do it");
+            crate::error_report::say(crate::plan_lines::NOT_APPLIED);
             return Ok(ExitCode::SUCCESS);
         }
     }

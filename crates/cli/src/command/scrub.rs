@@ -1,4 +1,4 @@
-//! `secrets --scrub`: replaces secrets where boswell can reach them, for good.
+//! `secrets --scrub`: replaces secrets permanently, wherever boswell can reach them.
 
 use std::process::ExitCode;
 
@@ -11,10 +11,11 @@ use crate::confirm::{Agreed, Irreversible, ask};
 use crate::error_report::{PARTLY, say};
 use crate::output::Output;
 use crate::terminal::{Style, one_line};
+use crate::words::count;
 
-/// What is said before the plan.
+/// The warning before the plan.
 const FOR_GOOD: &str =
-    "secrets are replaced for good: this cannot be undone, and no copy of them is kept";
+    "secrets are replaced permanently: this cannot be undone, and no copy of them is kept";
 
 /// What is wanted of the command.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ pub(crate) fn run(app: &App, wanted: Wanted) -> Result<ExitCode> {
     printed?;
     if !app.quiet {
         say(
-            "not reached: what was sent to the provider, your project's files and git, exports, and sessions that were made from these ones; change the secrets themselves",
+            "not reached: what was sent to the provider, your project's files and git, exports, and sessions made from these; replace the secrets themselves too",
         );
     }
     Ok(code(planned.refused + done.refused))
@@ -108,7 +109,7 @@ fn steps(plan: &ScrubPlan, out: &mut Output) -> Result<()> {
             .collect();
         let blobs = match file.blobs {
             0 => String::new(),
-            blobs => format!(", {blobs} blobs"),
+            blobs => format!(", {}", count(blobs, "blob", "blobs")),
         };
         out.line(&format!(
             "  {}: {} ({}){blobs}",
@@ -118,22 +119,24 @@ fn steps(plan: &ScrubPlan, out: &mut Output) -> Result<()> {
         ))?;
     }
     out.line(&format!(
-        "  {} copies in the vault, {} notes and records; catalog and index forget it",
-        plan.copies, plan.records
+        "  {} in the vault, {}; its rows in catalog and index are removed",
+        count(plan.copies, "copy", "copies"),
+        count(plan.records, "note or record", "notes and records")
     ))
 }
 
 fn report(scrubbed: ScrubbedSession, out: &mut Output) -> Result<()> {
     for blob in &scrubbed.staying_blobs {
         say(&format!(
-            "the blob {blob} stays: another session names it and holds the same secret"
+            "the blob {blob} stays: another session refers to it and contains the same secret"
         ));
     }
     if out.json {
         return out.object(&scrubbed.step.object());
     }
     out.line(&format!(
-        "{}: {} secrets replaced",
-        scrubbed.session, scrubbed.step.secrets
+        "{}: {} replaced",
+        scrubbed.session,
+        count(scrubbed.step.secrets, "secret", "secrets")
     ))
 }

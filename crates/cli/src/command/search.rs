@@ -1,4 +1,4 @@
-//! `search`: any sentence in any session.
+//! `search`: finds text in all sessions.
 
 use std::ops::Range;
 use std::process::ExitCode;
@@ -14,48 +14,49 @@ use super::filter_args::FilterArgs;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, cut, escape, one_line};
-use crate::words::short_path;
+use crate::words::{count, short_path};
 use crate::{error_report, time};
 
-/// Find any text in any session
+/// Search the text of all sessions
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Words must all occur; \"phrases\" in quotes, prefix*, !not; filters agent: project: role: tool: file: tag: model: since: until:
+    after_help = "All words must occur in one entry. A query may contain \"phrases\", prefix*, !not,
+and the filters agent: project: role: tool: file: tag: model: since: until:
 
 Examples:
-  boswell search deadlock 'role:user' since:30d   what you asked about deadlocks this month
+  boswell search deadlock role:user since:30d    your prompts of the last month
   boswell search --in results --substring 'ebsocket reconn'"
 )]
 pub(crate) struct SearchArgs {
-    /// What to look for
+    /// Words to search for
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
-    /// Only text that stands there: prompts, answers, thinking, calls, results, titles,
-    /// summaries, memory, context
+    /// Search only prompts, answers, thinking, calls, results, titles, summaries, memory or context
+    /// (several with commas)
     #[arg(long = "in", value_name = "WHERE", value_delimiter = ',')]
     fields: Vec<String>,
-    /// Take the query as it is: any stretch of text
+    /// Search for the query as one string, also inside words
     #[arg(long, conflicts_with = "regex")]
     substring: bool,
-    /// Take the query as a regular expression
+    /// Search for the query as a regular expression
     #[arg(long)]
     regex: bool,
     #[command(flatten)]
     narrow: FilterArgs,
-    /// Order
+    /// Sort order
     #[arg(long, value_enum, default_value_t = SortArg::Relevance)]
     sort: SortArg,
-    /// At most this many
+    /// Show at most this many hits
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// Go on where an earlier page ended (its `cursor`)
+    /// Continue after an earlier page: its `cursor`
     #[arg(long)]
     cursor: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SortArg {
-    /// Best first
+    /// Best match first
     Relevance,
     /// Newest first
     Newest,
@@ -154,12 +155,12 @@ fn line(hit: &HitShape, out: &Output) -> String {
 fn footer(found: &Found, first: &HitShape) -> String {
     let sessions = found.sessions;
     let at_least = if sessions.exact { "" } else { "at least " };
-    let plural = if sessions.number == 1 { "" } else { "s" };
-    let mut text = format!("{at_least}{} session{plural}", sessions.number);
+    let number = count(sessions.number, "session", "sessions");
+    let mut text = format!("{at_least}{number}");
     if let Some(entry) = first.entry.as_deref().filter(|_| first.name != "memory") {
         let reference = shell_quote(&first.session);
         text = format!(
-            "{text}; read on with `boswell show {reference} {}`, take it up with `boswell resume {reference}`",
+            "{text}; read the first hit with `boswell show {reference} {}`, resume it with `boswell resume {reference}`",
             shell_option("--around", entry)
         );
     }
@@ -194,12 +195,12 @@ fn nothing(nearest: &[Suggestions], args: &SearchArgs) {
     error_report::say("nothing found");
     for near in nearest {
         error_report::say(&format!(
-            "  `{}` occurs nowhere; near it: {}",
+            "  `{}` does not occur; similar words: {}",
             near.word,
             near.near.join(", ")
         ));
     }
     if args.query.len() > 1 && nearest.is_empty() && !args.substring && !args.regex {
-        error_report::say("hint: all words must stand in one entry; try fewer of them");
+        error_report::say("hint: all words must occur in one entry; try fewer of them");
     }
 }

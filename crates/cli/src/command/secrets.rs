@@ -13,12 +13,13 @@ use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::terminal::{Style, fit, one_line};
+use crate::words::count;
 
-/// List keys and passwords that sessions hold, or replace them; never shows them
+/// Find keys and passwords in sessions, and remove them
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Found are keys of known forms, passwords in addresses, commands and headers, and what names such as `api_key` are set to.
-Exit code 1 says that some were found.
+    after_help = "Finds keys of known forms, passwords in URLs, commands and headers, and values
+of names such as `api_key`. Secrets are never printed. Exit code 1: some found.
 
 Examples:
   boswell secrets @last
@@ -26,16 +27,16 @@ Examples:
   boswell secrets --scrub 0b7e --apply"
 )]
 pub(crate) struct SecretsArgs {
-    /// Sessions [default: all that are found]
+    /// Sessions [default: all]
     sessions: Vec<String>,
-    /// Replace them: in the agents' own files, the vault, notes and index; asks on a terminal,
-    /// elsewhere a plan unless --apply
+    /// Replace them in the agents' files, vault, notes and index; asks first, or needs --apply
+    /// where there is no terminal
     #[arg(long)]
     scrub: bool,
-    /// With --scrub: all sessions
+    /// With --scrub: in all sessions
     #[arg(long, requires = "scrub", conflicts_with = "sessions")]
     all: bool,
-    /// With --scrub: do it without being asked; it cannot be undone
+    /// With --scrub: do not ask; this cannot be undone
     #[arg(long, requires = "scrub")]
     apply: bool,
 }
@@ -61,7 +62,7 @@ pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
         match step {
             SecretsStep::Session(total) => {
                 headed = false;
-                let start = || Progress::new("looking for secrets, session", total, app.quiet);
+                let start = || Progress::new("searching for secrets, session", total, app.quiet);
                 progress.get_or_insert_with(start).tick();
             }
             SecretsStep::Secret(secret) if app.json => out.object(&secret.object())?,
@@ -78,7 +79,8 @@ pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
     drop(progress);
     let found = app.shown(found)?;
     if !app.json && found.secrets == 0 {
-        out.line(&format!("no secrets in {} sessions", found.sessions))?;
+        let sessions = count(found.sessions, "session", "sessions");
+        out.line(&format!("no secrets in {sessions}"))?;
     }
     out.finish()?;
     Ok(if found.secrets > 0 {

@@ -1,4 +1,4 @@
-//! `show`: the transcript.
+//! `show`: the transcript of a session.
 
 use std::process::ExitCode;
 
@@ -11,40 +11,43 @@ use crate::app::App;
 use crate::output::{LateOutput, Output};
 use crate::terminal::{Style, cut, escape, one_line};
 use crate::time;
+use crate::words::count;
 
-/// Show the transcript of a session's current branch
+/// Show the transcript of a session
+///
+/// Shows the current branch; `boswell tree` lists the others.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell show @last --tools=full          the last conversation with all that tools were told and answered
-  boswell show 0b7e --records --json       every record of the file, in file order")]
+  boswell show @last --tools=full       with all input and output of tools
+  boswell show 0b7e --records --json    every record, in file order")]
 pub(crate) struct ShowArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// Every record of the file in file order, metadata and unknown kinds too
+    /// Show every record of the file in file order, with metadata
     #[arg(long, alias = "all")]
     records: bool,
-    /// Only this entry
+    /// Show only this entry
     #[arg(long, value_name = "E")]
     entry: Option<String>,
-    /// This entry and three before and after it
+    /// Show this entry with three before and three after it
     #[arg(long, value_name = "E", conflicts_with = "entry")]
     around: Option<String>,
-    /// Only this many, the last ones
+    /// Show only the last N entries
     #[arg(long, value_name = "N", conflicts_with_all = ["entry", "around"])]
     limit: Option<usize>,
-    /// Only what comes before this entry
+    /// Show only what comes before this entry
     #[arg(long, value_name = "E", conflicts_with_all = ["entry", "around"])]
     before: Option<String>,
-    /// Also what the model thought
+    /// Also show the model's thinking
     #[arg(long)]
     thinking: bool,
-    /// How much of tool calls and results
+    /// How much to show of tool calls and results
     #[arg(long, value_enum, default_value_t = ToolsArg::Summary, value_name = "HOW")]
     tools: ToolsArg,
-    /// Records as they stand in the file
+    /// Print records as they are in the file
     #[arg(long)]
     raw: bool,
-    /// Also what subagents did, below the calls that started them
+    /// Also show subagents, below the calls that started them
     #[arg(long)]
     subagents: bool,
 }
@@ -132,7 +135,7 @@ fn subagent(
     let hint = if args.subagents {
         ""
     } else {
-        "  (its conversation: --subagents)"
+        "  (show it with --subagents)"
     };
     let line = format!("⤷ subagent {}{task}{hint}", one_line(id));
     out.line(&format!("{margin}{}", out.paint(Style::Faint, &line)))?;
@@ -231,7 +234,7 @@ impl Shown<'_> {
                     .unwrap_or("");
                 let more = text.lines().count().saturating_sub(1);
                 let tail = if more > 0 {
-                    format!("  (+{more} lines)")
+                    format!("  (+{})", count(more, "line", "lines"))
                 } else {
                     String::new()
                 };

@@ -18,10 +18,10 @@ use crate::output::Output;
 use crate::terminal::{Style, cut, fit, one_line};
 use crate::words::short_path;
 
-/// Count messages, turns, tool calls, tokens and cost
+/// Count messages, tool calls, tokens and cost
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every API message counts once, in however many forks, copies and subagents it stands.
+    after_help = "A message counts once, even if forks, copies and subagents repeat it.
 
 Examples:
   boswell stats --by day --since 7d
@@ -30,7 +30,7 @@ Examples:
 pub(crate) struct StatsArgs {
     /// Only this session and its subagents
     session: Option<String>,
-    /// What sums are made by
+    /// Group by day, project, agent or model
     #[arg(long, value_enum)]
     by: Option<ByArg>,
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub(crate) fn run(app: &App, args: &StatsArgs) -> Result<ExitCode> {
     if !app.quiet && !unpriced.is_empty() {
         let models: Vec<_> = unpriced.into_iter().map(|model| one_line(model)).collect();
         error_report::say(&format!(
-            "the cost leaves out {}: no price is known",
+            "cost is without {}: no price is known",
             models.join(", ")
         ));
     }
@@ -107,12 +107,12 @@ fn whole(sum: &StatShape, out: &mut Output) -> Result<()> {
         ("output", usage.output),
         ("cache read", usage.cache_read),
         ("cache write", usage.cache_write),
-        ("for an hour", usage.cache_write_1h),
+        ("1-hour cache", usage.cache_write_1h),
         ("reasoning", usage.reasoning),
     ];
     for (name, count) in tokens {
         // Few agents record for how long they wrote.
-        if name == "for an hour" && count.is_none() {
+        if name == "1-hour cache" && count.is_none() {
             continue;
         }
         let text = count.map_or_else(unknown, |count| format!("{} tokens", grouped(count)));

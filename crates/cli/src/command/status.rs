@@ -15,23 +15,23 @@ use crate::words::acknowledgement;
   boswell status @last paused
   boswell status 0b7e error --message 'out of tokens'")]
 pub(crate) struct StatusArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// The status
+    /// The new status
     #[arg(value_enum)]
     status: StatusArg,
-    /// What went wrong, for `error`
+    /// Error message, with the status `error`
     #[arg(long)]
     message: Option<String>,
 }
 
-/// End a session: its status becomes `completed`
+/// Mark a session as completed
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell close @last
   boswell close 0b7e")]
 pub(crate) struct CloseArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
 }
 

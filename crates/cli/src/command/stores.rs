@@ -1,4 +1,4 @@
-//! `stores`: what was found where, and what it can.
+//! `stores`: the stores that were found, and what each supports.
 
 use std::process::ExitCode;
 
@@ -10,16 +10,15 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
-use crate::words::phrase;
-pub(crate) use crate::words::size;
+use crate::words::{count, phrase, size};
 
-/// List the stores found: dialect, place, sessions, bytes, what each can
+/// List the session stores found, and what each supports
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell stores            what boswell found, and where it looked
-  boswell stores --pairs    conversations that are kept in two stores")]
+  boswell stores --pairs    conversations that are in two stores")]
 pub(crate) struct StoresArgs {
-    /// Compare sessions that are kept in two stores: once, twice, bytes on each side
+    /// Count conversations that are in two stores, and compare their size
     #[arg(long)]
     pairs: bool,
 }
@@ -43,7 +42,7 @@ pub(crate) fn run(app: &App, args: &StoresArgs) -> Result<ExitCode> {
         }
         for place in &list.absent {
             let text = format!(
-                "{}  not there: {}",
+                "{}  not found: {}",
                 fit(place.dialect, 10),
                 escape(&place.root)
             );
@@ -56,9 +55,9 @@ pub(crate) fn run(app: &App, args: &StoresArgs) -> Result<ExitCode> {
 
 fn show_store(store: &StoreShape, out: &mut Output) -> Result<()> {
     let line = format!(
-        "{}  {} sessions, {} hidden, {}  {}",
+        "{}  {}, {} hidden, {}  {}",
         out.paint(Style::Strong, &fit(store.dialect, 10)),
-        store.sessions,
+        count(store.sessions, "session", "sessions"),
         store.hidden,
         size(store.bytes),
         escape(&store.root),
@@ -99,9 +98,9 @@ fn pairs(app: &App) -> Result<ExitCode> {
 
 fn show_pairs(pairs: &PairsShape, out: &mut Output) -> Result<()> {
     out.line(&format!(
-        "{}  {} sessions kept twice ({} drifted apart), {} once, {} without their transcript",
+        "{}  {} in two stores ({} differ), {} in one, {} without transcript",
         out.paint(Style::Strong, &fit(pairs.dialect, 10)),
-        pairs.twice,
+        count(pairs.twice, "session", "sessions"),
         pairs.drifted,
         pairs.once,
         pairs.transcript_gone,
@@ -110,7 +109,7 @@ fn show_pairs(pairs: &PairsShape, out: &mut Output) -> Result<()> {
         .ratio
         .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.1}×"));
     out.line(&format!(
-        "            here {}, there {}, together {}, ratio {ratio}",
+        "            this store {}, the other {}, together {}, ratio {ratio}",
         size(pairs.bytes),
         size(pairs.other_bytes),
         size(pairs.total_bytes)

@@ -1,4 +1,4 @@
-//! `summarize`: titles and summaries, kept as notes.
+//! `summarize`: titles and summaries, stored as notes.
 
 use std::process::ExitCode;
 
@@ -14,28 +14,31 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::terminal::{Style, one_line};
 
-/// Give sessions a title of at most 8 words and a summary of at most 3 sentences
+/// Generate titles and summaries of sessions
+///
+/// A title has at most 8 words, a summary at most 3 sentences. Both are stored as boswell's notes;
+/// a title that the session has already stays.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Built in is an extract of the first prompt, the files changed, the commands run and the last answer. With
-`summary.command` in the settings that program is handed the same, without secrets, and answers a title and sentences.
-Both are kept as notes; a title that a session has already stays.
+    after_help = "By default they are extracted from the first prompt, the changed files, the
+commands and the last answer. The setting `summary.command` names a program that
+gets the same on stdin, without secrets, and prints a title and sentences.
 
 Examples:
   boswell summarize @last
   boswell summarize --missing --limit 20"
 )]
 pub(crate) struct SummarizeArgs {
-    /// Sessions: refs DIALECT:ID, beginnings of ids, paths, @last, @here
+    /// Sessions: DIALECT:ID, starts of ids, paths, @last or @here
     #[arg(required_unless_present = "missing")]
     sessions: Vec<String>,
-    /// All sessions that have no summary yet, last active first
+    /// Summarize all sessions without a summary, most recent first
     #[arg(long, conflicts_with = "sessions")]
     missing: bool,
-    /// At most so many
+    /// Summarize at most this many
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Only show what would be kept
+    /// Only print them
     #[arg(long)]
     dry_run: bool,
 }
@@ -61,7 +64,7 @@ pub(crate) fn run(app: &App, args: &SummarizeArgs) -> Result<ExitCode> {
     let mut sink = |event| match event {
         SummarizeEvent::Session { total, .. } => {
             progress
-                .get_or_insert_with(|| Progress::new("summarising, session", total, app.quiet))
+                .get_or_insert_with(|| Progress::new("summarizing, session", total, app.quiet))
                 .tick();
             Ok(())
         }

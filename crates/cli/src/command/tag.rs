@@ -9,32 +9,32 @@ use clap::Args;
 use crate::app::App;
 use crate::words::acknowledgement;
 
-/// Tag a session
+/// Add tags to a session
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A session with the tag `pinned` stays where it is: `archive` and `clean` leave it out.
+    after_help = "`archive` and `clean` skip sessions with the tag `pinned`.
 
 Examples:
   boswell tag @last release urgent
   boswell tag 0b7e pinned && boswell list --tag pinned"
 )]
 pub(crate) struct TagArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
     /// Tags to add
     #[arg(required = true)]
     tags: Vec<String>,
 }
 
-/// Take tags from a session
+/// Remove tags from a session
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell untag @last urgent
   boswell untag 0b7e release urgent")]
 pub(crate) struct UntagArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// Tags to take away
+    /// Tags to remove
     #[arg(required = true)]
     tags: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! `tree`: branch points, leaves, labels, compactions, the current leaf.
+//! `tree`: branches, labels and compactions of a session.
 
 use std::process::ExitCode;
 
@@ -12,13 +12,15 @@ use crate::output::{LateOutput, Output};
 use crate::terminal::{Style, cut, one_line};
 use crate::time;
 
-/// Show branch points, leaves, labels and compactions
+/// Show the branches, labels and compactions of a session
+///
+/// ● is on the current branch, ○ on another, ◉ is the current leaf; +4 counts entries left out.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell tree @last
   boswell tree 0b7e --json")]
 pub(crate) struct TreeArgs {
-    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
 }
 

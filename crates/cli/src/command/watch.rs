@@ -13,16 +13,16 @@ use crate::output::Output;
 use crate::terminal::{Style, cut, one_line};
 use crate::time;
 
-/// How long between two looks.
+/// How long between two polls.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Follow live sessions: print entries as they are written
+/// Print new entries as agents write them
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell watch --for 5s                 everything that any agent writes in the next five seconds
-  boswell watch @last --json --for 5s    the same of one session, as JSON")]
+  boswell watch --for 5s                 all sessions, for five seconds
+  boswell watch @last --json --for 5s    one session, as JSON")]
 pub(crate) struct WatchArgs {
-    /// Only this session
+    /// Watch only this session
     session: Option<String>,
     /// Stop after this time (10s, 5m)
     #[arg(long = "for", value_name = "TIME")]

@@ -34,7 +34,7 @@ pub(crate) fn print_receipt(receipt: ReceiptShape, out: &mut Output) -> Result<(
         return out.object(&receipt.object());
     }
     let again = if receipt.deduplicated {
-        " (was there already)"
+        " (already present)"
     } else {
         ""
     };

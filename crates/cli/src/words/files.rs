@@ -26,7 +26,7 @@ pub(crate) fn differences(files: Vec<FileDifference>, out: &mut Output) -> Resul
             out.object(&file.object())?;
         } else if file.change != "unchanged" {
             let note = if matches!(file.conflict, Maybe::Given(true)) {
-                ", by somebody else"
+                " (outside this session)"
             } else {
                 ""
             };
@@ -43,7 +43,7 @@ pub(crate) fn differences(files: Vec<FileDifference>, out: &mut Output) -> Resul
     Ok(())
 }
 
-/// Prints what putting a file back came to.
+/// Prints whether a file was restored.
 pub(crate) fn restored(step: RestoreStep, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(&step.object());

@@ -2,11 +2,13 @@
 
 pub(crate) mod acknowledgement;
 mod advice;
+mod count;
 pub(crate) mod files;
 mod folder;
 pub(crate) mod planned_change;
 mod size;
 
 pub(crate) use advice::{command, phrase};
+pub(crate) use count::count;
 pub(crate) use folder::short_path;
 pub(crate) use size::size;

@@ -179,12 +179,12 @@ fn stores_that_are_named_wrongly_are_explained() {
     bench
         .run(["list", "--store", "nonsense"])
         .ends(2)
-        .says("names no place")
+        .says("has no path")
         .says("hint: write `--store claude=");
     bench
         .run(["list", "--store", "pi="])
         .ends(2)
-        .says("names no place");
+        .says("has no path");
     bench
         .run(["list", "--store", "emacs=/tmp"])
         .ends(2)
@@ -194,7 +194,7 @@ fn stores_that_are_named_wrongly_are_explained() {
         .run(["list", "--store", "pi=/nowhere"])
         .ends(0)
         .says("no sessions found")
-        .says("/nowhere (not there)");
+        .says("/nowhere (does not exist)");
     bench
         .run(["stores", "--store", "pi=/nowhere", "--json"])
         .ends(0)
@@ -217,7 +217,7 @@ fn stores_that_are_named_wrongly_are_explained() {
     bench
         .run(["memory", "a", "b"])
         .ends(2)
-        .says("memory cannot `a b`");
+        .says("`memory a b` is not a command");
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn with_nothing_found_the_places_that_were_looked_at_are_named() {
         assert_eq!(ran.text(), "");
         let ran = ran
             .says("no sessions found")
-            .says("hint: point boswell at a store with `--store");
+            .says("hint: name a store with `--store");
         for place in [".pi/agent", ".codex", ".myagents", ".clinvk", ".open-agent"] {
             assert!(ran.stderr.contains(place), "{place}: {}", ran.stderr);
         }

@@ -56,10 +56,16 @@ fn what_is_archived_is_checked_with_everything_else() {
     let bench = Bench::new();
     plant(&bench, &line(ID, "u2", "u1", "and then?"));
     let before = bench.run(["check"]).text();
-    assert!(before.starts_with("3 checked, all clean"), "{before}");
+    assert!(
+        before.starts_with("3 sessions checked, all clean"),
+        "{before}"
+    );
     bench.run(["archive", ID, OTHER, "--apply"]).ends(0);
     let after = bench.run(["check"]).ends(0).text();
-    assert!(after.starts_with("3 checked, all clean"), "{after}");
+    assert!(
+        after.starts_with("3 sessions checked, all clean"),
+        "{after}"
+    );
 }
 
 #[test]
@@ -87,7 +93,7 @@ fn damage_in_an_archived_session_is_told_and_names_the_way_back() {
     assert_eq!(found[0]["next"], format!("boswell restore {session}"));
     let text = bench.run(["check"]).ends(1).text();
     assert!(
-        text.contains(&format!("put it back with `boswell restore {session}`"))
+        text.contains(&format!("restore it with `boswell restore {session}`"))
             && !text.contains("boswell repair"),
         "{text}"
     );
@@ -159,7 +165,7 @@ fn sessions_that_are_named_are_checked_alone_archived_or_not() {
             .run(["check", OTHER])
             .ends(0)
             .text()
-            .starts_with("1 checked, all clean")
+            .starts_with("1 session checked, all clean")
     );
     let found = bench.run(["check", ID, "--json"]).ends(1).of_type("damage");
     assert_eq!((found.len(), &found[0]["archived"]), (1, &true.into()));
@@ -170,6 +176,6 @@ fn sessions_that_are_named_are_checked_alone_archived_or_not() {
             .run(["--store", &pi, "check"])
             .ends(0)
             .text()
-            .starts_with("0 checked")
+            .starts_with("0 sessions checked")
     );
 }

@@ -190,7 +190,7 @@ fn memory_is_changed_with_undo_and_never_through_a_link() {
     bench
         .run(["memory", "check"])
         .ends(0)
-        .says("nothing is wrong");
+        .says("no problems found");
     bench.run(["undo"]).ends(0);
     assert!(!folder.join("build.md").exists());
     assert_eq!(read(&folder.join("MEMORY.md")), b"# index\n");
@@ -360,7 +360,7 @@ fn the_index_of_an_old_client_is_written_from_the_truth_and_can_be_taken_back() 
     bench
         .run(["index", "--native", "--apply"])
         .ends(0)
-        .says("as its logs say");
+        .says("match their logs");
     bench.run(["undo"]).ends(0);
     assert_eq!(read(&index), old);
 }
@@ -386,7 +386,7 @@ fn summaries_that_boswell_keeps_stand_in_the_index_of_an_old_client() {
     bench
         .run(["index", "--native", "--apply"])
         .ends(0)
-        .says("as its logs say");
+        .says("match their logs");
     // A source without notes removes none.
     bench
         .run([
@@ -397,7 +397,7 @@ fn summaries_that_boswell_keeps_stand_in_the_index_of_an_old_client() {
             bench.tmp().to_str().unwrap(),
         ])
         .ends(0)
-        .says("as its logs say");
+        .says("match their logs");
     assert_eq!(written()["entries"][0]["summary"], kept);
 }
 

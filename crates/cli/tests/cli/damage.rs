@@ -273,7 +273,7 @@ fn a_sound_session_of_every_dialect_is_clean() {
         let made = sound(dialect, 77);
         let path = made.write_to(&bench.home().join(folder(dialect)));
         let ran = bench.run(["check", path.to_str().unwrap()]).ends(0);
-        assert_eq!(ran.text(), "1 checked, all clean\n", "{dialect}");
+        assert_eq!(ran.text(), "1 session checked, all clean\n", "{dialect}");
         assert_eq!(ran.stderr, "", "{dialect}");
     }
 }

@@ -410,7 +410,7 @@ fn a_report_names_what_is_there_and_nothing_of_a_session() {
     let file = demo.bench.cwd().join("report.json");
     demo.run(&["doctor", "--bundle", "report.json"])
         .ends(0)
-        .says("look at it before you send it");
+        .says("read it before you send it");
     let text = String::from_utf8(disk::read(&file)).unwrap();
     let report: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(report["stores"].as_array().unwrap().len(), 9);

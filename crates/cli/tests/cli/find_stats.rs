@@ -215,7 +215,7 @@ fn an_hour_in_the_cache_is_counted_and_priced_apart() {
         bench
             .run(&["stats"])
             .stdout
-            .contains("for an hour   1,000,000 tokens"),
+            .contains("1-hour cache  1,000,000 tokens"),
         "{}",
         bench.run(&["stats"]).stdout
     );

@@ -48,7 +48,7 @@ fn fixed(dialect: &str, batch: &Batch, what: &str) -> (Bench, Ran) {
         "{what}: {done:?}"
     );
     let written = tree(&root);
-    index(&["--apply"]).says("is as its logs say");
+    index(&["--apply"]).says("match their logs");
     assert_eq!(tree(&root), written, "{what}: once is enough");
     let found = bench
         .run(["check", "--json", "--store", &store])

@@ -12,14 +12,11 @@
 mod operations;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use boswell_store::Store;
-use boswell_store::attachments::Attachments;
-use boswell_store::blobs::Blobs;
+use boswell_store::Home;
+use boswell_store::blobs::Attachments;
 use boswell_store::checkpoint::{Captured, State};
-use boswell_store::disk::RealDisk;
 use boswell_testkit::disk::{list, make_dir, read, set_mode, write};
 use serde_json::Value;
 
@@ -239,7 +236,7 @@ fn sessions_of_the_golden_home_are_read_as_they_were() {
 #[test]
 fn attachments_and_checkpoints_of_the_golden_home_are_found_by_the_library() {
     let bench = unpack();
-    let store = Store::open(bench.own()).unwrap();
+    let store = Home::at(bench.own()).sessions().unwrap();
     let session = store.find(OWN.split_once(':').unwrap().1).unwrap();
     let session = store.read(&session, boswell_dialect::Depth::Facts).unwrap();
     let found = Attachments::list(&session).unwrap();
@@ -249,7 +246,7 @@ fn attachments_and_checkpoints_of_the_golden_home_are_found_by_the_library() {
         (attachment.name.as_str(), attachment.mime.as_str()),
         ("amber.png", "image/png")
     );
-    let attachments = Attachments::new(Blobs::new(Arc::new(RealDisk), &bench.own(), "golden"));
+    let attachments = Home::at(bench.own()).attachments();
     assert_eq!(
         attachments.read(attachment).unwrap(),
         read(&list(&bench.own().join("blobs"))[0])

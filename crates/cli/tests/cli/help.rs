@@ -42,7 +42,7 @@ fn every_command_has_help_with_two_examples() {
                 "{command}: {shown:?}"
             );
             assert!(
-                text.lines().all(|line| line.chars().count() <= 120),
+                text.lines().all(|line| line.chars().count() <= 80),
                 "{command}"
             );
         }

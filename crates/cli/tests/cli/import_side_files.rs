@@ -201,7 +201,7 @@ fn every_side_file_of_a_claude_session_is_imported_and_found() {
         .run(["import", log.to_str().unwrap(), "--dry-run"])
         .ends(0)
         .text();
-    assert!(dry.contains("6 files beside it"), "{dry}");
+    assert!(dry.contains("6 side files"), "{dry}");
     let (session, made) = import(&bench, &log);
     let expected = [
         "attachment",

@@ -219,7 +219,7 @@ fn a_session_past_the_age_of_clean_up_comes_back_with_a_time_that_lets_it_stay()
     bench
         .run(["restore", &format!("claude:{ID}")])
         .ends(0)
-        .says("2 files have the time of now");
+        .says("2 files are dated today");
     assert_eq!(read(&log), bytes);
     assert!(
         is_new(&log) && is_new(&side),
@@ -236,7 +236,7 @@ fn a_session_past_the_age_of_clean_up_comes_back_with_a_time_that_lets_it_stay()
     bench
         .run(["restore", &format!("claude:{ID}")])
         .ends(0)
-        .says("have the time of now");
+        .says("dated today");
     assert!(is_new(&log));
     assert_eq!(read(&log), bytes);
 }

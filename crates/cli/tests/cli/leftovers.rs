@@ -105,7 +105,7 @@ fn a_sound_home_of_every_agent_has_nothing_left_behind() {
             .run(["clean", "--leftovers", "--dialect", dialect])
             .ends(0)
             .text();
-        assert_eq!(clean, "nothing is left behind\n", "{dialect}");
+        assert_eq!(clean, "no leftovers found\n", "{dialect}");
     }
 }
 
@@ -242,7 +242,7 @@ fn sessions_that_their_agent_is_about_to_delete_are_a_warning_with_the_days_that
     assert_eq!(warning["next"], "boswell keep on");
     let text = bench.run(["check"]).ends(0).text();
     assert!(
-        text.contains("boswell keep on") && text.contains("all clean; 1 will be deleted"),
+        text.contains("boswell keep on") && text.contains("all clean; their agent will delete 1"),
         "{text}"
     );
     bench.run(["check", HERE]).ends(0);

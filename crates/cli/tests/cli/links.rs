@@ -153,7 +153,7 @@ fn stores_pairs_counts_what_is_kept_twice_and_once() {
         "its other sessions point at nothing: {clinvoker}"
     );
     let text = bench.run(["stores", "--pairs"]).ends(0).text();
-    assert!(text.contains("2 sessions kept twice"), "{text}");
+    assert!(text.contains("2 sessions in two stores"), "{text}");
 }
 
 #[test]

@@ -57,6 +57,7 @@ mod pi_vectors;
 mod planted_links;
 mod profiles;
 mod purge;
+mod readme;
 mod redaction;
 mod reference;
 mod repair;

@@ -486,7 +486,7 @@ fn on_a_terminal_a_purge_and_a_scrub_ask_first_and_no_is_no() {
         "y\n",
     )
     .unwrap();
-    assert!(said.contains("is gone"), "{said}");
+    assert!(said.contains("purged"), "{said}");
     assert!(!log.exists());
     let ops: Vec<Value> = case.run(&["ops", "--json"]).ends(0).of_type("op");
     assert_eq!(

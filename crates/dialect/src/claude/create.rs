@@ -19,7 +19,7 @@ pub(super) fn create(
         )
         .advising(Advice::Give(RequestInput::Project)));
     }
-    let id = new.id.clone().unwrap_or_else(|| id_source.uuid_v4());
+    let id = (new.id.as_ref()).map_or_else(|| id_source.uuid_v4(), ToString::to_string);
     free_id(files, &id)?;
     let log = encode::new_log(new, &id, id_source.now())?;
     let key = discover::below_root(files, &log.key)?;

@@ -22,7 +22,7 @@ use crate::{
 pub(super) fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     whole_session(asked.location, "be forked")?;
     let source = log_key(asked.location)?;
-    let id = new.id.clone().unwrap_or_else(|| asked.id_source.uuid_v4());
+    let id = (new.id.as_ref()).map_or_else(|| asked.id_source.uuid_v4(), ToString::to_string);
     free_id(asked.files, &id)?;
     let fork = Fork::of(asked, at, &id, new.style)?;
     let mut bytes = fork.lines()?;

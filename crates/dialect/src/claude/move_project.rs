@@ -176,10 +176,7 @@ impl Moving<'_> {
         }
         if whole && !all.iter().any(|info| info.key == to) {
             self.step(Step::rename(&folder.key, &to));
-            if listing
-                .iter()
-                .any(|info| info.name() == "sessions-index.json")
-            {
+            if has_index(listing) {
                 let stale = format!("`{to}/sessions-index.json` still names the old folder");
                 self.remark(Remark::new(stale).advising(Advice::RebuildAgentIndex));
             }
@@ -362,6 +359,11 @@ impl Moving<'_> {
             });
         }
     }
+}
+
+fn has_index(listing: &[FileInfo]) -> bool {
+    let mut listing = listing.iter();
+    listing.any(|info| info.name() == "sessions-index.json")
 }
 
 fn has_memory(listing: &[FileInfo]) -> bool {

@@ -75,12 +75,12 @@ pub(super) fn parent_of_new(view: &SessionView<'_>, parent: &Parent) -> Result<O
             let line = view
                 .log
                 .names
-                .find(id)
+                .find(id.as_str())
                 .and_then(|name| tip::chain_of(view).ok()?.line(name));
             let Some(slot) = line else {
                 return Err(Error::new(
                     ErrorKind::NotFound,
-                    format!("the session has no entry `{}`", id.escape_debug()),
+                    format!("the session has no entry `{}`", id.as_str().escape_debug()),
                 )
                 .advising(Advice::ShowTree));
             };

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Raw, RawKind};
-use boswell_model::{Advice, Error, ErrorKind, Instant, Remark, RequestInput, Result, SessionRef};
+use boswell_model::{
+    Advice, Error, ErrorKind, Instant, Remark, RequestInput, Result, SessionId, SessionRef,
+};
 
 use crate::{
     EditRequest, Files, IdSource, LockSpec, Modified, NewSession, Plan, PlanInput, Planned,
@@ -246,7 +248,12 @@ fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
         parent: Some(&asked.location.id),
         metadata: token("metadata").filter(has_members),
     };
-    let (id, plan) = born(asked.files, new.id.as_deref(), &fresh, asked.id_source)?;
+    let (id, plan) = born(
+        asked.files,
+        new.id.as_ref().map(SessionId::as_str),
+        &fresh,
+        asked.id_source,
+    )?;
     let plan = Plan {
         kind: "fork".to_owned(),
         title: format!("fork clinvoker:{} as {id}", asked.location.id),
@@ -269,7 +276,12 @@ fn create(files: &dyn Files, new: &NewSession, id_source: &dyn IdSource) -> Resu
         parent: new.parent.as_deref(),
         ..Fresh::default()
     };
-    let (id, plan) = born(files, new.id.as_deref(), &fresh, id_source)?;
+    let (id, plan) = born(
+        files,
+        new.id.as_ref().map(SessionId::as_str),
+        &fresh,
+        id_source,
+    )?;
     let title = format!("make clinvoker:{id}");
     Ok(Planned {
         plan: Plan {

@@ -2,27 +2,27 @@
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::SessionId;
+use super::SessionArgument;
 
 /// A started session whose agent may have reported its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
-    own: SessionId,
-    confirmed: Option<SessionId>,
+    own: SessionArgument,
+    confirmed: Option<SessionArgument>,
 }
 
 /// The id that the agent reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmed {
     /// The id that the agent uses.
-    pub external: SessionId,
+    pub external: SessionArgument,
     /// Whether the reported id is our own id.
     pub unified: bool,
 }
 
 impl Confirmation {
     /// Creates the state of a session that was started under our id and has not reported one yet.
-    pub fn pending(own: SessionId) -> Self {
+    pub fn pending(own: SessionArgument) -> Self {
         Confirmation {
             own,
             confirmed: None,
@@ -30,7 +30,7 @@ impl Confirmation {
     }
 
     /// Creates the state of a session whose agent has already reported its id.
-    pub fn known(own: SessionId, external: SessionId) -> Self {
+    pub fn known(own: SessionArgument, external: SessionArgument) -> Self {
         Confirmation {
             own,
             confirmed: Some(external),
@@ -48,7 +48,7 @@ impl Confirmation {
 
     /// Records the id that the agent reports. The same id again is accepted; a different one is an
     /// error.
-    pub fn confirm(&mut self, external: SessionId) -> Result<Confirmed> {
+    pub fn confirm(&mut self, external: SessionArgument) -> Result<Confirmed> {
         if let Some(before) = self
             .confirmed
             .as_ref()
@@ -73,8 +73,8 @@ impl Confirmation {
 mod tests {
     use super::*;
 
-    fn id(text: &str) -> SessionId {
-        SessionId::parse(text).unwrap()
+    fn id(text: &str) -> SessionArgument {
+        SessionArgument::parse(text).unwrap()
     }
 
     #[test]

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use boswell_model::json::{Json, Raw};
 use boswell_model::{
-    Advice, EntryKind, Error, ErrorKind, Flags, Instant, Remark, RequestInput, Result, Slot, Tip,
+    Advice, EntryId, EntryKind, Error, ErrorKind, Flags, Instant, Remark, RequestInput, Result,
+    SessionId, Slot, Tip,
 };
 
 use crate::uuid::is_uuid;
@@ -145,7 +146,7 @@ fn append(asked: &PlanInput<'_>, drafts: &[Draft]) -> Result<Planned> {
     for draft in drafts {
         follows(&draft.parent, last.as_deref())?;
         let made = asked.id_source.uuid_v4();
-        let uuid = draft.id.as_deref().unwrap_or(&made);
+        let uuid = draft.id.as_ref().map(EntryId::as_str).unwrap_or(&made);
         let at = draft.at.unwrap_or_else(|| asked.id_source.now());
         let row = encode::row(
             draft,
@@ -331,7 +332,7 @@ fn rewind(asked: &PlanInput<'_>, tip: Tip) -> Result<Planned> {
 /// copied.
 fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     let source = key_of(asked)?;
-    let id = settled_id(new.id.as_deref(), asked.id_source)?;
+    let id = settled_id(new.id.as_ref().map(SessionId::as_str), asked.id_source)?;
     let key = format!("{}/{id}.jsonl", folder_of(&source));
     free(asked.files, &key, &id)?;
     let now = asked.id_source.now();
@@ -423,7 +424,7 @@ fn create(files: &dyn Files, new: &NewSession, id_source: &dyn IdSource) -> Resu
         )
         .advising(Advice::Give(RequestInput::Backend)));
     };
-    let id = settled_id(new.id.as_deref(), id_source)?;
+    let id = settled_id(new.id.as_ref().map(SessionId::as_str), id_source)?;
     let folder = layout::folder_for(&new.project);
     let key = format!("{folder}/{id}.jsonl");
     free(files, &key, &id)?;

@@ -6,8 +6,8 @@
 
 use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member, value_end};
 use boswell_model::{
-    Advice, Error, ErrorDetails, ErrorKind, Instant, MediaSource, Part, RequestInput, Result,
-    SessionMeta, Usage,
+    Advice, EntryId, Error, ErrorDetails, ErrorKind, Instant, MediaSource, Part, RequestInput,
+    Result, SessionMeta, Usage,
 };
 use memchr::{memchr, memchr2, memmem};
 
@@ -129,13 +129,13 @@ fn body(entry: &mut Printer<'_>, body: &Body, flavour: Flavour, at: Instant) {
             tokens_before,
         } => entry
             .with("summary", summary)
-            .with("firstKeptEntryId", first_kept)
+            .with("firstKeptEntryId", first_kept.as_str())
             .with("tokensBefore", *tokens_before),
         Body::BranchSummary { from, summary } => entry
-            .with("fromId", from.as_deref().unwrap_or("root"))
+            .with("fromId", from.as_ref().map_or("root", EntryId::as_str))
             .with("summary", summary),
         Body::Label { target, label } => entry
-            .with("targetId", target)
+            .with("targetId", target.as_str())
             .with_some("label", label.as_ref()),
         Body::Title(_) | Body::Native(_) => entry,
     };

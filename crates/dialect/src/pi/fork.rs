@@ -25,13 +25,13 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, tip: Tip, new: &NewSession) ->
     let id = new
         .id
         .clone()
-        .unwrap_or_else(|| session_id::session_id(pi.flavour(), asked.id_source));
-    is_free(asked, &id)?;
+        .unwrap_or_else(|| session_id::session_id(pi.flavour(), asked.id_source).into());
+    is_free(asked, id.as_str())?;
     let records = match new.copies {
         ForkScope::Branch => branch(pi, asked, tip)?,
         ForkScope::Everything => everything(asked)?,
     };
-    let NewLog { key, bytes } = log(pi, asked, new, &id, records)?;
+    let NewLog { key, bytes } = log(pi, asked, new, id.as_str(), records)?;
     let key = layout::resolve_key(asked.files, key)?;
     let mut plan = Plan::new("fork", format!("fork {} as {id}", asked.location.id))
         .requiring(Precondition::Absent { key: key.clone() })
@@ -41,7 +41,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, tip: Tip, new: &NewSession) ->
     }
     Ok(Planned {
         plan,
-        session: Some(id),
+        session: Some(id.to_string()),
         ..Planned::default()
     })
 }
@@ -167,7 +167,7 @@ fn branch(pi: Pi, asked: &PlanInput<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
         if fork.now.get(target).is_some_and(|now| now == target) {
             let id = asked.id_source.hex16();
             let draft = Draft::new(Body::Label {
-                target: target.to_owned(),
+                target: target.into(),
                 label: Some(label.to_owned()),
             });
             let settled = EntryStamp {
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn a_fork_goes_to_another_project_and_an_id_is_given_once() {
         let new = NewSession {
-            id: Some("mine".to_owned()),
+            id: Some("mine".into()),
             ..NewSession::in_project("/srv/other")
         };
         let (key, text) = made(&fork(Pi::PI, &tree(), Some("2"), new.clone()).unwrap());
@@ -409,7 +409,7 @@ mod tests {
             &tree(),
             None,
             NewSession {
-                id: Some("S".to_owned()),
+                id: Some("S".into()),
                 ..new
             },
         );

@@ -7,7 +7,9 @@
 use std::collections::HashSet;
 
 use boswell_model::json::{Json, Raw, SyntaxError, remove_member, set_member};
-use boswell_model::{Advice, EntryKind, Error, ErrorDetails, ErrorKind, Result, SessionView, Slot};
+use boswell_model::{
+    Advice, EntryKind, Error, ErrorDetails, ErrorKind, Log, Result, SessionView, Slot, SpanKind,
+};
 
 use super::compaction::kept_by_index;
 use super::link_scheme::{Shape, header, is_entry};
@@ -223,20 +225,11 @@ fn same_conversation(pi: Pi, asked: &PlanInput<'_>, bytes: Vec<u8>) -> Result<Ve
     let after = Reader::read(&pi, asked.location, &bytes, Depth::Facts);
     let now = after.view(&bytes);
     let (was, before) = (&asked.view, asked.view.log);
-    let kinds =
-        |log: &boswell_model::Log| log.heads.iter().map(|head| head.kind).collect::<Vec<_>>();
-    let gaps = |log: &boswell_model::Log| {
-        log.gaps
-            .iter()
-            .map(|gap| (gap.kind, gap.len))
-            .collect::<Vec<_>>()
-    };
     let sent = |view: &SessionView<'_>| -> Result<Vec<u32>> {
         let context = pi.context(view, pi.tip(view)?)?;
         Ok(context.items.iter().map(|item| item.slot.0).collect())
     };
-    let same = kinds(before) == kinds(&after.log)
-        && gaps(before) == gaps(&after.log)
+    let same = same_spans(before, &after.log)
         // For a file without parents, pi sent only the last entry, while we read it as a line.
         // After the migration it is the line for both.
         && (Shape::of(before) == Shape::Unlinked || sent(was)? == sent(&now)?)
@@ -252,6 +245,15 @@ fn same_conversation(pi: Pi, asked: &PlanInput<'_>, bytes: Vec<u8>) -> Result<Ve
         ),
     )
     .advising(Advice::from("nothing was changed").also(Advice::ShowSession { session: None })))
+}
+
+/// Whether both logs have records of the same kinds and the same gaps, in the same order.
+fn same_spans(before: &Log, after: &Log) -> bool {
+    let kinds = |log: &Log| -> Vec<EntryKind> { log.heads.iter().map(|it| it.kind).collect() };
+    let gaps = |log: &Log| -> Vec<(SpanKind, u64)> {
+        log.gaps.iter().map(|gap| (gap.kind, gap.len)).collect()
+    };
+    kinds(before) == kinds(after) && gaps(before) == gaps(after)
 }
 
 fn set(record: &[u8], path: &[&str], value: Option<&str>) -> Result<Vec<u8>> {

@@ -36,6 +36,25 @@ pub struct Refreshed {
     pub unwritten: Option<Error>,
 }
 
+impl Refreshed {
+    /// Lists a store and adds its sessions; returns their range among the rows.
+    fn list(&mut self, id: StoreId, store: &Store) -> Result<Range<usize>> {
+        let (found, folders) = SeenFolders::list(store)?;
+        for error in boswell_store::store::unlisted(&found.unlisted, store) {
+            self.store_errors.push((id, error));
+        }
+        self.listed.push(id);
+        let folders = Arc::new(folders);
+        let mut side_files = folders.side_files();
+        let first = self.entries.len();
+        for location in found.sessions {
+            let row = CatalogRow::new(id, location, &folders, &mut side_files);
+            self.entries.push(row);
+        }
+        Ok(first..self.entries.len())
+    }
+}
+
 /// A row as stored, with the data that distinguishes a log that grew from one that was rewritten.
 struct Known {
     row: i64,
@@ -47,6 +66,12 @@ struct Known {
 }
 
 const KNOWN: &str = "id, dev, ino, size, mtime, ctime, digest, young, head, tail, generation, upto";
+
+const INSERT: &str = "INSERT INTO session(place, store, dialect, name, dev, ino, size, mtime, ctime, digest, young, head, tail, generation, upto, gone, rev)
+     VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,-1,0,?15)";
+
+const UPDATE: &str = "UPDATE session SET dev=?2, ino=?3, size=?4, mtime=?5, ctime=?6, digest=?7, young=?8, head=?9, tail=?10,
+     generation=?11, upto=?12, gone=0, rev=?13 WHERE id=?1";
 
 fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     Ok(Known {
@@ -103,27 +128,9 @@ impl Catalog {
         let mut refreshed = Refreshed::default();
         let mut places = Places::new();
         for (id, store) in stores.iter_with_archived() {
-            match SeenFolders::list(store) {
-                Ok((found, folders)) => {
-                    let unseen = boswell_store::store::unlisted(&found.unlisted, store);
-                    refreshed
-                        .store_errors
-                        .extend(unseen.into_iter().map(|error| (id, error)));
-                    let folders = Arc::new(folders);
-                    let first = refreshed.entries.len();
-                    refreshed.listed.push(id);
-                    let mut side_files = folders.side_files();
-                    let new = found
-                        .sessions
-                        .into_iter()
-                        .map(|it| CatalogRow::new(id, it, &folders, &mut side_files));
-                    refreshed.entries.extend(new);
-                    // Two stores in one folder share their rows.
-                    places
-                        .entry(store_name(store))
-                        .or_default()
-                        .add(first..refreshed.entries.len());
-                }
+            match refreshed.list(id, store) {
+                // Two stores in one folder share their rows.
+                Ok(listed) => places.entry(store_name(store)).or_default().add(listed),
                 Err(error) => refreshed.store_errors.push((id, error)),
             }
         }
@@ -356,13 +363,23 @@ fn settle(
     let Some(before) = before else {
         // A catalog that was lost must not use the same generation numbers again.
         let generation = now.millis() << 12;
-        tx.prepare_cached(
-            "INSERT INTO session(place, store, dialect, name, dev, ino, size, mtime, ctime, digest, young, head, tail, generation, upto, gone, rev)
-             VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,-1,0,?15)",
-        )?
-        .execute(params![
-            place, store_row, store.dialect().name(), entry.location.id, state.dev, state.ino, state.size, state.mtime,
-            state.ctime, state.digest, young, ends.0, ends.1, generation, rev
+        let mut insert = tx.prepare_cached(INSERT)?;
+        insert.execute(params![
+            place,
+            store_row,
+            store.dialect().name(),
+            entry.location.id,
+            state.dev,
+            state.ino,
+            state.size,
+            state.mtime,
+            state.ctime,
+            state.digest,
+            young,
+            ends.0,
+            ends.1,
+            generation,
+            rev
         ])?;
         (entry.row, entry.generation) = (tx.last_insert_rowid(), generation.cast_unsigned());
         return Ok(());
@@ -380,11 +397,7 @@ fn settle(
         before.generation + 1
     };
     let upto = if grew { upto } else { -1 };
-    tx.prepare_cached(
-        "UPDATE session SET dev=?2, ino=?3, size=?4, mtime=?5, ctime=?6, digest=?7, young=?8, head=?9, tail=?10,
-         generation=?11, upto=?12, gone=0, rev=?13 WHERE id=?1",
-    )?
-    .execute(params![
+    tx.prepare_cached(UPDATE)?.execute(params![
         before.row,
         state.dev,
         state.ino,

@@ -333,13 +333,11 @@ impl<'c> Books<'c> {
             |item: &Item| claim(item).is_some_and(|it| fresh.is_shared(it) || before.contains(&it));
         let (shared, alone): (Vec<Item>, Vec<Item>) = items.into_iter().partition(is_shared);
         let account = SessionTotals::of(store.dialect(), &entry.location, &kept, &alone, &shared);
-        (self
-            .db
-            .prepare_cached("INSERT INTO account VALUES(?1,?2,?3,?4)"))
-        .and_then(|mut add| {
-            add.execute(params![number, state_of(entry), account.head, account.sums])
-        })
-        .map_err(fault)?;
+        let (state, head, sums) = (state_of(entry), account.head, account.sums);
+        (self.db)
+            .prepare_cached("INSERT INTO account VALUES(?1,?2,?3,?4)")
+            .and_then(|mut add| add.execute(params![number, state, head, sums]))
+            .map_err(fault)?;
         if !claims.is_empty() {
             (self.db.prepare_cached("INSERT INTO claim VALUES(?1,?2)"))
                 .and_then(|mut add| add.execute(params![number, claims.to_bytes()]))
@@ -356,17 +354,12 @@ impl<'c> Books<'c> {
             let Some(claim) = same.first().and_then(claim) else {
                 continue;
             };
-            (self
+            let (claim, messages) = (claim.cast_signed(), message_usage::pack(same));
+            let add = self
                 .db
-                .prepare_cached("INSERT INTO shared VALUES(?1,?2,?3)"))
-            .and_then(|mut add| {
-                add.execute(params![
-                    claim.cast_signed(),
-                    number,
-                    message_usage::pack(same)
-                ])
-            })
-            .map_err(fault)?;
+                .prepare_cached("INSERT INTO shared VALUES(?1,?2,?3)");
+            add.and_then(|mut add| add.execute(params![claim, number, messages]))
+                .map_err(fault)?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ const LONGEST: usize = 120;
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
 
 /// Returns a safe name for each attachment, unique regardless of case.
-pub fn safe_names(attachments: &[Attachment]) -> Vec<String> {
+pub(crate) fn safe_names(attachments: &[Attachment]) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let mut names = Vec::with_capacity(attachments.len());
     for attachment in attachments {

@@ -1,4 +1,4 @@
-//! How files differ from what they were, as people read it.
+//! Differences between the former and the current state of files, for display.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,35 +9,35 @@ use super::project_path::{self, Found};
 use super::{Captured, Checkpoints, Skipped, State};
 use crate::blobs::BlobId;
 
-/// How a file differs from what it was.
+/// How a file differs from its former state.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileDiff {
-    /// It is as it was.
+    /// The file is unchanged.
     Unchanged,
-    /// Its content is another.
+    /// The content differs.
     Changed(TextDiff),
-    /// Only its permission bits are others.
+    /// Only the permission bits differ.
     Mode {
-        /// What they were.
+        /// The former bits.
         then: u32,
-        /// What they are.
+        /// The current bits.
         now: u32,
     },
-    /// It was there and is gone.
+    /// The file existed and is missing now.
     Missing,
-    /// It was not there and is now.
+    /// The file did not exist and exists now.
     New,
-    /// It was not captured, or cannot be looked at now.
+    /// The file was not captured, or cannot be read now.
     Skipped(Skipped),
-    /// What it was cannot be read any more.
+    /// The former content cannot be read any more.
     Unavailable(Error),
 }
 
-/// How one text became another.
+/// The difference between two texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextDiff {
-    /// Hunks in the unified form, without the lines that name the files.
+    /// Hunks in unified format, without the lines that name the files.
     Hunks(String),
     /// At least one of them is not text.
     Binary,
@@ -47,12 +47,12 @@ pub enum TextDiff {
 
 const TOO_LARGE: usize = 8 << 20;
 const AROUND: usize = 3;
-/// How many changed lines are looked for before the whole middle counts as changed; memory
-/// grows with its square.
+/// Maximum number of changed lines before the whole middle counts as changed; memory grows with its
+/// square.
 const MOST_CHANGES: usize = 1000;
 
 impl Checkpoints {
-    /// Compares what files were with what they are now, by path.
+    /// Compares the former state of files with the current one, by path.
     pub fn diff(&self, state: &State, root: &Path) -> Vec<(String, FileDiff)> {
         let disk = self.disk.as_ref();
         let compare = |(path, tracked): (&str, &super::Tracked)| {
@@ -113,7 +113,7 @@ enum Line<'a> {
     New(&'a str),
 }
 
-/// All lines of both texts, in an order that turns one into the other.
+/// Returns all lines of both texts, in an order that converts one into the other.
 fn script<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (
@@ -145,14 +145,14 @@ fn script<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     lines
 }
 
-/// Myers' greedy search: for each number of changes the furthest point on each diagonal.
-/// None beyond the limit.
+/// Myers' greedy search: for each number of changes the furthest point on each diagonal. `None`
+/// beyond the limit.
 fn shortest<'a>(old: &[&'a str], new: &[&'a str]) -> Option<Vec<Line<'a>>> {
     let mut rows: Vec<Vec<usize>> = Vec::new();
     for changes in 0..=(old.len() + new.len()).min(MOST_CHANGES) {
         let mut row = Vec::with_capacity(changes + 1);
         for i in 0..=changes {
-            // Diagonal i has taken i old lines more than it has left out: x - y = 2i - changes.
+            // Diagonal i has taken i more old lines than it has skipped: x - y = 2i - changes.
             let mut x = from(rows.last(), i, changes).0;
             let mut y = (x + changes).checked_sub(2 * i)?;
             while x < old.len() && y < new.len() && old.get(x) == new.get(y) {
@@ -169,7 +169,8 @@ fn shortest<'a>(old: &[&'a str], new: &[&'a str]) -> Option<Vec<Line<'a>>> {
     None
 }
 
-/// Where diagonal `i` of a row starts, and the diagonal of the row before that it comes from.
+/// Returns where diagonal `i` of a row starts, and the diagonal of the previous row that it comes
+/// from.
 fn from(before: Option<&Vec<usize>>, i: usize, changes: usize) -> (usize, usize) {
     let Some(before) = before.filter(|_| changes > 0) else {
         return (0, 0);

@@ -6,8 +6,8 @@ use boswell_model::{Payloads, Settings, Slot};
 use proptest::prelude::*;
 
 use super::*;
+use crate::Session;
 use crate::backend::{Backend, MemoryBackend};
-use crate::{Session, Store};
 
 /// A log in memory, as a source of payloads.
 struct Bytes<'b>(&'b [u8]);
@@ -359,7 +359,7 @@ fn without_restated_settings_or_with_damage_the_whole_log_is_read() {
 
 #[test]
 fn a_session_that_was_compacted_is_resumed_from_its_end() {
-    let store = Store::in_memory().unwrap();
+    let store = crate::Home::in_memory().unwrap().sessions().unwrap();
     let writer = store.create(NewSession::in_project("/p")).unwrap();
     for turn in 0..150 {
         let asked = writer.append(Draft::user(format!("ask {turn}"))).unwrap();

@@ -19,6 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use crate::system_ids::{Clock, IdSource, SystemIds};
 pub use memory::MemoryDisk;
 pub use processes::{ProcessState, Processes, process_state};
 pub use real::RealDisk;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use boswell_dialect::Dialect;
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
-    Flags, Head, Line, Log, Payloads, Result, Revision, SessionView, Slot, Splitter, Symbol, Tree,
-    View,
+    EntryId, Flags, Head, Line, Log, Payloads, Result, Revision, SessionView, Slot, Splitter,
+    Symbol, Tree, View,
 };
 
 use super::NewEntry;
@@ -138,7 +138,7 @@ impl<'f> Batch<'f> {
             let (head, (bytes, view)) = (log.head(slot)?, record);
             Some(NewEntry {
                 revision: revision(nth),
-                id: head.id.map(|id| log.names.text(id).to_owned()),
+                id: head.id.map(|id| log.names.text(id).into()),
                 label: names.of(slot),
                 parent: names.of_parent(&tree, slot),
                 kind: head.kind,
@@ -170,20 +170,21 @@ struct Labels<'l> {
 }
 
 impl Labels<'_> {
-    fn of(&self, slot: Slot) -> Option<String> {
+    fn of(&self, slot: Slot) -> Option<EntryId> {
         let head = self.log.head(slot)?;
         if let Some(id) = head.id {
-            return Some(self.log.names.text(id).to_owned());
+            return Some(self.log.names.text(id).into());
         }
         let line = self.lines_before? + u64::from(head.line);
-        Some(if head.nth > 0 {
+        let label = if head.nth > 0 {
             format!("#{line}.{}", head.nth + 1)
         } else {
             format!("#{line}")
-        })
+        };
+        Some(label.into())
     }
 
-    fn of_parent(&self, tree: &Tree, slot: Slot) -> Option<String> {
+    fn of_parent(&self, tree: &Tree, slot: Slot) -> Option<EntryId> {
         match tree.parent(slot) {
             Some(parent) => self.of(parent),
             // The parent was returned in an earlier poll, or was there before the follower began.
@@ -191,7 +192,7 @@ impl Labels<'_> {
                 .log
                 .head(slot)?
                 .parent
-                .map(|parent| self.log.names.text(parent).to_owned()),
+                .map(|parent| self.log.names.text(parent).into()),
         }
     }
 }

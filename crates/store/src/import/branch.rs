@@ -106,7 +106,7 @@ impl Importing<'_> {
             .cloned();
         let body = Body::Compaction {
             summary,
-            first_kept: first_kept.unwrap_or_default(),
+            first_kept: first_kept.unwrap_or_default().into(),
             tokens_before: 0,
         };
         let slots: Vec<Slot> = first.slots().collect();

@@ -31,7 +31,7 @@ pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Ve
         EntryKind::Compaction => {
             vec![Body::Compaction {
                 summary: view.text(),
-                first_kept: String::new(),
+                first_kept: "".into(),
                 tokens_before: 0,
             }]
         }

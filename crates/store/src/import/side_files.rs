@@ -16,15 +16,15 @@ use super::artifact::ArtifactNames;
 use super::{ImportLimits, too_large};
 use crate::blobs;
 use crate::disk::{Disk, durable};
-use crate::{Session, SessionWriter, Store};
+use crate::{Session, SessionWriter, Store, WritableStore};
 
 /// How much of a file is copied at a time.
 const PIECE: u64 = 1 << 20;
 
-/// A session that was brought over.
+/// An imported session.
 #[derive(Debug)]
 pub struct Imported {
-    /// It is open.
+    /// The open writer of the new session.
     pub writer: SessionWriter,
     /// Imported side files, with their keys in the source.
     pub brought: Vec<SideFile>,
@@ -32,12 +32,12 @@ pub struct Imported {
     pub left: Vec<LeftBehind>,
 }
 
-/// A file that could not be brought over.
+/// A file that could not be imported.
 #[derive(Debug)]
 pub struct LeftBehind {
     /// The file.
     pub file: SideFile,
-    /// Why it stayed.
+    /// The reason.
     pub why: Error,
 }
 
@@ -47,8 +47,13 @@ struct SideFileImport {
     subagent: Option<Subagent>,
 }
 
-impl Store {
+impl WritableStore {
     /// Imports a session with its side files. `from` is the store of the source.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`import`](WritableStore::import). A side file that cannot be read is left behind,
+    /// which is not an error.
     pub fn import_whole(
         &self,
         from: &Store,
@@ -146,9 +151,9 @@ fn unnamed(from: &Store, file: &SideFile) -> Result<Option<Subagent>> {
     }))
 }
 
-/// Files on their way.
+/// The import while it runs.
 struct Carrying<'a> {
-    own: &'a Store,
+    own: &'a WritableStore,
     from: &'a Store,
     source: &'a Session,
     new: &'a NewSession,
@@ -163,7 +168,7 @@ struct Carrying<'a> {
 
 impl Carrying<'_> {
     fn carry(&mut self, side_files: Vec<SideFileImport>) -> Result<()> {
-        let Some(files) = self.own.files() else {
+        let Some(disk) = self.own.own_disk() else {
             for SideFileImport { file, .. } in side_files {
                 let why = "sessions have no side files in a store that is not a folder";
                 let why = Error::new(ErrorKind::Unsupported, why);
@@ -184,10 +189,10 @@ impl Carrying<'_> {
         for SideFileImport { file, subagent } in side_files {
             let path = self.folder.join(names.of(&file));
             self.begun.push(path.clone());
-            durable::make_folders(files.disk.as_ref(), path.parent().unwrap_or(&self.folder))?;
+            durable::make_folders(disk.as_ref(), path.parent().unwrap_or(&self.folder))?;
             let read = match subagent {
-                Some(subagent) => self.transcript(files.disk.as_ref(), &subagent, &path)?,
-                None => self.copy(files.disk.as_ref(), &file.key, &path)?,
+                Some(subagent) => self.transcript(disk.as_ref(), &subagent, &path)?,
+                None => self.copy(disk.as_ref(), &file.key, &path)?,
             };
             match read {
                 Ok(()) => self.brought.push(file),
@@ -197,8 +202,8 @@ impl Carrying<'_> {
         Ok(())
     }
 
-    /// Copies what a new log names and only the store of the source holds: attachments,
-    /// and files as they were.
+    /// Copies blobs that a new log names and that only the source's store contains: attachments,
+    /// and project files.
     fn blobs(&self, log: &[u8]) -> Result<()> {
         let (Some(theirs), Some(ours)) = (self.from.blobs(), self.own.blobs()) else {
             return Ok(());
@@ -208,8 +213,8 @@ impl Carrying<'_> {
             .filter(|line| blobs::names_any(line))
         {
             for id in blobs::references(line) {
-                // Also what is there: only `put` knows whether it is whole, and makes sure that
-                // its name is durable.
+                // Also existing ones: only `put` checks whether a blob is complete, and makes its
+                // name durable.
                 if let Ok(bytes) = theirs.get(&id) {
                     ours.put(&bytes)?;
                 }
@@ -218,7 +223,7 @@ impl Carrying<'_> {
         Ok(())
     }
 
-    /// The calls of a log whose whole output lies in a file of its own.
+    /// Collects the calls of a log whose complete output is in a separate file.
     fn outputs(&self, session: &Session, outputs: &mut HashMap<String, String>) -> Result<()> {
         let Some(side_files) = session.dialect().powers().side_files else {
             return Ok(());
@@ -267,7 +272,7 @@ impl Carrying<'_> {
         durable::put(disk, path, &log.bytes, &self.own.id_source().hex16()).map(Ok)
     }
 
-    /// Copies a file as it is. The inner error is one of the source.
+    /// Copies a file unchanged. The inner error is one of the source.
     fn copy(&self, disk: &dyn Disk, key: &str, path: &Path) -> Result<Result<()>> {
         let object = match self.from.backend().open(key) {
             Ok(object) => object,
@@ -288,12 +293,11 @@ impl Carrying<'_> {
         copied.map(Ok)
     }
 
-    /// Removes what was written so far; `check` reports what stays.
+    /// Removes the files written so far; `check` reports remaining ones.
     fn take_back(&self) {
-        let Some(files) = self.own.files() else {
+        let Some(disk) = self.own.own_disk() else {
             return;
         };
-        let disk = files.disk.as_ref();
         let mut folders: Vec<&Path> = Vec::new();
         // Not synced: no log names these files, so files that a crash brings back are leftovers.
         for path in &self.begun {

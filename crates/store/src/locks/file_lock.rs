@@ -57,6 +57,11 @@ impl Locks {
         }
     }
 
+    /// A name that is used once, for a temporary file.
+    pub(crate) fn unique(&self) -> String {
+        self.id_source.hex16()
+    }
+
     /// Returns the owner that is shown to other processes.
     pub fn owner(&self) -> &Owner {
         &self.owner

@@ -66,7 +66,7 @@ pub struct Changed {
 impl Memories {
     /// The memories below a home folder. `unique` must never be used twice: it
     /// names temporary files.
-    pub fn new(disk: Arc<dyn Disk>, home: &Path, unique: &str) -> Self {
+    pub(crate) fn new(disk: Arc<dyn Disk>, home: &Path, unique: &str) -> Self {
         Memories {
             disk,
             home: home.to_path_buf(),

@@ -250,13 +250,12 @@ impl Runner {
         let mut purged = self.vault.purge_where(&purging.sessions, &theirs)?;
         purged.objects += stripped;
         self.forget_operations(purging)?;
-        let unique = self.id_source.hex16();
         let mut notes = Notes::load(self.disk.clone(), &self.home, self.locks.clone())?;
-        purged.records += notes.forget(&purging.sessions, &purging.linked, &unique)?;
+        purged.records += notes.forget(&purging.sessions, &purging.linked)?;
         let mut names = purging.ids();
         names.extend(purging.sessions.iter().map(ToString::to_string));
         names.extend(purging.paths.iter().cloned());
-        Prompts::new(self.disk.clone(), &self.home).forget(&names, &unique)?;
+        Prompts::new(self.disk.clone(), self.id_source.clone(), &self.home).forget(&names)?;
         Ok(purged)
     }
 

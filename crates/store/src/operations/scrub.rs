@@ -118,7 +118,7 @@ impl Runner {
             })?;
         let unique = self.id_source.hex16();
         let mut lines = Notes::load(self.disk.clone(), &self.home, self.locks.clone())?
-            .rewrite(scrubbing.line, &unique)?;
+            .rewrite(scrubbing.line)?;
         for (name, member, lock) in [
             ("ops.jsonl", "ref", "ops"),
             ("prompts.jsonl", "session", "prompts"),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use boswell_dialect::IdSource;
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, Instant, Result};
 
@@ -53,14 +54,16 @@ pub struct FoundPrompt {
 #[derive(Debug, Clone)]
 pub struct Prompts {
     disk: Arc<dyn Disk>,
+    id_source: Arc<dyn IdSource>,
     home: PathBuf,
 }
 
 impl Prompts {
     /// The history below a home folder.
-    pub fn new(disk: Arc<dyn Disk>, home: &Path) -> Self {
+    pub(crate) fn new(disk: Arc<dyn Disk>, id_source: Arc<dyn IdSource>, home: &Path) -> Self {
         Prompts {
             disk,
+            id_source,
             home: home.to_path_buf(),
         }
     }
@@ -134,8 +137,12 @@ impl Prompts {
     }
 
     /// Removes the prompts of sessions, by the session that each prompt names. Unreadable lines are
-    /// removed if they contain one of the names. `unique` names a temporary file.
-    pub fn forget(&self, sessions: &[String], unique: &str) -> Result<usize> {
+    /// removed if they contain one of the names.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the history cannot be read or written.
+    pub fn forget(&self, sessions: &[String]) -> Result<usize> {
         let path = self.path();
         let there = self
             .disk
@@ -147,7 +154,8 @@ impl Prompts {
         // A prompt that is added meanwhile by a process that does without the lock may be
         // lost; its session has it.
         let _lock = self.try_lock();
-        journal::rewrite(self.disk.as_ref(), &path, unique, &|line| {
+        let unique = self.id_source.hex16();
+        journal::rewrite(self.disk.as_ref(), &path, &unique, &|line| {
             let is_one =
                 |session: &String| memchr::memmem::find(line, session.as_bytes()).is_some();
             let goes = match parse(line) {

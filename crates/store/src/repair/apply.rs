@@ -13,7 +13,7 @@ use super::planner::RepairPlanner;
 use super::{RepairRequest, RepairStep, Repaired, verify};
 use crate::runner::{Lowered, Operation, Runner, Start, lower};
 use crate::vault::Reason;
-use crate::{Session, Store};
+use crate::{Session, Store, WritableStore};
 
 /// The plan of a repair, and what is reported about it.
 struct Work {
@@ -28,7 +28,7 @@ impl Runner {
     /// with one undo.
     pub fn repair(
         &self,
-        store: &Store,
+        store: &WritableStore,
         location: &SessionLocation,
         request: &RepairRequest,
     ) -> Result<Repaired> {
@@ -60,7 +60,7 @@ impl Runner {
     /// Takes the locks, reads the session under them and executes what `plan` returns.
     fn apply_repair(
         &self,
-        store: &Store,
+        store: &WritableStore,
         location: &SessionLocation,
         request: &RepairRequest,
         plan: impl FnOnce(&RepairPlanner<'_>) -> Result<Plan>,

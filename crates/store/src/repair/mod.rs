@@ -171,6 +171,11 @@ impl Runner {
 impl Store {
     /// Plans a repair of a session. Takes no lock and writes nothing. Does not consider late lines:
     /// see [`Runner::repair_plan`].
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if it is not a log of lines, `Conflict` if the goals exclude each other; an
+    /// I/O error if it cannot be read.
     pub fn repair_plan(
         &self,
         location: &SessionLocation,

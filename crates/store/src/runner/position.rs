@@ -58,11 +58,8 @@ impl Runner {
             if self.is_torn(op, change)?
                 && let Some(grown) = self.matches(op, &current, expected, Some(key))?
             {
-                return Ok(Position {
-                    done,
-                    torn: true,
-                    grown,
-                });
+                let torn = true;
+                return Ok(Position { done, torn, grown });
             }
         }
         for (done, expected) in snapshots.iter().enumerate().rev() {

@@ -35,6 +35,10 @@ impl BlobRefs {
 
 impl Session {
     /// Returns every blob that its records name; empty if its store has no blobs.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if a record cannot be read.
     pub fn named_blobs(&self) -> Result<BTreeSet<BlobId>> {
         let mut named = BTreeSet::new();
         if self.blobs.is_some() {

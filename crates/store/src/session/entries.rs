@@ -1,6 +1,6 @@
 //! Iterates over entries and reads each one on demand.
 
-use boswell_model::{Result, Slot};
+use boswell_model::{EntryId, Result, Slot};
 
 use super::{Entry, Session};
 
@@ -37,7 +37,7 @@ impl Session {
     /// # Errors
     ///
     /// `NotFound` if there is no entry `after`; an I/O error if an entry cannot be read.
-    pub fn entries_after(&self, after: Option<&str>, limit: usize) -> Result<Vec<Entry>> {
+    pub fn entries_after(&self, after: Option<&EntryId>, limit: usize) -> Result<Vec<Entry>> {
         let passed = match after {
             Some(entry) => self.find(entry)?.index() + 1,
             None => 0,

@@ -41,6 +41,11 @@ impl Store {
     /// Finds every session from names and small index files, without reading logs.
     ///
     /// Sessions of excluded projects are left out: see [`whole`](Store::whole).
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the store cannot be listed at all; a folder that cannot be is among the
+    /// problems.
     pub fn list(&self) -> Result<Listing> {
         let Discovered {
             sessions,
@@ -56,6 +61,10 @@ impl Store {
 
     /// As [`list`](Store::list), reading the files of this store through `files`. A folder that
     /// cannot be listed hides no other: it is among the problems.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list`](Store::list).
     pub fn discover(&self, files: &dyn Files) -> Result<Discovered> {
         let mut found = self.discover_whole(files)?;
         if let Some(exclusion) = &self.exclusion {
@@ -65,6 +74,10 @@ impl Store {
     }
 
     /// Returns the sessions of excluded projects, which [`list`](Store::list) omits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list`](Store::list).
     pub fn excluded(&self) -> Result<Vec<SessionLocation>> {
         let Some(exclusion) = &self.exclusion else {
             return Ok(Vec::new());
@@ -117,6 +130,10 @@ impl Store {
 
     /// Returns the `count` sessions whose logs changed last, newest first, from the ends of their
     /// logs alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list`](Store::list), and an I/O error if a log cannot be read.
     pub fn recent(&self, count: usize) -> Result<Vec<Summary>> {
         let mut sessions = self.list()?.sessions;
         sessions.retain(|location| location.hidden.is_none());
@@ -130,11 +147,19 @@ impl Store {
 
     /// Returns the memory files of every project that is not excluded, as far as folders can be
     /// listed; also returns those that cannot, with the reason.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the store cannot be read at all.
     pub fn memory(&self) -> Result<Partly<MemoryFile>> {
         self.memory_in(&BackendFiles(self.backend()))
     }
 
     /// As [`memory`](Store::memory), reading the files of this store through `files`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`memory`](Store::memory).
     pub fn memory_in(&self, files: &dyn Files) -> Result<Partly<MemoryFile>> {
         let files = Skipping::new(files);
         let mut memory = match self.dialect.powers().side_files {

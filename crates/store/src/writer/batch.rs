@@ -4,9 +4,8 @@
 //! the log in a single `write` and positions can be computed afterwards. Its buffers are reused
 //! from append to append.
 
-use std::sync::Arc;
-
 use boswell_dialect::Draft;
+use boswell_model::EntryId;
 
 /// The drafts of one call, written in one `write`: mostly one, which needs no `Vec`.
 #[derive(Debug)]
@@ -45,13 +44,13 @@ pub(super) struct Batch {
     pub(super) bytes: Vec<u8>,
     pub(super) entries: Vec<Encoded>,
     /// The last new entry: the parent of the next draft at the tip.
-    pub(super) tip: Option<Arc<str>>,
+    pub(super) tip: Option<EntryId>,
 }
 
 /// One entry of a batch, with the range of its line in [`Batch::bytes`].
 #[derive(Debug)]
 pub(super) struct Encoded {
-    pub(super) id: Arc<str>,
+    pub(super) id: EntryId,
     pub(super) line: std::ops::Range<usize>,
     /// Whether the log contains the entry already; then it has no line here.
     pub(super) deduplicated: bool,
@@ -59,9 +58,9 @@ pub(super) struct Encoded {
 
 impl Encoded {
     /// Returns an entry that the log contains already.
-    pub(super) fn before(id: &str) -> Self {
+    pub(super) fn before(id: EntryId) -> Self {
         Encoded {
-            id: id.into(),
+            id,
             line: 0..0,
             deduplicated: true,
         }
@@ -86,6 +85,6 @@ impl Batch {
     }
 
     pub(super) fn has(&self, id: &str) -> bool {
-        self.entries.iter().any(|entry| *entry.id == *id)
+        self.entries.iter().any(|entry| entry.id == *id)
     }
 }

@@ -10,10 +10,8 @@
 //!
 //! Nothing here writes to the log: lines are collected in a [`Batch`].
 
-use std::sync::Arc;
-
 use boswell_dialect::{Append, Body, Draft, EntryStamp, IdSource, Parent, SessionFacts};
-use boswell_model::{Advice, Error, ErrorKind, Instant, Part, Result};
+use boswell_model::{Advice, EntryId, Error, ErrorKind, Instant, Part, Result};
 
 use super::batch::{Batch, Encoded};
 use super::id_index::KnownIds;
@@ -55,15 +53,15 @@ impl State {
         dialect: &'static dyn Append,
         draft: &Draft,
         batch: &Batch,
-    ) -> Result<Option<Arc<str>>> {
+    ) -> Result<Option<EntryId>> {
         match &draft.parent {
             Parent::Root => Ok(None),
             // Drafts of one batch follow each other.
             Parent::Tip if batch.tip.is_some() => Ok(batch.tip.clone()),
             Parent::Entry(parent)
-                if batch.has(parent) || !dialect.facts().parent_needs_full_log =>
+                if batch.has(parent.as_str()) || !dialect.facts().parent_needs_full_log =>
             {
-                Ok(Some(parent.as_str().into()))
+                Ok(Some(parent.clone()))
             }
             Parent::Tip if !dialect.facts().parent_needs_full_log => Ok(self.tail.tip.clone()),
             parent => {
@@ -76,7 +74,7 @@ impl State {
                 }
                 let (above, meta) =
                     self.look(dialect, |view| dialect.parent_of_new(view, parent))?;
-                let above: Option<Arc<str>> = above.map(Arc::from);
+                let above = above.map(EntryId::from);
                 self.meta = Some(Box::new(meta));
                 if *parent == Parent::Tip {
                     self.stands = Some((self.end, above.clone()));
@@ -102,17 +100,17 @@ impl State {
         batch: &mut Batch,
     ) -> Result<()> {
         if let Some(id) = &draft.id
-            && self.is_written(with.dialect, id, draft, batch)?
+            && self.is_written(with.dialect, id.as_str(), draft, batch)?
         {
-            self.rewrite_for_sync(id)?;
-            batch.entries.push(Encoded::before(id));
+            self.rewrite_for_sync(id.as_str())?;
+            batch.entries.push(Encoded::before(id.clone()));
             return Ok(());
         }
         let id = draft
             .id
             .clone()
-            .unwrap_or_else(|| with.dialect.entry_id(with.id_source));
-        self.encode_as(with, draft, &Arc::from(id), batch)
+            .unwrap_or_else(|| with.dialect.entry_id(with.id_source).into());
+        self.encode_as(with, draft, &id, batch)
     }
 
     /// Encodes a draft under `id`, which must be free. A draft that cannot be encoded leaves no
@@ -121,7 +119,7 @@ impl State {
         &mut self,
         with: With<'_>,
         draft: &Draft,
-        id: &Arc<str>,
+        id: &EntryId,
         batch: &mut Batch,
     ) -> Result<()> {
         let start = batch.bytes.len();
@@ -137,7 +135,7 @@ impl State {
         &mut self,
         with: With<'_>,
         draft: &Draft,
-        id: &Arc<str>,
+        id: &EntryId,
         batch: &mut Batch,
     ) -> Result<bool> {
         let With { dialect, id_source } = with;
@@ -147,8 +145,8 @@ impl State {
             .at
             .unwrap_or_else(|| self.monotonic_time(dialect, id_source.now()));
         let settled = EntryStamp {
-            id,
-            parent: parent.as_deref(),
+            id: id.as_str(),
+            parent: parent.as_ref().map(EntryId::as_str),
             at,
         };
         let start = batch.bytes.len();
@@ -176,8 +174,8 @@ impl State {
             // A record in the dialect's own form may contain its own id and parent. They are
             // checked like those of a draft, and must not contradict the draft.
             let (stated, above) = stated(dialect, batch.bytes.get(start..).unwrap_or(b""));
-            own_id = stated.filter(|stated| **stated != **id);
-            let moved = above.as_deref() != parent.as_deref();
+            own_id = stated.filter(|stated| stated != id);
+            let moved = above.as_deref() != parent.as_ref().map(EntryId::as_str);
             if own_id.is_some() && draft.id.is_some() || moved && draft.parent != Parent::Tip {
                 return Err(Error::new(
                     ErrorKind::Invalid,
@@ -189,7 +187,7 @@ impl State {
                 && self.is_written(dialect, id, draft, batch)?
             {
                 self.rewrite_for_sync(id)?;
-                batch.entries.push(Encoded::before(id));
+                batch.entries.push(Encoded::before(id.into()));
                 return Ok(false);
             }
             if let Some(above) = above.filter(|_| moved) {
@@ -197,8 +195,8 @@ impl State {
             }
         }
         batch.bytes.push(b'\n');
-        let id = own_id.map_or_else(|| Arc::clone(id), Arc::from);
-        batch.tip = Some(Arc::clone(&id));
+        let id = own_id.map_or_else(|| id.clone(), EntryId::from);
+        batch.tip = Some(id.clone());
         batch.entries.push(Encoded {
             id,
             line: start..batch.bytes.len(),
@@ -211,11 +209,11 @@ impl State {
     /// branch behind a parent that is missing.
     fn names_exist(&mut self, dialect: &dyn Append, draft: &Draft, batch: &Batch) -> Result<()> {
         if let Parent::Entry(parent) = &draft.parent {
-            self.exists(dialect, parent, batch)?;
+            self.exists(dialect, parent.as_str(), batch)?;
         }
         match &draft.body {
-            Body::Label { target, .. } => self.exists(dialect, target, batch),
-            Body::Compaction { first_kept, .. } => self.exists(dialect, first_kept, batch),
+            Body::Label { target, .. } => self.exists(dialect, target.as_str(), batch),
+            Body::Compaction { first_kept, .. } => self.exists(dialect, first_kept.as_str(), batch),
             _ => Ok(()),
         }
     }

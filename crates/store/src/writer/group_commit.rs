@@ -13,7 +13,7 @@
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
 use boswell_dialect::{Body, Draft, Parent};
-use boswell_model::{Advice, Error, ErrorKind, Result, Revision};
+use boswell_model::{Advice, EntryId, Error, ErrorKind, Result, Revision};
 
 use super::Inner;
 use super::batch::{Batch, Drafts};
@@ -30,7 +30,7 @@ pub(super) struct Queue {
     drafts: Vec<Draft>,
     batch: Batch,
     /// The tip that the first queued entry was encoded with as its parent.
-    parent: Option<Arc<str>>,
+    parent: Option<EntryId>,
     /// Shared with the tickets of these entries. Each queue has its own, so that a ticket sees the
     /// outcome of its queue and no other.
     outcome: Arc<QueueOutcome>,
@@ -166,7 +166,7 @@ impl State {
             // are encoded again.
             self.queue.parent = self.tail.tip.clone();
         }
-        let entry = Arc::from(with.dialect.entry_id(with.id_source));
+        let entry = EntryId::from(with.dialect.entry_id(with.id_source));
         let mut batch = std::mem::take(&mut self.queue.batch);
         let encoded = self.encode_as(with, &draft, &entry, &mut batch);
         self.queue.batch = batch;
@@ -254,7 +254,7 @@ impl State {
 #[derive(Debug)]
 pub(super) enum Enqueued {
     /// The leader will write this entry.
-    Yes { entry: Arc<str>, slot: QueueSlot },
+    Yes { entry: EntryId, slot: QueueSlot },
     /// The caller has to write them.
     No(Drafts),
 }

@@ -89,7 +89,7 @@ impl KnownIds {
         let same_parent = match &draft.parent {
             Parent::Tip => true,
             Parent::Root => parent.is_none(),
-            Parent::Entry(wanted) => parent.as_deref() == Some(wanted),
+            Parent::Entry(wanted) => parent.as_deref() == Some(wanted.as_str()),
         };
         let wanted = Raw::trusted(&wanted);
         // Compared in both directions: a member that the caller left out, such as a removed label,

@@ -19,8 +19,8 @@ mod tail;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use boswell_dialect::{Append, Depth, Draft, IdSource, SessionLocation};
-use boswell_model::{Error, ErrorKind, Result, Revision, SessionRef};
+use boswell_dialect::{Append, Body, Depth, Draft, IdSource, SessionLocation};
+use boswell_model::{EntryId, Error, ErrorKind, Result, Revision, SessionId, SessionRef};
 
 use batch::Drafts;
 use encode::With;
@@ -30,7 +30,8 @@ pub use receipt::{Durability, Expect, Outcome, Receipt};
 
 #[cfg(feature = "tokio")]
 pub use crate::async_writer::{AsyncTicket, AsyncWriter, Reply};
-pub use boswell_dialect::{Parent, Visibility};
+pub use boswell_dialect::{AssistantMessage, Parent, Visibility};
+pub use boswell_model::{MediaSource, ToolInput};
 use state::State;
 
 use crate::backend::{Backend, Lease, OpenLog};
@@ -44,14 +45,14 @@ use crate::blobs::Blobs;
 /// is reported.
 ///
 /// ```
-/// use boswell_store::{Draft, NewSession, Outcome, Store, Wait};
+/// use boswell_store::{Draft, Home, NewSession, Outcome, Wait};
 ///
 /// # fn main() -> boswell_store::Result<()> {
-/// let store = Store::in_memory()?;
+/// let store = Home::in_memory()?.sessions()?;
 /// let writer = store.create(NewSession::in_project("/proj/demo"))?;
 /// let receipt = writer.append(Draft::user("hello"))?;
 /// assert!(!receipt.deduplicated);
-/// let id = writer.reference().id.clone();
+/// let id = writer.id();
 /// writer.release()?; // another writer may open it now
 /// store.writer(&id, Wait::No)?.finish(Outcome::Completed)
 /// # }
@@ -78,10 +79,10 @@ struct Inner {
 /// Entries that were handed to the system and may not be durable yet.
 ///
 /// ```
-/// use boswell_store::{Draft, NewSession, Store};
+/// use boswell_store::{Draft, Home, NewSession};
 ///
 /// # fn main() -> boswell_store::Result<()> {
-/// let writer = Store::in_memory()?.create(NewSession::in_project("/proj/demo"))?;
+/// let writer = Home::in_memory()?.sessions()?.create(NewSession::in_project("/proj/demo"))?;
 /// let tickets = [writer.submit(Draft::user("a"))?, writer.submit(Draft::assistant("b"))?];
 /// for ticket in tickets {
 ///     println!("{} is durable", ticket.wait()?.entry);
@@ -154,6 +155,11 @@ impl SessionWriter {
         &self.inner.reference
     }
 
+    /// The id of its session.
+    pub fn id(&self) -> SessionId {
+        self.inner.reference.id.as_str().into()
+    }
+
     /// Where its log is.
     pub fn path(&self) -> PathBuf {
         self.inner.root.join(self.inner.lock().log.key())
@@ -171,6 +177,11 @@ impl SessionWriter {
     }
 
     /// Appends one entry if the session is as expected, and returns when it is as durable as asked.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append`](SessionWriter::append), and `Conflict` if the session is not as
+    /// expected.
     pub fn append_with(
         &self,
         draft: Draft,
@@ -182,6 +193,11 @@ impl SessionWriter {
     }
 
     /// Appends a batch: checked as a whole, written in one write, acknowledged as a whole.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append_with`](SessionWriter::append_with); then no entry of the batch is
+    /// acknowledged.
     pub fn append_all(
         &self,
         drafts: Vec<Draft>,
@@ -192,11 +208,21 @@ impl SessionWriter {
     }
 
     /// Hands an entry to the system without waiting for the disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append`](SessionWriter::append), except for those of the disk, which
+    /// [`Ticket::wait`] returns.
     pub fn submit(&self, draft: Draft) -> Result<Ticket> {
         self.submit_drafts(Drafts::One(draft), &Expect::Any, Durability::Fsync)
     }
 
     /// Hands a batch to the system without waiting for the disk.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`submit`](SessionWriter::submit), and `Conflict` if the session is not as
+    /// expected.
     pub fn submit_all(
         &self,
         drafts: Vec<Draft>,
@@ -228,6 +254,10 @@ impl SessionWriter {
     }
 
     /// Waits until everything that was submitted is durable.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if an entry could not be made durable: then this writer stops.
     pub fn flush(&self) -> Result<()> {
         let number = {
             let mut state = self.inner.lock();
@@ -241,28 +271,43 @@ impl SessionWriter {
     }
 
     /// Moves the leaf to an entry: the next entry hangs below it.
-    pub fn branch(&self, entry: &str) -> Result<Receipt> {
-        self.append(leaf_draft(boswell_dialect::Parent::Entry(entry.to_owned())))
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry; otherwise those of [`append`](SessionWriter::append).
+    pub fn branch(&self, entry: impl Into<EntryId>) -> Result<Receipt> {
+        self.append(leaf_draft(Parent::Entry(entry.into())))
     }
 
     /// Moves the leaf before everything: the next entry is a root.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append`](SessionWriter::append).
     pub fn reset(&self) -> Result<Receipt> {
-        self.append(leaf_draft(boswell_dialect::Parent::Root))
+        self.append(leaf_draft(Parent::Root))
     }
 
     /// Moves the leaf to an entry, or before everything, and leaves a summary of
     /// what was left there.
-    pub fn branch_with_summary(&self, entry: Option<&str>, summary: &str) -> Result<Receipt> {
-        use boswell_dialect::{Body, Parent};
-        let parent = entry.map_or(Parent::Root, |id| Parent::Entry(id.to_owned()));
+    ///
+    /// # Errors
+    ///
+    /// Those of [`branch`](SessionWriter::branch).
+    pub fn branch_with_summary(&self, entry: Option<&EntryId>, summary: &str) -> Result<Receipt> {
+        let parent = entry.map_or(Parent::Root, |id| Parent::Entry(id.clone()));
         let body = Body::BranchSummary {
-            from: entry.map(str::to_owned),
+            from: entry.cloned(),
             summary: summary.to_owned(),
         };
         self.append(Draft::new(body).below(parent))
     }
 
     /// The session as it is now.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be written or read.
     pub fn session(&self) -> Result<crate::Session> {
         let (location, blobs) = self.location()?;
         let inner = &self.inner;
@@ -277,9 +322,13 @@ impl SessionWriter {
 
     /// As much of the session as a context needs, as
     /// [`Store::read_for_context`](crate::Store::read_for_context) reads it.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no entry `at`; an I/O error if the log cannot be written or read.
     pub fn read_for_context(
         &self,
-        at: Option<&str>,
+        at: Option<&EntryId>,
     ) -> Result<(crate::Session, boswell_model::Tip)> {
         let (location, blobs) = self.location()?;
         let inner = &self.inner;
@@ -297,7 +346,7 @@ impl SessionWriter {
     }
 
     /// Entries since the last good sync, after a failure: nobody knows whether they will survive.
-    pub fn in_doubt(&self) -> Vec<String> {
+    pub fn in_doubt(&self) -> Vec<EntryId> {
         self.inner.lock().in_doubt()
     }
 
@@ -339,8 +388,8 @@ impl SessionWriter {
 
 /// A statement of where the conversation stands: every reader of the family takes the
 /// last line for the tip.
-fn leaf_draft(parent: boswell_dialect::Parent) -> Draft {
-    Draft::new(boswell_dialect::Body::Custom {
+fn leaf_draft(parent: Parent) -> Draft {
+    Draft::new(Body::Custom {
         kind: "boswell.leaf".to_owned(),
         data: None,
     })
@@ -397,6 +446,11 @@ impl Inner {
 
 impl Ticket {
     /// Waits until the entries are as durable as asked, and acknowledges the last of them.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the entries could not be made durable: then the writer stops, and
+    /// [`in_doubt`](SessionWriter::in_doubt) names them.
     pub fn wait(mut self) -> Result<Receipt> {
         self.settle()?;
         let last = self
@@ -407,6 +461,10 @@ impl Ticket {
     }
 
     /// Waits until the entries are as durable as asked, and acknowledges them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`wait`](Ticket::wait).
     pub fn wait_all(mut self) -> Result<Vec<Receipt>> {
         self.settle()?;
         let written = std::mem::take(&mut self.written);

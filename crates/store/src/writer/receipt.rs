@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use boswell_dialect::{Body, Draft};
 use boswell_model::json::Json;
-use boswell_model::{Revision, SessionRef};
+use boswell_model::{EntryId, Revision, SessionRef};
 
 /// How durable an entry is when its receipt is given. There is no weaker one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,16 +35,16 @@ pub enum Expect {
     /// The log is at this revision.
     Revision(Revision),
     /// The conversation stands at this entry.
-    Leaf(String),
+    Leaf(EntryId),
 }
 
 /// The acknowledgement of an entry.
 ///
 /// ```
-/// use boswell_store::{Draft, Expect, Durability, NewSession, Store};
+/// use boswell_store::{Draft, Durability, Expect, Home, NewSession};
 ///
 /// # fn main() -> boswell_store::Result<()> {
-/// let writer = Store::in_memory()?.create(NewSession::in_project("/proj/demo"))?;
+/// let writer = Home::in_memory()?.sessions()?.create(NewSession::in_project("/proj/demo"))?;
 /// let first = writer.append(Draft::user("hello").with_id("ask-1"))?;
 /// let again = writer.append(Draft::user("hello").with_id("ask-1"))?; // a retry
 /// assert!(again.deduplicated && again.entry == first.entry);
@@ -59,7 +59,7 @@ pub struct Receipt {
     /// The session.
     pub session: Arc<SessionRef>,
     /// The entry.
-    pub entry: String,
+    pub entry: EntryId,
     /// The revision of the log with this entry in it.
     pub revision: Revision,
     /// Whether the entry had been there before, all of it equal.
@@ -71,7 +71,7 @@ pub struct Receipt {
 /// A receipt before it is known who asks and how durable.
 #[derive(Debug)]
 pub(super) struct Written {
-    pub(super) entry: Arc<str>,
+    pub(super) entry: EntryId,
     pub(super) revision: Revision,
     pub(super) deduplicated: bool,
 }
@@ -80,7 +80,7 @@ impl Written {
     pub(super) fn of(self, session: Arc<SessionRef>, durable: Durability) -> Receipt {
         Receipt {
             session,
-            entry: self.entry.as_ref().to_owned(),
+            entry: self.entry,
             revision: self.revision,
             deduplicated: self.deduplicated,
             durable,

@@ -17,10 +17,10 @@
 //! Waiting for `fsync` is the task of `group_commit.rs`; turning drafts into bytes that of
 //! `encode.rs`.
 
-use std::sync::Arc;
-
 use boswell_dialect::{Append, Depth, Draft, Reader};
-use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Result, Revision, SessionMeta};
+use boswell_model::{
+    Advice, EntryId, Error, ErrorDetails, ErrorKind, Result, Revision, SessionMeta,
+};
 
 use super::batch::Batch;
 use super::encode::With;
@@ -44,7 +44,7 @@ pub(super) struct State {
     pub(super) tail: Tail,
     /// The parent of the next entry at the tip, with the end of the log for which it was computed.
     /// A cache for dialects whose `parent_needs_full_log` is set; stale once `end` has moved.
-    pub(super) stands: Option<(u64, Option<Arc<str>>)>,
+    pub(super) stands: Option<(u64, Option<EntryId>)>,
     /// Id of the session, for dialects that repeat it in every record.
     pub(super) session: String,
     /// Metadata of the session, for dialects that repeat some of it in every record.
@@ -67,7 +67,7 @@ pub(super) struct State {
     /// an `fsync` is needed although `end` has not moved.
     pub(super) renewed: bool,
     /// Entries since the last successful `fsync`, with the sequence number of their append.
-    unsynced: Vec<(u64, Arc<str>)>,
+    unsynced: Vec<(u64, EntryId)>,
     /// An empty batch whose allocations the next append reuses.
     spare: Batch,
     /// Kind and text of the first failed `write` or `fsync`.
@@ -219,8 +219,8 @@ impl State {
         };
         if let Some(last) = batch.entries.iter().rev().find(|entry| !entry.deduplicated) {
             // The cache stays valid for the new end: the next entry follows the one just written.
-            self.stands = Some((self.end, Some(Arc::clone(&last.id))));
-            self.tail.tip = Some(Arc::clone(&last.id));
+            self.stands = Some((self.end, Some(last.id.clone())));
+            self.tail.tip = Some(last.id.clone());
         }
         let file = self.log.file();
         let mut written = Vec::with_capacity(batch.entries.len());
@@ -232,13 +232,13 @@ impl State {
                 end = self.log.position_after(at, line);
                 if let Some(known) = &mut self.known {
                     // Ids are noted with the length of the record, without its newline.
-                    known.note(&entry.id, at, (line.len() as u64).saturating_sub(1));
+                    known.note(entry.id.as_str(), at, (line.len() as u64).saturating_sub(1));
                 }
-                self.unsynced.push((number, Arc::clone(&entry.id)));
+                self.unsynced.push((number, entry.id.clone()));
                 at = end;
             }
             written.push(Written {
-                entry: Arc::clone(&entry.id),
+                entry: entry.id.clone(),
                 revision: Revision::of_log(file, end),
                 deduplicated: entry.deduplicated,
             });
@@ -251,7 +251,7 @@ impl State {
     pub(super) fn mark_in_doubt(&mut self, batch: &Batch) {
         let fresh = batch.entries.iter().filter(|entry| !entry.deduplicated);
         self.unsynced
-            .extend(fresh.map(|entry| (u64::MAX, Arc::clone(&entry.id))));
+            .extend(fresh.map(|entry| (u64::MAX, entry.id.clone())));
     }
 
     fn check(&mut self, dialect: &'static dyn Append, expect: &Expect) -> Result<()> {
@@ -266,11 +266,11 @@ impl State {
             }
             Expect::Leaf(leaf)
                 if !dialect.facts().parent_needs_full_log
-                    && self.tail.tip.as_deref() == Some(leaf.as_str()) =>
+                    && self.tail.tip.as_ref() == Some(leaf) =>
             {
                 return Ok(());
             }
-            Expect::Leaf(leaf) => (leaf.clone(), self.leaf(dialect)?),
+            Expect::Leaf(leaf) => (leaf.to_string(), self.leaf(dialect)?.map(String::from)),
         };
         if Some(&expected) == actual.as_ref() {
             return Ok(());
@@ -288,12 +288,12 @@ impl State {
     }
 
     /// Returns the leaf: the tip without metadata entries. Needs the whole tree.
-    fn leaf(&self, dialect: &'static dyn Append) -> Result<Option<String>> {
+    fn leaf(&self, dialect: &'static dyn Append) -> Result<Option<EntryId>> {
         let (leaf, _) = self.look(dialect, |view| {
             let tip = dialect.tip(view)?;
             Ok(dialect
                 .leaf(view, tip)
-                .map(|slot| view.log.label(slot).into_owned()))
+                .map(|slot| view.log.label(slot).as_ref().into()))
         })?;
         Ok(leaf)
     }
@@ -389,12 +389,9 @@ impl State {
         }
     }
 
-    pub(super) fn in_doubt(&self) -> Vec<String> {
+    pub(super) fn in_doubt(&self) -> Vec<EntryId> {
         if self.latched.is_some() {
-            self.unsynced
-                .iter()
-                .map(|(_, id)| id.as_ref().to_owned())
-                .collect()
+            self.unsynced.iter().map(|(_, id)| id.clone()).collect()
         } else {
             Vec::new()
         }
@@ -427,10 +424,11 @@ impl State {
         if entries.is_empty() {
             return error.because("every entry before was acknowledged");
         }
+        let ids: Vec<_> = entries.iter().map(EntryId::as_str).collect();
         error
             .because(format!(
                 "not acknowledged, and perhaps not on disk: {}",
-                entries.join(", ")
+                ids.join(", ")
             ))
             .detailing(ErrorDetails::Unacknowledged { entries })
     }

@@ -7,10 +7,8 @@
 //! A last line without a newline is a torn append, or a record whose newline has not arrived yet.
 //! It is remembered by its start, so that the line is read again as a whole when the rest arrives.
 
-use std::sync::Arc;
-
 use boswell_dialect::Append;
-use boswell_model::{EntryKind, Head, Interner, Line, Result, Splitter};
+use boswell_model::{EntryId, EntryKind, Head, Interner, Line, Result, Splitter};
 
 use crate::backend::ObjectReader;
 
@@ -26,7 +24,7 @@ pub(super) struct Tail {
     /// a torn line may still arrive.
     unended: Option<Unended>,
     /// The last entry of the log, in the order of lines.
-    pub(super) tip: Option<Arc<str>>,
+    pub(super) tip: Option<EntryId>,
 }
 
 /// A last line without a newline.
@@ -152,14 +150,14 @@ impl<'d> Entries<'d> {
         });
     }
 
-    fn last_id(&mut self, line: Line<'_>) -> Option<Arc<str>> {
+    fn last_id(&mut self, line: Line<'_>) -> Option<EntryId> {
         match self.dialect.fast_entry_id(line.bytes) {
             Some(id) => Some(id.into()),
             None => self.last_id_by_all(line),
         }
     }
 
-    fn last_id_by_all(&mut self, line: Line<'_>) -> Option<Arc<str>> {
+    fn last_id_by_all(&mut self, line: Line<'_>) -> Option<EntryId> {
         let mut last = None;
         self.each_id(line, &mut |id, _, _| last = Some(id.into()));
         last
@@ -237,7 +235,7 @@ mod tests {
             let dialect = boswell_dialect::by_name("boswell").unwrap().appender().unwrap();
             let (line, mut entries) = (Line { at: 0, number: 1, bytes: &line }, Entries::of(dialect));
             if let Some(id) = dialect.fast_entry_id(line.bytes) {
-                prop_assert_eq!(entries.last_id_by_all(line), Some(Arc::from(id)));
+                prop_assert_eq!(entries.last_id_by_all(line), Some(EntryId::from(id)));
             }
         }
     }

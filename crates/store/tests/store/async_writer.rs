@@ -6,7 +6,8 @@ use std::task::{Context, Waker};
 
 use boswell_store::writer::AsyncWriter;
 use boswell_store::{
-    Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Session, SessionWriter, Store, Wait,
+    Draft, Durability, ErrorKind, Expect, Home, NewSession, Outcome, Session, SessionWriter, Wait,
+    WritableStore,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -22,7 +23,7 @@ fn on_tokio<T>(test: impl Future<Output = T>) -> T {
     runtime(4).block_on(test)
 }
 
-fn new(store: &Store) -> SessionWriter {
+fn new(store: &WritableStore) -> SessionWriter {
     store
         .create(NewSession::in_project("/proj/demo").with_id("a"))
         .unwrap()
@@ -43,7 +44,7 @@ fn numbers(count: usize) -> Vec<String> {
 
 #[test]
 fn it_does_what_the_blocking_writer_does() {
-    let store = Store::in_memory().unwrap();
+    let store = Home::in_memory().unwrap().sessions().unwrap();
     on_tokio(async {
         let new = NewSession::in_project("/proj/demo").with_id("a");
         let writer = AsyncWriter::create(&store, new).await.unwrap();
@@ -100,7 +101,7 @@ fn it_does_what_the_blocking_writer_does() {
 
 #[test]
 fn calls_are_written_in_the_order_in_which_they_were_made() {
-    let store = Store::in_memory().unwrap();
+    let store = Home::in_memory().unwrap().sessions().unwrap();
     on_tokio(async {
         let writer = AsyncWriter::new(new(&store));
         let replies: Vec<_> = numbers(200)
@@ -116,7 +117,7 @@ fn calls_are_written_in_the_order_in_which_they_were_made() {
 
 #[test]
 fn dropping_a_future_neither_loses_nor_doubles_the_entry() {
-    let store = Store::in_memory().unwrap();
+    let store = Home::in_memory().unwrap().sessions().unwrap();
     on_tokio(async {
         let writer = AsyncWriter::new(new(&store));
         let mut context = Context::from_waker(Waker::noop());
@@ -137,7 +138,7 @@ fn dropping_a_future_neither_loses_nor_doubles_the_entry() {
 
 #[test]
 fn an_entry_with_an_id_can_be_asked_for_again_after_its_future_was_dropped() {
-    let store = Store::in_memory().unwrap();
+    let store = Home::in_memory().unwrap().sessions().unwrap();
     on_tokio(async {
         let writer = AsyncWriter::new(new(&store));
         drop(writer.append(Draft::user("once").with_id("e1")));
@@ -154,7 +155,7 @@ fn an_entry_with_an_id_can_be_asked_for_again_after_its_future_was_dropped() {
 
 #[test]
 fn errors_come_back_and_do_not_hold_up_what_follows() {
-    let store = Store::in_memory().unwrap();
+    let store = Home::in_memory().unwrap().sessions().unwrap();
     on_tokio(async {
         let writer = AsyncWriter::new(new(&store));
         let stale = writer.append_with(
@@ -173,7 +174,7 @@ fn errors_come_back_and_do_not_hold_up_what_follows() {
 
 #[test]
 fn a_runtime_that_ended_is_an_answer_and_not_a_wait_without_end() {
-    let store = Store::in_memory().unwrap();
+    let store = Home::in_memory().unwrap().sessions().unwrap();
     let first = runtime(1);
     let writer = AsyncWriter::on(new(&store), first.handle().clone());
     let replies: Vec<_> = numbers(50)

@@ -1,19 +1,16 @@
 //! Attachments: bytes are read back unchanged, names cannot escape the folder, nothing is replaced.
 
-use std::sync::Arc;
-
-use boswell_store::attachments::{Attachment, Attachments, CUSTOM_TYPE};
-use boswell_store::blobs::Blobs;
+use boswell_store::blobs::{ATTACHMENT_TYPE, Attachment, Attachments};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::model::Instant;
 use boswell_store::model::json::{Json, Raw};
 use boswell_store::operations::ImportLimits;
-use boswell_store::{Draft, ErrorKind, NewSession, Store};
+use boswell_store::{Draft, ErrorKind, Home, NewSession};
 
 #[test]
 fn attachments_are_recorded_extracted_and_replace_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let attachments = Attachments::new(Blobs::new(Arc::new(RealDisk), folder.path(), "t"));
+    let attachments = Home::at(folder.path()).attachments();
     let at = Instant::from_millis(7);
     let one = attachments.add(b"one", "../notes.txt", None, at).unwrap();
     let two = attachments
@@ -26,21 +23,21 @@ fn attachments_are_recorded_extracted_and_replace_nothing() {
     );
     assert_eq!(attachments.read(&two).unwrap(), b"two");
     let out = folder.path().join("out");
-    let written = attachments.extract(&[one.clone(), two], &RealDisk, &out);
+    let written = attachments.extract(&[one.clone(), two], &out);
     let paths: Vec<_> = written.into_iter().map(Result::unwrap).collect();
     assert_eq!(paths, [out.join("notes.txt"), out.join("notes-2.txt")]);
     assert_eq!(
         durable::read(&RealDisk, &paths[1]).unwrap().unwrap(),
         b"two"
     );
-    let again = attachments.extract(&[one], &RealDisk, &out);
+    let again = attachments.extract(&[one], &out);
     assert_eq!(again[0].as_ref().unwrap_err().kind(), ErrorKind::Conflict);
 }
 
 #[test]
 fn refused_attachments_leave_no_blob() {
     let folder = tempfile::tempdir().unwrap();
-    let blobs = Blobs::new(Arc::new(RealDisk), folder.path(), "t");
+    let blobs = Home::at(folder.path()).blobs();
     let attachments = Attachments::new(blobs.clone());
     let long = "x".repeat(300);
     for (name, mime) in [
@@ -60,15 +57,15 @@ fn refused_attachments_leave_no_blob() {
 #[test]
 fn attachments_of_a_session_are_listed_with_their_entries() {
     let folder = tempfile::tempdir().unwrap();
-    let attachments = Attachments::new(Blobs::new(Arc::new(RealDisk), folder.path(), "t"));
-    let store = Store::open(folder.path()).unwrap();
+    let attachments = Home::at(folder.path()).attachments();
+    let store = Home::at(folder.path()).sessions().unwrap();
     let writer = store.create(NewSession::in_project("/project")).unwrap();
     let one = attachments
         .add(b"one", "a.txt", None, Instant::from_millis(1))
         .unwrap();
     writer.append(Draft::user("see the file")).unwrap();
     let kept = writer
-        .append(Draft::custom(CUSTOM_TYPE, one.to_json()))
+        .append(Draft::custom(ATTACHMENT_TYPE, one.to_json()))
         .unwrap();
     let session = writer.session().unwrap();
     assert_eq!(Attachments::list(&session).unwrap(), [(kept.entry, one)]);
@@ -78,17 +75,17 @@ fn attachments_of_a_session_are_listed_with_their_entries() {
 fn attachments_come_along_from_another_home() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (from, own) = (
-        Store::open(one.path()).unwrap(),
-        Store::open(other.path()).unwrap(),
+        Home::at(one.path()).sessions().unwrap(),
+        Home::at(other.path()).sessions().unwrap(),
     );
-    let theirs = Attachments::new(Blobs::new(Arc::new(RealDisk), one.path(), "t"));
+    let theirs = Home::at(one.path()).attachments();
     let writer = from.create(NewSession::in_project("/project")).unwrap();
     let file = theirs
         .add("附件".as_bytes(), "a.txt", None, Instant::from_millis(1))
         .unwrap();
     writer.append(Draft::user("see the file")).unwrap();
     writer
-        .append(Draft::custom(CUSTOM_TYPE, file.to_json()))
+        .append(Draft::custom(ATTACHMENT_TYPE, file.to_json()))
         .unwrap();
     let source = writer.session().unwrap();
     let (new, limits) = (NewSession::in_project("/project"), ImportLimits::default());
@@ -96,6 +93,6 @@ fn attachments_come_along_from_another_home() {
         .import_whole(&from, &source, new, Json::object(), limits)
         .unwrap();
     let listed = Attachments::list(&imported.writer.session().unwrap()).unwrap();
-    let ours = Attachments::new(Blobs::new(Arc::new(RealDisk), other.path(), "t"));
+    let ours = Home::at(other.path()).attachments();
     assert_eq!(ours.read(&listed[0].1).unwrap(), "附件".as_bytes());
 }

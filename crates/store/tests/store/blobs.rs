@@ -2,9 +2,9 @@
 //! record is moved back in.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use boswell_store::ErrorKind;
+use boswell_store::Home;
 use boswell_store::blobs::{BlobId, Blobs};
 use boswell_store::blobs::{LARGE_TEXT, base64, externalise, references};
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 fn blobs() -> (tempfile::TempDir, Blobs) {
     let home = tempfile::tempdir().unwrap();
-    let blobs = Blobs::new(Arc::new(RealDisk), home.path(), "test");
+    let blobs = Home::at(home.path()).blobs();
     (home, blobs)
 }
 

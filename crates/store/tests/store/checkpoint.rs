@@ -10,7 +10,7 @@ use boswell_store::checkpoint::{
 };
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
 use boswell_store::model::json::{Json, Raw};
-use boswell_store::{Draft, ErrorKind, Home, NewSession, Store};
+use boswell_store::{Draft, ErrorKind, Home, NewSession};
 
 struct Lab {
     folder: tempfile::TempDir,
@@ -313,7 +313,7 @@ fn file_whose_content_is_lost_is_refused_and_the_others_come_back() {
 #[test]
 fn state_is_read_from_a_session_and_damaged_snapshots_are_told() {
     let lab = Lab::new();
-    let store = Store::open(lab.folder.path().join("home")).unwrap();
+    let store = Home::at(lab.folder.path().join("home")).sessions().unwrap();
     let writer = store.create(NewSession::in_project("/project")).unwrap();
     lab.write("a", "before");
     let asked = writer.append(Draft::user("change a")).unwrap();
@@ -336,7 +336,7 @@ fn state_is_read_from_a_session_and_damaged_snapshots_are_told() {
         .append(Draft::custom("somebody.else", Json::object()))
         .unwrap();
     let session = writer.session().unwrap();
-    let found = State::in_session(&session, &asked.entry).unwrap();
+    let found = State::in_session(&session, asked.entry.as_str()).unwrap();
     assert_eq!(
         found.state,
         State::before([&snapshot, &lab.capture(&["a"], Moment::After)])

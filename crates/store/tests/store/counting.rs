@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use boswell_store::disk::{Clock, IdSource};
 use boswell_store::model::Instant;
-use boswell_store::system_ids::{Clock, IdSource};
 
 /// A clock that advances by one second per call, and ids that count up.
 #[derive(Debug, Default)]

@@ -8,19 +8,20 @@ use boswell_store::backend::FsBackend;
 use boswell_store::disk::durable::{append_lines, create, make_folders, read};
 use boswell_store::disk::{Disk, OpenMode};
 use boswell_store::writer::Visibility;
-use boswell_store::{Draft, NewSession, Store, Wait};
+use boswell_store::{Draft, Home, NewSession, Store, Wait, WritableStore};
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::ids::SeededIds;
 
 const FIRST: &str = "01990000-1234-7abc-8def-0123456789a1";
 const SECOND: &str = "01990000-1234-7abc-8def-0123456789a2";
 
-fn store(disk: &CrashDisk, seed: u64) -> boswell_store::Result<Store> {
-    Store::open_on(
+fn store(disk: &CrashDisk, seed: u64) -> boswell_store::Result<WritableStore> {
+    Home::on(
         Arc::new(disk.clone()),
         Arc::new(SeededIds::new(seed)),
         "/home/b",
     )
+    .sessions()
 }
 
 fn session(id: &str) -> NewSession {
@@ -132,11 +133,11 @@ fn an_entry_that_a_failed_sync_dropped_is_not_acknowledged_as_a_duplicate() {
         let store = |disk: &CrashDisk, seed| {
             let backend = Arc::new(FsBackend::on(Arc::new(disk.clone()), "/home/b"));
             let id_source = Arc::new(SeededIds::new(seed));
-            Store::on(by_name(dialect).unwrap(), backend, "/home/b").writable(
-                Arc::new(disk.clone()),
-                id_source,
-                "/home/locks",
-            )
+            Home::on(Arc::new(disk.clone()), id_source, "/home").writable(Store::on(
+                by_name(dialect).unwrap(),
+                backend,
+                "/home/b",
+            ))
         };
         drop(store(&disk, 1).create(session(FIRST)).unwrap());
         disk.settle();
@@ -164,20 +165,20 @@ fn an_entry_that_a_failed_sync_dropped_is_not_acknowledged_as_a_duplicate() {
 
 #[test]
 fn a_page_that_is_put_again_after_its_writer_was_killed_is_durable() {
-    let memories = |disk: &CrashDisk, unique| {
-        boswell_store::memory::Memories::new(Arc::new(disk.clone()), Path::new("b"), unique)
+    let memories = |disk: &CrashDisk, seed| {
+        Home::on(Arc::new(disk.clone()), Arc::new(SeededIds::new(seed)), "b").memories()
     };
     for call in 1..30 {
         let disk = CrashDisk::new(7);
-        memories(&disk, "0")
+        memories(&disk, 0)
             .put("/p", "MEMORY.md", "the folders are durable\n")
             .unwrap();
         disk.settle();
         disk.crash_at(call);
-        let _ = memories(&disk, "1").put("/p", "page.md", "text\n");
+        let _ = memories(&disk, 1).put("/p", "page.md", "text\n");
         let next = disk.after_kill();
-        memories(&next, "2").put("/p", "page.md", "text\n").unwrap();
-        let found = memories(&next.after_crash(Keep::Nothing), "3")
+        memories(&next, 2).put("/p", "page.md", "text\n").unwrap();
+        let found = memories(&next.after_crash(Keep::Nothing), 3)
             .load("/p")
             .unwrap();
         assert_eq!(found.pages.len(), 2, "killed at call {call}");

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use boswell_store::Home;
 use boswell_store::blobs::{BlobId, Blobs};
+use boswell_store::disk::SystemIds;
 use boswell_store::disk::durable::make_folders;
 use boswell_store::memory::Memories;
 use boswell_store::model::Instant;
@@ -17,16 +19,20 @@ fn home() -> &'static Path {
     Path::new("/home/b")
 }
 
-fn blobs(disk: &CrashDisk, unique: &str) -> Blobs {
-    Blobs::new(Arc::new(disk.clone()), home(), unique)
+fn at_home(disk: &CrashDisk) -> Home {
+    Home::on(Arc::new(disk.clone()), Arc::new(SystemIds), home())
 }
 
-fn memories(disk: &CrashDisk, unique: &str) -> Memories {
-    Memories::new(Arc::new(disk.clone()), home(), unique)
+fn blobs(disk: &CrashDisk) -> Blobs {
+    at_home(disk).blobs()
+}
+
+fn memories(disk: &CrashDisk) -> Memories {
+    at_home(disk).memories()
 }
 
 fn prompts(disk: &CrashDisk) -> Prompts {
-    Prompts::new(Arc::new(disk.clone()), home())
+    at_home(disk).prompts()
 }
 
 fn prompt(text: &str) -> Prompt {
@@ -44,7 +50,7 @@ fn prepare(disk: &CrashDisk) {
 }
 
 fn page(disk: &CrashDisk) -> Option<String> {
-    let memory = memories(disk, "look").load(PROJECT).unwrap();
+    let memory = memories(disk).load(PROJECT).unwrap();
     memory
         .pages
         .into_iter()
@@ -59,9 +65,9 @@ fn a_blob_is_whole_or_not_there_and_once_kept_it_stays() {
     everywhere(
         1,
         prepare,
-        |disk| blobs(disk, "1").put(&bytes).is_ok(),
+        |disk| blobs(disk).put(&bytes).is_ok(),
         |crash| {
-            let blobs = blobs(&crash.disk, "2");
+            let blobs = blobs(&crash.disk);
             if blobs.has(&id).unwrap() {
                 assert_eq!(
                     blobs.get(&id).unwrap(),
@@ -86,21 +92,15 @@ fn a_blob_is_whole_or_not_there_and_once_kept_it_stays() {
 fn a_page_of_memory_is_the_old_one_or_the_new_one() {
     let old = |disk: &CrashDisk| {
         prepare(disk);
-        memories(disk, "1")
-            .put(PROJECT, "page.md", "old\n")
-            .unwrap();
+        memories(disk).put(PROJECT, "page.md", "old\n").unwrap();
     };
-    let act = |disk: &CrashDisk| {
-        memories(disk, "2")
-            .append(PROJECT, "page.md", "new")
-            .is_ok()
-    };
+    let act = |disk: &CrashDisk| memories(disk).append(PROJECT, "page.md", "new").is_ok();
     everywhere(2, old, act, |crash| {
         let page = page(&crash.disk).unwrap();
         let expected = page == "old\nnew\n" || page == "old\n" && !crash.outcome;
         assert!(expected, "call {}, {:?}: {page:?}", crash.call, crash.keep);
     });
-    let act = |disk: &CrashDisk| memories(disk, "2").remove(PROJECT, "page.md").is_ok();
+    let act = |disk: &CrashDisk| memories(disk).remove(PROJECT, "page.md").is_ok();
     everywhere(3, old, act, |crash| {
         let page = page(&crash.disk);
         assert!(
@@ -157,10 +157,10 @@ fn what_is_written_again_after_its_writer_was_killed_is_durable() {
         prepare(&disk);
         disk.settle();
         disk.crash_at(call);
-        let _ = blobs(&disk, "1").put(b"blob");
+        let _ = blobs(&disk).put(b"blob");
         let next = disk.after_kill();
-        let id = blobs(&next, "2").put(b"blob").unwrap();
-        let found = blobs(&next.after_crash(Keep::Nothing), "3").get(&id);
+        let id = blobs(&next).put(b"blob").unwrap();
+        let found = blobs(&next.after_crash(Keep::Nothing)).get(&id);
         assert!(
             found.is_ok_and(|bytes| bytes == b"blob"),
             "a blob, killed at call {call}"

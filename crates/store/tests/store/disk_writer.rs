@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use boswell_store::disk::Disk;
 use boswell_store::writer::Visibility;
-use boswell_store::{Draft, Durability, Expect, NewSession, SessionWriter, Store, Wait};
+use boswell_store::{
+    Draft, Durability, Expect, Home, NewSession, SessionWriter, Wait, WritableStore,
+};
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::fault_disk::FaultDisk;
 use boswell_testkit::ids::SeededIds;
@@ -14,12 +16,13 @@ use boswell_testkit::oracle::{Oracle, Survives};
 
 const ID: &str = "01990000-1234-7abc-8def-0123456789ab";
 
-fn store(disk: &CrashDisk, seed: u64) -> boswell_store::Result<Store> {
-    Store::open_on(
+fn store(disk: &CrashDisk, seed: u64) -> boswell_store::Result<WritableStore> {
+    Home::on(
         Arc::new(disk.clone()),
         Arc::new(SeededIds::new(seed)),
         "/home/b",
     )
+    .sessions()
 }
 
 fn new_session(visible: Visibility) -> NewSession {
@@ -75,7 +78,7 @@ fn append(oracle: &mut Oracle, writer: &SessionWriter, ids: &[&str], durability:
                 } else {
                     Survives::Process
                 };
-                oracle.acknowledge(&receipt.entry, survives);
+                oracle.acknowledge(receipt.entry.as_str(), survives);
             }
             Err(_) => return,
         }
@@ -330,7 +333,9 @@ fn an_append_costs_one_sync_of_one_file_and_reads_nothing() {
     let disk = CrashDisk::new(7);
     prepare(&disk);
     let counting = FaultDisk::counting(Arc::new(disk));
-    let store = Store::open_on(counting.disk(), Arc::new(SeededIds::new(2)), "/home/b").unwrap();
+    let store = Home::on(counting.disk(), Arc::new(SeededIds::new(2)), "/home/b")
+        .sessions()
+        .unwrap();
     let writer = store.writer(ID, Wait::No).unwrap();
     writer
         .append(Draft::user("the first receipt covers the name"))
@@ -354,7 +359,9 @@ fn short_and_interrupted_calls_change_nothing_for_the_writer() {
         prepare(&disk);
         let mut oracle = oracle(&disk);
         let faulty: Arc<dyn Disk> = FaultDisk::new(Arc::new(disk.clone()), seed).disk();
-        let store = Store::open_on(faulty, Arc::new(SeededIds::new(2)), "/home/b").unwrap();
+        let store = Home::on(faulty, Arc::new(SeededIds::new(2)), "/home/b")
+            .sessions()
+            .unwrap();
         let writer = store.writer(ID, Wait::No).unwrap();
         append(&mut oracle, &writer, &["e1", "e2", "e3"], Durability::Fsync);
         assert_eq!(oracle.owed(Survives::Machine).count(), 5);

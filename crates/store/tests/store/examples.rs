@@ -6,8 +6,7 @@ use std::process::{Command, ExitStatus};
 use boswell_store::checkpoint::{Captured, State};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::model::{EntryKind, Part, Settings};
-use boswell_store::prompts::Prompts;
-use boswell_store::{Session, Store};
+use boswell_store::{Home, Session};
 
 #[path = "../../examples/agent.rs"]
 #[expect(dead_code, reason = "its `main` is for cargo")]
@@ -108,7 +107,8 @@ impl Lab {
     }
 
     fn session(&self) -> Session {
-        Store::open(self.path("home"))
+        Home::at(self.path("home"))
+            .sessions()
             .unwrap()
             .session("agent-demo")
             .unwrap()
@@ -238,9 +238,7 @@ fn the_agent_compacts_remembers_and_can_take_its_edit_back() {
     assert_eq!(lab.session().meta().status.as_deref(), Some("completed"));
     lab.assert_the_edit_can_be_taken_back();
 
-    let asked = Prompts::new(std::sync::Arc::new(RealDisk), Path::new(&lab.path("home")))
-        .recent(10)
-        .unwrap();
+    let asked = Home::at(lab.path("home")).prompts().recent(10).unwrap();
     let asked: Vec<_> = asked
         .prompts
         .into_iter()

@@ -6,27 +6,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::counting::Counting;
+use boswell_store::disk::SystemIds;
 use boswell_store::disk::{Disk, MemoryDisk, OpenMode, durable};
 use boswell_store::locks::Owner;
 use boswell_store::model::{Instant, SessionRef};
 use boswell_store::operations::Runner;
 use boswell_store::repair::RepairRequest;
-use boswell_store::system_ids::SystemIds;
 use boswell_store::vault::Retention;
 use boswell_store::writer::Visibility;
-use boswell_store::{Draft, Durability, Expect, NewSession, Store, Wait};
+use boswell_store::{Draft, Durability, Expect, Home, NewSession, Wait, WritableStore};
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
 
 const HOME: &str = "/home/store";
 const ID: &str = "session-a";
 
-fn open(disk: &CrashDisk, id_source: u64) -> Store {
-    Store::open_on(
+fn open(disk: &CrashDisk, id_source: u64) -> WritableStore {
+    Home::on(
         Arc::new(disk.clone()),
         Arc::new(Counting::from(id_source)),
         HOME,
     )
+    .sessions()
     .unwrap()
 }
 
@@ -160,7 +161,11 @@ impl Hook for LargestCall {
 #[test]
 fn a_large_log_is_copied_in_pieces() {
     let inner = Arc::new(MemoryDisk::default());
-    let store = |disk: Arc<dyn Disk>| Store::open_on(disk, Arc::new(SystemIds), HOME).unwrap();
+    let store = |disk: Arc<dyn Disk>| {
+        Home::on(disk, Arc::new(SystemIds), HOME)
+            .sessions()
+            .unwrap()
+    };
     let writer = store(inner.clone())
         .create(NewSession::in_project("/p").with_id(ID))
         .unwrap();

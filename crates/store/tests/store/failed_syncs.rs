@@ -14,14 +14,14 @@ use std::sync::Arc;
 use boswell_dialect::{NewSession, SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::backend::FsBackend;
+use boswell_store::disk::IdSource;
 use boswell_store::disk::{Disk, durable};
 use boswell_store::locks::Locks;
 use boswell_store::locks::Owner;
 use boswell_store::memory::Memories;
 use boswell_store::notes::Notes;
 use boswell_store::operations::Runner;
-use boswell_store::system_ids::IdSource;
-use boswell_store::{Draft, Store, Wait};
+use boswell_store::{Draft, Home, Store, Wait, WritableStore};
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use boswell_testkit::fault_disk::FaultDisk;
 use boswell_testkit::ids::SeededIds;
@@ -43,8 +43,8 @@ struct Place {
     disk: Arc<dyn Disk>,
     id_source: Arc<dyn IdSource>,
     runner: Runner,
-    claude: Store,
-    own: Store,
+    claude: WritableStore,
+    own: WritableStore,
 }
 
 impl Place {
@@ -58,10 +58,9 @@ impl Place {
         let runner =
             Runner::new(Arc::clone(&disk), HOME, Arc::clone(&id_source), owner).waiting(Wait::No);
         let backend = Arc::new(FsBackend::on(Arc::clone(&disk), STORE));
-        let locks = Path::new(HOME).join("locks");
         let claude = Store::on(by_name("claude").unwrap(), backend, STORE);
-        let claude = claude.writable(Arc::clone(&disk), Arc::clone(&id_source), locks);
-        let own = Store::open_on(Arc::clone(&disk), Arc::clone(&id_source), HOME)?;
+        let home = Home::on(Arc::clone(&disk), Arc::clone(&id_source), HOME);
+        let (claude, own) = (home.writable(claude), home.sessions()?);
         Ok(Place {
             disk,
             id_source,
@@ -84,16 +83,16 @@ impl Place {
         )
     }
 
+    fn home(&self) -> Home {
+        Home::on(Arc::clone(&self.disk), Arc::clone(&self.id_source), HOME)
+    }
+
     fn notes(&self) -> Result<Notes> {
         Notes::load(Arc::clone(&self.disk), Path::new(HOME), self.locks())
     }
 
     fn memories(&self) -> Memories {
-        Memories::new(
-            Arc::clone(&self.disk),
-            Path::new(HOME),
-            &self.id_source.hex16(),
-        )
+        self.home().memories()
     }
 
     fn location(&self) -> Result<SessionLocation> {

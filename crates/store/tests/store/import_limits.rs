@@ -7,7 +7,7 @@ use boswell_model::json::Json;
 use boswell_model::{Advice, ErrorKind};
 use boswell_store::backend::MemoryBackend;
 use boswell_store::operations::ImportLimits;
-use boswell_store::{NewSession, Session, Store};
+use boswell_store::{Home, NewSession, Session, Store};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
@@ -37,7 +37,7 @@ fn source(prompts: usize, depth: usize) -> Session {
 /// Imports the session within limits; returns the reason if it is refused.
 #[track_caller]
 fn refused(source: &Session, limits: ImportLimits) -> Option<String> {
-    let store = Store::in_memory().unwrap();
+    let store = Home::in_memory().unwrap().sessions().unwrap();
     match store.import_within(source, NewSession::in_project("/w"), Json::object(), limits) {
         Ok(writer) => {
             writer.release().unwrap();

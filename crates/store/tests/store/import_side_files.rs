@@ -10,7 +10,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::backend::{Backend, MemoryBackend, ObjectReader};
 use boswell_store::disk::{Disk, durable};
 use boswell_store::operations::{ImportLimits, Imported};
-use boswell_store::{NewSession, Store};
+use boswell_store::{Home, NewSession, Store, WritableStore};
 use boswell_testkit::crash_disk::{CrashDisk, everywhere};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
@@ -74,12 +74,13 @@ fn source(closed: &'static str) -> Store {
     )
 }
 
-fn open(disk: &CrashDisk, id_source: u64) -> Store {
-    Store::open_on(
+fn open(disk: &CrashDisk, id_source: u64) -> WritableStore {
+    Home::on(
         Arc::new(disk.clone()),
         Arc::new(Counting::from(id_source)),
         HOME,
     )
+    .sessions()
     .unwrap()
 }
 
@@ -105,11 +106,12 @@ fn import_from(
         .find(|it| it.id == ID)
         .unwrap();
     let session = from.read(&location, Depth::Facts)?;
-    let store = Store::open_on(
+    let store = Home::on(
         Arc::new(disk.clone()),
         Arc::new(Counting::from(id_source)),
         HOME,
-    )?;
+    )
+    .sessions()?;
     store.import_whole(
         from,
         &session,

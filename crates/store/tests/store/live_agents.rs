@@ -6,11 +6,8 @@
 )]
 
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 
-use boswell_store::disk::RealDisk;
-use boswell_store::system_ids::SystemIds;
-use boswell_store::{Draft, ErrorKind, Store, Wait};
+use boswell_store::{Draft, ErrorKind, Home, Store, Wait};
 
 #[test]
 fn a_session_that_its_agent_has_open_is_not_driven_but_can_be_labelled() {
@@ -24,12 +21,8 @@ fn a_session_that_its_agent_has_open_is_not_driven_but_can_be_labelled() {
     let store = Store::in_folder(
         boswell_dialect::by_name("xcsh").unwrap(),
         home.path().join("agent"),
-    )
-    .writable(
-        Arc::new(RealDisk),
-        Arc::new(SystemIds),
-        home.path().join("locks"),
     );
+    let store = Home::at(home.path()).writable(store);
     // A process that has the log open for appending, like xcsh.
     let open = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
     let mut agent = Command::new("sleep")

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_store::ErrorKind;
+use boswell_store::Home;
+use boswell_store::disk::SystemIds;
 use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk};
 use boswell_store::memory::Memories;
 use boswell_store::memory::{MemoryProblem, check, project_key};
@@ -14,7 +16,7 @@ const PROJECT: &str = "/srv/demo";
 
 fn memories() -> (tempfile::TempDir, Memories) {
     let home = tempfile::tempdir().unwrap();
-    let memories = Memories::new(Arc::new(RealDisk), home.path(), "test");
+    let memories = Home::at(home.path()).memories();
     (home, memories)
 }
 
@@ -95,7 +97,7 @@ fn writers_at_the_same_time_lose_nothing_of_each_other() {
     let (home, _) = memories();
     std::thread::scope(|scope| {
         for writer in 0..4 {
-            let memories = Memories::new(Arc::new(RealDisk), home.path(), &format!("w{writer}"));
+            let memories = Home::at(home.path()).memories();
             scope.spawn(move || {
                 for n in 0..10 {
                     // `Busy` is a valid result: the caller retries.
@@ -107,9 +109,7 @@ fn writers_at_the_same_time_lose_nothing_of_each_other() {
             });
         }
     });
-    let memory = Memories::new(Arc::new(RealDisk), home.path(), "r")
-        .load(PROJECT)
-        .unwrap();
+    let memory = Home::at(home.path()).memories().load(PROJECT).unwrap();
     let mut lines: Vec<&str> = memory.pages[0].text.lines().collect();
     lines.sort_unstable();
     lines.dedup();
@@ -119,11 +119,8 @@ fn writers_at_the_same_time_lose_nothing_of_each_other() {
 #[test]
 fn locked_memory_is_busy_and_unchanged() {
     let (home, _) = memories();
-    let memories = Memories::new(
-        Arc::new(HookedDisk::real(Arc::new(Impatient))),
-        home.path(),
-        "test",
-    );
+    let disk = Arc::new(HookedDisk::real(Arc::new(Impatient)));
+    let memories = Home::on(disk, Arc::new(SystemIds), home.path()).memories();
     memories.put(PROJECT, "a.md", "old").unwrap();
     let lock = home
         .path()

@@ -7,9 +7,10 @@
 )]
 
 use boswell_store::repair::check;
-use boswell_store::{AssistantMessage, Draft, NewSession, Part, Store};
+use boswell_store::writer::AssistantMessage;
+use boswell_store::{Draft, Home, NewSession, Part, WritableStore};
 
-fn texts(store: &Store, id: &str) -> Vec<String> {
+fn texts(store: &WritableStore, id: &str) -> Vec<String> {
     let session = store.session(id).unwrap();
     let context = session.context(session.tip().unwrap()).unwrap();
     context
@@ -31,7 +32,7 @@ fn texts(store: &Store, id: &str) -> Vec<String> {
 #[test]
 fn a_text_of_a_million_characters_and_an_image_come_back_whole() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
+    let store = Home::at(home.path()).sessions().unwrap();
     let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
     let long = "会话".repeat(500_000);
     let image = "QUJD".repeat(1000);
@@ -72,7 +73,7 @@ fn a_text_of_a_million_characters_and_an_image_come_back_whole() {
 #[test]
 fn a_blob_that_was_changed_is_reported_and_not_taken_for_the_text() {
     let home = tempfile::tempdir().unwrap();
-    let store = Store::open(home.path()).unwrap();
+    let store = Home::at(home.path()).sessions().unwrap();
     let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
     writer.append(Draft::user("x".repeat(600_000))).unwrap();
     let id = writer.reference().id.clone();

@@ -12,14 +12,14 @@ use crate::counting::Counting;
 use boswell_dialect::{ForkScope, by_name};
 use boswell_store::disk::RealDisk;
 use boswell_store::writer::Visibility;
-use boswell_store::{Draft, NewSession, Store, Wait};
+use boswell_store::{Draft, Home, NewSession, Store, Wait, WritableStore};
 
 const FAMILY: [&str; 3] = ["pi", "omp", "xcsh"];
 
-fn store(dialect: &str, root: &Path) -> Store {
+fn store(dialect: &str, root: &Path) -> WritableStore {
     let id_source = Arc::new(Counting::from(0));
-    let locks = root.with_file_name("home").join("locks");
-    Store::in_folder(by_name(dialect).unwrap(), root).writable(Arc::new(RealDisk), id_source, locks)
+    let home = Home::on(Arc::new(RealDisk), id_source, root.with_file_name("home"));
+    home.writable(Store::in_folder(by_name(dialect).unwrap(), root))
 }
 
 fn logs(root: &Path) -> Vec<String> {

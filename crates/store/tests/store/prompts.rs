@@ -1,7 +1,6 @@
 //! Prompt history: no call waits, no prompt is duplicated, and a damaged line does not lose others.
 
-use std::sync::Arc;
-
+use boswell_store::Home;
 use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk, durable};
 use boswell_store::model::Instant;
 use boswell_store::prompts::Prompts;
@@ -9,7 +8,7 @@ use boswell_store::prompts::{Added, FoundPrompt, Prompt};
 
 fn history() -> (tempfile::TempDir, Prompts) {
     let home = tempfile::tempdir().unwrap();
-    let prompts = Prompts::new(Arc::new(RealDisk), home.path());
+    let prompts = Home::at(home.path()).prompts();
     (home, prompts)
 }
 
@@ -133,7 +132,7 @@ fn prompts_of_many_writers_stay_whole() {
     let (home, prompts) = history();
     std::thread::scope(|scope| {
         for writer in 0..4 {
-            let prompts = Prompts::new(Arc::new(RealDisk), home.path());
+            let prompts = Home::at(home.path()).prompts();
             scope.spawn(move || {
                 for n in 0..50 {
                     prompts

@@ -4,10 +4,12 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
+use boswell_store::disk::{Clock, IdSource, SystemIds};
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::model::Instant;
-use boswell_store::system_ids::{Clock, IdSource, SystemIds};
-use boswell_store::{Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store};
+use boswell_store::{
+    Draft, Durability, ErrorKind, Expect, Home, NewSession, SessionWriter, WritableStore,
+};
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 const THREADS: usize = 64;
@@ -74,7 +76,9 @@ impl Hook for Gate {
 #[test]
 fn appends_that_come_while_a_sync_runs_share_the_next_one() {
     let gate = Arc::new(Gate::default());
-    let store = Store::open_on(gate.disk(), Arc::new(SystemIds), "/home").unwrap();
+    let store = Home::on(gate.disk(), Arc::new(SystemIds), "/home")
+        .sessions()
+        .unwrap();
     let writer = store.create(NewSession::in_project("/p")).unwrap();
     let (syncs, appends) = (
         gate.syncs.load(Ordering::SeqCst),
@@ -126,13 +130,14 @@ impl IdSource for CountedIds {
     }
 }
 
-fn session_on(gate: &Arc<Gate>) -> (Store, SessionWriter, Arc<CountedIds>) {
+fn session_on(gate: &Arc<Gate>) -> (WritableStore, SessionWriter, Arc<CountedIds>) {
     let id_source = Arc::new(CountedIds::default());
-    let store = Store::open_on(
+    let store = Home::on(
         gate.disk(),
         Arc::clone(&id_source) as Arc<dyn IdSource>,
         "/home",
     )
+    .sessions()
     .unwrap();
     let writer = store.create(NewSession::in_project("/p")).unwrap();
     (store, writer, id_source)
@@ -238,7 +243,7 @@ fn an_append_that_need_not_be_synced_is_written_behind_those_that_wait_for_a_syn
             .unwrap();
         let session = writer.session().unwrap();
         let tip = session.tip().unwrap().slot().unwrap();
-        assert_eq!(session.log().label(tip), last.entry);
+        assert_eq!(session.log().label(tip), last.entry.as_str());
         assert_eq!(session.tree().path(tip).len(), THREADS + 1);
     })
     .into_iter()
@@ -250,12 +255,18 @@ fn entries_that_wait_for_a_sync_get_the_latest_entry_as_parent() {
     let gate = Arc::new(Gate::default());
     let (store, writer, id_source) = session_on(&gate.clone());
     // Another process: a second writer on the same files, whose syncs are not blocked.
-    let other = Store::open_on(gate.memory.clone(), Arc::new(SystemIds), "/home").unwrap();
+    let other = Home::on(gate.memory.clone(), Arc::new(SystemIds), "/home")
+        .sessions()
+        .unwrap();
     let id = writer.reference().id.clone();
     let mut title = String::new();
     submit_while_syncing((&gate, &id_source), &writer, || {
         let body = boswell_store::Body::Title("named meanwhile".to_owned());
-        title = other.annotate(&id, Draft::new(body)).unwrap().entry;
+        title = other
+            .annotate(&id, Draft::new(body))
+            .unwrap()
+            .entry
+            .to_string();
     })
     .into_iter()
     .for_each(|receipt| drop(receipt.unwrap()));

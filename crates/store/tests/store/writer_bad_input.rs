@@ -9,7 +9,8 @@ mod places;
 use boswell_store::model::json::Json;
 use boswell_store::writer::Parent;
 use boswell_store::{
-    Body, Draft, Durability, ErrorKind, Expect, NewSession, Result, SessionWriter, Store, Wait,
+    Body, Draft, Durability, ErrorKind, Expect, Home, NewSession, Result, SessionWriter, Wait,
+    WritableStore,
 };
 use boswell_testkit::snapshot::TreeSnapshot;
 use std::path::{Path, PathBuf};
@@ -18,9 +19,9 @@ use tempfile::TempDir;
 const ID: &str = "here";
 
 /// Creates a home with one closed session of two entries, `u1` and `a1`.
-fn home() -> (TempDir, Store, PathBuf) {
+fn home() -> (TempDir, WritableStore, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path().join("home")).unwrap();
+    let store = Home::at(folder.path().join("home")).sessions().unwrap();
     let writer = store
         .create(NewSession::in_project("/proj/demo").with_id(ID))
         .unwrap();
@@ -171,16 +172,17 @@ type Request = fn(&SessionWriter) -> Result<()>;
 fn an_append_that_cannot_be_right_writes_nothing_and_the_writer_goes_on() {
     let requests: &[(ErrorKind, Request)] = &[
         (ErrorKind::NotFound, |w| {
-            w.append(Draft::user("x").below(Parent::Entry("nothing".to_owned())))
+            w.append(Draft::user("x").below(Parent::Entry("nothing".into())))
                 .map(drop)
         }),
         (ErrorKind::NotFound, |w| {
-            w.append(Draft::user("x").below(Parent::Entry(ID.to_owned())))
+            w.append(Draft::user("x").below(Parent::Entry(ID.into())))
                 .map(drop)
         }),
         (ErrorKind::NotFound, |w| w.branch("nothing").map(drop)),
         (ErrorKind::NotFound, |w| {
-            w.branch_with_summary(Some("nothing"), "s").map(drop)
+            w.branch_with_summary(Some(&"nothing".into()), "s")
+                .map(drop)
         }),
         (ErrorKind::NotFound, |w| w.rewind("nothing").map(drop)),
         (ErrorKind::Invalid, |w| w.rewind("a1").map(drop)),
@@ -189,7 +191,7 @@ fn an_append_that_cannot_be_right_writes_nothing_and_the_writer_goes_on() {
         }),
         (ErrorKind::NotFound, |w| {
             w.append(Draft::new(Body::Label {
-                target: "nothing".to_owned(),
+                target: "nothing".into(),
                 label: None,
             }))
             .map(drop)
@@ -201,7 +203,7 @@ fn an_append_that_cannot_be_right_writes_nothing_and_the_writer_goes_on() {
             w.append(
                 Draft::user("hello")
                     .with_id("u1")
-                    .below(Parent::Entry("a1".to_owned())),
+                    .below(Parent::Entry("a1".into())),
             )
             .map(drop)
         }),
@@ -222,12 +224,8 @@ fn an_append_that_cannot_be_right_writes_nothing_and_the_writer_goes_on() {
             .map(drop)
         }),
         (ErrorKind::Conflict, |w| {
-            w.append_with(
-                Draft::user("x"),
-                Expect::Leaf("u1".to_owned()),
-                Durability::Os,
-            )
-            .map(drop)
+            w.append_with(Draft::user("x"), Expect::Leaf("u1".into()), Durability::Os)
+                .map(drop)
         }),
         (ErrorKind::Invalid, |w| {
             w.append(Draft::user("x").with_id("")).map(drop)
@@ -285,7 +283,7 @@ fn an_append_that_cannot_be_right_writes_nothing_and_the_writer_goes_on() {
     let writer = store.writer(ID, Wait::No).unwrap();
     writer
         .append(Draft::new(Body::Label {
-            target: "u1".to_owned(),
+            target: "u1".into(),
             label: Some("l".to_owned()),
         }))
         .unwrap();
@@ -309,7 +307,7 @@ fn what_is_the_same_but_for_something_left_out_is_not_the_same() {
     let writer = store.writer(ID, Wait::No).unwrap();
     let label = |label: Option<&str>| {
         Draft::new(Body::Label {
-            target: "u1".to_owned(),
+            target: "u1".into(),
             label: label.map(str::to_owned),
         })
         .with_id("l1")
@@ -346,6 +344,6 @@ fn only_what_leaves_the_leaf_where_it_is_needs_no_lease() {
         store.annotate(ID, title().below(Parent::Root))
     });
     refused(folder.path(), ErrorKind::Invalid, || {
-        store.annotate(ID, title().below(Parent::Entry("u1".to_owned())))
+        store.annotate(ID, title().below(Parent::Entry("u1".into())))
     });
 }

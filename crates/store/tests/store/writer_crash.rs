@@ -16,8 +16,8 @@ use crate::counting::Counting;
 use boswell_store::disk::durable;
 use boswell_store::writer::Visibility;
 use boswell_store::{
-    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Receipt, Result, Session,
-    SessionWriter, Store, Wait,
+    Body, Draft, Durability, ErrorKind, Expect, Home, NewSession, Outcome, Receipt, Result,
+    Session, SessionWriter, Wait, WritableStore,
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use serde_json::Value;
@@ -26,12 +26,13 @@ const HOME: &str = "/home/store";
 const A: &str = "session-a";
 const B: &str = "session-b";
 
-fn open(disk: &CrashDisk, id_source: u64) -> Result<Store> {
-    Store::open_on(
+fn open(disk: &CrashDisk, id_source: u64) -> Result<WritableStore> {
+    Home::on(
         Arc::new(disk.clone()),
         Arc::new(Counting::from(id_source)),
         HOME,
     )
+    .sessions()
 }
 
 /// Returns a disk with a folder for homes.
@@ -58,7 +59,7 @@ impl Owed {
                 !self.entries.iter().any(|(id, _)| *id == receipt.entry),
                 "acknowledged twice"
             );
-            self.entries.push((receipt.entry.clone(), false));
+            self.entries.push((receipt.entry.to_string(), false));
         }
         if receipts
             .iter()
@@ -127,7 +128,7 @@ fn watched(
     part: impl FnOnce(&SessionWriter, &mut Story) -> Result<()>,
 ) -> Result<()> {
     part(writer, story).inspect_err(|_| {
-        story.doubtful = writer.in_doubt();
+        story.doubtful = writer.in_doubt().into_iter().map(String::from).collect();
         let next = writer.append(Draft::user("nobody gets this in").with_id("latched"));
         story.afterwards = next.err().map(|error| {
             (
@@ -138,7 +139,7 @@ fn watched(
     })
 }
 
-fn first_part(store: &Store, writer: &SessionWriter, owed: &mut Owed) -> Result<()> {
+fn first_part(store: &WritableStore, writer: &SessionWriter, owed: &mut Owed) -> Result<()> {
     let fsync = |draft: Draft, id: &str| writer.append(draft.with_id(id));
     let os =
         |draft: Draft, id: &str| writer.append_with(draft.with_id(id), Expect::Any, Durability::Os);
@@ -155,7 +156,7 @@ fn first_part(store: &Store, writer: &SessionWriter, owed: &mut Owed) -> Result<
     owed.receipts(&[writer.branch("u1")?]);
     let ticket = writer.submit(Draft::assistant("otherwise").with_id("c1"))?;
     let label = Draft::new(Body::Label {
-        target: "u1".to_owned(),
+        target: "u1".into(),
         label: Some("start".to_owned()),
     });
     let label = store.annotate(A, label.with_id("l1"))?;
@@ -164,7 +165,7 @@ fn first_part(store: &Store, writer: &SessionWriter, owed: &mut Owed) -> Result<
     Ok(())
 }
 
-fn second_part(store: &Store, writer: &SessionWriter, owed: &mut Owed) -> Result<()> {
+fn second_part(store: &WritableStore, writer: &SessionWriter, owed: &mut Owed) -> Result<()> {
     owed.receipts(&[writer.append(Draft::user("hidden").with_id("e1"))?]);
     owed.receipts(&[store.annotate(B, Draft::new(Body::Title("named".to_owned())).with_id("t1"))?]);
     owed.receipts(&[writer.append(Draft::assistant("seen").with_id("e2"))?]);
@@ -205,7 +206,7 @@ fn has_torn_lines(bytes: &[u8]) -> bool {
 /// entries must exist.
 fn judge(
     disk: &CrashDisk,
-    store: &Store,
+    store: &WritableStore,
     id: &str,
     owed: &Owed,
     machine: bool,

@@ -11,24 +11,26 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use crate::hammer::hammer;
-use boswell_store::{Draft, ErrorKind, NewSession, SessionWriter, Store, Wait};
+use boswell_store::{Draft, ErrorKind, NewSession, SessionWriter, Wait, WritableStore};
 use boswell_testkit::Rng;
 use serde_json::Value;
 use tempfile::TempDir;
 
 const ID: &str = "shared";
 
-struct Home {
+struct Bench {
     folder: TempDir,
-    store: Store,
+    store: WritableStore,
     log: PathBuf,
 }
 
-impl Home {
+impl Bench {
     /// Creates a home with one session, whose first entry has the id `first`.
-    fn new() -> Home {
+    fn new() -> Bench {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path().join("home")).unwrap();
+        let store = boswell_store::Home::at(folder.path().join("home"))
+            .sessions()
+            .unwrap();
         let writer = store
             .create(NewSession::in_project("/proj/demo").with_id(ID))
             .unwrap();
@@ -37,7 +39,7 @@ impl Home {
             .unwrap();
         let log = writer.path();
         writer.release().unwrap();
-        Home { folder, store, log }
+        Bench { folder, store, log }
     }
 
     fn command(&self, role: &str, name: &str, count: usize, batch: usize) -> Command {
@@ -135,7 +137,7 @@ fn what_a_killed_process_had_acknowledged_is_there() {
     let mut rng = Rng::new(20_26);
     let mut killed_midway = 0;
     for session in 0..10 {
-        let home = Home::new();
+        let home = Bench::new();
         let mut acknowledged: Vec<String> = Vec::new();
         for round in 0..20 {
             let mut child = home.start(
@@ -200,7 +202,7 @@ fn what_a_killed_process_had_acknowledged_is_there() {
 
 #[test]
 fn eight_processes_that_share_a_session_lose_and_double_nothing() {
-    let home = Home::new();
+    let home = Bench::new();
     let reader = home.start("read", "", 0, 0);
     let writers: Vec<Child> = (0..8)
         .map(|n| home.start("share", &format!("w{n}"), 1000, 10))
@@ -226,7 +228,7 @@ fn eight_processes_that_share_a_session_lose_and_double_nothing() {
 
 #[test]
 fn titles_labels_and_tags_of_others_do_not_disturb_the_driver() {
-    let home = Home::new();
+    let home = Bench::new();
     let reader = home.start("read", "", 0, 0);
     let driver = home.start("drive", "d", 1000, 1);
     let others: Vec<Child> = (0..7)
@@ -263,7 +265,7 @@ fn titles_labels_and_tags_of_others_do_not_disturb_the_driver() {
 #[test]
 fn notes_find_a_session_also_in_the_moment_in_which_it_becomes_visible() {
     for round in 0..5 {
-        let mut home = Home::new();
+        let mut home = Bench::new();
         let folder = home.log.parent().unwrap().to_owned();
         std::fs::remove_file(&home.log).unwrap();
         let mut driver = home.start("defer", "first", 40, 1);
@@ -300,7 +302,7 @@ fn notes_find_a_session_also_in_the_moment_in_which_it_becomes_visible() {
 fn a_writer_without_locks_tears_none_of_our_entries() {
     let mut races = 0;
     for round in 0..10 {
-        let home = Home::new();
+        let home = Bench::new();
         let foreign = home.start("foreign", "f", 4000, 1);
         let said = output(home.start("drive", "d", 1500, 1));
         output(foreign);
@@ -337,7 +339,7 @@ fn a_writer_without_locks_tears_none_of_our_entries() {
 
 // ---- one after the other ----
 
-fn opened(home: &Home) -> SessionWriter {
+fn opened(home: &Bench) -> SessionWriter {
     // A process that a concurrent test starts holds every lock of this one for a moment, between
     // fork and exec.
     home.store
@@ -347,7 +349,7 @@ fn opened(home: &Home) -> SessionWriter {
 
 #[test]
 fn a_second_writer_is_told_who_holds_the_lease() {
-    let home = Home::new();
+    let home = Bench::new();
     let mut holder = home.start("hold", "", 0, 0);
     let mut line = String::new();
     BufReader::new(holder.stdout.take().unwrap())
@@ -383,7 +385,7 @@ fn a_second_writer_is_told_who_holds_the_lease() {
 
 #[test]
 fn a_log_that_was_replaced_or_removed_fences_its_writer_off() {
-    let home = Home::new();
+    let home = Bench::new();
     let writer = opened(&home);
     let copy = home.log.with_extension("copy");
     std::fs::copy(&home.log, &copy).unwrap();
@@ -411,7 +413,7 @@ fn a_log_that_was_replaced_or_removed_fences_its_writer_off() {
 
 #[test]
 fn a_log_that_was_cut_shorter_fences_its_writer_off() {
-    let home = Home::new();
+    let home = Bench::new();
     let writer = opened(&home);
     writer.append(Draft::user("to be cut")).unwrap();
     let file = std::fs::OpenOptions::new()
@@ -437,7 +439,7 @@ fn a_log_that_was_cut_shorter_fences_its_writer_off() {
 
 #[test]
 fn a_failed_sync_of_another_writer_stops_this_one_until_the_log_is_copied() {
-    let home = Home::new();
+    let home = Bench::new();
     let writer = opened(&home);
     let in_doubt = home.folder.path().join("home/locks/boswell-shared.doubt");
     std::fs::hard_link(&home.log, &in_doubt).unwrap();
@@ -462,7 +464,7 @@ fn a_failed_sync_of_another_writer_stops_this_one_until_the_log_is_copied() {
 
 #[test]
 fn threads_that_share_a_writer_lose_and_double_nothing() {
-    let home = Home::new();
+    let home = Bench::new();
     let writer = opened(&home);
     std::thread::scope(|scope| {
         for n in 0..8 {

@@ -18,7 +18,9 @@ use boswell_model::Revision;
 use boswell_store::backend::ObjectReader;
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::writer::{Parent, Visibility};
-use boswell_store::{ErrorKind, NewSession, Receipt, Result, SessionWriter, Store};
+use boswell_store::{
+    ErrorKind, Home, NewSession, Receipt, Result, SessionWriter, Store, WritableStore,
+};
 use boswell_testkit::fault_disk::FaultDisk;
 use boswell_testkit::rows::RowBackend;
 use proptest::prelude::*;
@@ -107,8 +109,8 @@ enum Ground {
 }
 
 struct Run {
-    store: Store,
-    other: Store,
+    store: WritableStore,
+    other: WritableStore,
     writer: SessionWriter,
     reference: Reference,
 }
@@ -123,7 +125,8 @@ impl Run {
                 }
                 let disk: Arc<dyn Disk> = FaultDisk::new(Arc::new(inner), seed).disk();
                 let open = |start| {
-                    Store::open_on(Arc::clone(&disk), Arc::new(Counting::from(start)), HOME)
+                    Home::on(Arc::clone(&disk), Arc::new(Counting::from(start)), HOME)
+                        .sessions()
                         .unwrap()
                 };
                 (open(0), open(1 << 20))
@@ -132,9 +135,8 @@ impl Run {
                 let rows = Arc::new(RowBackend::default());
                 let store = Store::on(by_name("boswell").unwrap(), rows.clone(), HOME);
                 let open = |start| {
-                    store
-                        .clone()
-                        .writable_in(rows.clone(), Arc::new(Counting::from(start)))
+                    let id_source = Arc::new(Counting::from(start));
+                    WritableStore::on_logs(store.clone(), rows.clone(), id_source)
                 };
                 (open(0), open(1 << 20))
             }
@@ -168,11 +170,11 @@ impl Run {
         match place {
             Place::Root => (Parent::Root, None),
             Place::Below(number) => match self.pick(*number) {
-                Some(id) => (Parent::Entry(id.clone()), Some(id)),
+                Some(id) => (Parent::Entry(id.as_str().into()), Some(id)),
                 None => (Parent::Tip, tip),
             },
             Place::Before => match before {
-                Some(id) => (Parent::Entry(id.to_owned()), Some(id.to_owned())),
+                Some(id) => (Parent::Entry(id.into()), Some(id.to_owned())),
                 None => (Parent::Tip, tip),
             },
             Place::Tip => (Parent::Tip, tip),
@@ -213,7 +215,7 @@ impl Run {
     fn appended(&mut self, receipt: &Receipt, parent: Option<String>, what: What) {
         assert!(!receipt.deduplicated);
         assert_eq!(receipt.revision, self.revision());
-        self.reference.add(&receipt.entry, parent, what);
+        self.reference.add(receipt.entry.as_str(), parent, what);
     }
 
     fn check(&self) {

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use boswell_store::disk::SystemIds;
 use boswell_store::disk::{Disk, MemoryDisk, OpenMode, durable};
-use boswell_store::system_ids::SystemIds;
 use boswell_store::{
-    Body, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, Wait,
+    Body, Draft, Durability, ErrorKind, Expect, Home, NewSession, SessionWriter, Wait,
+    WritableStore,
 };
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 use serde_json::Value;
@@ -82,7 +83,7 @@ const REST: &[u8] = br#""timestamp":"2026-10-05T08:00:00.000Z","customType":"x"}
 struct Race {
     disk: Arc<MemoryDisk>,
     intrusions: Arc<Mutex<VecDeque<Intrusion>>>,
-    store: Store,
+    store: WritableStore,
     writer: SessionWriter,
 }
 
@@ -90,7 +91,9 @@ impl Race {
     fn new() -> Race {
         let (disk, intrusions) = (Arc::new(MemoryDisk::default()), Arc::default());
         let hooked = Intruder::disk(Arc::clone(&disk), Arc::clone(&intrusions));
-        let store = Store::open_on(hooked, Arc::new(SystemIds), "/home").unwrap();
+        let store = Home::on(hooked, Arc::new(SystemIds), "/home")
+            .sessions()
+            .unwrap();
         let writer = store
             .create(NewSession::in_project("/w").with_id("s"))
             .unwrap();
@@ -169,9 +172,7 @@ fn a_whole_line_between_our_look_and_our_write_is_counted_and_nothing_is_written
     assert_eq!(receipt.revision.end(), race.text().len() as u64);
     // The other writer's id is known from now on, and so is ours at its position.
     race.writer
-        .append(
-            Draft::user("below").below(boswell_store::writer::Parent::Entry("theirs".to_owned())),
-        )
+        .append(Draft::user("below").below(boswell_store::writer::Parent::Entry("theirs".into())))
         .unwrap();
     assert!(race.append("a1").deduplicated);
     assert_eq!(
@@ -331,7 +332,8 @@ fn a_torn_line_that_nobody_ends_gets_its_line_end_from_us_and_is_reported() {
 }
 
 fn session_on_disk(home: &Path) -> (String, std::path::PathBuf) {
-    let writer = Store::open(home)
+    let writer = Home::at(home)
+        .sessions()
         .unwrap()
         .create(NewSession::in_project("/p"))
         .unwrap();
@@ -347,7 +349,7 @@ fn a_log_that_was_moved_since_it_was_last_written_is_found_by_its_name() {
     std::fs::create_dir(&elsewhere).unwrap();
     let now = elsewhere.join(before.file_name().unwrap());
     std::fs::rename(&before, &now).unwrap();
-    let store = Store::open(folder.path()).unwrap();
+    let store = Home::at(folder.path()).sessions().unwrap();
     let writer = store.writer(&id, Wait::No).unwrap();
     assert_eq!(writer.path(), now);
     writer.append(Draft::user("second").with_id("e2")).unwrap();
@@ -368,7 +370,7 @@ fn a_log_that_was_replaced_where_it_stood_is_written_where_it_stands() {
     let other = path.with_extension("copy");
     std::fs::copy(&path, &other).unwrap();
     std::fs::rename(&other, &path).unwrap();
-    let store = Store::open(folder.path()).unwrap();
+    let store = Home::at(folder.path()).sessions().unwrap();
     store
         .writer(&id, Wait::No)
         .unwrap()

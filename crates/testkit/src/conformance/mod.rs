@@ -16,18 +16,19 @@
 //! use std::sync::Arc;
 //!
 //! use boswell_dialect::by_name;
-//! use boswell_store::Store;
-//! use boswell_store::system_ids::SystemIds;
+//! use boswell_store::{Store, WritableStore};
+//! use boswell_store::disk::SystemIds;
 //! use boswell_testkit::conformance::{self, WritePlace};
 //! use boswell_testkit::rows::RowBackend; // replace this by yours
 //!
 //! struct Place(RowBackend);
 //!
 //! impl WritePlace for Place {
-//!     fn store(&self) -> Store {
+//!     fn store(&self) -> WritableStore {
 //!         let backend = Arc::new(self.0.clone());
 //!         let own = by_name("boswell").expect("boswell's own dialect");
-//!         Store::on(own, backend.clone(), "rows").writable_in(backend, Arc::new(SystemIds))
+//!         let store = Store::on(own, backend.clone(), "rows");
+//!         WritableStore::on_logs(store, backend, Arc::new(SystemIds))
 //!     }
 //!
 //!     fn expire_leases(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The place that the write suite tests.
 
-use boswell_store::Store;
+use boswell_store::WritableStore;
 
 /// Creates an empty place.
 pub type MakePlace<'m> = dyn Fn() -> Box<dyn WritePlace> + 'm;
@@ -18,7 +18,7 @@ pub enum Failure {
 /// tested.
 pub trait WritePlace: Sync {
     /// Opens the store again, like another process: with its own ids.
-    fn store(&self) -> Store;
+    fn store(&self) -> WritableStore;
 
     /// Simulates a crash of the machine with the sessions. Stores that are opened from now on find
     /// only durable data; earlier ones are not used again. Nothing to do if everything is durable

@@ -24,7 +24,7 @@ pub(super) fn drafts(ids: &[&str]) -> Vec<Draft> {
 
 pub(super) fn label(target: &str) -> Draft {
     Draft::new(Body::Label {
-        target: target.to_owned(),
+        target: target.into(),
         label: Some("here".to_owned()),
     })
 }

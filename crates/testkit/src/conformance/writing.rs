@@ -105,11 +105,11 @@ pub fn receipts(make: &MakePlace<'_>) {
             "others read the log at the revision of the receipt"
         );
         assert_eq!(
-            entries(&session).last(),
-            Some(&receipt.entry),
+            entries(&session).last().map(String::as_str),
+            Some(receipt.entry.as_str()),
             "and the entry is the last one"
         );
-        assert_eq!(leaf(&session), Some(receipt.entry));
+        assert_eq!(leaf(&session), Some(receipt.entry).map(String::from));
     }
     assert_eq!(
         entries(&ok(writer.session())).len(),
@@ -222,7 +222,7 @@ pub fn batches(make: &MakePlace<'_>) {
 fn bad_batch_is_refused(place: &dyn WritePlace, writer: &SessionWriter) {
     let before = ok(place.store().session("s-1")).revision();
     let mut bad = drafts(&["b5", "b6"]);
-    bad.push(Draft::user("an orphan").below(Parent::Entry("nobody".to_owned())));
+    bad.push(Draft::user("an orphan").below(Parent::Entry("nobody".into())));
     let refused = writer.append_all(bad, Expect::Any, Durability::Fsync);
     assert_eq!(
         kind_of(refused),
@@ -249,7 +249,7 @@ pub fn expectations(make: &MakePlace<'_>) {
         assert_eq!(kind_of(on("x", expect)), Some(ErrorKind::Conflict), "{why}");
     };
     refused(Expect::Revision(first.revision), "a stale revision");
-    refused(Expect::Leaf("e1".to_owned()), "a leaf that was left");
+    refused(Expect::Leaf("e1".into()), "a leaf that was left");
     let third = ok(on("e3", Expect::Leaf(second.entry)));
     // Another writer appends an entry that the writer has not seen.
     let annotate = |id: &str| ok(place.store().annotate("s-1", label(id)));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use boswell_dialect::{Match, all, by_name};
 use boswell_store::disk::MemoryDisk;
-use boswell_store::{Draft, NewSession, Store};
+use boswell_store::{Draft, Home, NewSession};
 use boswell_testkit::conformance::{DialectSample, DialectSuite};
 use boswell_testkit::ids::SeededIds;
 use boswell_testkit::make::{claude, clinvoker, codex, myagents, oas, pi};
@@ -37,7 +37,7 @@ fn of_pi(flavour: pi::PiFlavour, folder: &str) -> Vec<DialectSample> {
 fn own() -> DialectSample {
     let disk = Arc::new(MemoryDisk::default());
     let ids = Arc::new(SeededIds::new(5));
-    let store = Store::open_on(disk.clone(), ids, "/own").unwrap();
+    let store = Home::on(disk.clone(), ids, "/own").sessions().unwrap();
     let writer = store
         .create(NewSession::in_project(CWD).titled("A red build"))
         .unwrap();

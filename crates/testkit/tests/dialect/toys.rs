@@ -8,7 +8,7 @@ use boswell_model::{Line, Tip};
 use boswell_store::backend::FsBackend;
 use boswell_store::disk::MemoryDisk;
 use boswell_store::repair::check;
-use boswell_store::{Draft, ErrorKind, NewSession, Session, Store, Wait};
+use boswell_store::{Draft, ErrorKind, Home, NewSession, Session, Store, Wait};
 use boswell_testkit::conformance::{DialectSample, DialectSuite};
 use boswell_testkit::ids::SeededIds;
 use boswell_testkit::toys::{document::Dory, jsonl::Jot, operations::Opal, rows::Rook, samples};
@@ -94,7 +94,7 @@ fn a_log_of_lines_is_appended_to_branched_and_resumed() {
     let disk = Arc::new(MemoryDisk::default());
     let backend = Arc::new(FsBackend::on(disk.clone(), "/jot"));
     let ids = Arc::new(SeededIds::new(3));
-    let store = Store::on(&Jot, backend, "/jot").writable(disk, ids, "/home/locks");
+    let store = Home::on(disk, ids, "/home").writable(Store::on(&Jot, backend, "/jot"));
     let new = NewSession::in_project("/proj")
         .with_id("j-9")
         .titled("A red build");
@@ -189,10 +189,10 @@ fn rows_are_read_again_from_any_position_and_backwards() {
 
 #[test]
 fn rows_cannot_be_appended_to() {
-    let error = store(&samples::rook()[0])
-        .writer("r-1", Wait::No)
-        .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Denied);
+    let home = Home::in_memory().unwrap();
+    let store = home.writable(store(&samples::rook()[0]));
+    let error = store.create(NewSession::in_project("/proj")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert_eq!(
         (&Rook as &dyn Dialect).appender().unwrap_err().kind(),
         ErrorKind::Unsupported

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 
-use boswell_store::{Draft, NewSession, SessionWriter, Store};
+use boswell_store::{Draft, Home, NewSession, SessionWriter};
 
 use super::super::lab::Lab;
 use super::super::machine;
@@ -36,7 +36,9 @@ impl Bed {
         }
         std::fs::create_dir_all(&folder)?;
         let home = folder.join("home");
-        let writer = Store::open(&home)?.create(NewSession::in_project("/home/dev/proj/append"))?;
+        let writer = Home::at(&home)
+            .sessions()?
+            .create(NewSession::in_project("/home/dev/proj/append"))?;
         // An entry with a parent is a little longer than the first one, so the second one is
         // measured.
         writer.append(Draft::user(""))?;

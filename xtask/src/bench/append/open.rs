@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use boswell_store::{SessionWriter, Store, Wait};
+use boswell_store::{Home, SessionWriter, Wait};
 
 use super::super::group::Group;
 use super::super::in_turn::{compare, timed};
@@ -35,7 +35,8 @@ impl Group for AppendOpen {
         let mut ours = || {
             let draft = bed.draft.clone();
             let (time, done) = timed(|| {
-                let writer: SessionWriter = Store::open(&bed.home)?.writer(&id, Wait::No)?;
+                let writer: SessionWriter =
+                    Home::at(&bed.home).sessions()?.writer(&id, Wait::No)?;
                 writer.append(draft)?;
                 writer.release()
             });

@@ -134,7 +134,7 @@ impl World {
             },
             5 => NoteKind::Summary(text),
             _ => {
-                notes.forget(&[session], &[], "u").unwrap();
+                notes.forget(&[session], &[]).unwrap();
                 return;
             }
         };

@@ -27,7 +27,7 @@ fn excluding_removes_every_byte_that_was_derived() {
             world
                 .run(&["config", "--exclude", "~/secret"])
                 .ends(0)
-                .says("1 sessions are excluded");
+                .says("1 session excluded");
         }
         assert_eq!(
             world.own_files_with(SECRET),

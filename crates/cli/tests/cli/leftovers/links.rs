@@ -69,7 +69,7 @@ fn a_session_is_not_deleted_through_a_link_to_a_folder_elsewhere() {
             .run(&args)
             .ends(2)
             .says("is a link to a folder elsewhere")
-            .says("take the link away");
+            .says("remove the link");
         assert_eq!(read(&outside.join("thesis.txt")), b"years");
         assert!(
             root.join(format!("projects/-w/{HERE}/subagents/agent-1.jsonl"))

@@ -58,7 +58,7 @@ fn text_agent_status_and_model_choose_rows() {
     bench
         .run(["list", "--match", "no such words anywhere"])
         .ends(0)
-        .says("no session fits");
+        .says("no session matches");
     for dialect in ["pi", "omp", "xcsh", "myagents", "oas", "codex"] {
         let of: Vec<_> = all
             .iter()

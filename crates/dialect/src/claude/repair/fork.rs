@@ -29,9 +29,7 @@ pub(in super::super) fn fork(repair_input: &RepairInput<'_>) -> Result<Option<Fo
             let from = Json::object()
                 .with("sessionId", repair_input.location.id.as_str())
                 .with("messageUuid", lines.id(slot));
-            let with = set_member(&record, &["sessionId"], &value)
-                .and_then(|record| insert_member(&record, "forkedFrom", &from.to_bytes()))
-                .map_err(|_| changed())?;
+            let with = forked_line(&record, &value, &from)?;
             splices.push(lines.replaced(slot, with));
         } else if let Some(session) = raw.get("sessionId") {
             let at = session
@@ -52,6 +50,13 @@ pub(in super::super) fn fork(repair_input: &RepairInput<'_>) -> Result<Option<Fo
         id,
         splices,
     }))
+}
+
+/// The first line of the chain: in the new session, with a note of where it is from.
+fn forked_line(record: &[u8], session: &[u8], from: &Json) -> Result<Vec<u8>> {
+    set_member(record, &["sessionId"], session)
+        .and_then(|record| insert_member(&record, "forkedFrom", &from.to_bytes()))
+        .map_err(|_| changed())
 }
 
 fn title_line(repair_input: &RepairInput<'_>, id: &str) -> Json {

@@ -16,9 +16,7 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let mut renamed: HashMap<Symbol, String> = HashMap::new();
     let mut places: HashMap<Symbol, usize> = HashMap::new();
     for (slot, head) in lines.counting() {
-        let above = head
-            .parent
-            .and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
+        let above = head.parent.and_then(|parent| renamed.get(&parent).cloned());
         let mut duplicate = None;
         if let Some(id) = head.id {
             let known = *first.entry(id).or_insert(slot);
@@ -26,13 +24,12 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
                 duplicate = Some(id);
             }
         }
-        let parent = above.as_ref().map(|(parent, _)| *parent);
-        let Some(owner) = duplicate.or(parent) else {
+        let Some(owner) = duplicate.or(above.as_ref().and(head.parent)) else {
             continue;
         };
         let new = duplicate.map(|_| lines.repair_input.id_source.uuid_v4());
-        let above = above.as_ref().map(|(_, id)| id.as_str());
-        let record = relinked(&lines.view.payload(slot)?, above, new.as_deref())?;
+        let payload = lines.view.payload(slot)?;
+        let record = relinked(&payload, above.as_deref(), new.as_deref())?;
         renamed.extend(duplicate.zip(new));
         let place = *places.entry(owner).or_insert_with(|| {
             fixes.push(lines.fix(

@@ -2,7 +2,9 @@
 //! rows of another writer are not missed.
 
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{Advice, EntryKind, Error, ErrorKind, Instant, Result, Revision, Slot};
+use boswell_model::{
+    Advice, EntryId, EntryKind, Error, ErrorKind, Instant, Result, Revision, Slot,
+};
 
 use crate::{Draft, Expected, Modified, Parent, Planned, Step, unsupported};
 
@@ -171,7 +173,8 @@ fn by_id(work: &Work<'_>, drafts: &[Draft]) -> Result<Known> {
     for (number, draft) in drafts.iter().enumerate() {
         let found = draft
             .id
-            .as_deref()
+            .as_ref()
+            .map(EntryId::as_str)
             .filter(|id| !id.starts_with('#'))
             .and_then(|id| work.view().log.find(id));
         let Some(slot) = found else { continue };
@@ -179,7 +182,7 @@ fn by_id(work: &Work<'_>, drafts: &[Draft]) -> Result<Known> {
             count += 1;
             continue;
         }
-        let id = draft.id.as_deref().unwrap_or_default();
+        let id = draft.id.as_ref().map(EntryId::as_str).unwrap_or_default();
         return Err(Error::new(
             ErrorKind::Conflict,
             format!(
@@ -201,7 +204,7 @@ fn same(work: &Work<'_>, slot: Slot, draft: &Draft) -> Result<bool> {
         return Ok(false);
     };
     let label = view.log.label(slot);
-    let id = draft.id.as_deref().unwrap_or(&label);
+    let id = draft.id.as_ref().map(EntryId::as_str).unwrap_or(&label);
     let at = draft.at.or(head.instant()).unwrap_or_else(|| work.now());
     let place = MessagePosition {
         session: work.id(),
@@ -218,7 +221,7 @@ fn check_parents(work: &Work<'_>, drafts: &[Draft]) -> Result<()> {
     let mut last = log
         .slots()
         .next_back()
-        .map(|slot| log.label(slot).into_owned());
+        .map(|slot| EntryId::from(log.label(slot).as_ref()));
     for draft in drafts {
         let fits = match &draft.parent {
             Parent::Tip => true,
@@ -251,7 +254,7 @@ fn encode_all(work: &mut Work<'_>, drafts: &[Draft], already: usize) -> Result<R
     );
     let mut rows = Vec::new();
     for (number, draft) in drafts.iter().enumerate() {
-        let id = draft.id.clone().unwrap_or_else(|| next.to_string());
+        let id = (draft.id.as_ref()).map_or_else(|| next.to_string(), ToString::to_string);
         work.entries.push(id.clone());
         if number < already {
             continue;

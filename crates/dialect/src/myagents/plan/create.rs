@@ -18,7 +18,7 @@ pub(super) fn plan(
     id_source: &dyn IdSource,
 ) -> Result<Planned> {
     let mut index = IndexFile::load(files)?;
-    let session = new.id.clone().unwrap_or_else(|| id_source.uuid_v4());
+    let session = (new.id.as_ref()).map_or_else(|| id_source.uuid_v4(), ToString::to_string);
     is_free(files, &index, &session)?;
     let now = id_source.now();
     let named = new.title.as_deref().map(one_line).transpose()?;

@@ -37,11 +37,11 @@ pub(super) fn plan(mut work: Work<'_>, at: Tip, new: &NewSession) -> Result<Plan
     let id = new
         .id
         .clone()
-        .unwrap_or_else(|| work.asked.id_source.uuid_v4());
-    is_free(work.asked.files, &work.index, &id)?;
+        .unwrap_or_else(|| work.asked.id_source.uuid_v4().into());
+    is_free(work.asked.files, &work.index, id.as_str())?;
     let count = at.slot().map_or(0, |slot| slot.index() + 1);
     let source = work.index.row(work.id());
-    let mut row = base(&work, source.as_ref(), &id, new)?;
+    let mut row = base(&work, source.as_ref(), id.as_str(), new)?;
     if let Some(origin) = origin(&work, source.as_ref(), count)? {
         row.set("forkFrom", origin)?;
     } else if source.is_some() {
@@ -50,13 +50,13 @@ pub(super) fn plan(mut work: Work<'_>, at: Tip, new: &NewSession) -> Result<Plan
     }
     work.stats(count)?.write(&mut row)?;
     set_or_remove(&mut row, "lastMessagePreview", work.preview(count)?)?;
-    let rows = copied(&mut work, &id, count)?;
+    let rows = copied(&mut work, id.as_str(), count)?;
     if !rows.is_empty() {
-        work.steps.push(Step::put(key_of(&id), rows));
+        work.steps.push(Step::put(key_of(id.as_str()), rows));
     }
-    work.index.put(&id, row);
+    work.index.put(id.as_str(), row);
     let title = format!("fork {count} rows of {} into {id}", work.id());
-    work.session = Some(id);
+    work.session = Some(id.to_string());
     work.finish_index_first("fork", &title)
 }
 

@@ -16,7 +16,7 @@ mod reindex;
 mod rewind;
 mod transcript;
 
-use boswell_model::Result;
+use boswell_model::{Result, SessionId};
 
 use crate::{
     Capability, EditRequest, Files, IdSource, LockSpec, PlanInput, Planned, SessionLocation,
@@ -44,7 +44,7 @@ pub(crate) fn plans(operation: Capability) -> bool {
 pub(crate) fn locks(location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
     let mut ids = vec![location.id.as_str()];
     if let EditRequest::Fork { new, .. } = request {
-        ids.extend(new.id.as_deref());
+        ids.extend(new.id.as_ref().map(SessionId::as_str));
     }
     ids.sort_unstable();
     ids.dedup();
@@ -86,7 +86,7 @@ pub(crate) fn plan(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Plann
 /// Returns the locks for a request on the whole store.
 pub(crate) fn store_locks(request: &StoreRequest) -> Vec<LockSpec> {
     let session = match request {
-        StoreRequest::Create(new) => new.id.as_deref(),
+        StoreRequest::Create(new) => new.id.as_ref().map(SessionId::as_str),
         _ => None,
     };
     let transcript = session.map(|of| LockSpec::AgentMkdir {

@@ -68,9 +68,7 @@ pub(super) fn doubled(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()>
     let mut renamed: HashMap<Symbol, String> = HashMap::new();
     let mut places: HashMap<Symbol, usize> = HashMap::new();
     for (slot, head) in entries.all() {
-        let above = head
-            .parent
-            .and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
+        let above = head.parent.and_then(|parent| renamed.get(&parent).cloned());
         let mut duplicate = None;
         if let Some(id) = head.id {
             let known = *first.entry(id).or_insert(slot);
@@ -78,12 +76,12 @@ pub(super) fn doubled(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()>
                 duplicate = Some(id);
             }
         }
-        let Some(owner) = duplicate.or(above.as_ref().map(|(parent, _)| *parent)) else {
+        let Some(owner) = duplicate.or(above.as_ref().and(head.parent)) else {
             continue;
         };
         let new = duplicate.map(|_| entries.new_id());
-        let above = above.as_ref().map(|(_, id)| id.as_str());
-        let record = relinked(&entries.view.payload(slot)?, above, new.as_deref())?;
+        let payload = entries.view.payload(slot)?;
+        let record = relinked(&payload, above.as_deref(), new.as_deref())?;
         renamed.extend(duplicate.zip(new));
         let place = *places.entry(owner).or_insert_with(|| {
             let does = "give it an id of its own, and let what follows it follow that".to_owned();

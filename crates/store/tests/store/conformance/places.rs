@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use boswell_dialect::by_name;
-use boswell_store::Store;
 use boswell_store::backend::LogBackend;
 use boswell_store::disk::{Disk, MemoryDisk};
+use boswell_store::{Home, Store, WritableStore};
 use boswell_testkit::conformance::{Failure, WritePlace};
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use boswell_testkit::fault_disk::FaultDisk;
@@ -30,9 +30,11 @@ impl Folder {
 }
 
 impl WritePlace for Folder {
-    fn store(&self) -> Store {
+    fn store(&self) -> WritableStore {
         let disk = Arc::new(boswell_store::disk::RealDisk);
-        Store::open_on(disk, id_source(), self.0.path().join("home")).unwrap()
+        Home::on(disk, id_source(), self.0.path().join("home"))
+            .sessions()
+            .unwrap()
     }
 }
 
@@ -46,8 +48,10 @@ impl Memory {
 }
 
 impl WritePlace for Memory {
-    fn store(&self) -> Store {
-        Store::open_on(Arc::clone(&self.0), id_source(), "/boswell").unwrap()
+    fn store(&self) -> WritableStore {
+        Home::on(Arc::clone(&self.0), id_source(), "/boswell")
+            .sessions()
+            .unwrap()
     }
 }
 
@@ -68,13 +72,15 @@ impl Forgetful {
 }
 
 impl WritePlace for Forgetful {
-    fn store(&self) -> Store {
+    fn store(&self) -> WritableStore {
         let disk = self.disk.lock().unwrap().clone();
         let disk: Arc<dyn Disk> = match self.interrupted {
             Some(seed) => FaultDisk::new(Arc::new(disk), seed).disk(),
             None => Arc::new(disk),
         };
-        Store::open_on(disk, id_source(), PathBuf::from("/home/b")).unwrap()
+        Home::on(disk, id_source(), PathBuf::from("/home/b"))
+            .sessions()
+            .unwrap()
     }
 
     fn crash(&self) {
@@ -117,10 +123,11 @@ impl Rows {
 }
 
 impl WritePlace for Rows {
-    fn store(&self) -> Store {
+    fn store(&self) -> WritableStore {
         let own = by_name("boswell").unwrap();
         let logs = (self.through)(self.rows.clone());
-        Store::on(own, Arc::new(self.rows.clone()), "rows").writable_in(logs, id_source())
+        let store = Store::on(own, Arc::new(self.rows.clone()), "rows");
+        WritableStore::on_logs(store, logs, id_source())
     }
 
     fn crash(&self) {

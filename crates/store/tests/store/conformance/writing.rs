@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use boswell_dialect::EditRequest;
+use boswell_store::disk::SystemIds;
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::locks::Owner;
 use boswell_store::operations::Runner;
-use boswell_store::system_ids::SystemIds;
 use boswell_store::{Draft, ErrorKind, NewSession};
 use boswell_testkit::conformance::{WritePlace, backend_writes};
 use boswell_testkit::rows::Commit;

@@ -1,17 +1,15 @@
 //! Titles, copies, imports, notes, memory pages, new sessions and attachments.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use boswell_dialect::{Depth, EditRequest, NewSession};
 use boswell_model::json::Json;
-use boswell_store::attachments::Attachments;
-use boswell_store::blobs::Blobs;
+use boswell_store::blobs::Attachments;
 use boswell_store::notes::NoteKind;
 use boswell_store::operations::{ImportLimits, KeepWhich};
 use boswell_store::{Draft, Outcome, Wait};
 
-use super::{Case, HOME, OWN, PROJECT, Place, STORE, files, nothing, session};
+use super::{Case, OWN, PROJECT, Place, STORE, files, nothing, session};
 
 #[test]
 fn a_title_in_an_agents_log_is_durable_when_it_says_so() {
@@ -202,11 +200,7 @@ fn a_new_session_a_fork_and_a_tag_are_durable_when_they_say_so() {
 #[test]
 fn an_attachment_is_durable_when_it_says_so() {
     fn attachments(place: &Place) -> Attachments {
-        Attachments::new(Blobs::new(
-            Arc::clone(&place.disk),
-            Path::new(HOME),
-            &place.id_source.hex16(),
-        ))
+        place.home().attachments()
     }
     let attach = |place: &Place| {
         let attachment = attachments(place).add(b"bytes", "a.txt", None, place.id_source.now())?;

@@ -251,7 +251,7 @@ fn a_new_session_has_every_field_that_theirs_is_born_with() {
         "Go writes no newline at the end"
     );
     let taken = NewSession {
-        id: Some(ids[0].clone()),
+        id: Some(ids[0].as_str().into()),
         ..NewSession::in_project("/x")
     };
     assert_eq!(
@@ -263,7 +263,7 @@ fn a_new_session_has_every_field_that_theirs_is_born_with() {
     );
     for bad in ["index", "../x", "-rf", "A1B2C3D4E5F67890", ""] {
         let new = NewSession {
-            id: Some(bad.to_owned()),
+            id: Some(bad.into()),
             ..NewSession::in_project("/x")
         };
         let refused = place

@@ -260,7 +260,7 @@ fn a_new_session_is_a_header_and_a_row_in_the_index() {
         (Some("--x"), Some("a/b")),
     ] {
         let new = NewSession {
-            id: id.map(str::to_owned),
+            id: id.map(str::to_owned).map(Into::into),
             backend: backend.map(str::to_owned),
             ..NewSession::in_project(CWD)
         };

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use boswell_dialect::{Depth, EditRequest, NewSession, SessionLocation, StoreRequest, by_name};
 use boswell_model::{Result, SessionMeta, Tip};
 use boswell_store::backend::FsBackend;
+use boswell_store::disk::IdSource;
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::locks::Owner;
 use boswell_store::operations::{Executed, Runner};
-use boswell_store::system_ids::IdSource;
-use boswell_store::{Store, Wait};
+use boswell_store::{Home, Store, Wait, WritableStore};
 use boswell_testkit::files::Batch;
 use boswell_testkit::ids::SeededIds;
 use serde_json::Value;
@@ -20,7 +20,7 @@ use serde_json::Value;
 pub(crate) struct Place {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) root: PathBuf,
-    pub(crate) store: Store,
+    pub(crate) store: WritableStore,
     pub(crate) runner: Runner,
 }
 
@@ -29,11 +29,11 @@ impl Place {
         let id_source: Arc<dyn IdSource> = Arc::new(SeededIds::new(seed));
         let (root, home) = (folder.join("store"), folder.join("home"));
         let backend = Arc::new(FsBackend::on(Arc::clone(&disk), &root));
-        let store = Store::on(by_name(dialect).unwrap(), backend, &root).writable(
-            Arc::clone(&disk),
-            Arc::clone(&id_source),
-            home.join("locks"),
-        );
+        let store = Home::on(Arc::clone(&disk), Arc::clone(&id_source), &home).writable(Store::on(
+            by_name(dialect).unwrap(),
+            backend,
+            &root,
+        ));
         let owner = Owner {
             pid: 4242,
             program: "test".into(),

@@ -7,9 +7,9 @@ use std::time::Duration;
 use boswell_dialect::{Draft, EditRequest};
 use boswell_store::Wait;
 use boswell_store::disk::RealDisk;
+use boswell_store::disk::SystemIds;
 use boswell_store::locks::Owner;
 use boswell_store::operations::Runner;
-use boswell_store::system_ids::SystemIds;
 use boswell_testkit::peer;
 use serde_json::json;
 

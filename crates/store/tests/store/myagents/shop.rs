@@ -8,7 +8,7 @@ use boswell_model::{Revision, Slot, Tip};
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::disk::{ProcessState, Processes};
 use boswell_store::operations::{Executed, Runner};
-use boswell_store::{Error, NewSession, Store};
+use boswell_store::{Error, Home, NewSession, Store, WritableStore};
 use boswell_testkit::jsonl;
 use boswell_testkit::make::myagents::{self, MyAgentsShape};
 use serde_json::Value;
@@ -72,16 +72,13 @@ impl Shop {
         }
     }
 
-    pub(crate) fn store(&self) -> Store {
+    pub(crate) fn store(&self) -> WritableStore {
         self.store_on(Arc::new(RealDisk))
     }
 
-    pub(crate) fn store_on(&self, disk: Arc<dyn Disk>) -> Store {
-        Store::in_folder(&MyAgents, self.place.root()).writable(
-            disk,
-            self.place.id_source.clone(),
-            self.place.home().join("locks"),
-        )
+    pub(crate) fn store_on(&self, disk: Arc<dyn Disk>) -> WritableStore {
+        Home::on(disk, self.place.id_source.clone(), self.place.home())
+            .writable(Store::in_folder(&MyAgents, self.place.root()))
     }
 
     pub(crate) fn runner(&self) -> Runner {

@@ -8,10 +8,10 @@ use boswell_store::disk::RealDisk;
 use boswell_store::locks::Owner;
 use boswell_store::model::json::Json;
 use boswell_store::operations::Runner;
-use boswell_store::writer::{Parent, Visibility};
+use boswell_store::writer::{AssistantMessage, Parent, Visibility};
 use boswell_store::{
-    AssistantMessage, Body, Draft, Durability, Expect, NewSession, Outcome, Part, Session,
-    SessionWriter, Store,
+    Body, Draft, Durability, Expect, Home, NewSession, Outcome, Part, Session, SessionWriter,
+    Store, WritableStore,
 };
 
 use crate::counting::Counting;
@@ -23,7 +23,7 @@ pub(super) struct Made {
     pub(super) session: Session,
 }
 
-type Act = fn(&Store, &SessionWriter) -> boswell_store::Result<()>;
+type Act = fn(&WritableStore, &SessionWriter) -> boswell_store::Result<()>;
 
 fn talk(writer: &SessionWriter) -> boswell_store::Result<()> {
     writer.append(Draft::user("why is the build red?").with_id("u1"))?;
@@ -72,7 +72,7 @@ const ACTS: &[(&str, Act)] = &[
     ("below an entry", |_, writer| {
         talk(writer)?;
         writer
-            .append(Draft::user("otherwise").below(Parent::Entry("a1".to_owned())))
+            .append(Draft::user("otherwise").below(Parent::Entry("a1".into())))
             .map(drop)
     }),
     ("branch", |_, writer| {
@@ -86,7 +86,7 @@ const ACTS: &[(&str, Act)] = &[
     }),
     ("branch with summary", |_, writer| {
         talk(writer)?;
-        writer.branch_with_summary(Some("u1"), "tried the rule")?;
+        writer.branch_with_summary(Some(&"u1".into()), "tried the rule")?;
         writer.append(Draft::user("now differently")).map(drop)
     }),
     ("branch with summary from the root", |_, writer| {
@@ -112,7 +112,7 @@ const ACTS: &[(&str, Act)] = &[
         talk(writer)?;
         let label = |target: &str, label: Option<&str>| {
             Draft::new(Body::Label {
-                target: target.to_owned(),
+                target: target.into(),
                 label: label.map(str::to_owned),
             })
         };
@@ -202,13 +202,14 @@ const ACTS: &[(&str, Act)] = &[
 ];
 
 /// Opens a store of a flavour. `start` differs for each opening, so that no id is created twice.
-pub(super) fn open_as(dialect: &str, home: &Path, start: u64) -> Store {
+pub(super) fn open_as(dialect: &str, home: &Path, start: u64) -> WritableStore {
     let (disk, id_source) = (Arc::new(RealDisk), Arc::new(Counting::from(start)));
     if dialect == "boswell" {
-        return Store::open_on(disk, id_source, home).unwrap();
+        return Home::on(disk, id_source, home).sessions().unwrap();
     }
     let dialect = boswell_dialect::by_name(dialect).unwrap();
-    Store::in_folder(dialect, home).writable(disk, id_source, home.with_file_name("locks"))
+    let parent = home.parent().unwrap();
+    Home::on(disk, id_source, parent).writable(Store::in_folder(dialect, home))
 }
 
 pub(super) fn make_all(dialect: &str, home: &Path) -> Vec<Made> {
@@ -292,7 +293,7 @@ const V1: &str = concat!(
 
 /// Returns sessions changed by plans: migrated, forked before that, moved, and titled in the
 /// header.
-fn planned(store: &Store, home: &Path) -> Vec<Made> {
+fn planned(store: &WritableStore, home: &Path) -> Vec<Made> {
     let id_source: Arc<Counting> = Arc::new(Counting::from(1 << 40));
     let runner = Runner::new(
         Arc::new(RealDisk),

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use boswell_model::Instant;
 use boswell_store::Wait;
+use boswell_store::disk::{Clock, IdSource};
 use boswell_store::disk::{Disk, OpenMode, RealDisk, StatKind};
 use boswell_store::locks::Owner;
 use boswell_store::model::SessionRef;
 use boswell_store::operations::Runner;
-use boswell_store::system_ids::{Clock, IdSource};
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 /// A clock that is set by the test, and ids that count up.

@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering;
 
 use boswell_dialect::Step;
 use boswell_store::ErrorKind;
+use boswell_store::disk::Clock;
 use boswell_store::disk::{Disk, OpenMode, RealDisk};
 use boswell_store::model::SessionRef;
 use boswell_store::notes::{Note, NoteKind, Notes};
 use boswell_store::operations::Runner;
-use boswell_store::system_ids::Clock;
 use boswell_store::vault::{Reason, Retention};
 use boswell_testkit::disk;
 

@@ -1,11 +1,11 @@
 //! Iterates over entries from both ends, by branch and by page.
 
-use boswell_store::model::EntryKind;
+use boswell_store::model::{EntryId, EntryKind};
 use boswell_store::session::Entry;
-use boswell_store::{Draft, ErrorKind, NewSession, Result, Session, Store};
+use boswell_store::{Draft, ErrorKind, Home, NewSession, Result, Session};
 
 fn session() -> Session {
-    let store = Store::in_memory().unwrap();
+    let store = Home::in_memory().unwrap().sessions().unwrap();
     let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
     writer.append(Draft::user("why?").with_id("ask")).unwrap();
     writer.append(Draft::assistant("no").with_id("no")).unwrap();
@@ -17,7 +17,7 @@ fn session() -> Session {
 }
 
 /// Returns the ids of messages; the header and the moved leaf have random ids.
-fn ids(entries: impl Iterator<Item = Result<Entry>>) -> Vec<String> {
+fn ids(entries: impl Iterator<Item = Result<Entry>>) -> Vec<EntryId> {
     entries
         .map(Result::unwrap)
         .filter(|entry| matches!(entry.kind, EntryKind::User | EntryKind::Assistant))
@@ -47,13 +47,15 @@ fn pages_follow_each_other_and_end() {
     let mut paged = Vec::new();
     let mut after = None;
     loop {
-        let page = session.entries_after(after.as_deref(), 2).unwrap();
+        let page = session.entries_after(after.as_ref(), 2).unwrap();
         let Some(last) = page.last() else { break };
         after = Some(last.id.clone());
         paged.extend(page.into_iter().map(|entry| entry.id));
     }
-    let whole: Vec<String> = session.entries().map(|entry| entry.unwrap().id).collect();
+    let whole: Vec<EntryId> = session.entries().map(|entry| entry.unwrap().id).collect();
     assert_eq!(paged, whole);
-    let missing = session.entries_after(Some("nowhere"), 2).unwrap_err();
+    let missing = session
+        .entries_after(Some(&"nowhere".into()), 2)
+        .unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotFound);
 }

@@ -1,7 +1,7 @@
 //! Followers that start behind a revision.
 
 use boswell_store::disk::durable;
-use boswell_store::model::Revision;
+use boswell_store::model::{EntryId, Revision};
 use boswell_store::session::NewEntry;
 use boswell_store::{Draft, Follower};
 
@@ -29,7 +29,7 @@ fn a_follower_goes_on_behind_any_revision_that_was_given() {
         let text: Revision = entry.revision.to_string().parse().unwrap();
         let mut follower = Follower::since(&lab.store, "a", &text).unwrap();
         let rest = follower.poll().unwrap().entries;
-        let ids = |entries: &[NewEntry]| -> Vec<Option<String>> {
+        let ids = |entries: &[NewEntry]| -> Vec<Option<EntryId>> {
             entries.iter().map(|it| it.id.clone()).collect()
         };
         assert_eq!(ids(&rest), ids(&handed_out.entries[nth + 1..]));

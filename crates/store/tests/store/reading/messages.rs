@@ -1,12 +1,10 @@
 //! Appended entries are read back as the messages of a context.
 
-use std::sync::Arc;
-
-use boswell_store::disk::RealDisk;
 use boswell_store::model::json::Json;
-use boswell_store::system_ids::SystemIds;
+use boswell_store::writer::AssistantMessage;
 use boswell_store::{
-    AssistantMessage, Body, ChatMessage, Draft, ErrorKind, NewSession, Part, Role, Session, Store,
+    Body, ChatMessage, Draft, ErrorKind, Home, NewSession, Part, Role, Session, Store,
+    WritableStore,
 };
 
 fn text(text: &str) -> Part {
@@ -68,7 +66,7 @@ fn draft(message: &ChatMessage) -> Draft {
     }
 }
 
-fn written(store: &Store) -> Session {
+fn written(store: &WritableStore) -> Session {
     let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
     for message in conversation() {
         writer.append(draft(&message)).unwrap();
@@ -78,7 +76,7 @@ fn written(store: &Store) -> Session {
 
 #[test]
 fn what_was_appended_is_what_is_read() {
-    let session = written(&Store::in_memory().unwrap());
+    let session = written(&Home::in_memory().unwrap().sessions().unwrap());
     assert_eq!(session.messages().unwrap(), conversation());
 }
 
@@ -87,11 +85,8 @@ fn agents_sessions_give_the_same_messages() {
     for name in ["pi", "omp", "xcsh", "claude"] {
         let folder = tempfile::tempdir().unwrap();
         let dialect = boswell_dialect::by_name(name).unwrap();
-        let store = Store::in_folder(dialect, folder.path().join("agent")).writable(
-            Arc::new(RealDisk),
-            Arc::new(SystemIds),
-            folder.path().join("locks"),
-        );
+        let store = Store::in_folder(dialect, folder.path().join("agent"));
+        let store = Home::at(folder.path()).writable(store);
         assert_eq!(
             written(&store).messages().unwrap(),
             conversation(),
@@ -102,7 +97,7 @@ fn agents_sessions_give_the_same_messages() {
 
 #[test]
 fn a_compaction_is_read_as_its_summary_and_what_it_kept() {
-    let store = Store::in_memory().unwrap();
+    let store = Home::in_memory().unwrap().sessions().unwrap();
     let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
     writer.append(Draft::user("one")).unwrap();
     let kept = writer.append(Draft::assistant("two")).unwrap();
@@ -123,7 +118,7 @@ fn a_compaction_is_read_as_its_summary_and_what_it_kept() {
 
 #[test]
 fn a_part_that_only_its_agent_knows_is_read_as_json_and_not_written() {
-    let store = Store::in_memory().unwrap();
+    let store = Home::in_memory().unwrap().sessions().unwrap();
     let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
     let native = br#"{"type":"message","message":{"role":"user","content":[{"type":"smell"}]}}"#;
     writer

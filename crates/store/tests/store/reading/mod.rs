@@ -13,27 +13,28 @@ mod switch;
 use std::path::Path;
 use std::sync::Arc;
 
+use boswell_store::disk::SystemIds;
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
-use boswell_store::system_ids::SystemIds;
-use boswell_store::{Draft, NewSession, SessionWriter, Store};
+use boswell_store::{Draft, Home, NewSession, SessionWriter, WritableStore};
 
 use counting_disk::BytesRead;
 
 struct Lab {
     folder: tempfile::TempDir,
     reads: Arc<BytesRead>,
-    store: Store,
+    store: WritableStore,
 }
 
 impl Lab {
     fn new() -> Lab {
         let folder = tempfile::tempdir().unwrap();
         let reads = Arc::new(BytesRead::default());
-        let store = Store::open_on(
+        let store = Home::on(
             reads.disk(),
             Arc::new(SystemIds),
             folder.path().join("home"),
         )
+        .sessions()
         .unwrap();
         Lab {
             folder,
@@ -43,8 +44,10 @@ impl Lab {
     }
 
     /// Opens the same store without the counting, as another process would.
-    fn other(&self) -> Store {
-        Store::open(self.folder.path().join("home")).unwrap()
+    fn other(&self) -> WritableStore {
+        Home::at(self.folder.path().join("home"))
+            .sessions()
+            .unwrap()
     }
 
     /// Creates a session with an id and this many entries.

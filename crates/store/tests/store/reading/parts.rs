@@ -1,14 +1,11 @@
 //! Parts that were read can be written again, and are read again as the same parts.
 
-use std::sync::Arc;
-
-use boswell_store::disk::RealDisk;
 use boswell_store::model::json::Json;
 use boswell_store::model::{EntryKind, View};
-use boswell_store::system_ids::SystemIds;
+use boswell_store::writer::{AssistantMessage, MediaSource, ToolInput};
 use boswell_store::{
-    AssistantMessage, Body, ChatMessage, Draft, ErrorKind, MediaSource, NewSession, Part, Role,
-    Session, Store, ToolInput,
+    Body, ChatMessage, Draft, ErrorKind, Home, NewSession, Part, Role, Session, Store,
+    WritableStore,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -125,7 +122,7 @@ fn draft(message: &ChatMessage) -> Draft {
     }
 }
 
-fn written(store: &Store, messages: &[ChatMessage]) -> Session {
+fn written(store: &WritableStore, messages: &[ChatMessage]) -> Session {
     let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
     for message in messages {
         writer.append(draft(message)).unwrap();
@@ -164,7 +161,7 @@ fn shown(message: &ChatMessage) -> Vec<Part> {
     shown
 }
 
-fn check(store: &Store, messages: &[ChatMessage]) -> Result<(), TestCaseError> {
+fn check(store: &WritableStore, messages: &[ChatMessage]) -> Result<(), TestCaseError> {
     let first = written(store, messages);
     prop_assert_eq!(&first.messages().unwrap(), messages);
     let parts: Vec<_> = views(&first).into_iter().map(|view| view.parts).collect();
@@ -177,13 +174,9 @@ fn check(store: &Store, messages: &[ChatMessage]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn in_folder(name: &str, folder: &std::path::Path) -> Store {
+fn in_folder(name: &str, folder: &std::path::Path) -> WritableStore {
     let dialect = boswell_dialect::by_name(name).unwrap();
-    Store::in_folder(dialect, folder.join("agent")).writable(
-        Arc::new(RealDisk),
-        Arc::new(SystemIds),
-        folder.join("locks"),
-    )
+    Home::at(folder).writable(Store::in_folder(dialect, folder.join("agent")))
 }
 
 proptest! {
@@ -191,7 +184,7 @@ proptest! {
 
     #[test]
     fn parts_of_our_own_sessions_can_be_written_again(rounds in vec(round(), 1..4)) {
-        check(&Store::in_memory().unwrap(), &conversation(rounds))?;
+        check(&Home::in_memory().unwrap().sessions().unwrap(), &conversation(rounds))?;
     }
 }
 
@@ -216,7 +209,7 @@ fn free_text_for_a_tool_becomes_an_object_once() {
         ChatMessage::new(Role::Assistant, vec![Part::Call { id, name, input }])
     };
     let read = |messages: &[ChatMessage]| {
-        let mut read = written(&Store::in_memory().unwrap(), messages)
+        let mut read = written(&Home::in_memory().unwrap().sessions().unwrap(), messages)
             .messages()
             .unwrap();
         // What the store says for a tool that never answered.

@@ -25,7 +25,7 @@ fn saves_after_a_switch_go_on_where_the_stored_messages_end() {
             .tree()
             .parent(slot)
             .map(|p| session.log().label(p).into_owned()),
-        new.cursor.leaf
+        new.cursor.leaf.clone().map(String::from)
     );
     let again = new
         .writer

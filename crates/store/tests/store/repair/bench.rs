@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{Confidence, Dialect, SessionLocation};
-use boswell_store::Store;
 use boswell_store::disk::RealDisk;
 use boswell_store::locks::Owner;
 use boswell_store::operations::Runner;
 use boswell_store::repair::{RepairRequest, Repaired};
+use boswell_store::{Home, Store, WritableStore};
 use boswell_testkit::Made;
 use boswell_testkit::ids::SeededIds;
 
 pub(crate) struct Bench {
     pub(crate) folder: tempfile::TempDir,
-    pub(crate) store: Store,
+    pub(crate) store: WritableStore,
     pub(crate) runner: Runner,
     pub(crate) path: PathBuf,
     id: String,
@@ -46,11 +46,8 @@ impl Bench {
         let (root, home) = (folder.path().join("store"), folder.path().join("home"));
         std::fs::write(&path, bytes).unwrap();
         let id_source = Arc::new(SeededIds::new(1));
-        let store = Store::in_folder(dialect, &root).writable(
-            Arc::new(RealDisk),
-            id_source.clone(),
-            home.join("locks"),
-        );
+        let store = Home::on(Arc::new(RealDisk), id_source.clone(), &home)
+            .writable(Store::in_folder(dialect, &root));
         let runner = Runner::new(Arc::new(RealDisk), &home, id_source, Owner::this("test"));
         let key = path
             .strip_prefix(&root)

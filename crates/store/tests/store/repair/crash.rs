@@ -11,7 +11,7 @@ use boswell_store::disk::durable;
 use boswell_store::locks::Owner;
 use boswell_store::operations::{RecoveryOutcome, Runner};
 use boswell_store::repair::RepairRequest;
-use boswell_store::{Store, Wait};
+use boswell_store::{Home, Store, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, everywhere};
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::ids::SeededIds;
@@ -57,11 +57,8 @@ fn runner(disk: &CrashDisk) -> Runner {
 
 fn repair(disk: &CrashDisk) -> bool {
     let backend = Arc::new(FsBackend::on(Arc::new(disk.clone()), ROOT));
-    let store = Store::on(&Pi::PI, backend, ROOT).writable(
-        Arc::new(disk.clone()),
-        Arc::new(SeededIds::new(2)),
-        "/home/locks",
-    );
+    let home = Home::on(Arc::new(disk.clone()), Arc::new(SeededIds::new(2)), "/home");
+    let store = home.writable(Store::on(&Pi::PI, backend, ROOT));
     let Ok(location) = store.find(&session().0.id) else {
         return false;
     };

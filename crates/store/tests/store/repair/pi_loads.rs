@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use boswell_dialect::pi::Pi;
 use boswell_dialect::{Confidence, Depth, Repairer};
 use boswell_model::Flags;
-use boswell_store::Store;
+use boswell_store::WritableStore;
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::pi;
 use boswell_testkit::{Rng, corpus};
@@ -102,7 +102,7 @@ fn pi_loads_every_repaired_session_with_the_whole_tree() {
 }
 
 /// Returns how many entries boswell finds in a file, and how many it reports as reachable by pi.
-fn told(store: &Store, file: &Path) -> (usize, usize) {
+fn told(store: &WritableStore, file: &Path) -> (usize, usize) {
     let key = file.strip_prefix(store.root()).unwrap().to_str().unwrap();
     let listed = store.list().unwrap().sessions;
     let location = listed

@@ -1,5 +1,6 @@
 //! Appends, batches, compactions and forks, each compared with the reference.
 
+use boswell_store::model::EntryId;
 use boswell_store::writer::{Parent, Visibility};
 use boswell_store::{Draft, Durability, ErrorKind, Expect, NewSession};
 
@@ -105,7 +106,7 @@ impl Run {
         let receipt = result.unwrap();
         let parent = self.reference.tip();
         self.reference.add(
-            &receipt.entry,
+            receipt.entry.as_str(),
             parent,
             What::Compaction {
                 summary: summary.to_owned(),
@@ -158,7 +159,10 @@ impl Run {
             visible: Visibility::WithFirstAnswer,
             ..NewSession::default()
         };
-        let fork = self.store.fork(ID, at.as_deref(), new).unwrap();
+        let fork = self
+            .store
+            .fork(ID, at.as_deref().map(EntryId::from).as_ref(), new)
+            .unwrap();
         let picture = Picture::of(&fork.session().unwrap());
         let (path, wanted) = (source.path(), source.picture());
         assert_eq!(picture.context, wanted.context);

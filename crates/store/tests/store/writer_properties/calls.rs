@@ -1,6 +1,7 @@
 //! The random calls: how they are generated, and what they write.
 
-use boswell_store::{AssistantMessage, Body, Draft};
+use boswell_store::writer::AssistantMessage;
+use boswell_store::{Body, Draft};
 use proptest::prelude::*;
 
 use super::{ANSWERING, Call, Place, Said, What};

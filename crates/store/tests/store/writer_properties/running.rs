@@ -1,5 +1,6 @@
 //! Runs each call on the writer and on the reference.
 
+use boswell_store::model::EntryId;
 use boswell_store::writer::Parent;
 use boswell_store::{Body, Draft, Durability, ErrorKind, Expect, Outcome, Wait};
 
@@ -43,7 +44,7 @@ impl Run {
                 let at = number.and_then(|number| self.pick(number));
                 let receipt = self
                     .writer
-                    .branch_with_summary(at.as_deref(), summary)
+                    .branch_with_summary(at.as_deref().map(EntryId::from).as_ref(), summary)
                     .unwrap();
                 self.appended(&receipt, at, What::Says("branchSummary", summary.clone()));
             }
@@ -65,7 +66,7 @@ impl Run {
             Call::Label(number, label) => {
                 let target = self.pick(*number).unwrap_or_else(|| "nothing".to_owned());
                 let draft = Draft::new(Body::Label {
-                    target: target.clone(),
+                    target: target.as_str().into(),
                     label: label.clone(),
                 });
                 match self.reference.get(&target) {
@@ -137,13 +138,13 @@ impl Run {
                 match self.reference.picture().leaf.filter(|_| *right) {
                     Some(leaf) => self.append(
                         Draft::new(body),
-                        Expect::Leaf(leaf),
+                        Expect::Leaf(leaf.into()),
                         Durability::Fsync,
                         tip,
                         what,
                     ),
                     None => {
-                        let other = Expect::Leaf("elsewhere".to_owned());
+                        let other = Expect::Leaf("elsewhere".into());
                         let result =
                             self.writer
                                 .append_with(Draft::new(body), other, Durability::Fsync);
@@ -154,7 +155,7 @@ impl Run {
             Call::Nowhere(said) => {
                 // The whole batch is refused, including its valid part.
                 let right = Draft::new(said.body().0);
-                let wrong = Draft::user("x").below(Parent::Entry("nothing".to_owned()));
+                let wrong = Draft::user("x").below(Parent::Entry("nothing".into()));
                 let result =
                     self.writer
                         .append_all(vec![right, wrong], Expect::Any, Durability::Fsync);

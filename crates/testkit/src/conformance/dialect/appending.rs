@@ -7,7 +7,7 @@ use boswell_model::json::{Json, Raw, Scanned};
 use boswell_model::{
     EntryKind, ErrorKind, Head, Instant, Interner, Part, SessionMeta, Span, SpanKind,
 };
-use boswell_store::{Session, Store};
+use boswell_store::{Session, WritableStore};
 
 use super::DialectRule::AppendedReadsBack;
 use super::{DialectSuite, Findings, facts};
@@ -147,7 +147,7 @@ fn span(len: usize) -> Span {
 }
 
 /// Checks a session that is created, written, branched, and read by another store on the same disk.
-fn written(store: &Store, findings: &mut Findings) {
+fn written(store: &WritableStore, findings: &mut Findings) {
     let created = store.create(NewSession::in_project("/proj"));
     let Some(writer) = findings.answer(AppendedReadsBack, "creating a session", created) else {
         return;
@@ -157,12 +157,12 @@ fn written(store: &Store, findings: &mut Findings) {
         let draft = match nth {
             1 => Draft::assistant(*text),
             // A child of the first entry: a branch.
-            2 => Draft::user(*text).below(Parent::Entry(entries[0].clone())),
+            2 => Draft::user(*text).below(Parent::Entry(entries[0].as_str().into())),
             _ => Draft::user(*text),
         };
         let receipt = writer.append(draft);
         match findings.answer(AppendedReadsBack, "appending", receipt) {
-            Some(receipt) => entries.push(receipt.entry),
+            Some(receipt) => entries.push(receipt.entry.to_string()),
             None => return,
         }
     }

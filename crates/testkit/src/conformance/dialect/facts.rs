@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use boswell_dialect::{Capability, Dialect, NewSession, Support};
 use boswell_model::{ErrorKind, Result};
-use boswell_store::Store;
 use boswell_store::backend::FsBackend;
 use boswell_store::disk::{Disk, MemoryDisk};
+use boswell_store::{Home, Store, WritableStore};
 
 use super::DialectRule::{AbsentPowerIsUnsupported, FactsAgreeWithPowers, IdsAreValid};
 use super::{DialectSuite, Findings};
@@ -31,12 +31,12 @@ pub(super) fn run(suite: &DialectSuite, findings: &mut Findings) {
 }
 
 /// Returns a writable store of the dialect on a disk in memory.
-pub(super) fn writable(dialect: &'static dyn Dialect) -> (Store, Arc<MemoryDisk>) {
+pub(super) fn writable(dialect: &'static dyn Dialect) -> (WritableStore, Arc<MemoryDisk>) {
     let memory = Arc::new(MemoryDisk::default());
     let disk: Arc<dyn Disk> = memory.clone();
     let backend = Arc::new(FsBackend::on(Arc::clone(&disk), "/root"));
     let ids = Arc::new(SeededIds::new(11));
-    let store = Store::on(dialect, backend, "/root").writable(disk, ids, "/home/locks");
+    let store = Home::on(disk, ids, "/home").writable(Store::on(dialect, backend, "/root"));
     (store, memory)
 }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use boswell_model::ErrorKind;
 use boswell_store::{
-    Body, Draft, Durability, Expect, Follower, NewSession, Receipt, SessionWriter, Store, Wait,
+    Body, Draft, Durability, Expect, Follower, NewSession, Receipt, SessionWriter, Wait,
+    WritableStore,
 };
 
 use super::super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
@@ -129,7 +130,7 @@ pub fn others_add(make: &MakePlace<'_>) {
             ok(follower.poll())
                 .entries
                 .into_iter()
-                .filter_map(|entry| entry.id),
+                .filter_map(|entry| entry.id.map(String::from)),
         );
     }
     let session = ok(place.store().session("s-1"));
@@ -222,7 +223,7 @@ pub fn conversations(make: &MakePlace<'_>) {
         Some("e1"),
         "and stands before it"
     );
-    ok(writer.branch_with_summary(Some("e2"), "went astray"));
+    ok(writer.branch_with_summary(Some(&"e2".into()), "went astray"));
     ok(writer.append(Draft::user("again").with_id("e5")));
     forked(&store);
     ok(writer.compact("all of it", "e5", 1_000));
@@ -237,11 +238,14 @@ pub fn conversations(make: &MakePlace<'_>) {
         switched.session.revision(),
         "a cursor is where the log ends"
     );
-    assert_eq!(switched.cursor.leaf.as_deref(), Some("f1"));
+    assert_eq!(
+        switched.cursor.leaf.as_ref().map(|id| id.as_str()),
+        Some("f1")
+    );
     ok(ok(store.writer("s-1", Wait::No)).append(Draft::user("the lease is free again")));
 }
 
-fn forked(store: &Store) {
+fn forked(store: &WritableStore) {
     let fork = ok(store.fork("s-1", None, NewSession::in_project("/proj").with_id("s-2")));
     ok(fork.append(Draft::user("in the fork").with_id("f1")));
     drop(fork);

@@ -34,9 +34,9 @@ fn row(number: usize) -> ConversationRow {
             ..ConversationSide::default()
         },
         name: format!("Name {}", number % 5),
-        hidden: (number % 11 == 0).then(|| "archived".to_owned()),
+        hidden: number.is_multiple_of(11).then(|| "archived".to_owned()),
         created: (group > 0).then(|| at(group as i64)),
-        last_active: (number % 6 > 0).then(|| at((number % 6) as i64)),
+        last_active: (!number.is_multiple_of(6)).then(|| at((number % 6) as i64)),
         messages: (group > 1).then_some(group as u64),
         bytes: (number % 3) as u64,
         ..ConversationRow::default()

@@ -34,13 +34,13 @@ macro_rules! id {
 }
 
 id!(
-    /// The id of a session.
-    SessionId,
+    /// The id of a session, checked.
+    SessionArgument,
     "session"
 );
 id!(
-    /// The id of an entry.
-    EntryId,
+    /// The id of an entry, checked.
+    EntryArgument,
     "entry"
 );
 
@@ -80,7 +80,7 @@ mod tests {
             "a1b2c3d4",
             "x_y",
         ] {
-            assert_eq!(SessionId::parse(text).unwrap().as_str(), text);
+            assert_eq!(SessionArgument::parse(text).unwrap().as_str(), text);
         }
     }
 
@@ -100,11 +100,11 @@ mod tests {
             &long,
         ] {
             assert_eq!(
-                SessionId::parse(bad).unwrap_err().kind(),
+                SessionArgument::parse(bad).unwrap_err().kind(),
                 ErrorKind::Invalid,
                 "{bad}"
             );
-            assert!(EntryId::parse(bad).is_err(), "{bad}");
+            assert!(EntryArgument::parse(bad).is_err(), "{bad}");
         }
     }
 }
