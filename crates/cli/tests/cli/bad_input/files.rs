@@ -226,7 +226,7 @@ fn a_file_that_only_looks_like_pi_is_read_as_unknown() {
         }));
         let refused = bench.run(["context", path]).ends(2);
         refused
-            .says("no dialect that boswell knows")
+            .says("the format of this file is not known")
             .says("hint: see its records");
     }
 }
