@@ -248,10 +248,7 @@ impl State {
                 }
                 None if is_first => {}
                 None => {
-                    let before = match self.roots.contains(&place.root) {
-                        true => LogBefore::Absent,
-                        false => LogBefore::Unlisted,
-                    };
+                    let before = self.before_added(&place);
                     let change = Change::Added(session.change());
                     self.remember(change, Some(place.clone()), Some(session.log(before)));
                 }
@@ -274,6 +271,14 @@ impl State {
             }
         }
         self.forget();
+    }
+
+    /// What is known of a log that was not seen before.
+    fn before_added(&self, place: &Place) -> LogBefore {
+        match self.roots.contains(&place.root) {
+            true => LogBefore::Absent,
+            false => LogBefore::Unlisted,
+        }
     }
 
     fn remember(&mut self, change: Change, place: Option<Place>, log: Option<ListedLog>) {

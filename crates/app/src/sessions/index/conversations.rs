@@ -10,7 +10,7 @@ use boswell_find::{
     ConversationChanges, ConversationRow, ConversationSide, ConversationTouches,
     ConversationUpdate, NewConversation, NotesState, SideName,
 };
-use boswell_model::{ErrorKind, Result, SessionRef};
+use boswell_model::{ErrorKind, Instant, Result, SessionRef};
 use boswell_store::links::Conversation;
 use boswell_store::store::{StoreId, Summary};
 
@@ -99,9 +99,20 @@ impl SessionIndex {
             overlay: NotesOverlay::default(),
             state: unread,
         });
+        self.write_touched(cx, &mut touches, &noted, as_of)
+    }
+
+    /// Works out the conversations that were touched and writes them down, a batch at a time.
+    fn write_touched(
+        &mut self,
+        cx: &RequestContext,
+        touches: &mut ConversationTouches,
+        noted: &Noted,
+        as_of: Option<Instant>,
+    ) -> Result<ConversationChanges> {
         let mut changes = ConversationChanges::default();
         let mut new = Vec::new();
-        for places in self.far(cx, &mut touches, &noted)?.chunks(BATCH) {
+        for places in self.far(cx, touches, noted)?.chunks(BATCH) {
             for place in places {
                 if let Some(front) = self.summary(cx, *place)? {
                     let alone = Conversation {
@@ -109,25 +120,25 @@ impl SessionIndex {
                         linked: Vec::new(),
                         dangling: Vec::new(),
                     };
-                    new.push(new_conversation(cx, alone, vec![*place], &noted));
+                    new.push(new_conversation(cx, alone, vec![*place], noted));
                 }
                 if let Some(entry) = self.entries.get_mut(*place) {
                     entry.let_go();
                 }
             }
-            self.put(cx, &mut touches, &mut new, &mut changes)?;
+            self.put(cx, touches, &mut new, &mut changes)?;
         }
-        let near = self.near(cx, &touches)?;
-        for part in worked_out(cx, near, &noted) {
+        let near = self.near(cx, touches)?;
+        for part in worked_out(cx, near, noted) {
             new.push(part);
             if new.len() == BATCH {
-                self.put(cx, &mut touches, &mut new, &mut changes)?;
+                self.put(cx, touches, &mut new, &mut changes)?;
             }
         }
         let last = (ConversationUpdate::Last(as_of), cx.now);
         let done = self
             .catalog
-            .put_conversations(&mut touches, &self.entries, &new, last)?;
+            .put_conversations(touches, &self.entries, &new, last)?;
         join(&mut changes, done);
         Ok(changes)
     }

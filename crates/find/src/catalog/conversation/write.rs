@@ -168,27 +168,33 @@ impl Writer<'_> {
                     name.means.id
                 ])?;
         }
-        let facts = new.row.pack();
         if touches.is_new {
-            return self.insert(*front, new, facts, Place::Free);
+            self.insert(*front, new, new.row.pack(), Place::Free)
+        } else {
+            self.replace(*front, new)
         }
+    }
+
+    /// Writes a row unless it stays as it is.
+    fn replace(&mut self, front: i64, new: &NewConversation) -> rusqlite::Result<()> {
+        let facts = new.row.pack();
         let before: Option<(Vec<u8>, i64)> = self
             .tx
             .prepare_cached("SELECT facts, notes FROM conversation WHERE id=?1")?
-            .query_row([*front], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([front], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         match before {
-            None => self.insert(*front, new, facts, Place::Free),
+            None => self.insert(front, new, facts, Place::Free),
             Some((bytes, notes)) if bytes == facts && notes == new.notes => Ok(()),
             // Another note need not change the row.
             Some((bytes, _)) if bytes == facts => self
                 .tx
                 .prepare_cached("UPDATE conversation SET notes=?2 WHERE id=?1")?
-                .execute([*front, new.notes])
+                .execute([front, new.notes])
                 .map(drop),
             Some(_) => {
-                remove_row(self.tx, *front, &mut self.count)?;
-                self.insert(*front, new, facts, Place::Taken)
+                remove_row(self.tx, front, &mut self.count)?;
+                self.insert(front, new, facts, Place::Taken)
             }
         }
     }
