@@ -52,14 +52,14 @@ pub struct AsyncWriter {
     queue: Arc<Queue>,
 }
 
-/// The answer to a call that is under way already. It need not be awaited for the call to happen.
+/// The result of a call that has already started. It need not be awaited for the call to happen.
 #[derive(Debug)]
 #[must_use = "an entry is acknowledged by the reply's value"]
 pub struct Reply<T> {
     answer: oneshot::Receiver<Result<T>>,
 }
 
-/// Entries that were handed to the system and may not be durable yet.
+/// Entries that were submitted and may not be durable yet.
 #[derive(Debug)]
 #[must_use = "an entry is acknowledged by `wait`, not by `submit`"]
 pub struct AsyncTicket {
@@ -67,16 +67,15 @@ pub struct AsyncTicket {
     runtime: Handle,
 }
 
-/// What has to wait for nobody's turn once its own has come: the waiting for the
-/// disk, and the answer.
+/// The part of a call that needs no order: waiting for the disk, and the reply.
 type Rest = Box<dyn FnOnce() + Send>;
 type Job = Box<dyn FnOnce() -> Rest + Send>;
 
 /// Calls in the order in which they were made.
 struct Queue {
-    /// None once the runtime has ended.
+    /// `None` after the runtime has ended.
     jobs: Mutex<Option<VecDeque<Job>>>,
-    /// Held while a call has its turn, so that a later one cannot overtake it on another thread.
+    /// Held while a call runs, so that a later one cannot overtake it on another thread.
     turn: Mutex<()>,
 }
 
@@ -90,7 +89,7 @@ impl std::fmt::Debug for Queue {
     }
 }
 
-/// The promise that a thread will look at the queue. A runtime that ends drops it unkept.
+/// A thread that will work on the queue. A runtime that ends drops it without running it.
 struct Worker {
     queue: Arc<Queue>,
     came: bool,
@@ -144,27 +143,28 @@ impl AsyncWriter {
         Ok(AsyncWriter::on(writer, runtime))
     }
 
-    /// Which session it writes to.
+    /// Returns the session that it writes to.
     pub fn reference(&self) -> &SessionRef {
         self.writer.reference()
     }
 
-    /// Where its log is.
+    /// Returns the path of its log.
     pub fn path(&self) -> PathBuf {
         self.writer.path()
     }
 
-    /// The writer underneath.
+    /// Returns the blocking writer.
     pub fn blocking(&self) -> &SessionWriter {
         &self.writer
     }
 
-    /// Appends one entry; answers when it is durable on this machine's disk.
+    /// Appends one entry; the reply comes when it is durable on this machine's disk.
     pub fn append(&self, draft: Draft) -> Reply<Receipt> {
         self.append_with(draft, Expect::Any, Durability::Fsync)
     }
 
-    /// Appends one entry if the session is as expected; answers when it is as durable as asked.
+    /// Appends one entry if the session is in the expected state; the reply comes when it has the
+    /// requested durability.
     pub fn append_with(
         &self,
         draft: Draft,
@@ -177,7 +177,7 @@ impl AsyncWriter {
         )
     }
 
-    /// Appends a batch: checked as a whole, written in one write, acknowledged as a whole.
+    /// Appends a batch: checked as a whole, written in one `write`, acknowledged as a whole.
     pub fn append_all(
         &self,
         drafts: Vec<Draft>,
@@ -190,7 +190,7 @@ impl AsyncWriter {
         )
     }
 
-    /// Hands an entry to the system; answers before the disk has it.
+    /// Submits an entry; the reply comes before it is on disk.
     pub fn submit(&self, draft: Draft) -> Reply<AsyncTicket> {
         let runtime = self.runtime.clone();
         self.ordered(
@@ -199,7 +199,7 @@ impl AsyncWriter {
         )
     }
 
-    /// Answers when everything that was handed over before is durable.
+    /// The reply comes when everything that was submitted before is durable.
     pub fn flush(&self) -> Reply<()> {
         self.ordered(|writer| Ok(writer.clone()), |writer| writer.flush())
     }
@@ -210,12 +210,12 @@ impl AsyncWriter {
         self.ordered(move |writer| writer.branch(entry), Ok)
     }
 
-    /// Moves the leaf before everything, as [`SessionWriter::reset`].
+    /// Moves the leaf to before the first entry, as [`SessionWriter::reset`].
     pub fn reset(&self) -> Reply<Receipt> {
         self.ordered(SessionWriter::reset, Ok)
     }
 
-    /// Moves the leaf and leaves a summary, as [`SessionWriter::branch_with_summary`].
+    /// Moves the leaf and adds a summary, as [`SessionWriter::branch_with_summary`].
     pub fn branch_with_summary(&self, entry: Option<&EntryId>, summary: &str) -> Reply<Receipt> {
         let (entry, summary) = (entry.cloned(), summary.to_owned());
         self.ordered(
@@ -224,13 +224,14 @@ impl AsyncWriter {
         )
     }
 
-    /// Stands as before a prompt, as [`SessionWriter::rewind`].
+    /// Moves the leaf to before a prompt, as [`SessionWriter::rewind`].
     pub fn rewind(&self, prompt: impl Into<EntryId>) -> Reply<String> {
         let prompt = prompt.into();
         self.ordered(move |writer| writer.rewind(prompt), Ok)
     }
 
-    /// Replaces what came before an entry by a summary, as [`SessionWriter::compact`].
+    /// Replaces everything before an entry by a summary (compaction), as
+    /// [`SessionWriter::compact`].
     pub fn compact(
         &self,
         summary: &str,
@@ -244,24 +245,23 @@ impl AsyncWriter {
         )
     }
 
-    /// The session with everything that was handed over before.
+    /// Returns a snapshot of the session with everything that was submitted before.
     pub fn session(&self) -> Reply<Session> {
         self.ordered(|writer| Ok(writer.clone()), |writer| writer.session())
     }
 
-    /// Ends the session after everything that was handed over before, as
-    /// [`SessionWriter::finish`].
+    /// Ends the session after everything that was submitted before, as [`SessionWriter::finish`].
     pub fn finish(self, outcome: Outcome) -> Reply<()> {
         self.ordered(move |writer| writer.clone().finish(outcome), Ok)
     }
 
-    /// Lets the session go after everything that was handed over before, as
+    /// Releases the session after everything that was submitted before, as
     /// [`SessionWriter::release`].
     pub fn release(self) -> Reply<()> {
         self.ordered(|writer| writer.clone().release(), Ok)
     }
 
-    /// Starts a call: `write` in the order of the calls, `wait` beside others.
+    /// Starts a call: `write` in the order of the calls, `wait` concurrently with others.
     fn ordered<S, T>(
         &self,
         write: impl FnOnce(&SessionWriter) -> Result<S> + Send + 'static,
@@ -276,7 +276,7 @@ impl AsyncWriter {
         let job: Job = Box::new(move || {
             let written = write(&writer);
             Box::new(move || {
-                // Nobody may be listening any more; what was asked is done all the same.
+                // The reply may have been dropped; the call is done all the same.
                 let _ = sender.send(written.and_then(wait));
             })
         });
@@ -301,7 +301,7 @@ impl Queue {
 }
 
 impl Worker {
-    /// Works off calls until there are none: a thread may serve the call of another.
+    /// Runs calls until there are none: a thread may run the call of another.
     fn work(mut self) {
         self.came = true;
         while let Some(rest) = self.queue.next() {
@@ -313,8 +313,8 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         if !self.came {
-            // What waits is given up as a whole: a later call must not be written
-            // without an earlier one.
+            // All waiting calls are dropped together: a later one must not be written without an
+            // earlier one.
             let given_up = lock(&self.queue.jobs).take();
             drop(given_up);
         }
@@ -322,12 +322,13 @@ impl Drop for Worker {
 }
 
 impl AsyncTicket {
-    /// Answers when the entries are as durable as asked, and acknowledges the last of them.
+    /// The reply comes when the entries have the requested durability, and acknowledges the last of
+    /// them.
     pub fn wait(self) -> Reply<Receipt> {
         reply(&self.runtime, move || self.ticket.wait())
     }
 
-    /// Answers when the entries are as durable as asked, and acknowledges them.
+    /// The reply comes when the entries have the requested durability, and acknowledges them.
     pub fn wait_all(self) -> Reply<Vec<Receipt>> {
         reply(&self.runtime, move || self.ticket.wait_all())
     }
@@ -356,7 +357,7 @@ fn reply<T: Send + 'static>(
 ) -> Reply<T> {
     let (sender, answer) = oneshot::channel();
     drop(runtime.spawn_blocking(move || {
-        // Nobody may be listening any more.
+        // The reply may have been dropped.
         let _ = sender.send(call());
     }));
     Reply { answer }

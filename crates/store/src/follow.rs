@@ -28,7 +28,7 @@ use batch::Batch;
 const CHUNK: u64 = 256 << 10;
 /// After this many bytes a poll ends and reports that there is more.
 const ENOUGH: u64 = 8 << 20;
-/// How much of what was read last is compared before what follows it is believed.
+/// How many of the last read bytes are compared before the following ones are trusted.
 const WINDOW: usize = 64;
 /// How far before its start a follower looks for the record before it.
 const PEEK: u64 = 64 << 10;
@@ -55,7 +55,7 @@ pub struct Follower {
     store: Store,
     blobs: Option<Blobs>,
     id: SessionId,
-    /// None while the session is not visible yet.
+    /// `None` while the session is not visible yet.
     key: Option<String>,
     seen: Seen,
     generation: u64,
@@ -66,7 +66,7 @@ pub struct Follower {
 /// What is returned after a log was truncated or replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rewritten {
-    /// All that it holds.
+    /// All its entries.
     Everything,
     /// Only entries that are appended from then on.
     Additions,
@@ -107,11 +107,11 @@ pub struct News {
 pub struct NewEntry {
     /// Id of the entry, if it has one.
     pub id: Option<EntryId>,
-    /// How people name it: its id, else `#line`, else `#line.n` for the n-th record of a line. None
-    /// without id and line.
+    /// Label of the entry: its id, else `#line`, else `#line.n` for the n-th record of a line.
+    /// `None` without id and line.
     pub label: Option<EntryId>,
-    /// How people name its parent. The parent that an entry names is not looked for in
-    /// what was there before.
+    /// Label of its parent. It is not checked whether the named parent is in the existing part of
+    /// the log.
     pub parent: Option<EntryId>,
     /// Kind of the entry.
     pub kind: EntryKind,
@@ -121,12 +121,12 @@ pub struct NewEntry {
     pub time: Option<Instant>,
     /// Position in the log.
     pub at: u64,
-    /// The log with everything up to this entry. [`Follower::since`] goes on behind it; where
-    /// several records share a line, it hands out those again that came before the last.
+    /// The revision of the log up to this entry. [`Follower::since`] continues after it; if several
+    /// records share a line, earlier ones of that line are returned again.
     pub revision: Revision,
     /// Line of the entry, from 1; `None` if the follower did not read the lines before.
     pub line: Option<u64>,
-    /// Whether the agent does not show it to people.
+    /// Whether the agent hides it from users.
     pub hidden: bool,
     /// Whether the entry is the leaf, as far as this poll shows.
     pub leaf: bool,
@@ -148,7 +148,7 @@ impl Follower {
         let id = id.into();
         let key = match store.find(&id) {
             Ok(location) => Some(key_of(&location)?),
-            // Known, but hidden until its first answer; an unknown one is an error here.
+            // Known, but hidden until its first assistant message; an unknown one is an error here.
             Err(_) => store.session(&id).map(|_| None)?,
         };
         Ok(Follower::at(store, id, key, Rewritten::Everything))
@@ -186,7 +186,7 @@ impl Follower {
         match file {
             _ if !grew => follower.generation = 1,
             Some(_) => follower.skip(object.as_ref(), revision.end())?,
-            // A backend without files takes its own positions back.
+            // A backend without files interprets its own positions.
             None => {
                 follower.seen.end = revision.end();
                 follower.seen.lines_before = (revision.end() == 0).then_some(0);
@@ -229,8 +229,8 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Counts the lines before its start once an entry comes that has no id: such an entry can be
-    /// named by its line only. That reads what was there before, once and in pieces.
+    /// Counts the lines before its start when an entry without an id comes: such an entry can only
+    /// be named by its line. This reads the existing part of the log once, in pieces.
     #[must_use]
     pub fn counting_lines(mut self) -> Follower {
         self.counts_lines = true;
@@ -288,16 +288,16 @@ impl Follower {
             self.seen
                 .read_rows(object.as_ref(), &mut |line| batch.line(line))
         };
-        // Then the position is the old one, and so must be the last record.
+        // On an error the position is the old one, and so must be the last record.
         read?;
         if self.counts_lines && self.seen.lines_before.is_none() && batch.has_nameless() {
-            // Where this fails the entries have no name, and the next poll tries again.
+            // If this fails, the entries have no label, and the next poll tries again.
             self.seen.lines_before = count_lines(object.as_ref(), self.seen.start).ok();
         }
         let (mut entries, last) = batch.finish(object.as_ref(), self.seen.lines_before);
         self.seen.last = last;
         if identity.is_none() {
-            // Only the end of what was read is a position of such a backend.
+            // For such a backend only the end of the read is a position.
             let (last, others) = entries
                 .split_last_mut()
                 .map_or((None, [].as_mut_slice()), |(last, rest)| (Some(last), rest));
@@ -313,14 +313,14 @@ impl Follower {
         })
     }
 
-    /// Goes on behind the last line that ends before `end`.
+    /// Continues after the last line that ends before `end`.
     fn skip(&mut self, object: &dyn ObjectReader, end: u64) -> Result<()> {
         match object.identity()? {
             Some(identity) => {
                 let (seen, line) = Seen::behind(object, identity, end)?;
                 self.seen = seen;
                 let mut batch = Batch::new(self.store.dialect(), None, Log::default());
-                // Number 0: the lines behind it count from 1.
+                // Number 0: the lines after it count from 1.
                 batch.line(Line {
                     at: self.seen.start - line.len() as u64,
                     number: 0,
@@ -328,8 +328,7 @@ impl Follower {
                 });
                 (_, self.seen.last) = batch.finish(object, None);
             }
-            // Positions need not be bytes here, so that there is no looking back
-            // for the end of a line.
+            // Positions need not be bytes here, so the end of a line cannot be searched backwards.
             None => while self.poll()?.more {},
         }
         Ok(())
@@ -405,8 +404,8 @@ impl Seen {
         ))
     }
 
-    /// Reads on in a file, whose positions are bytes: each is read once, also those of a line
-    /// that has no end yet.
+    /// Continues to read a file, whose positions are bytes: each is read once, also those of an
+    /// incomplete line.
     fn read_file(
         &mut self,
         object: &dyn ObjectReader,
@@ -455,7 +454,7 @@ impl Seen {
         self.window.drain(..cut);
     }
 
-    /// Whether what was read last is still where it was. Not asked of a log that did not grow.
+    /// Whether the last read bytes are unchanged. Not called for a log that did not grow.
     fn still_there(&self, object: &dyn ObjectReader, end: u64) -> Result<bool> {
         if self.window.is_empty() || end == self.end {
             return Ok(true);
@@ -465,7 +464,7 @@ impl Seen {
     }
 }
 
-/// The position behind the last line end before `end`. Reads back no further than that.
+/// Returns the position after the last line end before `end`. Reads back no further than that.
 fn line_start(object: &dyn ObjectReader, end: u64) -> Result<u64> {
     // Most logs end with a line end.
     let (mut at, mut chunk) = (end, WINDOW as u64);

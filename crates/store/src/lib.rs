@@ -50,9 +50,9 @@
 //! # Where things are
 //!
 //! Five types are enough for an agent: a [`Home`] is its folder, a [`WritableStore`] the sessions
-//! in it (a [`Store`] only reads), a [`SessionWriter`] appends [`Draft`]s, and a [`Session`] is what was written, read back with
-//! [`Session::messages`] and [`Session::entries`]. The other names at the root are what these take
-//! and return.
+//! in it (a [`Store`] only reads), a [`SessionWriter`] appends [`Draft`]s, and a [`Session`] is
+//! what was written, read back with [`Session::messages`] and [`Session::entries`]. The other names
+//! at the root are what these take and return.
 //!
 //! * [`store`]: all stores of a machine at once, ids resolved across them, lists, summaries.
 //! * [`session`]: entries, what a [`Follower`] hands out, a cache, switching between sessions,

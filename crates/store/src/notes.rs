@@ -130,8 +130,8 @@ impl Notes {
     ///
     /// # Errors
     ///
-    /// `Busy` if another process changes the notes for too long; an I/O error if they cannot be read
-    /// or written.
+    /// `Busy` if another process changes the notes for too long; an I/O error if they
+    /// cannot be read or written.
     pub fn forget(&mut self, sessions: &[SessionRef], linked: &[SessionRef]) -> Result<usize> {
         let _lock = self
             .locks

@@ -145,7 +145,8 @@ pub enum Side<'a> {
     Of(&'a str),
 }
 
-/// A resolved session, with its store: a [`Store`], or a [`WritableStore`] once it is to be written.
+/// A resolved session, with its store: a [`Store`], or a [`WritableStore`] once
+/// it is to be written.
 #[derive(Debug, Clone)]
 pub struct Resolved<S = Store> {
     /// The store that contains the session.

@@ -30,7 +30,7 @@ pub use crate::follow::{NewEntry, News};
 pub use crate::session_cache::SessionCache;
 pub use crate::switch::{Cursor, Switched};
 
-/// A document larger than this is not read into memory as a whole.
+/// A larger document is not read into memory.
 const LARGEST_DOCUMENT: u64 = 1 << 30;
 
 /// A snapshot of one session: its heads in memory, the bytes of any record on demand.
@@ -58,11 +58,11 @@ pub struct Session {
     path: Option<String>,
     read: ReadSession,
     object: Records,
-    /// Device and number of the file that was read, where there is one.
+    /// Device and inode of the file that was read, if there is one.
     file: Option<(u64, u64)>,
     /// The position that reading reached.
     end: u64,
-    /// Where its large values are.
+    /// Store of its large values.
     blobs: Option<Blobs>,
     /// Lines that name blobs, if they were looked for while the log was read.
     naming: Option<BlobRefs>,
@@ -70,30 +70,30 @@ pub struct Session {
     scratch: Scratch,
 }
 
-/// What records were scanned with, for those that are scanned next.
+/// Reusable buffers for scanning records.
 type Scratch = Mutex<Vec<Scanned>>;
 
-/// An entry with what a person reads of it.
+/// An entry with its readable view.
 #[derive(Debug)]
 pub struct Entry {
-    /// How it is named: its id, else `#line`.
+    /// Its label: its id, else `#line`.
     pub id: EntryId,
-    /// What kind of entry it is.
+    /// The kind of the entry.
     pub kind: EntryKind,
-    /// Its place.
+    /// Its index in the log.
     pub slot: Slot,
-    /// Its bytes.
+    /// Bytes of the record.
     pub bytes: Vec<u8>,
-    /// What a person reads; none if the bytes changed under us and are no record now.
+    /// The readable view; `None` if the bytes changed on disk and are not a record any more.
     pub view: Option<View>,
 }
 
-/// A message of a context with the entry it came from.
+/// A message of a context with its context item.
 #[derive(Debug)]
 pub struct RenderedMessage {
-    /// The item.
+    /// The context item: the entries that the message comes from.
     pub item: ContextItem,
-    /// The message.
+    /// The rendered message.
     pub message: Message,
 }
 
@@ -108,7 +108,7 @@ impl Session {
         Session::read_looking(dialect, backend, location, depth, LookFor::Nothing)
     }
 
-    /// The same, with an eye on something else.
+    /// As [`Session::read`], and also records which lines reference blobs (`look_for`).
     pub(crate) fn read_looking(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
@@ -123,7 +123,7 @@ impl Session {
         Session::from_object(dialect, backend, object, location, depth, look_for)
     }
 
-    /// Reads a session from an object that stands for its log.
+    /// Reads a session from an open object.
     pub(crate) fn over(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
@@ -176,11 +176,11 @@ impl Session {
         })
     }
 
-    /// Reads as much of a session as the context of its tip needs, or that of the entry `at`, and
-    /// says which entry that is.
+    /// Reads as much of a session as the context of its tip needs, or that of the entry `at`; also
+    /// returns that entry.
     ///
-    /// The heads are those of the end of the log only if [`Log::whole`] says so; lines
-    /// are not counted then.
+    /// [`Log::whole`] shows whether the heads are only those of the end of the log; then lines are
+    /// not counted.
     pub(crate) fn read_for_context(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
@@ -231,8 +231,7 @@ impl Session {
         self
     }
 
-    /// A record with its large values. One whose blob is missing keeps the reference:
-    /// what is there is shown.
+    /// Returns a record with its large values. If a blob is missing, the reference stays.
     pub(crate) fn whole<'r>(&self, record: Cow<'r, [u8]>) -> Cow<'r, [u8]> {
         match &self.blobs {
             Some(blobs) => blobs.whole(record),
@@ -240,11 +239,10 @@ impl Session {
         }
     }
 
-    /// The same session once its log has grown to `location`, read only from
-    /// where this snapshot ends.
+    /// Returns the session after its log has grown to `location`; only the new lines are read.
     ///
-    /// For a log of whole lines that has nothing beside it: facts from other files are
-    /// not looked at again.
+    /// Only for a log of complete lines without side files: metadata from other files is not read
+    /// again.
     pub(crate) fn grown(
         &self,
         object: Box<dyn ObjectReader>,
@@ -269,7 +267,8 @@ impl Session {
         })
     }
 
-    /// Which session it is. The id is the listing's, by which it can be found again.
+    /// Returns the ref of the session. The id is that of the listing, by which it can be found
+    /// again.
     pub fn reference(&self) -> SessionRef {
         SessionRef::new(self.dialect.name(), &self.location.id)
     }
@@ -279,57 +278,57 @@ impl Session {
         self.location.id.as_str().into()
     }
 
-    /// Its dialect.
+    /// Returns the dialect.
     pub fn dialect(&self) -> &'static dyn Dialect {
         self.dialect
     }
 
-    /// Where a listing found it.
+    /// Returns the location in the listing.
     pub fn location(&self) -> &SessionLocation {
         &self.location
     }
 
-    /// The path of its log.
+    /// Returns the path of its log.
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
 
-    /// The heads of its records.
+    /// Returns the heads of its records.
     pub fn log(&self) -> &Log {
         &self.read.log
     }
 
-    /// The record that describes the session, where its dialect has one. A second one is a record
-    /// like any other: a fork may hold that of its source.
+    /// Returns the record that describes the session, if its dialect has one. A second one is an
+    /// ordinary record: a fork may contain that of its source.
     pub fn header(&self) -> Option<Slot> {
         header(&self.read.log)
     }
 
-    /// Its calls and answers in file order, if it was read for them.
+    /// Returns calls and results in file order, if it was read with them.
     pub fn pairs(&self) -> Option<&[(Slot, ToolLink)]> {
         self.read.pairs.as_deref()
     }
 
-    /// The tree of its entries.
+    /// Returns the tree of its entries.
     pub fn tree(&self) -> &Tree {
         &self.read.tree
     }
 
-    /// What is known of it as a whole.
+    /// Returns the metadata.
     pub fn meta(&self) -> &SessionMeta {
         &self.read.meta
     }
 
-    /// What a dialect looks at to answer a question.
+    /// Returns the view that dialects take.
     pub fn view(&self) -> SessionView<'_> {
         self.read.view(&self.object)
     }
 
-    /// The state that the log was in when it was read.
+    /// Returns the revision of the log when it was read.
     pub fn revision(&self) -> Revision {
         match self.location.framing {
             Framing::Lines => Revision::of_log(self.file, self.end),
-            // A document is rewritten as a whole, so when that was is a part of its revision.
+            // A document is rewritten as a whole, so the time is part of its revision.
             _ => self.location.revision().with_end(self.end),
         }
     }

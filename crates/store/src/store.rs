@@ -33,7 +33,7 @@ pub use crate::resolve::{Resolved, Selector, Side};
 pub use crate::summary::Summary;
 pub use boswell_dialect::launch;
 
-/// The largest output of a tool that is read back.
+/// Maximum size of a tool's output that is read from a side file.
 const LARGEST_OUTPUT: u64 = 256 << 20;
 
 /// What you list and read: the sessions of one agent in one place.
@@ -73,26 +73,26 @@ pub struct Store {
     /// None where its sessions are not files.
     disk: Option<Arc<dyn Disk>>,
     id_source: Arc<dyn IdSource>,
-    /// Who was at work when that was first asked.
+    /// The active processes when they were first queried.
     at_work: Arc<OnceLock<Vec<ActiveProcess>>>,
-    /// Boswell's home, where it is known.
+    /// Boswell's home, if it is known.
     home: Option<PathBuf>,
-    /// The session whose archived files these are, if they are.
+    /// The archived session, if this store is one in the vault.
     archived: Option<String>,
-    /// What the user calls it, to tell it from another store of the same agent.
+    /// The user's name for the store, to distinguish it from another one of the same agent.
     label: Option<String>,
     /// Projects whose sessions are not shown.
     exclusion: Option<Arc<Exclusion>>,
 }
 
 impl Store {
-    /// The sessions that an agent keeps below a folder.
+    /// Creates a store of the sessions of an agent below a folder.
     pub fn in_folder(dialect: &'static dyn Dialect, root: impl Into<PathBuf>) -> Store {
         let root = root.into();
         Store::on(dialect, Arc::new(FsBackend::new(&root)), root)
     }
 
-    /// The sessions of a dialect on any backend; `root` is how people name the place.
+    /// Creates a store of a dialect on any backend; `root` is the display name of the place.
     pub fn on(
         dialect: &'static dyn Dialect,
         backend: Arc<dyn Backend>,
@@ -112,7 +112,7 @@ impl Store {
         }
     }
 
-    /// The folder of its files, for what changes files.
+    /// Returns the folder of its files, for changes of files.
     pub(crate) fn folder(&self) -> Result<&Path> {
         if self.disk.is_some() {
             return Ok(&self.root);
@@ -130,7 +130,7 @@ impl Store {
         self.disk.as_ref()
     }
 
-    /// Where times and new ids come from.
+    /// Returns the source of times and new ids.
     pub(crate) fn id_source(&self) -> &dyn IdSource {
         self.id_source.as_ref()
     }
@@ -139,40 +139,41 @@ impl Store {
         Arc::clone(&self.id_source)
     }
 
-    /// The backend, for those who go on reading.
+    /// Returns the backend, for readers that outlive the store.
     pub(crate) fn shared_backend(&self) -> Arc<dyn Backend> {
         Arc::clone(&self.backend)
     }
 
-    /// Gives it the name by which the user tells it from another store of the same agent.
+    /// Sets the user's name for the store, which distinguishes it from another one of the same
+    /// agent.
     #[must_use]
     pub fn labelled(mut self, label: impl Into<String>) -> Store {
         self.label = Some(label.into());
         self
     }
 
-    /// What the user calls it.
+    /// Returns the user's name for the store.
     pub fn label(&self) -> Option<&str> {
         self.label.as_deref()
     }
 
-    /// Its dialect.
+    /// Returns the dialect.
     pub fn dialect(&self) -> &'static dyn Dialect {
         self.dialect
     }
 
-    /// How people name its place.
+    /// Returns the display name of its place.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Its files.
+    /// Returns the backend.
     pub fn backend(&self) -> &dyn Backend {
         self.backend.as_ref()
     }
 
-    /// Processes that were at work on a session when that was first asked of this store: for lists,
-    /// which ask it of every session. Whoever wants to write asks [`live`](Store::live).
+    /// Returns the processes that had a session open when this store was first asked: for lists,
+    /// which ask for every session. A caller that wants to write uses [`live`](Store::live).
     pub fn was_live(&self, id: impl Into<SessionId>) -> Vec<u32> {
         let id = id.into();
         let seen = self
@@ -184,8 +185,8 @@ impl Store {
             .collect()
     }
 
-    /// How well this release supports an operation here: what the format could hold, as far
-    /// as boswell writes it.
+    /// Returns how well this release supports an operation: what the format allows, as far as
+    /// boswell writes it.
     pub fn support(&self, operation: Capability) -> Support {
         let table = self.dialect.facts().capabilities.support(operation);
         let powers = self.dialect.powers();
@@ -199,15 +200,15 @@ impl Store {
         }
     }
 
-    /// Leaves sessions of these projects out of what is listed.
+    /// Excludes sessions of these projects from listings.
     #[must_use]
     pub fn excluding(mut self, exclusion: Option<&Arc<Exclusion>>) -> Store {
         self.exclusion = exclusion.cloned();
         self
     }
 
-    /// The same store with nothing left out: for what must see every session to be safe, and for a
-    /// session that the user named in full.
+    /// Returns the store without exclusions: for operations that must see every session to be safe,
+    /// and for a session that the user named completely.
     #[must_use]
     pub fn whole(&self) -> Store {
         Store {
@@ -216,14 +217,14 @@ impl Store {
         }
     }
 
-    /// Says that these are the archived files of one session.
+    /// Marks the store as the archived files of one session.
     #[must_use]
     pub(crate) fn archiving(mut self, id: &str) -> Store {
         self.archived = Some(id.to_owned());
         self
     }
 
-    /// The session that this is, if it is one in the vault: it can be read, and be written
+    /// Returns the archived session, if this store is one in the vault: it can be read, and written
     /// once it is restored.
     pub fn archived(&self) -> Option<SessionRef> {
         self.archived
@@ -286,8 +287,8 @@ impl Store {
         Ok((session.with_blobs(self.blobs()), tip))
     }
 
-    /// Where sessions keep large values: our own in boswell's home, those of xcsh and
-    /// oh-my-pi in the agent's.
+    /// Returns the store of large values: boswell's own sessions have them in boswell's home, those
+    /// of xcsh and oh-my-pi in the agent's folder.
     pub(crate) fn blobs(&self) -> Option<Blobs> {
         let habit = match self.dialect.facts().blobs {
             BlobPolicy::Own => None,
@@ -295,8 +296,7 @@ impl Store {
             BlobPolicy::Omp => Some(Habit::Omp),
             BlobPolicy::Inline => return None,
         };
-        // A file that was given by its path lies somewhere: where its agent keeps
-        // blobs is not known then.
+        // For a file that was given by its path, the agent's folder of blobs is unknown.
         let is_there = |key| self.backend().stat(key).ok().flatten().is_some();
         if habit.is_some() && !is_there("sessions") && !is_there("blobs") {
             return None;
@@ -310,7 +310,7 @@ impl Store {
         })
     }
 
-    /// Says where boswell's home is, in which it keeps what an agent's way of writing would lose.
+    /// Sets boswell's home, which stores data that an agent's format would lose.
     #[must_use]
     pub(crate) fn with_home(mut self, home: impl Into<PathBuf>) -> Store {
         self.home = Some(home.into());

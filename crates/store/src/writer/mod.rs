@@ -1,4 +1,4 @@
-//! Writing to a session: appends that are durable when their receipt says so.
+//! Writing to a session: appends that are durable when their receipt is returned.
 //!
 //! One mutex orders drafts and writes. Waiting for the disk happens outside of it, as group commit
 //! (`group_commit.rs`). The first failed `write` or `fsync` latches the writer: every later call
@@ -95,33 +95,33 @@ struct Inner {
 pub struct Ticket {
     inner: Arc<Inner>,
     written: Vec<Written>,
-    /// Where to learn the revision of an entry that was queued.
+    /// Where the revision of a queued entry will be available.
     slot: Option<QueueSlot>,
     number: u64,
     durability: Durability,
 }
 
-/// What a writer is made from.
+/// The parts of a writer.
 #[derive(Debug)]
 pub(crate) struct WriterParts {
     pub(crate) dialect: &'static dyn Append,
-    /// Shows what is written.
+    /// Reads what is written.
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) id_source: Arc<dyn IdSource>,
     pub(crate) reference: Arc<SessionRef>,
-    /// How people name the place of the store.
+    /// Display name of the store's place.
     pub(crate) root: PathBuf,
-    /// Where large values go; none where the format keeps them in the log.
+    /// Store of large values; `None` if the format keeps them in the log.
     pub(crate) blobs: Option<Blobs>,
     pub(crate) log: OpenLog,
-    /// Whether the first answer will make it visible.
+    /// Whether the log is hidden until the first assistant message.
     pub(crate) hidden: bool,
-    /// None for one who only adds what does not move the leaf.
+    /// `None` for a writer that only adds entries which do not move the leaf.
     pub(crate) lease: Option<Lease>,
 }
 
 impl SessionWriter {
-    /// Writes to a log that was opened.
+    /// Creates a writer for an open log.
     pub(crate) fn open(parts: WriterParts) -> Result<SessionWriter> {
         let WriterParts {
             dialect,
@@ -150,7 +150,7 @@ impl SessionWriter {
         })
     }
 
-    /// Which session it writes to.
+    /// Returns the session that it writes to.
     pub fn reference(&self) -> &SessionRef {
         &self.inner.reference
     }
@@ -160,7 +160,7 @@ impl SessionWriter {
         self.inner.reference.id.as_str().into()
     }
 
-    /// Where its log is.
+    /// Returns the path of its log.
     pub fn path(&self) -> PathBuf {
         self.inner.root.join(self.inner.lock().log.key())
     }
@@ -262,7 +262,7 @@ impl SessionWriter {
         let number = {
             let mut state = self.inner.lock();
             if state.queue.is_empty() {
-                // What others wrote before us may not be durable either.
+                // Lines of earlier writers may not be durable either.
                 state.assign_sequence();
             }
             state.given
@@ -345,34 +345,35 @@ impl SessionWriter {
         ))
     }
 
-    /// Entries since the last good sync, after a failure: nobody knows whether they will survive.
+    /// Returns the entries since the last successful sync, after a failure: it is unknown whether
+    /// they survive.
     pub fn in_doubt(&self) -> Vec<EntryId> {
         self.inner.lock().in_doubt()
     }
 
-    /// How often a writer without a lock got between us and our own line.
+    /// Returns how often a writer without a lock appended between our read and our own line.
     pub fn races(&self) -> u64 {
         self.inner.lock().log.races()
     }
 
-    /// Ends the session: its status becomes what came of it, everything is durable, the lease is
-    /// given up. Clones of this writer can write no more.
+    /// Ends the session: sets its status to `outcome`, makes everything durable, and releases the
+    /// lease. Clones of this writer cannot write any more.
     ///
     /// # Errors
     ///
     /// Those of [`append`](SessionWriter::append) and [`flush`](SessionWriter::flush); then the
-    /// lease is kept until the last clone is dropped.
+    /// lease is held until the last clone is dropped.
     pub fn finish(self, outcome: Outcome) -> Result<()> {
         self.append(outcome.draft())?;
         self.release()
     }
 
-    /// Lets the session go, to be continued later: everything is durable, the lease is given up,
-    /// the status stays. Clones of this writer can write no more.
+    /// Releases the session, to be continued later: makes everything durable and releases the
+    /// lease; the status stays. Clones of this writer cannot write any more.
     ///
     /// # Errors
     ///
-    /// Those of [`flush`](SessionWriter::flush); then the lease is kept until the last clone is
+    /// Those of [`flush`](SessionWriter::flush); then the lease is held until the last clone is
     /// dropped.
     pub fn release(self) -> Result<()> {
         self.flush()?;
@@ -386,8 +387,7 @@ impl SessionWriter {
     }
 }
 
-/// A statement of where the conversation stands: every reader of the family takes the
-/// last line for the tip.
+/// Returns an entry that states the leaf: every reader of the family uses the last line as the tip.
 fn leaf_draft(parent: Parent) -> Draft {
     Draft::new(Body::Custom {
         kind: "boswell.leaf".to_owned(),
@@ -415,7 +415,7 @@ impl Inner {
         }
     }
 
-    /// Writes drafts, or queues one that may wait for the sync that is under way.
+    /// Writes drafts, or queues one that may wait for the current sync.
     fn submit(
         &self,
         state: &mut State,

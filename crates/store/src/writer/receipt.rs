@@ -1,4 +1,4 @@
-//! What a writer promises, and what it was told to expect.
+//! Receipts: what a writer guarantees, and the state that a caller expects.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use boswell_dialect::{Body, Draft};
 use boswell_model::json::Json;
 use boswell_model::{EntryId, Revision, SessionRef};
 
-/// How durable an entry is when its receipt is given. There is no weaker one.
+/// The durability of an entry when its receipt is returned. There is no weaker one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// It survives the death of the process.
+    /// Survives the end of the process.
     Os,
-    /// It survives the death of the machine.
+    /// Survives a crash of the machine.
     #[default]
     Fsync,
 }
 
 impl Durability {
-    /// The word that stands for it in output.
+    /// Returns the word for output.
     pub fn word(self) -> &'static str {
         match self {
             Durability::Os => "os",
@@ -26,15 +26,15 @@ impl Durability {
     }
 }
 
-/// What the caller believes about the session. If it is not so, nothing is written.
+/// The state that the caller expects. If it differs, nothing is written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Expect {
-    /// Nothing in particular.
+    /// Any state.
     #[default]
     Any,
     /// The log is at this revision.
     Revision(Revision),
-    /// The conversation stands at this entry.
+    /// The leaf is this entry.
     Leaf(EntryId),
 }
 
@@ -60,15 +60,15 @@ pub struct Receipt {
     pub session: Arc<SessionRef>,
     /// The entry.
     pub entry: EntryId,
-    /// The revision of the log with this entry in it.
+    /// The revision of the log that includes this entry.
     pub revision: Revision,
-    /// Whether the entry had been there before, all of it equal.
+    /// Whether the entry already existed with equal content.
     pub deduplicated: bool,
-    /// What it survives.
+    /// What the entry survives.
     pub durable: Durability,
 }
 
-/// A receipt before it is known who asks and how durable.
+/// A receipt without session and durability.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) entry: EntryId,
@@ -88,11 +88,11 @@ impl Written {
     }
 }
 
-/// What became of a session that is [finished](crate::SessionWriter::finish).
+/// The status of a session that is [finished](crate::SessionWriter::finish).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It is done.
+    /// It succeeded.
     Completed,
     /// It failed.
     Error(String),
