@@ -413,7 +413,7 @@ fn with_linked(mut targets: Vec<Target>, conversations: &[Conversation]) -> Vec<
 fn plan(cx: &RequestContext, target: &Target) -> Result<PurgePlan> {
     let purging = &target.purging;
     let found = target.found.as_ref();
-    let removal = found.map(|found| plan_removal(found)).transpose()?;
+    let removal = found.map(plan_removal).transpose()?;
     let runner = cx.reading_runner()?;
     let mut copies = 0;
     for session in &purging.sessions {

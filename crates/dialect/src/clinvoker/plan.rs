@@ -218,11 +218,11 @@ fn set_status(edit: &mut Edit, next: Status, message: Option<&str>) -> Vec<Strin
     }
 }
 
-fn has_items(list: &Vec<u8>) -> bool {
+fn has_items(list: &[u8]) -> bool {
     Raw::trusted(list).items().next().is_some()
 }
 
-fn has_members(map: &Vec<u8>) -> bool {
+fn has_members(map: &[u8]) -> bool {
     Raw::trusted(map).members().next().is_some()
 }
 
@@ -243,10 +243,10 @@ fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
         backend: text("backend").unwrap_or_else(|| go_json::string(BACKEND)),
         working_dir: project.filter(is_text),
         model: text("model"),
-        tags: token("tags").filter(has_items),
+        tags: token("tags").filter(|list| has_items(list)),
         title: new.title.as_deref(),
         parent: Some(&asked.location.id),
-        metadata: token("metadata").filter(has_members),
+        metadata: token("metadata").filter(|map| has_members(map)),
     };
     let (id, plan) = born(
         asked.files,

@@ -101,7 +101,7 @@ fn appends_that_come_while_a_sync_runs_share_the_next_one() {
     assert_eq!(syncs, 2, "one for the first to wait, one for all others");
     let session = writer.session().unwrap();
     for number in 0..THREADS {
-        session.find(&format!("t{number}")).unwrap();
+        session.find(format!("t{number}")).unwrap();
     }
 }
 

@@ -109,7 +109,7 @@ pub fn receipts(make: &MakePlace<'_>) {
             Some(receipt.entry.as_str()),
             "and the entry is the last one"
         );
-        assert_eq!(leaf(&session), Some(receipt.entry).map(String::from));
+        assert_eq!(leaf(&session), Some(String::from(receipt.entry)));
     }
     assert_eq!(
         entries(&ok(writer.session())).len(),

@@ -78,7 +78,7 @@ fn old_clients_and_sdks_are_served_when_they_are_named() {
         .runner
         .repair(&bench.store, &bench.location(), &request)
         .unwrap();
-    let fork = bench.store.find(&done.fork.unwrap()).unwrap();
+    let fork = bench.store.find(done.fork.unwrap()).unwrap();
     let session = bench.store.read(&fork, Depth::Pairs).unwrap();
     assert!(check(&session).unwrap().problems.is_empty());
     assert_eq!(

@@ -137,7 +137,7 @@ fn answer(
     clock: &mut ManualClock,
     totals: &mut [usize; 2],
 ) -> Value {
-    let content = if turn % 2 == 0 {
+    let content = if turn.is_multiple_of(2) {
         phrase::answered(rng).to_owned()
     } else {
         blocks(rng).to_string()
