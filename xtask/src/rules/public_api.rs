@@ -127,7 +127,7 @@ impl<'m> Surface<'m> {
             }
         }
         for name in below {
-            let path = [at, &[name.clone()]].concat();
+            let path = [at, std::slice::from_ref(&name)].concat();
             let shown = format!("{shown}::{name}");
             self.lines.push(format!("mod {shown}"));
             if let Some(child) = module.children.get(&name) {
