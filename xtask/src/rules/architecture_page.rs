@@ -40,6 +40,19 @@ fn cells(line: &str) -> Vec<&str> {
     row.split(" | ").map(str::trim).collect()
 }
 
+/// What a line says about the folder that paths in the first column are below: a table of one crate
+/// names it in its head, and a heading ends it.
+fn table_folder(line: &str, cells: &[&str]) -> Option<Option<PathBuf>> {
+    if line.starts_with('#') {
+        return Some(None);
+    }
+    let head = cells.first()?;
+    if !head.starts_with("file in `") && !head.starts_with("folder in `") {
+        return None;
+    }
+    Some(quoted(head).next().map(PathBuf::from))
+}
+
 /// Whether a file holds the word as a whole: not as a part of a longer identifier.
 fn holds(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -74,8 +87,22 @@ fn every_path_of_the_architecture_exists_and_holds_its_words() {
     let root = workspace::root();
     let page = std::fs::read_to_string(root.join(PAGE)).expect("the page is there");
     let (mut rows, mut wrong) = (0, Vec::new());
+    let mut folder = None;
     for (number, line) in (1..).zip(page.lines()) {
         let cells = cells(line);
+        if let Some(other) = table_folder(line, &cells) {
+            folder = other;
+            continue;
+        }
+        if let Some(folder) = &folder {
+            let first = cells.first().into_iter().flat_map(|cell| quoted(cell));
+            for path in first.map(|path| folder.join(path)) {
+                if !root.join(&path).exists() {
+                    wrong.push(format!("{PAGE}:{number}: there is no {}", path.display()));
+                }
+            }
+            continue;
+        }
         let mut texts = String::new();
         for path in cells.iter().flat_map(|cell| quoted(cell)) {
             let Some(full) = complete(path).filter(|_| !path.contains([' ', '*', '<'])) else {

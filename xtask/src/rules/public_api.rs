@@ -411,7 +411,7 @@ fn the_public_surface_of_the_store_is_the_one_that_is_recorded() {
 }
 
 #[test]
-fn fields_variants_methods_and_traits_of_what_can_be_reached_are_listed() {
+fn fields_variants_methods_and_impls_of_what_can_be_reached_are_listed() {
     let now = surface();
     for line in [
         "struct boswell_store::Receipt",

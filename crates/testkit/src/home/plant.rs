@@ -116,13 +116,13 @@ fn plant_pi_family(home: &mut TestHome, work: &str, seed: u64) {
             .to_path_buf();
         if let (Some((main, path, cwd)), true) = (first, flavour != pi::PiFlavour::Pi) {
             pi::artifacts(&main, flavour, &cwd, seed).write_to(&folder);
-            plant_beside_pi(&folder, &cwd, &path);
+            plant_pi_side_files(&folder, &cwd, &path);
         }
     }
 }
 
 /// Adds files of oh-my-pi and xcsh next to their sessions: breadcrumbs of terminals and prompts.
-fn plant_beside_pi(folder: &Path, cwd: &str, path: &Path) {
+fn plant_pi_side_files(folder: &Path, cwd: &str, path: &Path) {
     let mut files = FileList::new();
     files.add("terminal-sessions/pts-3", pi::breadcrumb(cwd, path));
     files.add(
