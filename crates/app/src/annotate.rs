@@ -1,4 +1,8 @@
-//! Titles, tags and labels of a session: written to its log if the format allows, else as a note.
+//! Titles, tags, labels and statuses of a session (`rename`, `tag`, `untag`, `label`, `status`,
+//! `close`): written to its log if the format allows, else as a note.
+//!
+//! Of a conversation in two stores the front side is annotated, except that a label goes to the
+//! fuller side, which has the entry: see `request_context.rs`.
 
 use boswell_dialect::{Body, Depth, Draft, EditRequest, Support};
 use boswell_model::json::Json;
@@ -14,7 +18,7 @@ use crate::{App, AppResult, RequestContext, summarize};
 /// A request to annotate a session.
 #[derive(Debug, Clone)]
 pub struct AnnotateRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// The annotation to write.
     pub annotation: Annotation,

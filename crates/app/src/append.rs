@@ -1,4 +1,10 @@
 //! Appends entries to a session; each is acknowledged when it has the requested durability.
+//!
+//! Input becomes drafts in `append/draft.rs`; the store's `writer/` appends them, and `settle`
+//! waits until they are durable and hands out their receipts. Stores without a writer (MyAgents)
+//! append by a plan.
+//!
+//! Of a conversation in two stores the fuller side is used: see `request_context.rs`.
 
 mod draft;
 #[cfg(test)]
@@ -25,7 +31,7 @@ pub use draft::{AttachedFile, draft_of_line, draft_of_user};
 /// A request to append to a session.
 #[derive(Debug, Clone, Default)]
 pub struct AppendRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// The parent of the first new entry; `None` for the leaf.
     pub parent: Option<String>,

@@ -17,7 +17,7 @@ use crate::{App, AppResult, RequestContext, planned_change};
 /// The sessions to archive.
 #[derive(Debug, Clone)]
 pub enum ArchiveRequest {
-    /// These sessions: refs, beginnings of ids, paths, `@last` or `@here`.
+    /// These sessions as users name them: see `boswell_store::store::Selector`.
     Named(Vec<String>),
     /// All sessions that were last active longer ago than `span`, in every store that contains the
     /// conversation, optionally of one dialect.

@@ -36,7 +36,7 @@ shape! {
 /// A request for the attachments of a session.
 #[derive(Debug, Clone, Default)]
 pub struct AttachmentsRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// Folder to write the attachments to; created if it is missing. Nothing is overwritten.
     pub extract: Option<PathBuf>,

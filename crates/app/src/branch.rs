@@ -1,4 +1,8 @@
 //! Moves the leaf of a session, so that the next entry becomes the child of another one.
+//!
+//! The entry that moves the leaf is `leaf_draft` of the store's `writer/mod.rs`.
+//!
+//! Of a conversation in two stores the fuller side is used: see `request_context.rs`.
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Advice, EntryId, Error, ErrorKind, RequestInput, Result, Tip};
@@ -12,7 +16,7 @@ use crate::{App, AppResult, RequestContext};
 /// A request to move the leaf.
 #[derive(Debug, Clone, Default)]
 pub struct BranchRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// The parent of the next entry; `None` for a new root.
     pub entry: Option<String>,

@@ -9,7 +9,7 @@ use crate::{App, AppResult, RequestContext};
 /// A request to restore files.
 #[derive(Debug, Clone, Default)]
 pub struct CheckoutRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// Id of the entry.
     pub entry: String,

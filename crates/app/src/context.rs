@@ -59,7 +59,7 @@ shape! {
 /// A request for the context of a session.
 #[derive(Debug, Clone, Default)]
 pub struct ContextRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// The entry at which the context is computed; `None` for the current tip.
     pub leaf: Option<String>,

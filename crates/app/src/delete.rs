@@ -1,4 +1,9 @@
 //! Deletes sessions with a copy in the vault, and restores them.
+//!
+//! Of a conversation in two stores only the front side is deleted (see `request_context.rs`); the
+//! transcript of the other program stays and is named. The files that go are planned by the dialect
+//! (`dialect/*/delete.rs`); `store/operations/list.rs` deletes and restores. For `--purge` see
+//! `purge.rs`.
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Result, SessionRef};
@@ -13,7 +18,7 @@ use crate::{App, AppResult, RequestContext};
 /// The sessions to delete.
 #[derive(Debug, Clone, Default)]
 pub struct DeleteRequest {
-    /// Refs, beginnings of ids, paths, `@last` or `@here`.
+    /// The sessions as users name them: see `boswell_store::store::Selector`.
     pub sessions: Vec<String>,
 }
 

@@ -27,7 +27,7 @@ pub use document::{ExportShape, ExportedFile, ExportedSecrets};
 /// A request to export a session.
 #[derive(Debug, Clone, Default)]
 pub struct ExportRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// Format of the export.
     pub format: ExportFormat,

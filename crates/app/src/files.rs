@@ -83,14 +83,14 @@ shape! {
 /// A request for the files of a session.
 #[derive(Debug, Clone, Default)]
 pub struct FilesRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
 }
 
 /// A request for project files as they were at an entry.
 #[derive(Debug, Clone, Default)]
 pub struct FormerFilesRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// Id of the entry.
     pub entry: String,

@@ -1,4 +1,9 @@
 //! Forks a session: creates a new session from a branch of another one.
+//!
+//! What is copied, and how the new session names its parent (lineage), is decided by the dialect:
+//! `dialect/*/fork.rs` and `plan.rs`; `Store::lineage` gives the parent's id or path.
+//!
+//! Of a conversation in two stores the fuller side is used: see `request_context.rs`.
 
 use std::path::PathBuf;
 
@@ -16,7 +21,7 @@ use crate::{App, AppResult, RequestContext, planned_change};
 /// A request to fork a session.
 #[derive(Debug, Clone, Default)]
 pub struct ForkRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// The last entry of the fork; `None` for the current leaf.
     pub at: Option<String>,

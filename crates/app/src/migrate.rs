@@ -9,7 +9,7 @@ use crate::{App, AppResult, RequestContext};
 /// A request to migrate a session.
 #[derive(Debug, Clone, Default)]
 pub struct MigrateRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
 }
 

@@ -16,7 +16,7 @@ use crate::{App, AppResult, RequestContext, agent_version};
 /// A request to repair a session.
 #[derive(Debug, Clone, Default)]
 pub struct SessionRepairRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// Also take likely steps, not only certain ones.
     pub likely: bool,

@@ -1,4 +1,16 @@
 //! The context of one request: the current stores, the time, and notices.
+//!
+//! It resolves the session that a request names, and so decides which side of a conversation in two
+//! stores is used. `resolve` and `resolve_for_writing` take the fuller (more complete) side: for
+//! reading, and for requests that refer to entries or add one (`append`, `branch`, `rewind`,
+//! `fork`, `label`, `migrate`, `repair`). `resolve_front` and `resolve_front_for_writing` take the
+//! front side, the program that the user talks to: for `rename`, `tag`, `untag`, `status`, `close`
+//! and `delete`. A ref or `--side` overrides both. `side_of` in the store's `resolve.rs` does the
+//! choosing.
+//!
+//! It is also where `--read-only` refuses to write, where archived sessions are refused, where
+//! operations that a crash interrupted are finished first, and where a boswell session becomes
+//! `paused`.
 
 use std::cmp::Reverse;
 use std::ops::Deref;

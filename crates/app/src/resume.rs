@@ -21,7 +21,7 @@ use crate::{App, AppResult, RequestContext};
 /// A request to resume a conversation.
 #[derive(Debug, Clone)]
 pub struct ResumeRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// What the agent may do without asking.
     pub permissions: Permissions,

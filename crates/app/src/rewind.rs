@@ -1,4 +1,10 @@
 //! Rewinds a session to before a prompt.
+//!
+//! Where a log is a tree, the leaf is moved; where it must be truncated (MyAgents), the dialect
+//! plans it, and without `--apply` only the plan is shown. `--files` restores files first, as
+//! `checkout` does.
+//!
+//! Of a conversation in two stores the fuller side is used: see `request_context.rs`.
 
 use boswell_dialect::{Capability, Depth, EditRequest, Support};
 use boswell_model::{Result, Tip};
@@ -13,7 +19,7 @@ use crate::{App, AppResult, RequestContext};
 /// A request to rewind a session.
 #[derive(Debug, Clone, Default)]
 pub struct RewindRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// Id of the prompt.
     pub entry: String,

@@ -30,7 +30,7 @@ pub struct ScrubRequest {
 /// The sessions to scrub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScrubScope {
-    /// These sessions: refs, beginnings of ids, paths, `@last` or `@here`.
+    /// These sessions as users name them: see `boswell_store::store::Selector`.
     Named(Vec<String>),
     /// Every session. One that is in use or unreadable does not stop the others.
     All,

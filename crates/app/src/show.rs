@@ -15,7 +15,7 @@ use crate::{App, AppResult, RequestContext};
 /// A request for a transcript.
 #[derive(Debug, Clone, Default)]
 pub struct ShowRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
     /// Every record in file order, including metadata and unknown kinds.
     pub records: bool,

@@ -25,7 +25,7 @@ pub struct SummarizeRequest {
 /// Named sessions, or those without a summary.
 #[derive(Debug, Clone)]
 pub enum WhichSessions {
-    /// These sessions: refs, beginnings of ids, paths, `@last`, `@here`.
+    /// These sessions as users name them: see `boswell_store::store::Selector`.
     Named(Vec<String>),
     /// All that have no summary yet, last active first.
     WithoutSummary,

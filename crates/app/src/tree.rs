@@ -50,7 +50,7 @@ shape! {
 /// A request for the tree of a session.
 #[derive(Debug, Clone, Default)]
 pub struct TreeRequest {
-    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
 }
 

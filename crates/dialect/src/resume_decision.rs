@@ -5,6 +5,11 @@
 //! SDK accepts `sessionId` (create a session with this id) or `resume` (continue one), never both.
 //! The wrong choice loses the model's memory of the conversation, or fails with "already in use".
 //!
+//! Old and new ids work side by side, in three combinations: an old session has two ids, its own
+//! and the stored one of the SDK (`sdk_id`); a new one is unified, one UUID for both (`unified`);
+//! and a session that the SDK never saw has only its own. The unified id is resumed, else the
+//! stored SDK id, else none: the session is created.
+//!
 //! The records of the front program do not prove that the SDK has a transcript, so the transcript
 //! decides: if there is one, creating the session would fail; if there is none, resuming it would.
 //! If the search for the transcript failed, either choice could split the conversation in two, so

@@ -1,4 +1,5 @@
-//! Joins sessions of different stores that are one conversation.
+//! Joins sessions of different stores that are one conversation: a conversation that is kept twice,
+//! on a front side and in the transcript of the engine below it.
 //!
 //! MyAgents stores its own rows in addition to the transcript of the engine that it drives, and
 //! clinvoker stores only a document about a transcript that its backend writes. A list shows such a

@@ -1,4 +1,13 @@
-//! Resolves what a user typed (an id, a prefix, a path, `@last`) to a session.
+//! Resolves what a user typed to a session: a ref `DIALECT:ID`, the start of an id (prefix), the
+//! path of a session file, `@last` (the latest one, of this terminal, this folder or any) or
+//! `@here` (the most recent one of the current folder). Several matches are an error that lists
+//! their refs.
+//!
+//! A conversation in two stores has two sides; [`Side`] says which one is used: the fuller (more
+//! complete) one, the front one, or the one that `--side` names. Which request uses which side is
+//! decided by the `resolve…` functions of the application's `request_context.rs`, which also looks
+//! for the breadcrumb of the terminal. With a catalog, `@last` and `@here` are answered by
+//! `sessions/newest.rs` of the application instead.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +19,7 @@ use crate::links::{Conversation, join};
 use crate::store::{StoreId, StoredSession, Stores, Summary};
 use crate::{Store, WritableStore};
 
-/// A session as the user named it.
+/// A session as the user named it: the one place that knows the forms of a session argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
     /// `DIALECT:ID`, the id possibly a prefix.

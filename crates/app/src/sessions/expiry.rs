@@ -1,4 +1,7 @@
-//! Expiry of sessions: when their agent deletes them, and whether there is a copy.
+//! Expiry of sessions: when their agent deletes them (`expires`), and whether there is a copy. A
+//! session without one that is deleted within a week is `lost_soon`.
+//!
+//! The period comes from the agent's settings file: `dialect/claude/settings.rs`.
 
 use std::collections::HashMap;
 

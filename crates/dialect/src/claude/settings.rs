@@ -1,5 +1,9 @@
-//! `settings.json`: the retention period of sessions, and the hook that notifies boswell when a
-//! session ends.
+//! `settings.json`, the client's settings file: the retention period of sessions
+//! (`cleanupPeriodDays`, 30 days by default), and the hook that notifies boswell when a session
+//! ends.
+//!
+//! When a session expires, and whether there is a copy, is computed by the application's
+//! `sessions/expiry.rs`; the hook is added and removed by its `keep/hook.rs`.
 //!
 //! The file belongs to the user. A hook is added and removed as one range of bytes, so that
 //! everything else stays unchanged.

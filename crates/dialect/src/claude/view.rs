@@ -1,4 +1,5 @@
-//! The readable view of a line.
+//! The readable view of a line: messages, and in words the lines that are none (`system`, progress
+//! in percent, snapshots of files, queue operations).
 
 use std::borrow::Cow;
 

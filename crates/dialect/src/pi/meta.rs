@@ -1,4 +1,8 @@
-//! Collects the metadata of a session from its records: title, prompts, tags, usage and cost.
+//! Collects the metadata of a session from its records: the header (version, id, folder, title, and
+//! the parent session, which may be an id or a path), then titles, labels, prompts, tags, status,
+//! usage and cost, and what only boswell writes (`boswell.meta`, `boswell.status`).
+//!
+//! A header that is lost or damaged is reported by `check.rs` and repaired by `repair/header.rs`.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Head, Instant, Interner, Said, SessionMeta, Usage};
@@ -62,6 +66,7 @@ pub(super) fn collect_meta(
 fn header(object: &Object<'_>, head: &Head, meta: &mut SessionMeta) {
     meta.id = filled(object.get("id"));
     meta.project = filled(object.get("cwd"));
+    // Lineage: the parent session, an id or a path, as its program wrote it.
     meta.parent =
         filled(object.get("parentSession")).or_else(|| filled(object.get("branchedFrom")));
     meta.format_version = version_of(object)

@@ -3,8 +3,9 @@
 //! After a failed `fsync` the kernel may show bytes that are not on disk, and a later `fsync`
 //! reports success without writing them. So every writer looks for the marker before it appends: a
 //! writer that has the log open stops, and one that opens it copies the log to a new file first. A
-//! failed `write` (a full disk) leaves no marker: at worst it leaves a torn last line, which the
-//! next writer separates.
+//! failed `write` (a full disk, ENOSPC) leaves no marker: at worst it leaves a torn last line,
+//! which the next writer separates. Either failure latches the writer that met it: `latch` in
+//! `writer/state.rs`.
 
 use std::io;
 

@@ -256,8 +256,9 @@ impl LogAppender for FileAppender {
     }
 
     fn append(&mut self, end: u64, lines: &[u8]) -> AppendResult<u64> {
-        // A failed `write`, such as on a full disk, leaves no marker: what it wrote is a torn last
-        // line at worst, which the next writer separates.
+        // A failed `write`, such as on a full disk (ENOSPC), leaves no marker: what it wrote is a
+        // torn last line at worst, which the next writer separates. The error latches the writer:
+        // `latch` in `writer/state.rs`.
         Ok(self.write(end, lines)?)
     }
 

@@ -1,4 +1,5 @@
-//! Finds a session of a store by its id.
+//! Finds a session of a store by its id, and the lineage of a fork: how a new session names its
+//! parent session, by an id or a path ([`Store::lineage`]).
 
 use boswell_dialect::{Depth, ForkOrigin, ForkScope, NewSession, SessionLocation};
 use boswell_model::{Advice, Error, ErrorKind, Framing, Result, SessionId};

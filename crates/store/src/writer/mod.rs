@@ -1,11 +1,11 @@
 //! Writing to a session: appends that are durable when their receipt is returned.
 //!
 //! One mutex orders drafts and writes. Waiting for the disk happens outside of it, as group commit
-//! (`group_commit.rs`). The first failed `write` or `fsync` latches the writer: every later call
-//! returns that error, which names the entries that may not survive. After a failed `fsync` the
-//! next writer copies the log to a new file before it acknowledges anything. Where lines go, and
-//! how they become durable, is the task of a [`LogAppender`](crate::backend::LogAppender); this
-//! module knows entries and receipts.
+//! (`group_commit.rs`). The first failed `write` or `fsync`, such as on a full disk (ENOSPC),
+//! latches the writer (`state.rs`): every later call returns that error, which names the entries
+//! that may not survive. After a failed `fsync` the next writer copies the log to a new file before
+//! it acknowledges anything. Where lines go, and how they become durable, is the task of a
+//! [`LogAppender`](crate::backend::LogAppender); this module knows entries and receipts.
 
 mod batch;
 mod encode;

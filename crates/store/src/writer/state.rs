@@ -10,9 +10,10 @@
 //! caller expects, encode, write. So parents and duplicate ids are decided against the log as it is
 //! at the moment of the write.
 //!
-//! The first failed `write` or `fsync` *latches* the state: all later calls return that error.
-//! Entries without a successful `fsync` are then in doubt; only a new writer, which reads the log
-//! again, can find out whether they exist.
+//! The first failed `write` or `fsync` *latches* the state ([`State::latch`]): a full disk
+//! (ENOSPC), a short write, an I/O error. All later calls return that error: the first write error
+//! sticks. Entries without a successful `fsync` are then in doubt; only a new writer, which reads
+//! the log again, can find out whether they exist.
 //!
 //! Waiting for `fsync` is the task of `group_commit.rs`; turning drafts into bytes that of
 //! `encode.rs`.
