@@ -1,8 +1,8 @@
 //! Appends entries to a session; each is acknowledged when it has the requested durability.
 //!
 //! Input becomes drafts in `append/draft.rs`; the store's `writer/` appends them, and `settle`
-//! waits until they are durable and hands out their receipts. Stores without a writer (MyAgents)
-//! append by a plan.
+//! waits until they are durable and hands out their receipts. Agents that store more than a
+//! log (MyAgents) append by a plan.
 //!
 //! Of a conversation in two stores the fuller side is used: see `request_context.rs`.
 
