@@ -1,4 +1,7 @@
 //! Prompt histories that agents store next to their sessions.
+//!
+//! Claude Code and Codex have files of lines, oh-my-pi and xcsh an SQLite database
+//! (`prompt_history.rs` of `boswell-find`).
 
 use std::path::PathBuf;
 

@@ -1,4 +1,8 @@
 //! Archives sessions: moves them into the vault, where they can still be read.
+//!
+//! `--older-than` chooses sessions that were last active longer ago on every side; those that are
+//! open, pinned or `active` are skipped. `request_context.rs` refuses to change an archived
+//! session.
 
 use std::time::Duration;
 

@@ -2,6 +2,10 @@
 //!
 //! Findings are reported as they are made, in the order of the stores. Sessions are read on several
 //! threads, archived ones one after the other, because they are unpacked in memory.
+//!
+//! Without arguments everything is checked: all sessions, archived ones too, and every store as a
+//! whole (`check/store.rs`). A folder means every `.jsonl` and `.json` file below it. What is
+//! damage is decided by the store's `check.rs` and by the dialects.
 
 mod session;
 mod shape;

@@ -1,4 +1,7 @@
 //! Restores project files to their state at an entry.
+//!
+//! The files come from boswell's own checkpoints or from the agent's copies (`files.rs`);
+//! `rewind --files` uses the same.
 
 use boswell_dialect::Depth;
 use boswell_model::Result;

@@ -1,4 +1,8 @@
 //! Moves old sessions into the vault, removes old copies from it, and removes orphans of agents.
+//!
+//! `--older-than` takes sessions that are neither pinned nor `active`; `--vault` removes copies
+//! that are older than the settings under `retention` (the store's `vault/retention.rs`);
+//! `--leftovers` is in `clean/leftovers.rs`.
 
 mod leftovers;
 

@@ -1,6 +1,9 @@
 //! The user's settings: one TOML file in the platform's settings folder.
 //!
 //! Priority: options, then environment variables, then the file, then the defaults.
+//!
+//! `place` finds the settings file (`config --path`, `BOSWELL_CONFIG`); an invalid one is an error
+//! that names the line. The list of settings is in `config/setting.rs`.
 
 mod setting;
 

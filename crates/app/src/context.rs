@@ -1,4 +1,7 @@
 //! The context of a session: the messages that would be sent to the model.
+//!
+//! `--sent` gives them as a provider is sent them (`provider_messages.rs` of the dialect), with
+//! merged entries as `joined`. Tokens are only estimated (`tokens_estimate`).
 
 use boswell_dialect::ProviderMessage;
 use boswell_model::json::Json;

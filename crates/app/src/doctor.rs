@@ -1,4 +1,7 @@
 //! A report about boswell's environment on this machine, which can be shared.
+//!
+//! With `--bundle` it is written for others: counts, kinds and versions, no text, title or id of a
+//! session.
 
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};

@@ -1,4 +1,7 @@
 //! Parts of a log that are not valid records.
+//!
+//! A line that cannot be read is passed over, counted in a warning, and named by `check`. A file of
+//! unknown format is an error instead of an empty conversation (exit code 4).
 
 use boswell_dialect::is_known_agent;
 use boswell_model::{Advice, EntryKind, Error, ErrorKind, Gap, Result, SpanKind};

@@ -1,5 +1,9 @@
 //! Keeps copies of sessions as they change, so that an agent's own clean-up (retention) loses
 //! nothing.
+//!
+//! `keep on` adds a hook to the agent's settings (`keep/hook.rs`), or with `--timer` an hourly
+//! systemd timer (`keep/timer.rs`); `off` removes exactly what was added, which `keep.json`
+//! records. Which files are copied is decided by the store's `keep_policy.rs`.
 
 mod config;
 mod copy;

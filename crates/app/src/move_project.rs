@@ -1,4 +1,7 @@
 //! Updates the stores of agents after a project folder was moved.
+//!
+//! It is refused while a client runs there or a program has one of the sessions open; the error
+//! names its pid. What moves is planned by `move_project.rs` of each dialect.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,8 @@
 //! The list of boswell's operations, and undo.
+//!
+//! `ops` lists them, newest first, with those that were undone and those that can be. `undo`
+//! without an id takes the last operation that was not undone; if that one cannot be undone, the
+//! error names the one before it that can be. The store's `operations/undo.rs` undoes.
 
 use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Instant, Result};
 use boswell_store::operations::{ListedOperation, Operation, Runner};

@@ -1,4 +1,7 @@
 //! Continues work on many sessions after one of them failed.
+//!
+//! A folder or file that cannot be read is named and skipped, and the command ends with exit code
+//! 3.
 
 use boswell_model::{Error, ErrorKind};
 

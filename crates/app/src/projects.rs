@@ -1,4 +1,6 @@
 //! Lists project folders, with their sessions.
+//!
+//! A git worktree is shown with the main checkout of its repository.
 
 use std::collections::BTreeMap;
 use std::path::Path;

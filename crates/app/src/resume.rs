@@ -1,4 +1,8 @@
 //! Resumes a conversation with the agent's own command.
+//!
+//! It finds the command (`resume` of the dialect), the folder, and the variables that make the
+//! agent use the session's own store and account (`store_environment`). `@last` and `continue` skip
+//! sessions that no agent can resume.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

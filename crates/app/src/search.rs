@@ -1,4 +1,7 @@
 //! Searches text in every session and memory file.
+//!
+//! It turns words of `--in` into fields, limits and cursors into a query, and adds names of
+//! sessions to hits. The query language is `query/parse.rs` of `boswell-find`.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -1,4 +1,6 @@
 //! Lists keys and passwords that sessions contain.
+//!
+//! Detection is `secrets/` of `boswell-find`; `--scrub` is in `scrub.rs`.
 
 use boswell_dialect::Depth;
 use boswell_find::Secrets;

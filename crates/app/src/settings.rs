@@ -1,4 +1,8 @@
 //! The effective settings and their origin, and the exclusion of projects.
+//!
+//! `config` lists them; `config --exclude` and `--include` change the file (`config_edit.rs`) and
+//! remove derived data of an excluded project at once (`exclusion_purge.rs`). The settings file is
+//! found and read by `config.rs`.
 
 use std::path::PathBuf;
 use std::sync::Arc;

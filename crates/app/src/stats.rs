@@ -1,4 +1,7 @@
 //! Statistics of messages, tool calls, tokens and cost, each message counted once.
+//!
+//! One session is counted with its subagents; a file named by its path is counted even if no store
+//! lists it. Sums and `--by` are computed by `boswell-find` (`stats/aggregate.rs`).
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,6 @@
 //! Changes of whole stores, in every store that supports them: planned first, executed on request.
+//!
+//! `move`, `index --native` and `clean` make one operation in each store.
 
 use boswell_dialect::StoreRequest;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};

@@ -2,6 +2,9 @@
 //!
 //! The looks of the change feed show which sessions changed. A log that grew is followed by a
 //! [`Follower`] from then on, which reads only new bytes.
+//!
+//! Only new bytes are read, so `line` is null in a session that existed before, unless its entries
+//! are named by their line. A session that is one document is printed when it appears.
 
 use std::collections::BTreeMap;
 

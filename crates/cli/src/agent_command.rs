@@ -1,4 +1,6 @@
 //! The agent's own command for a session: shown, or run in place of this process.
+//!
+//! `--print` prints it quoted for a shell, with its variables; `--json` starts nothing.
 
 use std::process::ExitCode;
 

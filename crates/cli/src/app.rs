@@ -1,5 +1,8 @@
 //! The environment of every command: the application and the output. The one place that reads the
 //! environment and the terminal.
+//!
+//! Here `--home`, `BOSWELL_HOME`, `--store DIALECT=PATH`, `--color` and `NO_COLOR` take effect, and
+//! `--quiet` silences warnings and remarks.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,4 +1,7 @@
 //! Asks before something that cannot be undone.
+//!
+//! `delete --purge` and `secrets --scrub` print their plan and ask on a terminal; elsewhere they
+//! need `--apply` (exit code 2 without).
 
 #![expect(
     clippy::print_stderr,

@@ -1,4 +1,6 @@
 //! Output to stdout, through a pager where it helps.
+//!
+//! A closed pipe is not an error; a file named with `-o` must not exist.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,7 @@
 //! Capabilities: which operations a dialect supports, and how.
+//!
+//! `stores` lists them as supported operations. What a format cannot express is `unsupported`, or a
+//! note of boswell instead.
 
 /// An operation on a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,4 +1,7 @@
 //! The list of all dialects.
+//!
+//! It also recognises which agent wrote a file (detection of the format): every dialect judges the
+//! first records, and the best match wins. Files of an unknown agent go to `unknown.rs`.
 
 use crate::{Dialect, Match, Sample};
 

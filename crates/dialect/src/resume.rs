@@ -1,5 +1,9 @@
 //! Data types for active processes, linked sessions and resume commands, and the environment for a
 //! resumed agent.
+//!
+//! The environment makes a session resume with its own account: if it is not in the agent's default
+//! store, the agent's variable (`CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `PI_CODING_AGENT_DIR`) is set,
+//! or unset (`null`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

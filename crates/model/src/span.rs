@@ -8,6 +8,9 @@
 //! Damage does not stop the splitter: after garbage it searches for the next object on the line
 //! that the dialect accepts as a record. Spans have positions, not meanings; what a record is about
 //! is the dialect's task.
+//!
+//! A line that is torn, glued to another one, padded with NUL bytes or garbage becomes a [`Gap`]; a
+//! record behind garbage is salvaged. `check` reports gaps (`of_gaps` in the store's `check.rs`).
 
 use memchr::memmem;
 

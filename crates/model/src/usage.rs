@@ -2,6 +2,8 @@
 //!
 //! [`UsageTally`] counts each API message once. Agents write one message as several lines, which
 //! repeat its usage, and forks copy the lines of their parents.
+//!
+//! An unknown count is not zero: it is `None`, `null` in JSON and a dash in tables.
 
 use std::collections::HashMap;
 

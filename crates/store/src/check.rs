@@ -1,4 +1,9 @@
 //! Checks a session for problems. Reports only.
+//!
+//! These are the problems that every format can have: `torn_tail`, `not_json`, `glued_records`,
+//! `nul_bytes`, `invalid_utf8`, `empty`, `not_lines`, `missing_parent`, `parent_cycle`,
+//! `duplicate_id`, `duplicate_record`, `missing_result`, `orphan_result`, `duplicate_call`. Those
+//! of one format come from its dialect.
 
 use std::collections::HashMap;
 

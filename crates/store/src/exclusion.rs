@@ -3,6 +3,9 @@
 //! [`Store::list`] and [`Store::discover`] are the only place where sessions are left out, so that
 //! no command has to remember it. Code that must see every session to be safe (is a client using
 //! it, whose files are these, which blobs are still named) uses [`Store::whole`].
+//!
+//! A pattern of `exclude` covers the folder, those below it, its git worktrees, and the same folder
+//! through symbolic links; a subagent belongs to the project of its session.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -2,6 +2,8 @@
 //!
 //! A [`Home`] knows its disk, its clock and ids, its locks and who it is for others. What it hands
 //! out is wired with them, so that a caller passes none of these around.
+//!
+//! [`Home::in_memory`] is a home for sessions in memory alone.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! Copies the sessions of a store into the vault: which files, in which order, and which never.
+//!
+//! Logs, subagents, tool outputs, titles and file histories are copied; keys, credentials,
+//! environments and settings never (`is_secret`).
 
 use std::path::Path;
 

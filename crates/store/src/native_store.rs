@@ -1,4 +1,7 @@
 //! Making, opening and changing sessions of a store that can be written.
+//!
+//! The first bytes of a new session (file name, header) come from the dialect. A session that is to
+//! stay hidden until its first answer lies under a `.pending` name until then.
 
 use std::path::Path;
 use std::sync::Arc;

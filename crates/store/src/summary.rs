@@ -1,4 +1,8 @@
 //! [`Summary`]: what a list shows about a session.
+//!
+//! It reads 64 KiB at each end of a long log. The name of a session is its title, else its summary,
+//! else the beginning of its prompt, else the beginning of its id. It also says why a session is
+//! hidden: its dialect or store decided it (subagent, archived, prepared), or it is empty.
 
 use std::borrow::Cow;
 

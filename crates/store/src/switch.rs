@@ -3,6 +3,8 @@
 //! The new session is opened and read before the old one is released, so a switch that fails
 //! changes nothing: the old writer still writes. Afterwards the old session is durable and its
 //! lease is free; its status stays as it was.
+//!
+//! Saving then continues where the stored messages end.
 
 use boswell_model::{EntryId, EntryKind, Result, Revision, SessionId};
 

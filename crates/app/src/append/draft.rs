@@ -1,4 +1,8 @@
 //! Converts input to drafts: a line of JSON, or a prompt of the user.
+//!
+//! A line from stdin is a record in the dialect's own format, or `{"role","text"}`. A prompt comes
+//! from `--user`; `--attach` adds an image or a file to it, with the MIME type that its name
+//! implies.
 
 use std::path::Path;
 

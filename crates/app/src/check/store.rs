@@ -1,4 +1,7 @@
 //! Checks stores as a whole: indexes, orphans, locks, sessions that their agent will delete.
+//!
+//! Problems of a store are `stale_index`, `orphaned_file`, `stale_lock`, `pending_change` (an
+//! interrupted operation), `unreadable`, `outside_link` and the warning `lost_soon`.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,6 @@
 //! Redacts credentials that an agent stores in its own log, unless the request keeps them.
+//!
+//! `--no-redact` keeps them; for pages `page` in `export.rs` does the same.
 
 use boswell_find::SecretCount;
 use boswell_model::{EntryKind, Result};

@@ -1,4 +1,6 @@
 //! The content of a page: the current branch, the other branches, and the subagents of a session.
+//!
+//! Both pages for reading, `md` and `html`, are written from it. Texts over 1 MiB are cut.
 
 use std::borrow::Cow;
 use std::cell::RefCell;

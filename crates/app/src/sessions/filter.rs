@@ -1,4 +1,7 @@
 //! Session filters: the options that `list`, `search` and `stats` share.
+//!
+//! These are `--agent`, `--project`, `--here`, `--status`, `--tag`, `--branch`, `--model`,
+//! `--since` and `--until`; `prompts` has them too.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -2,6 +2,10 @@
 //!
 //! Sort keys are enough to sort and count most sessions. Notes, side files and linked conversations
 //! are read when a session is shown, unless the list is filtered by them.
+//!
+//! `--match` looks for a text in title, summary, prompts, project, tags and ref (`has_text`).
+//! Hidden sessions (empty, subagent, archived, prepared) are shown with `--hidden`; why one is
+//! hidden is `Summary::hidden` of the store.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};

@@ -1,4 +1,7 @@
 //! One file per verb.
+//!
+//! `boswell` without a command is `list`. After each command copies are made (`keep::afterwards`),
+//! and interrupted purges are reported.
 
 pub(crate) mod append;
 pub(crate) mod archive;

@@ -1,4 +1,7 @@
 //! `show`: the transcript of a session.
+//!
+//! How much is printed of tool calls, results and thinking (`--tools`, `--thinking`) is decided
+//! here.
 
 use std::process::ExitCode;
 

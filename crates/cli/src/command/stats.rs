@@ -1,4 +1,6 @@
 //! `stats`: statistics of messages, tool calls, tokens and cost.
+//!
+//! Durations are printed in short form, tokens whole with separators.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;

@@ -1,4 +1,6 @@
 //! Finds lost branches: branches with messages that the client will not show again.
+//!
+//! They are reported as `lost_branch`.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,7 @@
 //! Discovers sessions, and the transcripts of subagents, by file names.
+//!
+//! The layout is a folder per project (`project_key.rs`) with a log per session,
+//! `sessions-index.json` (`sessions_index.rs`) and a folder `memory/` (`side_files.rs`).
 
 use boswell_model::{Framing, Problem, Result};
 

@@ -1,4 +1,7 @@
 //! File history: the project files at each prompt, computed from snapshot and delta lines.
+//!
+//! Each path has a hash and a version; an update replaces its snapshot. The application's
+//! `agent_file_history.rs` compares and restores.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,6 @@
 //! Collects the metadata of a session from its lines: title, prompts, usage, cost and folder.
+//!
+//! Folder, version, git branch and permission mode are those of the last line that states them.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Interner, Said, SessionMeta, Usage};

@@ -1,4 +1,7 @@
 //! The client's own command that resumes a session.
+//!
+//! The permission mode that the session last had is given only with `--same-permissions`; else a
+//! session that ran without questions is resumed so that it asks.
 
 use boswell_model::SessionMeta;
 

@@ -1,4 +1,7 @@
 //! Reads `sessions-index.json`, a hint that some versions wrote and no version keeps up to date.
+//!
+//! The index is compared with the logs and never trusted; differences are reported as
+//! `stale_index`. `native_index.rs` writes it again.
 
 use std::collections::BTreeSet;
 

@@ -2,6 +2,8 @@
 //!
 //! The client reads 64 KiB at either end of the log, and writes the title again regularly so that
 //! it stays there. A client that was killed, or another program, may not have done so.
+//!
+//! Such a title is reported as `lost_title`; `repair/title.rs` writes it again.
 
 use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Result, SessionView, Slot};

@@ -1,4 +1,6 @@
 //! The document of a session: all its metadata.
+//!
+//! It has sixteen fields, among them status, error message, usage and free metadata.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,7 @@
 //! Confirms which session id the agent really uses, from what it reports after its start.
+//!
+//! The SDK's first message states its id; a session is unified if that equals the id that it was
+//! started with.
 
 use boswell_model::{Error, ErrorKind, Result};
 

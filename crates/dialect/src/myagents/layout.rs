@@ -1,4 +1,7 @@
 //! The layout of a MyAgents store, and which of two files contains a session.
+//!
+//! `sessions.json` is the index, `sessions/ID.jsonl` the log of a session, `sessions/ID.json` the
+//! document of an old version: where both are there, the lines win.
 
 use std::collections::BTreeMap;
 

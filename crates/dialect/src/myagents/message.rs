@@ -1,4 +1,7 @@
 //! The rows of a transcript: one message each, or the messages of one turn.
+//!
+//! A message has its usage, number of tool calls (`toolCount`), duration (`durationMs`),
+//! attachments (`attachment.rs`) and the SDK's id of its row (`sdkUuid`).
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Said, SessionMeta, Usage, View};

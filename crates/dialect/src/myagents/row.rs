@@ -1,4 +1,7 @@
 //! A row of `sessions.json`: the metadata of a session without its transcript.
+//!
+//! It has the title, times, the SDK's id and whether it is unified with the own one, the scheduled
+//! task, and statistics; some members are secret.
 
 use boswell_model::json::Raw;
 use boswell_model::{Instant, SessionMeta, Settings, Usage};

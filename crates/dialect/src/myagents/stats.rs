@@ -1,4 +1,6 @@
 //! The sums over a transcript (prompts, usage, cost) that its index row contains.
+//!
+//! Only the messages of the user are counted; the sums grow by the new rows alone.
 
 use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{Result, Stated};

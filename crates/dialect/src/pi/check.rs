@@ -1,6 +1,8 @@
 //! Finds damage that is specific to this family.
 //!
 //! Abandoned branches are not damage here: every entry stays reachable through the tree.
+//!
+//! These are `bad_header`, `newer_version` and `missing_id`; `repair/` repairs them.
 
 use boswell_model::json::RawKind;
 use boswell_model::{EntryKind, Head, Problem, ProblemKind, Result, SessionView, Slot};

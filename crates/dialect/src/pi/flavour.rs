@@ -1,4 +1,6 @@
 //! The flavours: the programs of the family, and their names.
+//!
+//! Differences between the programs are asked of the flavour, or are in `facts.rs`.
 
 /// Which program of the family writes a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,7 @@
 //! How the entries of a file are linked to parents, which depends on its version.
+//!
+//! Entries of version 1 follow one another, those of versions 2 and 3 name their parents. Reading
+//! never migrates: old versions are shown as they would be after `migrate.rs`.
 
 use boswell_model::{EntryKind, Flags, Head, Log, SessionView, Slot, Tip};
 

@@ -1,5 +1,8 @@
 //! The settings in force at a tip, collected from the whole path to it, including the part that a
 //! compaction hides.
+//!
+//! These are models by role, thinking level, mode with its data, and injected rules; what nothing
+//! states is absent.
 
 use boswell_model::json::{Json, Object, RawKind};
 use boswell_model::{EntryKind, Result, SessionView, Settings, Slot};

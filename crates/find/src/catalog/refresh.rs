@@ -1,4 +1,6 @@
 //! Compares the catalog with every log of the listing, and opens only those that changed.
+//!
+//! A log is read again if its size, times or inode changed (`file_state.rs`).
 
 use std::collections::HashMap;
 use std::ops::Range;

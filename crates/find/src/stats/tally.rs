@@ -1,5 +1,7 @@
 //! The result of an aggregation before prices are applied: the user may override prices, so usage
 //! is kept by model until [`Tally::sums`].
+//!
+//! A cost that the agent recorded takes precedence over one computed from list prices.
 
 use std::collections::BTreeMap;
 

@@ -4,6 +4,8 @@
 //! What xcsh would drop, boswell stores in its own home: the whole record as a blob, and a small
 //! file named after length and hash of the record that was written instead. So the agent's file
 //! contains exactly what the agent writes, and nothing in it refers to boswell.
+//!
+//! So blobs are put back when a session is loaded.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -4,6 +4,8 @@
 //! Images become references to the agent's own blobs. xcsh also cuts long text, empties long
 //! signatures and drops members that only a running answer needs; boswell stores such a record
 //! whole, under the hash of what was written.
+//!
+//! Strings end at 500,000 characters, and images of 1024 or more base64 characters become blobs.
 
 use boswell_model::Result;
 use boswell_model::json::{Raw, Str, value_end};

@@ -2,6 +2,9 @@
 //!
 //! First everything is examined; if there is no conflict, the current content is stored in blobs,
 //! and only then are files replaced, each atomically. The result contains a snapshot for undo.
+//!
+//! A file that was also changed outside the session is a conflict, which stops the checkout unless
+//! it is forced (`--force`).
 
 use std::path::Path;
 

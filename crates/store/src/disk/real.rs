@@ -1,4 +1,7 @@
 //! [`RealDisk`]: the file system of the machine. The only file that uses `std::fs`.
+//!
+//! FIFOs, sockets and devices are not opened (`open_carefully`). New files have mode 0600, new
+//! folders 0700.
 
 #![expect(
     clippy::disallowed_methods,

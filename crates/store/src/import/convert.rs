@@ -1,4 +1,7 @@
 //! Converts entries that are not sent to a model but that people still read.
+//!
+//! A record that the format has no place for becomes a `custom` entry `boswell.import` with the
+//! original record.
 
 use boswell_dialect::Body;
 use boswell_model::json::Json;

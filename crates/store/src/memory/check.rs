@@ -1,4 +1,7 @@
 //! Checks a memory for dead links, duplicates, lost topics and an index that is too long.
+//!
+//! The words are `dead_link`, `long_index`, `missing_file`, `repeated` and `unreferenced`;
+//! `orphaned` is found by the application's `memory/check.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

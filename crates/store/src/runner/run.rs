@@ -5,6 +5,9 @@
 //! has the old bytes and the stage has the new ones before the intent exists, and the intent exists
 //! before the first change. So from the intent alone a later run can finish the operation or take
 //! it back, whichever files the crash left.
+//!
+//! A step that fails, such as a rename, has those before it taken back. The runner waits five
+//! seconds for an agent's lock, unless `waiting` sets another time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

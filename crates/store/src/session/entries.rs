@@ -1,4 +1,6 @@
 //! Iterates over entries and reads each one on demand.
+//!
+//! Entries come in file order (the order of insertion), of one branch, or after an entry.
 
 use boswell_model::{EntryId, Result, Slot};
 

@@ -1,4 +1,7 @@
 //! Lists a store: sessions found from names and small index files, and memory files.
+//!
+//! A file whose name is not a valid id of its dialect (`-`, `--help`, a path that would leave the
+//! folder) is reported and not listed (`refuse_odd_ids`).
 
 use std::collections::HashSet;
 

@@ -1,4 +1,8 @@
 //! [`Stores`]: all stores of a machine as one set.
+//!
+//! Discovery asks every dialect where its agent keeps sessions (`roots`, with the environment
+//! variables of the agent); stores from the settings or `--store` are added, with a label such as
+//! `claude@work`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

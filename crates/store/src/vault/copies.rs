@@ -1,4 +1,6 @@
 //! [`Vault`]: stores, finds, verifies and returns copies.
+//!
+//! A copy is stored under the hash of its content, compressed (`object.rs`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! Sources of the search index, and how much of them it covers.
+//!
+//! After an answer the index is extended for at most one second (`index_a_little`). Memory files
+//! are sources too.
 
 use std::collections::HashSet;
 use std::time::Duration;
