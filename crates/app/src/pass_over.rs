@@ -1,7 +1,8 @@
 //! Continues work on many sessions after one of them failed.
 //!
-//! A folder or file that cannot be read is named and skipped, and the command ends with exit code
-//! 3.
+//! `archive --older-than` and `clean` use it: a session that is busy or was changed meanwhile is
+//! named and skipped. Folders that cannot be read are counted by each request itself, and the
+//! command line ends with exit code 3 (`left_out` in its `error_report.rs`).
 
 use boswell_model::{Error, ErrorKind};
 
