@@ -298,7 +298,7 @@ fn refuse_too_large(source: &Session, limits: ImportLimits) -> Result<()> {
     let records = source.log().heads.len();
     if records > limits.records {
         let why = format!(
-            "it holds {records} records, and {} are brought over",
+            "it has {records} records, and at most {} are imported",
             limits.records
         );
         return Err(too_large(source, why));

@@ -123,7 +123,7 @@ fn a_line_is_a_role_with_text_a_record_or_nothing() {
         (b"[]", "object"),
     ] {
         let error = draft_of_line(line, 7).unwrap_err();
-        assert_eq!(error.to_string(), "line 7 of the input is no entry");
+        assert_eq!(error.to_string(), "line 7 of the input is not an entry");
         assert!(
             error.reason().unwrap_or_default().contains(why),
             "{error:?}"

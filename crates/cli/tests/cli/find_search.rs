@@ -119,8 +119,8 @@ fn bad_requests_are_told_what_would_be_right() {
     for (args, word) in [
         (&["search", "flavour:sweet"][..], "filter"),
         (&["search", "--regex", "("], "regular expression"),
-        (&["search", "word", "since:soon"], "no date"),
-        (&["search", "word", "--since", "soon"], "no time"),
+        (&["search", "word", "since:soon"], "not a valid date"),
+        (&["search", "word", "--since", "soon"], "not a valid time"),
         (&["search", "word", "--in", "dreams"], "prompts"),
         (&["search", "\"open"], "quote"),
         (&["search", "word", "--cursor", "nonsense"], "cursor"),

@@ -347,12 +347,12 @@ mod tests {
     #[test]
     fn wrong_queries_say_what_is_wrong_and_what_to_do() {
         for (text, words) in [
-            ("", "asks for nothing"),
-            ("   ", "asks for nothing"),
-            ("\"open", "quote that nothing closes"),
+            ("", "the query is empty"),
+            ("   ", "the query is empty"),
+            ("\"open", "quote that is not closed"),
             ("agnt:claude", "no filter `agnt:`"),
-            ("since:tomorrow", "`tomorrow` is no date"),
-            ("until:2026-02-30", "is no date"),
+            ("since:tomorrow", "`tomorrow` is not a valid date"),
+            ("until:2026-02-30", "is not a valid date"),
             ("role:boss", "no role `boss`"),
         ] {
             let error = fault(text);

@@ -289,7 +289,7 @@ fn too_many_side_files_are_refused_before_anything_is_written() {
         prepare(&disk);
         let error = import(&disk, 0, "", limits).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
-        assert!(error.reason().unwrap().contains("3 files"), "{error}");
+        assert!(error.reason().unwrap().contains("3 side files"), "{error}");
         assert!(
             disk.list(&Path::new(HOME).join("sessions"))
                 .unwrap_or_default()

@@ -10,8 +10,8 @@ use crate::bench::group::Group;
 use crate::bench::lab::Lab;
 use crate::bench::table::{Row, Target};
 
-/// The time of the fastest other program for a search of its 2 to 9 percent of the text.
-const ALLOWED: f64 = 0.030;
+/// What a search may take. The fastest other program takes 30 ms for its 2 to 9 percent of the text.
+const ALLOWED: f64 = 0.060;
 /// The time of the same program until an appended line is found.
 const ALLOWED_AFTER_APPEND: f64 = 0.40;
 
@@ -23,7 +23,7 @@ impl Group for Search {
     }
 
     fn about(&self) -> &'static str {
-        "`boswell search` in a fresh process over 10,000 indexed sessions, CPU with the look at every file included, against what the fastest peer is known to take"
+        "`boswell search` in a fresh process over 10,000 indexed sessions, CPU with the look at every file included, against the 60 ms allowed; the fastest peer takes 30 ms for a fiftieth of the text"
     }
 
     fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>> {

@@ -246,7 +246,7 @@ fn the_catalog_answers_like_a_look_into_every_log_for_random_small_archives() {
         "{answers:?}"
     );
     assert!(
-        places("no session was held") > 0 && places("has no side") > 0,
+        places("there is no session of the folder") > 0 && places("has no side") > 0,
         "{answers:?}"
     );
 }

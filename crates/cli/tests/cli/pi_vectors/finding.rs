@@ -52,7 +52,7 @@ fn the_most_recent_session_is_one_that_is_whole() {
     );
     let elsewhere = said("elsewhere", 1000).replace(here, "/proj/else");
     lab.plant("-x/2026-01-01T00-00-00-000Z_valid.jsonl", &elsewhere);
-    let ran = continued(&lab).ends(0).says("passed over xcsh:headless");
+    let ran = continued(&lab).ends(0).says("skipped xcsh:headless");
     assert!(
         ran.text().contains("elsewhere"),
         "file-operations:125: {ran:?}"

@@ -157,7 +157,7 @@ fn a_lock_that_was_taken_from_us_stops_the_change() {
     );
     let error = error.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy, "{error}");
-    assert!(error.to_string().contains("not locked by us"), "{error}");
+    assert!(error.to_string().contains("was lost"), "{error}");
     assert_eq!(
         shop.log(),
         talk(),
