@@ -10,7 +10,8 @@ use crate::bench::group::Group;
 use crate::bench::lab::Lab;
 use crate::bench::table::{Row, Target};
 
-/// What a search may take. The fastest other program takes 30 ms for its 2 to 9 percent of the text.
+/// What a search may take. The fastest other program takes 30 ms for its 2 to 9
+/// percent of the text.
 const ALLOWED: f64 = 0.060;
 /// The time of the same program until an appended line is found.
 const ALLOWED_AFTER_APPEND: f64 = 0.40;
