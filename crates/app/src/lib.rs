@@ -133,6 +133,7 @@ mod pass_over;
 mod plan_token;
 mod profiles;
 mod purge_copies;
+mod real_folders;
 mod request_context;
 mod sessions;
 mod summary;

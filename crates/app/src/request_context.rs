@@ -28,6 +28,7 @@ use boswell_store::store::{Resolved, Selector, Side, Stores, Summaries, Summary}
 use boswell_store::{Home, Store, WritableStore};
 
 use crate::app::{AppState, no_home};
+use crate::real_folders::RealFolders;
 use crate::sessions::index::{Create, SessionIndex};
 use crate::sessions::newest;
 use crate::sessions::notes_overlay::NotesOverlay;
@@ -45,6 +46,8 @@ pub(crate) struct RequestContext {
     pub(crate) cancel: Cancel,
     // A mutex, because several threads read sessions.
     notices: Mutex<Vec<Notice>>,
+    /// Real paths that this request looked up.
+    pub(crate) real_folders: RealFolders,
 }
 
 impl Deref for RequestContext {
@@ -69,6 +72,7 @@ impl RequestContext {
             stores,
             cancel,
             notices: Mutex::default(),
+            real_folders: RealFolders::default(),
         }
     }
 

@@ -141,14 +141,11 @@ pub(crate) fn environment_of(
     store: &Store,
     location: &SessionLocation,
 ) -> StoreEnvironment {
-    let same = |a: &Path, b: &Path| {
-        a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
-    };
     store_environment(
         store.dialect(),
         &cx.env,
         (store.root(), location.key.as_deref()),
-        &same,
+        &|a, b| cx.real_folders.are_same(a, b),
     )
 }
 

@@ -53,9 +53,6 @@ pub(crate) struct Global {
     /// Print fewer messages on stderr
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Print more messages on stderr
-    #[arg(short, long, global = true)]
-    pub(crate) verbose: bool,
     /// For a conversation in two stores: use the store of this dialect
     #[arg(long, global = true, value_name = "DIALECT")]
     pub(crate) side: Option<String>,

@@ -166,8 +166,8 @@ pub struct PlanInput<'a> {
 
 impl std::fmt::Debug for PlanInput<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Asked")
-            .field("located", self.location)
+        f.debug_struct("PlanInput")
+            .field("location", self.location)
             .finish_non_exhaustive()
     }
 }

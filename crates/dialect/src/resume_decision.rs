@@ -7,8 +7,8 @@
 //!
 //! Old and new ids work side by side, in three combinations: an old session has two ids, its own
 //! and the stored one of the SDK (`sdk_id`); a new one is unified, one UUID for both (`unified`);
-//! and a session that the SDK never saw has only its own. The unified id is resumed, else the
-//! stored SDK id, else none: the session is created.
+//! and a session that the SDK never saw has only its own. The stored SDK id is resumed, else
+//! the unified id, else none: the session is created.
 //!
 //! The records of the front program do not prove that the SDK has a transcript, so the transcript
 //! decides: if there is one, creating the session would fail; if there is none, resuming it would.

@@ -1,7 +1,8 @@
 //! Copies the sessions of a store into the vault: which files, in which order, and which never.
 //!
-//! Logs, subagents, tool outputs, titles and file histories are copied; keys, credentials,
-//! environments and settings never (`is_secret`).
+//! Logs, subagents, tool outputs, titles and file histories are copied: what each dialect lists as
+//! side files of a session (`SideFiles::side_files`), which settings are not. Of these, keys,
+//! credentials and environments are left out (`is_secret`).
 
 use std::path::Path;
 
