@@ -154,21 +154,24 @@ fn clean(
     sink: &mut dyn FnMut(CleanedSession) -> Result<()>,
 ) -> Result<usize> {
     cx.may_write()?;
-    let mut first = None;
-    let count = each_old(cx, request, &mut |found, summary| {
+    let (mut first, mut moved) = (None, 0);
+    each_old(cx, request, &mut |found, summary| {
         let found = Resolved {
             store: cx.writable(found.store)?,
             location: found.location,
         };
         match remove(cx, &found) {
-            Ok(operation) => sink(CleanedSession::new(&summary.reference, &operation)),
+            Ok(operation) => {
+                moved += 1;
+                sink(CleanedSession::new(&summary.reference, &operation))
+            }
             Err(error) => {
                 cx.pass_over(error, &mut first);
                 Ok(())
             }
         }
     })?;
-    first.map_or(Ok(count), Err)
+    first.map_or(Ok(moved), Err)
 }
 
 /// Calls the sink with every old session, and returns their number.

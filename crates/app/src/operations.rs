@@ -59,7 +59,7 @@ pub struct OperationList {
 /// The operations to undo.
 #[derive(Debug, Clone, Default)]
 pub struct UndoRequest {
-    /// Ids, possibly shortened; empty for the last operation that can be undone. The newest is
+    /// Ids, possibly shortened; empty for the last operation that was not undone. The newest is
     /// undone first.
     pub operations: Vec<String>,
     /// Keep lines that were added to the files since.

@@ -416,7 +416,7 @@ impl State {
         );
         Err(self
             .naming_unacknowledged(error)
-            .advising(Advice::ReopenSession.also("its log is copied to a new file first")))
+            .advising(Advice::ReopenSession))
     }
 
     /// Adds the entries that may or may not be on disk to an error.
