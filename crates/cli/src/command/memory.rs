@@ -24,8 +24,8 @@ use crate::words::{count, phrase};
   boswell memory ~/proj/api show    print their text
   boswell memory add build 'use make -j2 here' --dialect claude")]
 pub(crate) struct MemoryArgs {
-    /// [PROJECT] [show | search TEXT | check], or add PAGE TEXT, edit PAGE TEXT, rm PAGE. PROJECT
-    /// is a folder or `all` [default: the current folder]
+    /// show, search TEXT or check, after an optional PROJECT (a folder or `all`; the current folder
+    /// without it); or add PAGE TEXT, edit PAGE TEXT, rm PAGE
     #[arg(value_name = "WORDS", num_args = 0..=4)]
     words: Vec<String>,
     /// Project folder for add, edit and rm
