@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use boswell_find::{
-    Catalog, ConversationChanges, ConversationCursor, ConversationOrder, ConversationPage,
-    ConversationQuery, WantedRows,
+    Catalog, ConversationChanges, ConversationCursor, ConversationPage, ConversationQuery,
+    WantedRows,
 };
 use boswell_model::{ErrorKind, Instant, Result, SessionRef};
 
@@ -98,7 +98,7 @@ fn known(cx: &RequestContext, request: &ListRequest) -> Result<KnownPage> {
     let after = after.map(|text| cursor(request.sort, text)).transpose()?;
     let takes = |row: &ConversationRow| chosen.takes(row);
     let query = ConversationQuery {
-        order: order(request.sort),
+        order: request.sort,
         hidden: request.hidden,
         since: chosen.filter.since,
         until: chosen.filter.until,
@@ -191,16 +191,6 @@ fn status(cx: &RequestContext, row: &ConversationRow) -> Option<String> {
         Some(cx.open_status(row.front_active))
     } else {
         row.front.status.clone()
-    }
-}
-
-fn order(sort: Sort) -> ConversationOrder {
-    match sort {
-        Sort::Active => ConversationOrder::Active,
-        Sort::Created => ConversationOrder::Created,
-        Sort::Messages => ConversationOrder::Messages,
-        Sort::Size => ConversationOrder::Size,
-        Sort::Name => ConversationOrder::Name,
     }
 }
 

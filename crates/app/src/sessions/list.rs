@@ -33,21 +33,8 @@ pub(crate) enum Look {
     DeletedSessions,
 }
 
-/// What a list is ordered by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sort {
-    /// Last active first
-    #[default]
-    Active,
-    /// Last created first
-    Created,
-    /// Most messages first
-    Messages,
-    /// Largest first
-    Size,
-    /// By name
-    Name,
-}
+/// What a list is ordered by: the same orders as those of the rows that the catalog stores.
+pub use boswell_find::ConversationOrder as Sort;
 
 /// A session, with its sort keys or its summary.
 enum Row {

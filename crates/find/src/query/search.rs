@@ -177,7 +177,7 @@ impl Candidate {
 struct Plan<'p> {
     scope: Scope<'p>,
     snapshot: &'p Snapshot,
-    /// For each segment the owner of each block; [`NOBODY`] for blocks that are dead or not
+    /// For each segment the owner of each block; [`NO_OWNER`] for blocks that are dead or not
     /// requested.
     owners: Vec<Vec<u32>>,
     tails: Vec<Job>,
@@ -185,14 +185,14 @@ struct Plan<'p> {
 }
 
 /// Owner of a block that no requested source owns.
-const NOBODY: u32 = u32::MAX;
+const NO_OWNER: u32 = u32::MAX;
 
 impl<'p> Plan<'p> {
     fn new(scope: Scope<'p>, snapshot: &'p Snapshot) -> Plan<'p> {
         let rows = &snapshot.manifest.segments;
         let owners = rows
             .iter()
-            .map(|row| vec![NOBODY; row.blocks as usize])
+            .map(|row| vec![NO_OWNER; row.blocks as usize])
             .collect();
         let mut plan = Plan {
             scope,
@@ -236,7 +236,7 @@ impl<'p> Plan<'p> {
                 .get_mut(segment)
                 .and_then(|owners| owners.get_mut(first..first.saturating_add(count)));
             if let Some(blocks) = blocks {
-                blocks.fill(u32::try_from(index).unwrap_or(NOBODY));
+                blocks.fill(u32::try_from(index).unwrap_or(NO_OWNER));
             }
         }
     }
@@ -249,7 +249,7 @@ impl<'p> Plan<'p> {
         {
             let Some(segment) = segment
                 .as_ref()
-                .filter(|_| owners.iter().any(|owner| *owner != NOBODY))
+                .filter(|_| owners.iter().any(|owner| *owner != NO_OWNER))
             else {
                 continue;
             };
@@ -257,7 +257,7 @@ impl<'p> Plan<'p> {
             let verdict = Verdict::of(segment, &self.scope.query.clauses).map_err(damaged)?;
             let mut rows: Option<&Rows> = None;
             for block in verdict.blocks() {
-                let owner = owners.get(block as usize).copied().unwrap_or(NOBODY);
+                let owner = owners.get(block as usize).copied().unwrap_or(NO_OWNER);
                 let Some(source) = self.scope.sources.get(owner as usize) else {
                     continue;
                 };

@@ -48,7 +48,7 @@ pub enum Expect {
 /// let first = writer.append(Draft::user("hello").with_id("ask-1"))?;
 /// let again = writer.append(Draft::user("hello").with_id("ask-1"))?; // a retry
 /// assert!(again.deduplicated && again.entry == first.entry);
-/// // Refused with `Conflict` if somebody else wrote in between.
+/// // Refused with `Conflict` if another writer appended in between.
 /// let expected = Expect::Revision(again.revision);
 /// writer.append_with(Draft::assistant("hi"), expected, Durability::Fsync)?;
 /// # Ok(())
