@@ -5,13 +5,14 @@
 //! that they are damaged. Nothing is deleted unasked: [`Blobs::unreferenced`] only lists blobs that
 //! no session names.
 
+pub(crate) mod attachments;
 pub mod base64;
 mod externalize;
 mod full_records;
 mod string_walk;
 mod xcsh_truncation;
 
-pub use crate::attachments::{ATTACHMENT_TYPE, Attachment, Attachments};
+pub use attachments::{ATTACHMENT_TYPE, Attachment, Attachments};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};

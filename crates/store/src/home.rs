@@ -11,18 +11,18 @@ use std::sync::Arc;
 use boswell_dialect::{IdSource, by_name};
 use boswell_model::{Error, ErrorKind, Result};
 
-use crate::attachments::Attachments;
+use crate::agents::breadcrumb::Breadcrumbs;
 use crate::backend::FsBackend;
 use crate::blobs::Blobs;
-use crate::breadcrumb::Breadcrumbs;
+use crate::blobs::attachments::Attachments;
 use crate::checkpoint::Checkpoints;
+use crate::disk::system_ids::SystemIds;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
 use crate::locks::{Locks, Owner};
 use crate::memory::{Memories, ProjectMemory};
 use crate::notes::Notes;
 use crate::prompts::Prompts;
 use crate::runner::Runner;
-use crate::system_ids::SystemIds;
 use crate::vault::Vault;
 use crate::{Store, WritableStore};
 

@@ -19,7 +19,7 @@ use boswell_dialect::{Body, Draft, EntryStamp, NewLog, NewSession};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Advice, EntryKind, Error, ErrorKind, Result, Slot};
 
-use crate::native_store::uuid_v7_time;
+use crate::store::native::uuid_v7_time;
 use crate::{Session, SessionWriter, WritableStore};
 
 pub use side_files::{Imported, LeftBehind};

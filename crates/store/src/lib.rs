@@ -66,53 +66,32 @@
 //! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that fails,
 //!   with its clock and random ids, [`backend`] where lines land when they do not land in files.
 
-mod agent_activity;
-#[cfg(feature = "tokio")]
-mod async_writer;
-mod attachments;
+mod agents;
 pub mod backend;
 pub mod blobs;
-mod breadcrumb;
-mod check;
-mod checkout;
 pub mod checkpoint;
-mod context_reader;
-mod custom_entry;
 pub mod disk;
-mod exclusion;
-mod execute;
-mod follow;
 mod home;
 mod import;
 mod journal;
-mod keep_policy;
-mod lease;
-mod leftovers;
 pub mod links;
 pub mod locks;
 pub mod memory;
-mod native_store;
 pub mod notes;
-mod open_writer;
 pub mod operations;
 pub mod prompts;
 pub mod repair;
-mod resolve;
 mod runner;
 pub mod session;
-mod session_cache;
 mod sha256;
 pub mod store;
-mod summary;
-mod switch;
-mod system_ids;
 pub mod vault;
 pub mod writer;
 
-pub use follow::Follower;
 pub use home::Home;
-pub use lease::Wait;
+pub use locks::Wait;
 pub use session::Session;
+pub use session::follow::Follower;
 pub use store::{Store, WritableStore};
 pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 

@@ -1,10 +1,14 @@
 //! A session that was read: a snapshot that does not change under you.
 
 mod blob_refs;
+pub(crate) mod cache;
 mod context;
+pub(crate) mod context_reader;
 mod entries;
+pub(crate) mod follow;
 mod messages;
 mod records;
+pub(crate) mod switch;
 
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -18,17 +22,17 @@ use boswell_model::{
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 use crate::blobs::Blobs;
-use crate::context_reader::{self, EnoughRead};
+use context_reader::EnoughRead;
 
 use blob_refs::BlobRefs;
 pub(crate) use blob_refs::LookFor;
 pub use entries::Entries;
 use records::Records;
 
-pub use crate::breadcrumb::{Breadcrumbs, TerminalId};
-pub use crate::follow::{NewEntry, News};
-pub use crate::session_cache::SessionCache;
-pub use crate::switch::{Cursor, Switched};
+pub use crate::agents::breadcrumb::{Breadcrumbs, TerminalId};
+pub use cache::SessionCache;
+pub use follow::{NewEntry, News};
+pub use switch::{Cursor, Switched};
 
 /// A larger document is not read into memory.
 const LARGEST_DOCUMENT: u64 = 1 << 30;

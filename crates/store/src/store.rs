@@ -1,5 +1,12 @@
 //! A store: a dialect on a backend.
 
+pub(crate) mod checkout;
+pub(crate) mod custom_entry;
+pub(crate) mod exclusion;
+pub(crate) mod native;
+pub(crate) mod open_writer;
+pub(crate) mod resolve;
+pub(crate) mod summary;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -13,9 +20,9 @@ use boswell_model::{EntryId, Error, ErrorKind, Result, SessionId, SessionRef, Sl
 use crate::Session;
 use crate::backend::{Backend, BackendFiles, FsBackend, with_sessions_of_rows};
 use crate::blobs::{Blobs, Habit};
+use crate::disk::system_ids::SystemIds;
 use crate::disk::{Disk, RealDisk};
 use crate::session::LookFor;
-use crate::system_ids::SystemIds;
 
 mod by_id;
 mod find;
@@ -27,11 +34,11 @@ pub use list::{Listing, Partly, unlisted};
 pub use set::{StoreId, StoreLocation, StoredSession, Stores, Summaries};
 pub use writable::WritableStore;
 
-pub use crate::checkout::main_checkout;
-pub use crate::exclusion::Exclusion;
-pub use crate::resolve::{Resolved, Selector, Side};
-pub use crate::summary::Summary;
 pub use boswell_dialect::launch;
+pub use checkout::main_checkout;
+pub use exclusion::Exclusion;
+pub use resolve::{Resolved, Selector, Side};
+pub use summary::Summary;
 
 /// Maximum size of a tool's output that is read from a side file.
 const LARGEST_OUTPUT: u64 = 256 << 20;

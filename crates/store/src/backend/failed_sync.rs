@@ -12,7 +12,7 @@ use std::io;
 use boswell_model::{Error, Result};
 
 use crate::disk::{Disk, OpenMode, durable};
-use crate::lease::AppendLock;
+use crate::locks::lease::AppendLock;
 
 /// Returns whether a log has the marker. It is in the folder of locks, next to the log's append
 /// lock.

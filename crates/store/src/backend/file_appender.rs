@@ -26,7 +26,7 @@ use super::fs::{FsObject, path_below};
 use super::fs_logs::{FsLogs, Remembered, lock_name};
 use super::log_backend::{AppendError, AppendResult, LogAppender, LogName, SyncWork};
 use crate::disk::{Disk, DiskFile, OpenMode, Stat, durable, read_full};
-use crate::lease::{AppendGuard, AppendLock, NamedLog};
+use crate::locks::lease::{AppendGuard, AppendLock, NamedLog};
 
 /// How many times lines are written again when another program writes into them.
 const RACES: usize = 100;

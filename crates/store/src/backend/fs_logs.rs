@@ -17,7 +17,7 @@ use super::file_appender::FileAppender;
 use super::fs::path_below;
 use super::log_backend::{Lease, LogBackend, LogClaim, LogName, OpenLog};
 use crate::disk::{Disk, OpenMode, durable};
-use crate::lease::{AppendLock, LeaseLock, NamedLog};
+use crate::locks::lease::{AppendLock, LeaseLock, NamedLog};
 use crate::locks::{Locks, Owner};
 use crate::sha256::{Hasher, chunks};
 use crate::vault::{FailedSyncCopy, Vault};

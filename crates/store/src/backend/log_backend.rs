@@ -18,7 +18,7 @@ use std::fmt;
 use boswell_model::{Error, Instant, Result, SessionRef};
 
 use super::ObjectReader;
-use crate::lease::Wait;
+use crate::locks::lease::Wait;
 
 /// Storage for session logs that can be written.
 pub trait LogBackend: Send + Sync + fmt::Debug {

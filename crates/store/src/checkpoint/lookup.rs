@@ -4,8 +4,8 @@ use boswell_model::json::Raw;
 use boswell_model::{Error, Result};
 
 use super::{CUSTOM_TYPE, FileSnapshot, OnBranch, State};
-use crate::custom_entry;
 use crate::session::Session;
+use crate::store::custom_entry;
 
 /// The state of files at an entry of a session.
 #[derive(Debug)]

@@ -13,16 +13,17 @@ mod listing;
 mod memory;
 mod processes;
 mod real;
+pub(crate) mod system_ids;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use crate::system_ids::{Clock, IdSource, SystemIds};
 pub use memory::MemoryDisk;
 pub use processes::{ProcessState, Processes, process_state};
 pub use real::RealDisk;
+pub use system_ids::{Clock, IdSource, SystemIds};
 
 /// Metadata of a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

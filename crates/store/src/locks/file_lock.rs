@@ -11,7 +11,7 @@ use super::acquire::{PAUSES, try_every};
 use super::holder::{with_holder, write_owner};
 use super::{Owner, Wait};
 use crate::disk::{Disk, DiskFile, LockMode, OpenMode, durable};
-use crate::lease::{SHORT_PAUSES, append_lock_path, lock_path, old_hard_links};
+use crate::locks::lease::{SHORT_PAUSES, append_lock_path, lock_path, old_hard_links};
 use boswell_dialect::IdSource;
 
 /// The shortest time to wait for an append lock, also with [`Wait::No`].

@@ -10,6 +10,7 @@ mod acquire;
 mod file_lock;
 mod flock;
 mod holder;
+pub(crate) mod lease;
 mod mkdir;
 
 pub use acquire::Owner;
@@ -19,4 +20,4 @@ pub use flock::AgentFlock;
 pub(crate) use holder::{with_holder, write_owner};
 pub use mkdir::{Abandoned, MkdirLock, MkdirOwner, abandoned};
 
-pub use crate::lease::Wait;
+pub use lease::Wait;

@@ -16,11 +16,11 @@ pub use list::{LateLines, ListedOperation};
 pub use purge::Purging;
 pub use scrub::{CopyChange, Scrubbed, Scrubbing};
 
-pub use crate::execute::Executed;
+pub use crate::agents::leftovers::{Leftovers, StaleLock};
 pub use crate::import::{ImportLimits, Imported, LeftBehind};
 pub use crate::journal::{DamagedLine, LineChange};
-pub use crate::keep_policy::{KeepRun, KeepWhich, is_secret};
-pub use crate::leftovers::{Leftovers, StaleLock};
+pub use crate::runner::execute::Executed;
 pub use crate::runner::{
     FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher,
 };
+pub use crate::vault::keep_policy::{KeepRun, KeepWhich, is_secret};

@@ -13,6 +13,7 @@
 
 mod apply;
 mod byte_fixes;
+pub(crate) mod check;
 mod fix_selection;
 mod late_lines;
 mod patched_reader;
@@ -32,7 +33,7 @@ use planner::RepairPlanner;
 
 pub use late_lines::LateTable;
 
-pub use crate::check::{Report, check, hurt, repair_of};
+pub use check::{Report, check, hurt, repair_of};
 pub(crate) use verify::reach;
 
 /// The kind of a repair's operation.

@@ -439,7 +439,7 @@ impl<'a> RepairPlanner<'a> {
         for reader in self.store.dialect().facts().readers {
             let mut losses: Vec<(ProblemKind, &'static str, usize)> = Vec::new();
             for problem in &report.problems {
-                if !crate::check::hurt(after, problem).contains(&reader.name) {
+                if !crate::repair::check::hurt(after, problem).contains(&reader.name) {
                     continue;
                 }
                 let Some(loss) = reader.loss(problem.kind) else {

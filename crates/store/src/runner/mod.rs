@@ -21,6 +21,7 @@
 mod apply;
 mod change;
 mod compile;
+pub(crate) mod execute;
 mod merge_shared;
 mod operation;
 mod paths;

@@ -6,7 +6,7 @@ use boswell_model::{Advice, Error, ErrorKind, Framing, Result, SessionId};
 
 use super::Store;
 use crate::Session;
-use crate::native_store::{located_at, uuid_v7_time};
+use crate::store::native::{located_at, uuid_v7_time};
 
 impl Store {
     /// The session with that id, as it is now.

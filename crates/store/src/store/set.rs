@@ -11,8 +11,8 @@ use boswell_dialect::{Depth, Dialect, Environment, SessionLocation, all, by_name
 use boswell_model::{Error, ErrorKind, Result};
 
 use crate::backend::{Backend, FsBackend};
-use crate::exclusion::Exclusion;
-use crate::resolve::same_folder;
+use crate::store::exclusion::Exclusion;
+use crate::store::resolve::same_folder;
 use crate::store::{Summary, unlisted};
 use crate::{Session, Store};
 

@@ -13,6 +13,7 @@
 
 mod chunked_copies;
 mod copies;
+pub(crate) mod keep_policy;
 mod object;
 mod record;
 mod replaced_files;

@@ -74,7 +74,7 @@ impl KnownIds {
         };
         // Facts that a record repeats about its session are taken from the record itself: they may
         // have changed since it was written.
-        let location = crate::native_store::located_at("record", "record", 0);
+        let location = crate::store::native::located_at("record", "record", 0);
         let meta = Reader::read(dialect, &location, stored.bytes(), Depth::Facts).meta;
         let within = SessionFacts {
             id: meta.id.as_deref().unwrap_or_default(),

@@ -7,6 +7,8 @@
 //! it acknowledges anything. Where lines go, and how they become durable, is the task of a
 //! [`LogAppender`](crate::backend::LogAppender); this module knows entries and receipts.
 
+#[cfg(feature = "tokio")]
+pub(crate) mod async_writer;
 mod batch;
 mod encode;
 mod group_commit;
@@ -29,7 +31,7 @@ use receipt::Written;
 pub use receipt::{Durability, Expect, Outcome, Receipt};
 
 #[cfg(feature = "tokio")]
-pub use crate::async_writer::{AsyncTicket, AsyncWriter, Reply};
+pub use async_writer::{AsyncTicket, AsyncWriter, Reply};
 pub use boswell_dialect::{AssistantMessage, Parent, Visibility};
 pub use boswell_model::{MediaSource, ToolInput};
 use state::State;
@@ -340,7 +342,7 @@ impl SessionWriter {
     fn location(&self) -> Result<(SessionLocation, Option<Blobs>)> {
         let state = self.inner.lock_with_all_written()?;
         Ok((
-            crate::native_store::located_at(&self.inner.reference.id, state.log.key(), state.end),
+            crate::store::native::located_at(&self.inner.reference.id, state.log.key(), state.end),
             state.blobs.clone(),
         ))
     }

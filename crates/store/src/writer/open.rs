@@ -59,7 +59,7 @@ fn head_facts(dialect: &'static dyn Append, log: &dyn ObjectReader) -> Result<Se
         }
         size *= 8;
     };
-    let location = crate::native_store::located_at("head", "head", bytes.len() as u64);
+    let location = crate::store::native::located_at("head", "head", bytes.len() as u64);
     let meta = |bytes| Reader::read(dialect, &location, bytes, Depth::Facts).meta;
     // The header alone is enough, unless entries repeat facts about their session.
     let first = memchr::memchr(b'\n', &bytes).and_then(|end| bytes.get(..=end));

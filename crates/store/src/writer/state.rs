@@ -306,7 +306,7 @@ impl State {
         ask: impl FnOnce(&boswell_model::SessionView<'_>) -> Result<T>,
     ) -> Result<(T, SessionMeta)> {
         let log = self.log.reader()?;
-        let location = crate::native_store::located_at(&self.session, self.log.key(), self.end);
+        let location = crate::store::native::located_at(&self.session, self.log.key(), self.end);
         let mut reader = Reader::new(dialect, &location, Depth::Facts);
         log.lines(0, 1, &mut |line| {
             if line.at < self.end {
@@ -314,7 +314,7 @@ impl State {
             }
         })?;
         let read = reader.finish();
-        let answer = ask(&read.view(&crate::summary::Open(log.as_ref())))?;
+        let answer = ask(&read.view(&crate::store::summary::Open(log.as_ref())))?;
         Ok((answer, read.meta))
     }
 

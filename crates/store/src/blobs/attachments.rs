@@ -13,9 +13,9 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{EntryId, Error, ErrorKind, Instant, Result};
 
 use crate::blobs::{BlobId, Blobs};
-use crate::custom_entry;
 use crate::disk::durable;
 use crate::session::Session;
+use crate::store::custom_entry;
 
 pub(crate) use file_name::safe_names;
 

@@ -19,8 +19,8 @@ use boswell_model::{
 use crate::WritableStore;
 use crate::backend::BackendFiles;
 use crate::disk::durable;
-use crate::lease::Wait;
-use crate::open_writer::Opened;
+use crate::locks::lease::Wait;
+use crate::store::open_writer::Opened;
 use crate::writer::{Durability, Expect, Receipt, SessionWriter};
 
 impl WritableStore {

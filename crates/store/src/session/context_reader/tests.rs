@@ -220,7 +220,7 @@ impl Pen {
 }
 
 fn location(size: usize) -> SessionLocation {
-    crate::native_store::located_at("s", "s.jsonl", size as u64)
+    crate::store::native::located_at("s", "s.jsonl", size as u64)
 }
 
 /// Returns the content of a context in a form that does not depend on how much was read.

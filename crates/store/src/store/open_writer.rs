@@ -7,8 +7,8 @@ use boswell_model::{Advice, Error, ErrorKind, Result, SessionId, SessionRef};
 
 use crate::WritableStore;
 use crate::backend::{Lease, LogClaim, LogName};
-use crate::lease::Wait;
-use crate::native_store::{split_key, uuid_v7_time};
+use crate::locks::lease::Wait;
+use crate::store::native::{split_key, uuid_v7_time};
 use crate::writer::{SessionWriter, WriterParts};
 
 /// How the owner of a lease is named to others.

@@ -16,7 +16,7 @@ use boswell_model::{Error, ErrorKind, Instant, Result};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::Store;
-use crate::checkout::main_checkout;
+use crate::store::checkout::main_checkout;
 
 /// Below this many sessions no threads are started to read their projects.
 const FEW: usize = 64;

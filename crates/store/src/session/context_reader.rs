@@ -9,7 +9,7 @@ use boswell_dialect::{ContextCoverage, Depth, Dialect, ReadSession, Reader, Sess
 use boswell_model::{Framing, Head, Interner, Line, Log, Result, SessionMeta, Tip, Tree};
 
 use crate::backend::ObjectReader;
-use crate::summary::Open;
+use crate::store::summary::Open;
 
 /// How much is read, in bytes.
 #[derive(Debug, Clone, Copy)]
