@@ -172,7 +172,8 @@ fn pairs(cx: &RequestContext) -> Result<Vec<PairsShape>> {
     Ok(pairs)
 }
 
-/// Returns the comparison of a store; `None` if no conversation of it has a transcript elsewhere.
+/// Returns the comparison of a store; `None` if no conversation of it has, or had, a transcript
+/// elsewhere.
 fn pairs_of(id: StoreId, store: &Store, conversations: &[Conversation]) -> Option<PairsShape> {
     let mut pairs = PairsShape {
         dialect: store.dialect().name(),

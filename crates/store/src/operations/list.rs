@@ -11,7 +11,7 @@ use crate::journal::{self, DamagedLine};
 use crate::runner::{Change, Operation, Runner, State, inode_name, place};
 use crate::vault::Reason;
 
-use super::agent_cleanup::RestoredCleanup;
+use super::agent_cleanup::RestoredOperation;
 
 /// An operation in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Runner {
 
     /// Restores the files that the last deletion or archiving of a session removed. Their paths
     /// must be free. They get their old times, unless their agent would delete them again for that.
-    pub fn restore(&self, session: &SessionRef) -> Result<RestoredCleanup> {
+    pub fn restore(&self, session: &SessionRef) -> Result<RestoredOperation> {
         let (operations, _) = self.operations()?;
         let deleted = |listed: &&ListedOperation| {
             let op = &listed.operation;
