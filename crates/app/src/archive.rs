@@ -228,6 +228,9 @@ fn old(
             };
             match can_remove(&found) {
                 Err(error) if dialect.is_some() => return Err(error),
+                // An agent whose sessions cannot be archived is no news; a file that cannot be read
+                // is.
+                Err(error) if error.kind() != ErrorKind::Unsupported => cx.warn(error),
                 Ok(()) if in_use(summary, &found).is_none() => {
                     chosen.push((found, summary.clone()))
                 }
