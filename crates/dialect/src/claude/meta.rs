@@ -1,6 +1,7 @@
 //! Collects the metadata of a session from its lines: title, prompts, usage, cost and folder.
 //!
-//! Folder, version, git branch and permission mode are those of the last line that states them.
+//! Version, git branch and permission mode are those of the last line that states them; the folder
+//! is that of the first, unless a later line says that the session was relocated.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Interner, Said, SessionMeta, Usage};
