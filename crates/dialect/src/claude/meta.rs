@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_permission_mode_folder_branch_and_version_count() {
+    fn the_first_folder_and_the_last_permission_mode_branch_and_version_count() {
         let meta = read(concat!(
             r#"{"parentUuid":null,"type":"user","uuid":"1","cwd":"/a","gitBranch":"main","version":"2.1.1","permissionMode":"default","message":{"role":"user","content":"x"}}"#,
             "\n",
