@@ -22,7 +22,7 @@ pub struct SessionFilter {
     pub agent: Option<String>,
     /// Only sessions in this folder, below it or in a worktree of it.
     pub project: Option<String>,
-    /// Only sessions in the current folder.
+    /// As `project`, for the current folder.
     pub here: bool,
     /// Only sessions with this status.
     pub status: Option<String>,

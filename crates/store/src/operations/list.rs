@@ -96,7 +96,8 @@ impl Runner {
         Ok(late)
     }
 
-    /// Removes files of a session; the vault keeps them as deleted.
+    /// Removes files of a session, for dialects that plan no deletion of their own; the vault keeps
+    /// them as deleted.
     pub fn delete(&self, root: &Path, keys: &[String], session: &SessionRef) -> Result<Operation> {
         let mut plan = Plan::new("delete", format!("delete {session}"));
         plan.steps = keys.iter().map(Step::remove).collect();
