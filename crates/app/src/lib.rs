@@ -127,6 +127,7 @@ mod config_edit;
 mod exclusion_purge;
 mod gaps;
 mod git_repository;
+mod last_list;
 mod native_index;
 mod outside_links;
 mod pass_over;
@@ -185,6 +186,7 @@ pub mod summarize;
 pub mod system;
 pub mod text;
 pub mod time;
+pub mod tool_line;
 pub mod tree;
 pub mod watch;
 

@@ -13,6 +13,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use boswell_app::time::TimeZone;
 use boswell_app::{Access, AppConfig, Config, Environment, Notice, SystemClock};
 use boswell_model::{Error, ErrorKind, Result};
 
@@ -30,6 +31,10 @@ pub(crate) struct App {
     pub(crate) json: bool,
     pub(crate) color: bool,
     pub(crate) quiet: bool,
+    /// Whether long answers may go through a pager.
+    pub(crate) pages: bool,
+    /// Whether a person reads the answer on a terminal.
+    pub(crate) terminal: bool,
     /// Columns of the terminal, or a fixed width for pipes.
     pub(crate) width: usize,
     home_origin: &'static str,
@@ -57,6 +62,11 @@ impl App {
             } else {
                 Access::ReadWrite
             },
+            zone: if global.utc {
+                TimeZone::utc()
+            } else {
+                settings.zone(&env)
+            },
             side: global.side.clone(),
             settings,
             clock: Arc::new(SystemClock),
@@ -68,6 +78,8 @@ impl App {
             json: global.json,
             color,
             quiet: global.quiet,
+            pages: !global.json && !global.no_pager,
+            terminal: terminal && !global.json,
             width,
             home_origin: if global.home.is_some() {
                 "option or BOSWELL_HOME"

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(code) => return code,
     };
+    words::remember(&args.global);
     error_report::guard(|| match command::run(&args) {
         Ok(code) => code,
         Err(error) => error_report::report(&error, args.global.json),

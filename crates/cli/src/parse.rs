@@ -25,7 +25,7 @@ pub(crate) fn read(line: &[OsString]) -> Result<Args, ExitCode> {
     if let Ok(args) = parse(Args::command(), line) {
         return Ok(args);
     }
-    parse(whole(), line).map_err(|error| error_report::usage(&error))
+    parse(whole(), line).map_err(|error| error_report::usage(&error, asks_json(line)))
 }
 
 /// The grammar with every command in it, for those who show or complete it.
@@ -37,6 +37,15 @@ pub(crate) fn whole() -> clap::Command {
 
 fn asks_version(line: &[OsString]) -> bool {
     matches!(line, [_, word] if *word == OsStr::new("--version") || *word == OsStr::new("-V"))
+}
+
+/// Whether errors are wanted as JSON. The line could not be parsed, so the word alone must say so.
+fn asks_json(line: &[OsString]) -> bool {
+    let mut options = line
+        .iter()
+        .skip(1)
+        .take_while(|word| *word != OsStr::new("--"));
+    options.any(|word| word == OsStr::new("--json"))
 }
 
 fn parse(mut command: clap::Command, line: &[OsString]) -> Result<Args, clap::Error> {

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{cut, one_line};
 use crate::time;
-use crate::words::count;
+use crate::words::{as_called, count};
 
 /// Move sessions into the vault, where they stay readable
 ///
@@ -54,7 +54,7 @@ pub(crate) fn run(app: &App, args: &ArchiveArgs) -> Result<ExitCode> {
     if !args.apply {
         return plan(app, &request);
     }
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let done = app
         .requests
         .archive(&request, &mut |archived| report(archived, &mut out));
@@ -66,7 +66,7 @@ pub(crate) fn run(app: &App, args: &ArchiveArgs) -> Result<ExitCode> {
 
 fn plan(app: &App, request: &ArchiveRequest) -> Result<ExitCode> {
     let plan = app.shown(app.requests.plan_archive(request))?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     for candidate in &plan.sessions {
         would(candidate, plan.as_of, &mut out)?;
     }
@@ -84,7 +84,7 @@ fn would(candidate: &ArchiveCandidate, now: Instant, out: &mut Output) -> Result
     if out.json {
         return out.object(&candidate.step().object());
     }
-    let ago = candidate.last_active.map(|at| time::ago(at, now));
+    let ago = candidate.last_active.map(|at| out.ago(at, now));
     out.line(&format!(
         "would archive {}  {}  {}",
         candidate.session,
@@ -98,8 +98,8 @@ fn report(archived: ArchivedSession, out: &mut Output) -> Result<()> {
         return out.object(&archived.op.object());
     }
     let session = &archived.session;
-    out.line(&format!(
+    out.line(&as_called(&format!(
         "archived {session}; restore it with `boswell restore {}`",
         session.to_argument()
-    ))
+    )))
 }

@@ -46,7 +46,7 @@ impl From<&CheckoutArgs> for CheckoutRequest {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &CheckoutArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let outcome = app
         .requests
         .checkout(&args.into(), &mut |event| match event {

@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::plan_lines::way_back;
 use crate::terminal::{cut, one_line};
 use crate::time;
-use crate::words::{count, planned_change};
+use crate::words::{as_called, count, planned_change};
 
 /// Delete sessions that have not been used for a long time
 ///
@@ -57,7 +57,7 @@ pub(crate) fn run(app: &App, args: &CleanArgs) -> Result<ExitCode> {
         older_than: time::span(older_than)?,
         dialect: args.dialect.clone(),
     };
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if args.apply {
         let cleaned = app
             .requests
@@ -91,7 +91,7 @@ fn old(it: OldSession, out: &mut Output) -> Result<()> {
         return out.object(&it.step.object());
     }
     let active = it.step.last_active;
-    let ago = active.map(|at| time::ago(at, it.as_of)).unwrap_or_default();
+    let ago = active.map(|at| out.ago(at, it.as_of)).unwrap_or_default();
     out.line(&format!(
         "{} {}  {ago}  {}",
         it.step.done,
@@ -105,11 +105,11 @@ fn cleaned(it: CleanedSession, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(&it.operation.object());
     }
-    out.line(&format!(
+    out.line(&as_called(&format!(
         "deleted {}; restore it with `boswell restore {}`",
         it.reference,
         it.reference.to_argument()
-    ))
+    )))
 }
 
 /// Drops copies that were kept long enough.
@@ -119,7 +119,7 @@ fn vault(app: &App, apply: bool) -> Result<ExitCode> {
     } else {
         app.requests.plan_clean_vault()
     })?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         out.object(&step.object())?;
     } else {
@@ -140,7 +140,7 @@ fn vault(app: &App, apply: bool) -> Result<ExitCode> {
 
 /// Removes leftovers.
 fn leftovers(app: &App, args: &CleanArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let mut sink = |event| leftover(event, &mut out);
     let found = app.shown(if args.apply {
         app.requests.clean_leftovers(&args.dialect, &mut sink)

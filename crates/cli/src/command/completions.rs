@@ -90,7 +90,7 @@ pub(crate) fn offer(app: &App) -> Result<ExitCode> {
         ..ListRequest::default()
     };
     let page = app.requests.list(&request).map_err(|it| it.error)?.value;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     for row in &page.rows {
         let summary = &row.conversation.front.1;
         out.line(&format!(

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error_report::say;
 use crate::output::Output;
 use crate::plan_lines;
-use crate::words::count;
+use crate::words::{as_called, count};
 
 /// Delete sessions; the vault keeps a copy unless --purge
 #[derive(Debug, Args)]
@@ -60,7 +60,7 @@ pub(crate) fn run(app: &App, args: &DeleteArgs) -> Result<ExitCode> {
     let request = DeleteRequest {
         sessions: args.sessions.clone(),
     };
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let done = if args.dry_run {
         app.requests.plan_delete(&request, &mut |plan| {
             plan_lines::removal(&mut out, plan.removal)?;
@@ -96,10 +96,10 @@ pub(crate) fn report(deleted: RemovedSession, out: &mut Output) -> Result<()> {
         return out.object(&deleted.op.object());
     }
     let session = &deleted.session;
-    out.line(&format!(
+    out.line(&as_called(&format!(
         "deleted {session}; restore it with `boswell restore {}`",
         session.to_argument()
-    ))
+    )))
 }
 
 /// Runs `restore`.
@@ -107,7 +107,7 @@ pub(crate) fn restore(app: &App, args: &RestoreArgs) -> Result<ExitCode> {
     let request = RestoreRequest {
         refs: args.refs.clone(),
     };
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let done = app
         .requests
         .restore(&request, &mut |restored| put_back(app, restored, &mut out));

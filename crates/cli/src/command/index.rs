@@ -11,7 +11,7 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::words::size;
+use crate::words::{count, size};
 
 /// Update the catalog and the search index
 #[derive(Debug, Args)]
@@ -45,13 +45,17 @@ pub(crate) fn run(app: &App, args: &IndexArgs) -> Result<ExitCode> {
     });
     drop(progress);
     let index = app.shown(indexed)?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         out.object(&index.object())?;
     } else {
         out.line(&format!(
-            "{} sessions and memory files: {} of text, {} of index; read {} now",
-            index.sources,
+            "{}: {} of text, {} of index; read {} now",
+            count(
+                index.sources,
+                "session or memory file",
+                "sessions and memory files"
+            ),
             size(index.text_bytes),
             size(index.index_bytes),
             size(index.read_bytes),

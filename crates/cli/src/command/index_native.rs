@@ -18,7 +18,7 @@ pub(crate) fn run(app: &App, apply: bool) -> Result<ExitCode> {
     } else {
         ChangeMode::Plan
     };
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let mut print = |change| plan_lines::store_change(&mut out, change);
     let changes = app.shown(app.requests.rebuild_native_indexes(mode, &mut print))?;
     out.finish()?;

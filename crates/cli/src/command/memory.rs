@@ -147,7 +147,7 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
 /// Carries out a change of one page.
 fn change_page(app: &App, request: &MemoryChangeRequest) -> Result<ExitCode> {
     let changed = app.shown(app.requests.change_memory(request))?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         out.object(&changed.object())?;
     } else {

@@ -30,7 +30,7 @@ pub(crate) fn run(app: &App, args: &MigrateArgs) -> Result<ExitCode> {
     let request = MigrateRequest {
         session: args.session.clone(),
     };
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if args.apply {
         if let Some(done) = app.shown(app.requests.migrate(&request))? {
             planned_change::print(done, &mut out)?;

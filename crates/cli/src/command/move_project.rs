@@ -36,7 +36,7 @@ pub(crate) fn run(app: &App, args: &MoveArgs) -> Result<ExitCode> {
         old: args.old.clone(),
         new: args.new.clone(),
     };
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let sink = &mut |change| plan_lines::store_change(&mut out, change);
     let done = if args.apply {
         app.requests.move_project(&request, sink)

@@ -48,7 +48,7 @@ impl From<&NewArgs> for NewSessionRequest {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &NewArgs) -> Result<ExitCode> {
     let made = app.shown(app.requests.new_session(&args.into()))?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         out.object(&made.session.object())?;
     } else {

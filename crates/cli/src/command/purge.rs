@@ -32,7 +32,7 @@ pub(crate) fn run(app: &App, sessions: &[String], wanted: Wanted) -> Result<Exit
     };
     let plans = app.shown(app.requests.plan_purge(&request))?;
     request.shown = Some(plans.iter().map(|plan| plan.token.clone()).collect());
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     for plan in plans {
         show(plan, &mut out)?;
     }
@@ -44,7 +44,7 @@ pub(crate) fn run(app: &App, sessions: &[String], wanted: Wanted) -> Result<Exit
     if let Agreed::No(code) = ask(app, wanted.apply, Irreversible::Purge)? {
         return Ok(code);
     }
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let mut purged = Vec::new();
     let done = app.requests.purge(&request, &mut |session| {
         report(&session, &mut out)?;

@@ -61,7 +61,7 @@ pub(crate) fn run(app: &App, args: &RepairArgs) -> Result<ExitCode> {
     if !args.apply {
         let plan = app.shown(app.requests.plan_repair(&args.into()))?;
         let next = next(&plan, args);
-        let mut out = Output::paged(app);
+        let mut out = Output::plain(app);
         show(plan, &mut out)?;
         out.finish()?;
         if !app.quiet {
@@ -183,7 +183,7 @@ fn report(app: &App, done: RepairedSession) -> Result<()> {
         let id = operation.op.get(..8).unwrap_or(&operation.op);
         format!("{}; undo it with `boswell undo {id}`", outcome(&done))
     });
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         for step in done.steps {
             out.object(&step.object())?;

@@ -29,7 +29,7 @@ pub(crate) fn run(app: &App, wanted: Wanted) -> Result<ExitCode> {
     if wanted.apply {
         app.requests.may_write()?;
     }
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let (mut shown, mut count) = (Vec::new(), 0);
     let named = wanted.scope != ScrubScope::All;
     let planned = app.requests.plan_scrub(&wanted.scope, &mut |step| {
@@ -60,7 +60,7 @@ pub(crate) fn run(app: &App, wanted: Wanted) -> Result<ExitCode> {
         scope: wanted.scope,
         shown: Some(shown),
     };
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let done = app
         .requests
         .scrub(&request, &mut |scrubbed| report(scrubbed, &mut out));
