@@ -165,6 +165,7 @@ pub mod memory;
 pub mod migrate;
 pub mod move_project;
 pub mod new_session;
+pub mod offers;
 pub mod operations;
 pub mod planned_change;
 pub mod projects;

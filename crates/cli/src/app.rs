@@ -31,6 +31,8 @@ pub(crate) struct App {
     pub(crate) json: bool,
     pub(crate) color: bool,
     pub(crate) quiet: bool,
+    /// The agent or dialect that was asked for.
+    pub(crate) agent: Option<String>,
     /// Whether long answers may go through a pager.
     pub(crate) pages: bool,
     /// Whether a person reads the answer on a terminal.
@@ -67,7 +69,7 @@ impl App {
             } else {
                 settings.zone(&env)
             },
-            side: global.side.clone(),
+            side: global.agent.clone(),
             settings,
             clock: Arc::new(SystemClock),
             exits_soon: true,
@@ -78,6 +80,7 @@ impl App {
             json: global.json,
             color,
             quiet: global.quiet,
+            agent: global.agent.clone(),
             pages: !global.json && !global.no_pager,
             terminal: terminal && !global.json,
             width,

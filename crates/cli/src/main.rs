@@ -7,6 +7,7 @@ mod args;
 mod command;
 mod confirm;
 mod error_report;
+mod help;
 mod output;
 mod pager;
 mod parse;

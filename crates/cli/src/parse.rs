@@ -13,6 +13,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::Args;
 use crate::error_report;
+use crate::help::{self, Page};
 
 /// What was asked for; else how the program ends, for all that needs no command.
 pub(crate) fn read(line: &[OsString]) -> Result<Args, ExitCode> {
@@ -20,6 +21,11 @@ pub(crate) fn read(line: &[OsString]) -> Result<Args, ExitCode> {
         // The reader closed the stream and does not want the answer.
         let _ = std::io::stdout()
             .write_all(concat!("boswell ", env!("CARGO_PKG_VERSION"), "\n").as_bytes());
+        return Err(ExitCode::SUCCESS);
+    }
+    if let Some(page) = asks_help(line) {
+        let page = help::page(whole(), page);
+        let _ = std::io::stdout().write_all(page.as_bytes());
         return Err(ExitCode::SUCCESS);
     }
     if let Ok(args) = parse(Args::command(), line) {
@@ -33,6 +39,16 @@ pub(crate) fn whole() -> clap::Command {
     let mut command = Args::command();
     command.build();
     command
+}
+
+fn asks_help(line: &[OsString]) -> Option<Page> {
+    match line {
+        [_, word] if *word == OsStr::new("-h") => Some(Page::First),
+        [_, word] if *word == OsStr::new("--help") || *word == OsStr::new("help") => {
+            Some(Page::All)
+        }
+        _ => None,
+    }
 }
 
 fn asks_version(line: &[OsString]) -> bool {

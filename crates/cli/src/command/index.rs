@@ -22,10 +22,10 @@ pub(crate) struct IndexArgs {
     /// Delete both first
     #[arg(long)]
     rebuild: bool,
-    /// Instead rebuild agents' own index files from their logs; prints the plan unless --apply
+    /// Instead rebuild agents' own index files from their logs; the plan is printed first
     #[arg(long, conflicts_with = "rebuild")]
     native: bool,
-    /// With --native: do it instead of printing the plan
+    /// With --native: do it without asking; needed where there is no terminal
     #[arg(long, requires = "native")]
     apply: bool,
 }

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use boswell_app::list::SessionFilter;
 use boswell_app::list::Sort;
 use boswell_app::list::{ListRequest, SessionPage, SessionRow};
 use boswell_app::shape::Shape as _;
@@ -79,9 +78,9 @@ impl From<SortArg> for Sort {
 }
 
 impl ListArgs {
-    fn request(&self, with_shapes: bool) -> ListRequest {
+    fn request(&self, app: &App) -> ListRequest {
         ListRequest {
-            filter: SessionFilter::from(&self.narrow),
+            filter: self.narrow.filter(app),
             matching: self.matching.clone(),
             sort: self.sort.into(),
             limit: self.limit,
@@ -90,14 +89,14 @@ impl ListArgs {
             hidden: self.hidden,
             with_cost: self.cost,
             by_cost: self.sort == SortArg::Cost,
-            with_shapes,
+            with_shapes: app.json,
         }
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ListArgs) -> Result<ExitCode> {
-    let page = app.shown(app.requests.list(&args.request(app.json)))?;
+    let page = app.shown(app.requests.list(&args.request(app)))?;
     let mut out = Output::paged(app);
     if out.json {
         for shape in page.rows.into_iter().filter_map(|row| row.shape) {

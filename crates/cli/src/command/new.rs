@@ -17,7 +17,7 @@ use crate::output::Output;
   boswell new --dialect boswell --project /proj/api --json")]
 pub(crate) struct NewArgs {
     /// Format and store of the session
-    #[arg(long, alias = "agent", default_value = "boswell")]
+    #[arg(long, default_value = "boswell")]
     dialect: String,
     /// Project folder
     #[arg(long, value_name = "DIR", default_value = ".")]

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use boswell_app::Cancel;
-use boswell_app::list::SessionFilter;
 use boswell_app::prompts::{PromptShape, PromptsRequest};
 use boswell_app::shape::Shape as _;
 use boswell_model::Result;
@@ -32,19 +31,19 @@ pub(crate) struct PromptsArgs {
     limit: usize,
 }
 
-impl From<&PromptsArgs> for PromptsRequest {
-    fn from(args: &PromptsArgs) -> PromptsRequest {
+impl PromptsArgs {
+    fn request(&self, app: &App) -> PromptsRequest {
         PromptsRequest {
-            query: args.query.join(" "),
-            filter: SessionFilter::from(&args.narrow),
-            limit: args.limit,
+            query: self.query.join(" "),
+            filter: self.narrow.filter(app),
+            limit: self.limit,
         }
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &PromptsArgs) -> Result<ExitCode> {
-    let prompts = app.shown(app.requests.prompts(&args.into(), &Cancel::new()))?;
+    let prompts = app.shown(app.requests.prompts(&args.request(app), &Cancel::new()))?;
     let is_empty = prompts.is_empty();
     let mut out = Output::paged(app);
     for prompt in prompts {

@@ -7,7 +7,7 @@ use boswell_app::shape::Shape as _;
 use boswell_model::Result;
 
 use crate::app::App;
-use crate::confirm::{Agreed, Irreversible, ask};
+use crate::confirm::{Agreed, Planned, ask};
 use crate::error_report::{PARTLY, say};
 use crate::output::Output;
 use crate::terminal::{Style, one_line};
@@ -46,14 +46,13 @@ pub(crate) fn run(app: &App, wanted: Wanted) -> Result<ExitCode> {
     if planned.is_ok() && count == 0 && !out.json {
         out.line("no secrets to replace")?;
     }
-    // The pager ends before anything is asked.
     let printed = out.finish();
     let planned = app.shown(planned)?;
     printed?;
     if count == 0 {
         return Ok(code(planned.refused));
     }
-    if let Agreed::No(code) = ask(app, wanted.apply, Irreversible::Scrub)? {
+    if let Agreed::No(code) = ask(app, wanted.apply, Planned::Scrub)? {
         return Ok(code);
     }
     let request = ScrubRequest {

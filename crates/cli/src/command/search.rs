@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use boswell_app::Cancel;
-use boswell_app::list::SessionFilter;
 use boswell_app::search::{Found, HitShape, Order, QueryForm, SearchRequest, Suggestions};
 use boswell_app::shape::Shape as _;
 use boswell_app::system::Stopwatch;
@@ -66,23 +65,23 @@ enum SortArg {
     Newest,
 }
 
-impl From<&SearchArgs> for SearchRequest {
-    fn from(args: &SearchArgs) -> SearchRequest {
+impl SearchArgs {
+    fn request(&self, app: &App) -> SearchRequest {
         SearchRequest {
-            query: args.query.join(" "),
-            form: match (args.substring, args.regex) {
+            query: self.query.join(" "),
+            form: match (self.substring, self.regex) {
                 (true, _) => QueryForm::Substring,
                 (_, true) => QueryForm::Regex,
                 _ => QueryForm::Words,
             },
-            fields: args.fields.clone(),
-            filter: SessionFilter::from(&args.narrow),
-            order: match args.sort {
+            fields: self.fields.clone(),
+            filter: self.narrow.filter(app),
+            order: match self.sort {
                 SortArg::Relevance => Order::Relevance,
                 SortArg::Newest => Order::Newest,
             },
-            limit: args.limit,
-            cursor: args.cursor.clone(),
+            limit: self.limit,
+            cursor: self.cursor.clone(),
         }
     }
 }
@@ -90,7 +89,7 @@ impl From<&SearchArgs> for SearchRequest {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &SearchArgs) -> Result<ExitCode> {
     let watch = Stopwatch::start();
-    let mut found = app.shown(app.requests.search(&args.into(), &Cancel::new()))?;
+    let mut found = app.shown(app.requests.search(&args.request(app), &Cancel::new()))?;
     let took = watch.elapsed();
     let is_empty = found.hits.is_empty();
     let mut out = Output::paged(app);

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use boswell_app::Cancel;
-use boswell_app::list::SessionFilter;
 use boswell_app::shape::{Maybe, Shape as _};
 use boswell_app::stats::{By, StatShape, Statistics, StatsRequest};
 use boswell_model::json::number_text;
@@ -80,13 +79,13 @@ impl From<ByArg> for By {
     }
 }
 
-impl From<&StatsArgs> for StatsRequest {
-    fn from(args: &StatsArgs) -> StatsRequest {
+impl StatsArgs {
+    fn request(&self, app: &App) -> StatsRequest {
         StatsRequest {
-            session: args.session.clone(),
-            by: args.by.first().map_or(By::Total, |by| (*by).into()),
-            then: args.by.get(1).map(|by| (*by).into()),
-            filter: SessionFilter::from(&args.narrow),
+            session: self.session.clone(),
+            by: self.by.first().map_or(By::Total, |by| (*by).into()),
+            then: self.by.get(1).map(|by| (*by).into()),
+            filter: self.narrow.filter(app),
         }
     }
 }
@@ -97,7 +96,8 @@ pub(crate) fn run(app: &App, args: &StatsArgs) -> Result<ExitCode> {
         return Err(Error::new(ErrorKind::Invalid, "sums have at most two keys")
             .advising("write two of them, as in `--by month,model`"));
     }
-    let Statistics { sums, total } = app.shown(app.requests.stats(&args.into(), &Cancel::new()))?;
+    let Statistics { sums, total } =
+        app.shown(app.requests.stats(&args.request(app), &Cancel::new()))?;
     let mut out = Output::paged(app);
     if out.json {
         for sum in sums {

@@ -289,14 +289,14 @@ fn of_home(advice: &Advice) -> Option<String> {
             ));
         }
         Advice::ForceRestore => {
-            "look at the difference with `--dry-run`, then restore them with `--force`"
+            "look at the difference without `--apply`, then restore them with `--force --apply`"
         }
         Advice::KeepCopies => "keep copies of them with `boswell keep on`",
         Advice::KeepByTimer => "keep copies by a timer instead with `boswell keep on --timer`",
         Advice::KeepNow => "copy them now with `boswell keep run`",
         Advice::CleanLeftovers { dialect } => {
             return Some(format!(
-                "move them into the vault with `boswell clean --leftovers --dialect {dialect}`"
+                "move them into the vault with `boswell clean --leftovers --agent {dialect}`"
             ));
         }
         Advice::NameConfig => "name a file with BOSWELL_CONFIG",

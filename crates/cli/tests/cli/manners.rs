@@ -3,6 +3,8 @@
 mod layout;
 mod naming;
 mod pager;
+mod pages;
+mod safety;
 mod time;
 mod words;
 
