@@ -19,7 +19,7 @@ pub struct CheckoutRequest {
     /// Only files below these paths; empty for all.
     pub paths: Vec<String>,
     /// Only compare, restore nothing.
-    pub dry_run: bool,
+    pub compare_only: bool,
     /// Also restore files that another program changed since.
     pub force: bool,
 }
@@ -34,8 +34,8 @@ pub enum CheckoutEvent {
 }
 
 impl App {
-    /// Compares files of a session's project with their state at an entry, and restores them unless
-    /// it is a dry run.
+    /// Compares files of a session's project with their state at an entry, and restores them
+    /// unless they are only compared.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ fn checkout(
     request: &CheckoutRequest,
     sink: &mut dyn FnMut(CheckoutEvent) -> Result<()>,
 ) -> Result<()> {
-    let wanted = (!request.dry_run).then(|| cx.resolve_for_writing(&request.session));
+    let wanted = (!request.compare_only).then(|| cx.resolve_for_writing(&request.session));
     let writable = wanted.transpose()?;
     let found = match &writable {
         Some(found) => found.reading(),

@@ -104,7 +104,7 @@ fn page(
     found: &Resolved,
     out: &mut ExportOutput<'_>,
 ) -> Result<(SecretCount, usize)> {
-    let transcript = Transcript::read(found, !request.keep_secrets)?;
+    let transcript = Transcript::read(found, !request.keep_secrets, &cx.zone)?;
     let name = found.store.summary(&found.location)?.name();
     match request.format {
         ExportFormat::Html => html::write(&transcript, &name, out)?,

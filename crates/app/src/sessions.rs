@@ -9,3 +9,4 @@ pub(crate) mod linked_transcript;
 pub(crate) mod list;
 pub(crate) mod newest;
 pub(crate) mod notes_overlay;
+mod short_ids;

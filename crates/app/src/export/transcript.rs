@@ -8,11 +8,12 @@ use std::collections::HashSet;
 
 use boswell_dialect::{Depth, SideKind};
 use boswell_find::{SecretCount, Secrets};
-use boswell_model::{EntryKind, Flags, Result, Slot, View};
+use boswell_model::{EntryKind, Flags, Instant, Result, Slot, View};
 use boswell_store::Session;
 use boswell_store::store::Resolved;
 
 use crate::text::{escape, one_line};
+use crate::time::TimeZone;
 
 /// A longer block of text is truncated on a page: no reader scrolls through it, and browsers become
 /// slow.
@@ -26,6 +27,8 @@ pub(super) struct Transcript {
     pub(super) subagents: Vec<(String, Session)>,
     /// Stretches of conversation, the current branch first.
     pub(super) sections: Vec<Section>,
+    /// The time zone of the page.
+    pub(super) zone: TimeZone,
     secrets: Secrets,
     redact: bool,
     /// The secrets that were redacted, or that are in the output if nothing is redacted.
@@ -47,7 +50,7 @@ pub(super) struct Section {
 
 impl Transcript {
     /// Reads a session and its subagents. Secrets are redacted unless `redact` is false.
-    pub(super) fn read(found: &Resolved, redact: bool) -> Result<Transcript> {
+    pub(super) fn read(found: &Resolved, redact: bool, zone: &TimeZone) -> Result<Transcript> {
         let session = found.store.read(&found.location, Depth::Facts)?;
         let branch = session.branch(session.tip()?)?;
         let on_branch: HashSet<Slot> = branch.iter().copied().collect();
@@ -87,10 +90,17 @@ impl Transcript {
             session,
             subagents,
             sections,
+            zone: zone.clone(),
             secrets,
             redact,
             count,
         })
+    }
+
+    /// When the session began, with the offset of all times on the page: a page is sent to people
+    /// in other zones.
+    pub(super) fn begun(&self, at: Instant) -> String {
+        format!("{} (UTC{})", self.zone.minute(at), self.zone.offset(at))
     }
 
     /// Returns the secrets that were redacted so far, or that are in the output if nothing is

@@ -41,6 +41,7 @@ mod leftovers;
 mod links;
 mod listing;
 mod live_markup;
+mod manners;
 mod moving;
 mod myagents;
 mod odd_ids;
