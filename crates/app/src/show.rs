@@ -13,7 +13,7 @@ use boswell_dialect::{Depth, Subagent};
 use boswell_model::{Advice, Error, ErrorKind, Part, Result, Slot, View};
 use boswell_store::{Session, Store};
 
-use crate::gaps::{require_known_format, warn_about_gaps};
+use crate::gaps::{remark_on_other_branches, require_known_format, warn_about_gaps};
 use crate::sessions::linked_transcript;
 use crate::shape::{EntryParts, EntryPlace};
 use crate::{App, AppResult, RequestContext};
@@ -86,7 +86,14 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
     } else {
         linked_transcript::followed(cx, found)?
     };
-    let session = found.store.read(&found.location, Depth::Heads)?;
+    // The records of a file are its own; a conversation may begin in the log of another session.
+    let session = if request.records {
+        found.store.read(&found.location, Depth::Heads)?
+    } else {
+        found
+            .store
+            .read_conversation(&found.location, Depth::Heads)?
+    };
     if !of_file || session.log().heads.is_empty() {
         require_known_format(&session)?;
     }
@@ -109,6 +116,9 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
     if request.subagents && request.entry.is_none() && request.around.is_none() {
         // Subagents that no shown call started.
         walk.started(|_| true, 0)?;
+    }
+    if !of_file {
+        remark_on_other_branches(cx, &session, &branch);
     }
     warn_about_gaps(cx, &session);
     Ok(())
@@ -216,7 +226,9 @@ impl Walk<'_> {
         if !self.request.subagents || self.is_ended {
             return Ok(());
         }
-        let session = self.store.read(&subagent.location, Depth::Heads)?;
+        let session = self
+            .store
+            .read_conversation(&subagent.location, Depth::Heads)?;
         let branch = session.branch(session.tip()?)?;
         self.log(&session, (&branch, &branch), depth + 1)
     }

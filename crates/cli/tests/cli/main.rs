@@ -15,6 +15,7 @@ mod claude_moved;
 mod claude_repaired;
 mod claude_together;
 mod claude_writing;
+mod codex_forks;
 mod continue_last;
 mod contract;
 mod corpus;

@@ -9,8 +9,10 @@
 mod context;
 mod delete;
 mod dialect;
+mod event_messages;
 #[cfg(test)]
 mod fixture;
+mod history_base;
 mod injected;
 mod item;
 mod layout;

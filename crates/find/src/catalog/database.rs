@@ -7,7 +7,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
 /// Format version; a catalog with another number is recreated.
-const VERSION: i64 = 9;
+const VERSION: i64 = 10;
 /// How long another process may lock the file before it is not used.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1500);
 
