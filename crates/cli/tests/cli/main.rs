@@ -34,6 +34,7 @@ mod fronts;
 #[cfg(unix)]
 mod golden_home;
 mod help;
+mod honest_answers;
 mod import;
 mod import_context;
 mod import_side_files;
