@@ -73,3 +73,5 @@ mod traces;
 mod undo;
 mod unreadable;
 mod writing;
+#[cfg(target_os = "linux")]
+mod xcsh_live;

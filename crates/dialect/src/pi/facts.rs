@@ -67,6 +67,7 @@ static OMP: DialectFacts = DialectFacts {
         takes_prompts: false,
     },
     untied_files: HISTORY,
+    rewrites_logs: true,
     ..FAMILY
 };
 
@@ -81,6 +82,7 @@ static XCSH: DialectFacts = DialectFacts {
         takes_prompts: true,
     },
     untied_files: HISTORY,
+    rewrites_logs: true,
     ..FAMILY
 };
 
