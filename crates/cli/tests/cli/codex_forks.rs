@@ -142,6 +142,11 @@ fn a_fork_is_read_with_the_history_of_all_its_ancestors() {
         .ends(0);
     assert!(WHOLE.iter().all(|text| export.text().contains(text)));
     assert!(!export.text().contains("inherited"), "{export:?}");
+    // An exact copy is one of the file, and says that it is a part.
+    bench
+        .run(["export", &session, "--format", "jsonl"])
+        .ends(0)
+        .says("10 records of it are not in this copy");
     // An inherited entry is named after its log and line, and is found by that name.
     let named = format!("{PARENT}#2");
     let entry = bench
