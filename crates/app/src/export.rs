@@ -155,7 +155,26 @@ fn exact(
         }));
     }
     warn_about_gaps(cx, &session);
+    remark_on_inherited(cx, found)?;
     Ok((removed, watch.times))
+}
+
+/// Adds a remark if the conversation begins in another log: an exact copy of the file has only a
+/// part of it.
+fn remark_on_inherited(cx: &RequestContext, found: &Resolved) -> Result<()> {
+    if found.store.dialect().powers().inherit_history.is_none() {
+        return Ok(());
+    }
+    let whole = found
+        .store
+        .read_conversation(&found.location, Depth::Heads)?;
+    let inherited = whole.log().inherited;
+    if inherited > 0 || whole.missing_history().is_some() {
+        cx.remark(format!(
+            "the conversation begins in the log of another session: {inherited} records of it are not in this copy"
+        ));
+    }
+    Ok(())
 }
 
 fn write_log(

@@ -7,6 +7,7 @@ use boswell_store::links::{Conversation, drift};
 use boswell_store::store::{Listing, StoreId};
 
 use crate::list::{LookedAt, looked_at, warn_about};
+use crate::sessions::counts::SessionCounts;
 use crate::sessions::expiry::{AHEAD, Expiries};
 use crate::shape::{Map, Maybe, shape};
 use crate::{App, AppResult, RequestContext};
@@ -102,6 +103,7 @@ impl App {
 
 fn stores(cx: &RequestContext) -> Result<StoreList> {
     let expiries = Expiries::read(cx)?;
+    let counts = SessionCounts::of(cx)?;
     let mut stores = Vec::new();
     for (id, store) in cx.stores.iter() {
         match store.list() {
@@ -109,7 +111,8 @@ fn stores(cx: &RequestContext) -> Result<StoreList> {
                 let soon = expiries
                     .lost_soon(id, store, &listing.sessions, cx.now)
                     .len();
-                stores.push(store_shape(store, &listing, soon));
+                let counted = counts.split(id, listing.sessions.len());
+                stores.push(store_shape(store, &listing, counted, soon));
                 for error in boswell_store::store::unlisted(&listing.unlisted, store) {
                     cx.fail(error);
                 }
@@ -122,9 +125,13 @@ fn stores(cx: &RequestContext) -> Result<StoreList> {
     Ok(StoreList { stores, absent })
 }
 
-fn store_shape(store: &Store, listing: &Listing, soon: usize) -> StoreShape {
+fn store_shape(
+    store: &Store,
+    listing: &Listing,
+    (shown, hidden): (usize, usize),
+    soon: usize,
+) -> StoreShape {
     let sessions = &listing.sessions;
-    let visible = sessions.iter().filter(|s| s.hidden.is_none()).count();
     let can = Capability::ALL.iter();
     let problems = listing.problems.iter();
     let problems = problems.map(|(key, problem)| StoreWarning {
@@ -141,8 +148,8 @@ fn store_shape(store: &Store, listing: &Listing, soon: usize) -> StoreShape {
         title: store.dialect().facts().title,
         root: store.root().display().to_string(),
         label: store.label().map(str::to_owned),
-        sessions: visible,
-        hidden: sessions.len() - visible,
+        sessions: shown,
+        hidden,
         bytes: sessions.iter().map(|s| s.size).sum(),
         can: can
             .map(|it| (it.word().to_owned(), store.support(*it).word()))

@@ -42,6 +42,8 @@ pub struct DialectFacts {
     pub log_is_session: bool,
     /// Whether the agent records which session was used in a terminal.
     pub keeps_breadcrumbs: bool,
+    /// Whether a running agent rewrites its log from memory, and so drops lines that others added.
+    pub rewrites_logs: bool,
     /// Whether the client writes a file for every open session; moving the project is refused while
     /// there is one.
     pub lists_open_sessions: bool,
@@ -146,6 +148,7 @@ impl DialectFacts {
             forks_to_other_projects: false,
             log_is_session: false,
             keeps_breadcrumbs: false,
+            rewrites_logs: false,
             lists_open_sessions: false,
             has_sdk_forks: false,
             blobs: BlobPolicy::Inline,

@@ -51,7 +51,9 @@ pub(super) struct Section {
 impl Transcript {
     /// Reads a session and its subagents. Secrets are redacted unless `redact` is false.
     pub(super) fn read(found: &Resolved, redact: bool, zone: &TimeZone) -> Result<Transcript> {
-        let session = found.store.read(&found.location, Depth::Facts)?;
+        let session = found
+            .store
+            .read_conversation(&found.location, Depth::Facts)?;
         let branch = session.branch(session.tip()?)?;
         let on_branch: HashSet<Slot> = branch.iter().copied().collect();
         let mut sections = vec![Section {
@@ -75,7 +77,7 @@ impl Transcript {
             else {
                 continue;
             };
-            let agent = found.store.read(location, Depth::Heads)?;
+            let agent = found.store.read_conversation(location, Depth::Heads)?;
             let slots = agent.branch(agent.tip()?)?;
             sections.push(Section {
                 title: format!("Subagent {}", escape(&location.id)),

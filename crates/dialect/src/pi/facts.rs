@@ -69,6 +69,7 @@ static OMP: DialectFacts = DialectFacts {
         takes_prompts: false,
     },
     untied_files: HISTORY,
+    rewrites_logs: true,
     ..FAMILY
 };
 
@@ -83,6 +84,7 @@ static XCSH: DialectFacts = DialectFacts {
         takes_prompts: true,
     },
     untied_files: HISTORY,
+    rewrites_logs: true,
     ..FAMILY
 };
 
