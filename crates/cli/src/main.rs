@@ -12,6 +12,7 @@ mod pager;
 mod parse;
 mod plan_lines;
 mod progress;
+mod signals;
 mod terminal;
 mod words;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(code) => return code,
     };
+    signals::survive_file_size_limit();
     error_report::guard(|| match command::run(&args) {
         Ok(code) => code,
         Err(error) => error_report::report(&error, args.global.json),
