@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use boswell_dialect::SessionLocation;
 use boswell_find::Catalog;
-use boswell_model::{Instant, Result, SessionRef};
+use boswell_model::{ErrorKind, Instant, Result, SessionRef};
 use boswell_store::Store;
 use boswell_store::store::StoreId;
 
@@ -74,11 +74,18 @@ impl HealthMarks {
             return Ok(());
         };
         let catalog = Catalog::open(&path)?;
-        let mut found = catalog.damage_since(self.revision)?;
-        if found.revision < self.revision {
-            // The catalog was recreated: its revisions start again too.
-            found = catalog.damage_since(0)?;
-        }
+        let found = catalog.damage_since(self.revision).and_then(|found| {
+            match found.revision < self.revision {
+                // The catalog was recreated: its revisions start again too.
+                true => catalog.damage_since(0),
+                false => Ok(found),
+            }
+        });
+        let found = match found {
+            // The next refresh recreates the catalog.
+            Err(error) if error.kind() == ErrorKind::Damaged => return Ok(()),
+            found => found?,
+        };
         self.revision = found.revision;
         for (session, is_damaged) in found.sessions {
             if is_damaged {

@@ -64,6 +64,8 @@ mod readme;
 mod redaction;
 mod reference;
 mod repair;
+#[cfg(unix)]
+mod scaling;
 mod scrub;
 mod silence;
 mod startup;

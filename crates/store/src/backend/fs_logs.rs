@@ -96,15 +96,15 @@ impl FsLogs {
         // Looked for again under the lock: another writer may have copied the log while this one
         // waited, and a second copy would fence that writer.
         if disk
-            .stat(&mark)
+            .stat(mark)
             .map_err(|error| Error::io(mark.display(), "look at", error))?
             .is_some()
         {
             self.copy_after_failed_sync(log, path)?;
             // Only after the copy is durable: a crash before this line repeats the copy.
-            disk.remove(&mark)
+            disk.remove(mark)
                 .map_err(|error| Error::io(mark.display(), "remove", error))?;
-            durable::sync_parent(disk, &mark)?;
+            durable::sync_parent(disk, mark)?;
         }
         append_lock.release(held);
         Ok(())

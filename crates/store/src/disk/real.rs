@@ -124,6 +124,14 @@ impl Disk for RealDisk {
         }
     }
 
+    fn sync_files(&self, files: &[&dyn DiskFile]) -> io::Result<()> {
+        concurrently(files, |file| file.sync())
+    }
+
+    fn sync_folders(&self, paths: &[&Path]) -> io::Result<()> {
+        concurrently(paths, |path| self.sync_folder(path))
+    }
+
     fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
         // Not the appending handle: on some systems that appends, no matter at which position it
         // writes.
@@ -239,6 +247,29 @@ fn options(how: OpenMode) -> OpenOptions {
         OpenMode::ExistingLock => options.read(true).write(true),
     };
     options
+}
+
+/// How many threads sync files: each only waits, and a journaling file system commits together what
+/// is requested while it commits.
+const SYNCING: usize = 16;
+
+/// Calls `sync` for each item on several threads; returns the first error.
+fn concurrently<T: Copy + Sync>(
+    items: &[T],
+    sync: impl Fn(T) -> io::Result<()> + Sync,
+) -> io::Result<()> {
+    let share = items.len().div_ceil(SYNCING).max(1);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = items
+            .chunks(share)
+            .map(|items| scope.spawn(|| items.iter().try_for_each(|item| sync(*item))))
+            .collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|_| Err(io::Error::other("a thread that synced files panicked")))
+        })
+    })
 }
 
 /// Searches the open files of a process. Files that may not be inspected count as not open.

@@ -23,4 +23,4 @@ pub use crate::runner::execute::Executed;
 pub use crate::runner::{
     FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher,
 };
-pub use crate::vault::keep_policy::{KeepRun, KeepWhich, is_secret};
+pub use crate::vault::keep_policy::{KeepProgress, KeepRun, KeepWhich, is_secret};
