@@ -13,7 +13,7 @@ use crate::command;
     max_term_width = 80
 )]
 #[command(after_help = "Examples:
-  boswell                    list every session found on this machine
+  boswell                    find and resume a session; in a pipe, list them
   boswell search deadlock    find text in any session of any agent
   boswell show @last         read the last session
   boswell demo               create sample sessions to try boswell on
@@ -75,6 +75,8 @@ pub(crate) enum Command {
     Stores(command::stores::StoresArgs),
     Projects(command::projects::ProjectsArgs),
     List(command::list::ListArgs),
+    #[cfg(feature = "screen")]
+    Pick(command::pick::PickArgs),
     Show(command::show::ShowArgs),
     Tree(command::tree::TreeArgs),
     Context(command::context::ContextArgs),
@@ -120,6 +122,7 @@ pub(crate) enum Command {
     Demo(command::demo::DemoArgs),
     Man(command::man::ManArgs),
     Completions(command::completions::CompletionsArgs),
+    Init(command::init::InitArgs),
     #[command(name = "__complete", hide = true)]
     Offer(command::completions::OfferArgs),
 }

@@ -77,6 +77,7 @@ impl From<&ShowArgs> for ShowRequest {
             raw: args.raw,
             full_output: args.tools == ToolsArg::Full,
             subagents: args.subagents,
+            ..ShowRequest::default()
         }
     }
 }
