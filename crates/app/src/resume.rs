@@ -14,12 +14,14 @@ use boswell_dialect::{
 };
 use boswell_model::{Advice, Error, ErrorKind, Problem, Result, SessionRef, shell_quote};
 use boswell_store::links::Conversation;
+use boswell_store::session::TerminalId;
 use boswell_store::store::{Resolved, Selector, Side};
 use boswell_store::{Session, Store};
 
 use crate::sessions::linked_transcript::{self, LinkedTranscript};
 use crate::sessions::list::last_active;
 use crate::shape::{Map, ResumeShape, shape};
+use crate::system::is_new_or_empty;
 use crate::{App, AppResult, RequestContext};
 
 /// A request to resume a conversation.
@@ -121,6 +123,16 @@ impl App {
     /// has no command for it.
     pub fn resume(&self, request: &ResumeRequest) -> AppResult<ResumePlan> {
         self.answer(|cx| resume(cx, request))
+    }
+
+    /// Whether a session was resumed before, as far as terminals were recorded. True where none can
+    /// be recorded, so that a face that asks once does not ask always.
+    pub fn has_resumed(&self) -> bool {
+        let state = self.state();
+        let (Some(home), Some(_)) = (&state.home, TerminalId::of(&state.env)) else {
+            return true;
+        };
+        !is_new_or_empty(&home.join("terminal-sessions")).unwrap_or(false)
     }
 
     /// Records that this terminal is used for a session from now on, for `@last`. A face calls it

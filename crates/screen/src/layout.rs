@@ -34,7 +34,7 @@ pub(crate) fn finder(size: (u16, u16)) -> FinderAreas {
     let body = body(size);
     if size.0 >= WIDE {
         let list = body.width * 58 / 100;
-        let preview = Rect::new(list + 2, body.y, body.width - list - 2, body.height);
+        let preview = Rect::new(list + 3, body.y, body.width - list - 3, body.height);
         return FinderAreas {
             list: Rect::new(0, body.y, list, body.height),
             preview: Some(preview),

@@ -165,6 +165,7 @@ fn look(app: &App, options: &ScreenOptions) -> Look {
         read_only: app.is_read_only(),
         pick: options.pick,
         enter_reads: settings.word("screen.enter") == Some("read"),
+        first_time: !app.has_resumed(),
         home: env.home.as_ref().map(|home| home.display().to_string()),
     }
 }

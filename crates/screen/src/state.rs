@@ -10,7 +10,7 @@ use crate::ask::{
 };
 use crate::keys::{Binding, Place};
 use crate::line::Line;
-use crate::rows::{NameQuery, Row};
+use crate::rows::{NameQuery, Row, TextHit};
 use crate::transcript::{Block, Detail, TextLine};
 use crate::words::{self, Language, Words};
 
@@ -28,6 +28,8 @@ pub(crate) struct Look {
     pub(crate) pick: bool,
     /// Enter reads the session instead of resuming it.
     pub(crate) enter_reads: bool,
+    /// Whether no agent was ever started from here: Enter asks once.
+    pub(crate) first_time: bool,
     /// The user's home folder, which is written `~`.
     pub(crate) home: Option<String>,
 }
@@ -228,9 +230,14 @@ impl Finder {
         let is_empty = self.line.text().trim().is_empty();
         let mut best: HashMap<usize, usize> = HashMap::new();
         if !is_empty {
-            for (hit, found) in self.found.hits.iter().enumerate() {
-                if let Some(row) = self.index.get(&found.session) {
-                    best.entry(*row).or_insert(hit);
+            // A title is in the row already, so another hit of the session says more.
+            let is_title = |hit: &TextHit| hit.field == "titles";
+            for titles in [false, true] {
+                let hits = self.found.hits.iter().enumerate();
+                for (hit, found) in hits.filter(|(_, it)| is_title(it) == titles) {
+                    if let Some(row) = self.index.get(&found.session) {
+                        best.entry(*row).or_insert(hit);
+                    }
                 }
             }
         }
@@ -364,6 +371,8 @@ pub(crate) struct Reader {
     pub(crate) session: String,
     pub(crate) title: String,
     pub(crate) agent: String,
+    /// The project folder, which paths of calls are below.
+    pub(crate) project: Option<String>,
     pub(crate) blocks: Vec<Block>,
     /// First and last entry that are loaded.
     pub(crate) first: Option<String>,

@@ -4,6 +4,7 @@
 
 use boswell_app::shape::EntryParts;
 use boswell_app::text::{columns, cut, escape, one_line};
+use boswell_model::json::{Raw, RawKind};
 use boswell_model::{EntryKind, Instant, Part, ToolInput};
 
 use crate::words::{self, Language, fill};
@@ -196,8 +197,33 @@ fn call(name: &str, input: &ToolInput) -> (String, String) {
     let what = path.or(what).unwrap_or_else(|| input.text().to_owned());
     (
         format!("{name} {}", first_line(&what)),
-        shortened(input.text()),
+        shortened(&arguments(&json)),
     )
+}
+
+/// Returns the arguments of a call, a member on each line; text without quotes.
+fn arguments(json: &Raw<'_>) -> String {
+    if json.kind() != RawKind::Object {
+        return String::from_utf8_lossy(json.bytes()).into_owned();
+    }
+    let lines = json.members().map(|(key, value)| {
+        let text = value.text();
+        let text = text.unwrap_or_else(|| String::from_utf8_lossy(value.bytes()));
+        format!("{}: {text}", key.to_text())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Writes paths of calls below the project folder without it.
+pub(crate) fn shorten_paths(blocks: &mut [Block], project: Option<&str>) {
+    let Some(project) = project.filter(|it| it.len() > 1) else {
+        return;
+    };
+    let folder = format!("{}/", one_line(project));
+    for block in blocks.iter_mut().filter(|it| it.kind == BlockKind::Call) {
+        block.head = block.head.replace(&folder, "");
+        block.text = block.text.replace(&folder, "");
+    }
 }
 
 /// Returns the block of a subagent that was started here.

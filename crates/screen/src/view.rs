@@ -81,7 +81,10 @@ pub(crate) fn header(state: &State, canvas: &mut Canvas<'_, '_>, left: &str, rig
     );
 }
 
-/// Returns a cost; nothing is shown as a number that is not known.
+/// Returns a cost. A small one is not shown as nothing.
 pub(crate) fn dollars(cost: f64) -> String {
+    if cost > 0.0 && cost < 0.005 {
+        return "<$0.01".to_owned();
+    }
     format!("${cost:.2}")
 }

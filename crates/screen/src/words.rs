@@ -95,7 +95,7 @@ catalogue! {
     LIVE = "live: pid {}", "运行中：pid {}";
     DAMAGED = "damaged", "有损坏";
     ARCHIVED = "archived", "已归档";
-    PINNED = "pinned", "已置顶";
+    PINNED = "PINNED", "已置顶";
     LOST_SOON = "its agent deletes it soon", "代理即将删除";
     RESUME_IN = "resume {} in {}", "用 {} 恢复，位于 {}";
     RESUME_WITH = "resume {}", "用 {} 恢复";

@@ -4,6 +4,7 @@ use crate::ScreenExit;
 use crate::ask::{Answer, Ask, FoundText};
 use crate::keys::Place;
 use crate::state::State;
+use crate::transcript;
 use crate::update::{check, reader, resume};
 
 /// Takes an answer. One to a question that is not asked any more is dropped.
@@ -35,11 +36,15 @@ pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
         Answer::Changed(sessions) => changed(state, &sessions, asks),
         Answer::Gone(sessions) => gone(state, &sessions),
         Answer::Found { generation, found } => found_text(state, generation, found),
-        Answer::Preview(preview) => {
+        Answer::Preview(mut preview) => {
             let wanted = state.finder.asked.as_ref();
             let is_it =
                 |it: &(String, Option<String>)| it.0 == preview.session && it.1 == preview.entry;
             if wanted.is_some_and(is_it) {
+                if let Ok(blocks) = &mut preview.blocks {
+                    let project = state.finder.row().and_then(|it| it.project.clone());
+                    transcript::shorten_paths(blocks, project.as_deref());
+                }
                 state.finder.preview = Some(preview);
                 resume::arrived(state, asks);
             }

@@ -32,6 +32,7 @@ pub(crate) fn open(state: &mut State, session: String, entry: Option<String>, as
     let mut reader = Reader {
         title: row.map(|it| it.name.clone()).unwrap_or_default(),
         agent: row.map(|it| it.agent.clone()).unwrap_or_default(),
+        project: row.and_then(|it| it.project.clone()),
         session,
         loading: Some(ask.clone()),
         target: entry,
@@ -60,7 +61,10 @@ pub(crate) fn take(state: &mut State, ask: &PageAsk, page: Result<Page, String>)
     };
     reader.loading = None;
     let page = match page {
-        Ok(page) => page,
+        Ok(mut page) => {
+            transcript::shorten_paths(&mut page.blocks, reader.project.as_deref());
+            page
+        }
         Err(why) => {
             // What is shown stays; only an empty view has nothing else to say.
             if reader.blocks.is_empty() {

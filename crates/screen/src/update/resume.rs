@@ -47,11 +47,7 @@ pub(crate) fn arrived(state: &mut State, asks: &mut Vec<Ask>) {
         Some(Ok(known)) if known.plan.cwd.is_none() || known.plan.cwd == project => {
             start(state, &known, asks);
         }
-        Some(Ok(known)) => {
-            let command = boswell_app::text::one_line(&known.plan.command_line());
-            let text = fill(state.look.say(words::ASK_RESUME), &[&command]);
-            ask(state, text, vec![yes(known)]);
-        }
+        Some(Ok(known)) => ask_command(state, &known),
         Some(Err(why)) => state.message = Some(why),
         None => {}
     }
@@ -104,7 +100,17 @@ fn start(state: &mut State, known: &Resumable, asks: &mut Vec<Ask>) {
         };
         return ask(state, text, vec![yes(known.clone()), check]);
     }
+    if look.first_time {
+        return ask_command(state, known);
+    }
     asks.push(Ask::Leave(ScreenExit::Resume(known.plan.clone())));
+}
+
+/// Asks whether the command is to be run.
+fn ask_command(state: &mut State, known: &Resumable) {
+    let command = boswell_app::text::one_line(&known.plan.command_line());
+    let text = fill(state.look.say(words::ASK_RESUME), &[&command]);
+    ask(state, text, vec![yes(known.clone())]);
 }
 
 /// Returns the processes that have a session open.

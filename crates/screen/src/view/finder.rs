@@ -20,7 +20,7 @@ pub(crate) fn draw(state: &State, canvas: &mut Canvas<'_, '_>) {
     list(state, canvas, areas.list);
     if let Some(area) = areas.preview {
         if areas.wide {
-            canvas.bar(area.x - 1, area);
+            canvas.bar(area.x - 2, area);
         } else {
             canvas.rule(area.y - 1, 0, state.size.0);
         }
