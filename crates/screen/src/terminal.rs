@@ -58,7 +58,7 @@ impl Screen {
         let mut out = out();
         execute!(out, EnterAlternateScreen, EnableBracketedPaste).map_err(failed)?;
         self.set_mouse(self.mouse)?;
-        self.terminal.clear().map_err(failed)
+        self.repaint()
     }
 
     /// Draws the state. Only what changed is written.
@@ -67,9 +67,11 @@ impl Screen {
         drawn.map(|_| ()).map_err(failed)
     }
 
-    /// Draws everything again at the next draw.
+    /// Clears the terminal, so that the next draw writes everything. `Terminal::clear` would ask
+    /// the terminal where its cursor is.
     pub(crate) fn repaint(&mut self) -> Result<()> {
-        self.terminal.clear().map_err(failed)
+        let size = self.terminal.size().map_err(failed)?;
+        self.terminal.resize(size.into()).map_err(failed)
     }
 
     pub(crate) fn set_mouse(&mut self, on: bool) -> Result<()> {

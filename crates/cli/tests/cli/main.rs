@@ -61,6 +61,8 @@ mod readme;
 mod redaction;
 mod reference;
 mod repair;
+#[cfg(all(unix, feature = "screen"))]
+mod screen;
 mod scrub;
 mod silence;
 mod startup;
