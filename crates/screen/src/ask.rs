@@ -26,6 +26,8 @@ pub(crate) enum Event {
     Answer(Answer),
     /// The process was asked to end: by the terminal, or by a signal with this number.
     Ended(Option<i32>),
+    /// The process was asked to stop.
+    Stopped,
     /// The process was stopped and runs again.
     Continued,
 }
@@ -77,7 +79,10 @@ pub(crate) enum Ask {
     Copy(String),
     Mouse(bool),
     Repaint,
+    /// Stop the process, with the terminal restored.
     Suspend,
+    /// Take the terminal again: another program may have changed it.
+    Retake,
     Leave(ScreenExit),
 }
 
@@ -279,7 +284,7 @@ impl RowsAsk {
         SearchRequest {
             query: query.to_owned(),
             filter: self.filter(cwd),
-            limit: 60,
+            limit: 100,
             ..SearchRequest::default()
         }
     }

@@ -240,7 +240,7 @@ use Place as P;
 /// The table.
 #[rustfmt::skip]
 pub(crate) const BINDINGS: &[Binding] = &[
-    bind(P::Finder, &[key(KeyCode::Enter)], A::Resume, ("resume the session with its agent, in its folder", "用其代理在其文件夹中恢复会话"), Some(("resume", "恢复"))),
+    bind(P::Finder, &[key(KeyCode::Enter)], A::Resume, ("resume the session with its agent, in its folder", "用其智能体在其文件夹中恢复会话"), Some(("resume", "恢复"))),
     bind(P::Finder, &[key(KeyCode::Right), ctrl('o')], A::Read, ("read the session, at the hit (→ at the end of the text)", "在命中处阅读会话（→ 在文本末尾时）"), Some(("read", "阅读"))),
     writing(bind(P::Finder, &[ctrl('f')], A::Fork, ("fork: a new session from its current branch", "分叉：从当前分支创建新会话"), Some(("fork", "分叉")))),
     bind(P::Finder, &[ctrl('y')], A::CopyCommand, ("copy the resume command", "复制恢复命令"), Some(("copy command", "复制命令"))),
@@ -251,7 +251,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(P::Finder, &[key(KeyCode::PageUp)], A::PageUp, ("a page up", "上一页"), None),
     bind(P::Finder, &[key(KeyCode::PageDown)], A::PageDown, ("a page down", "下一页"), None),
     bind(P::Finder, &[ctrl('s')], A::NextScope, ("search here → in the repository and its worktrees → everywhere", "搜索范围：此文件夹 → 仓库及其工作树 → 全部"), None),
-    bind(P::Finder, &[ctrl('g')], A::NextAgent, ("only one agent, then the next", "仅一个代理，再按切换"), None),
+    bind(P::Finder, &[ctrl('g')], A::NextAgent, ("only one agent, then the next", "仅一个智能体，再按切换"), None),
     bind(P::Finder, &[alt(KeyCode::Char('s'))], A::Sort, ("order by activity → cost → size → messages", "排序：活动时间 → 费用 → 大小 → 消息数"), None),
     bind(P::Finder, &[alt(KeyCode::Char('h'))], A::Hidden, ("also hidden and archived sessions", "同时显示隐藏和已归档的会话"), None),
     bind(P::Finder, &[alt(KeyCode::Char('m'))], A::Mark, ("mark the session, for tag and delete", "标记会话，用于标签和删除"), None),
@@ -281,7 +281,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(P::Reader, &[char('y')], A::CopyEntry, ("copy the entry", "复制条目"), None),
     bind(P::Reader, &[char('Y')], A::CopyLink, ("copy the link SESSION#ENTRY", "复制链接 会话#条目"), None),
     bind(P::Reader, &[char('b')], A::Tree, ("the tree of branches", "分支树"), Some(("tree", "树"))),
-    bind(P::Reader, &[char('r')], A::Resume, ("resume the session with its agent", "用其代理恢复会话"), Some(("resume", "恢复"))),
+    bind(P::Reader, &[char('r')], A::Resume, ("resume the session with its agent", "用其智能体恢复会话"), Some(("resume", "恢复"))),
     writing(bind(P::Reader, &[char('f')], A::Fork, ("fork at this entry", "在此条目分叉"), None)),
     bind(P::Reader, &[char('c')], A::Check, ("check the session, show its repair", "检查会话并显示修复方案"), None),
     bind(P::Reader, &[char('L')], A::Follow, ("follow new entries, or stop", "跟随新条目，或停止"), None),
@@ -309,7 +309,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(P::Costs, &[char('d')], A::ByDay, ("by day", "按日"), Some(("day", "日"))),
     bind(P::Costs, &[char('p')], A::ByProject, ("by project", "按项目"), Some(("project", "项目"))),
     bind(P::Costs, &[char('m')], A::ByModel, ("by model", "按模型"), Some(("model", "模型"))),
-    bind(P::Costs, &[char('a')], A::ByAgent, ("by agent", "按代理"), Some(("agent", "代理"))),
+    bind(P::Costs, &[char('a')], A::ByAgent, ("by agent", "按智能体"), Some(("agent", "智能体"))),
     bind(P::Costs, &[char('w')], A::Span, ("last 7 days → last 30 days → all time", "最近 7 天 → 最近 30 天 → 全部时间"), Some(("span", "时段"))),
     bind(P::Costs, &[char('?')], A::Help, ("keys of this place", "此处的按键"), None),
     bind(P::Costs, &[char('q'), key(KeyCode::Left), key(KeyCode::Esc)], A::Back, ("back", "返回"), Some(("back", "返回"))),
@@ -325,7 +325,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
 
     bind(P::Everywhere, &[ctrl('k')], A::Commands, ("commands: everything that can be done here", "命令：此处可执行的一切"), Some(("commands", "命令"))),
     bind(P::Everywhere, &[function(1)], A::Help, ("keys of this place", "此处的按键"), Some(("keys", "按键"))),
-    bind(P::Everywhere, &[function(5)], A::Costs, ("costs by day, project, model and agent", "按日、项目、模型和代理统计费用"), None),
+    bind(P::Everywhere, &[function(5)], A::Costs, ("costs by day, project, model and agent", "按日、项目、模型和智能体统计费用"), None),
     bind(P::Everywhere, &[function(8)], A::Mouse, ("mouse on or off", "启用或关闭鼠标"), None),
     bind(P::Everywhere, &[ctrl('l')], A::Repaint, ("repaint, and examine all files again", "重绘并重新检查所有文件"), None),
     bind(P::Everywhere, &[ctrl('z')], A::Suspend, ("suspend; fg continues", "挂起；fg 继续"), None),

@@ -140,6 +140,7 @@ impl Session {
                     let size = crossterm::terminal::size().unwrap_or(self.state.size);
                     self.state.size = size;
                 }
+                Ask::Retake => screen.retake()?,
                 Ask::Repaint => screen.repaint()?,
                 Ask::Mouse(on) => screen.set_mouse(on)?,
                 Ask::Copy(text) => {
@@ -194,17 +195,18 @@ fn listen(events: &Sender<Event>) {
 
 #[cfg(unix)]
 fn listen_for_signals(events: Sender<Event>) {
-    use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+    let wanted = [SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT];
     // Without the handler a signal ends the process as before; the terminal is then restored by
     // nothing, so it is worth no error.
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT, SIGCONT])
-    else {
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else {
         return;
     };
     std::thread::spawn(move || {
         for signal in signals.forever() {
             let event = match signal {
                 SIGCONT => Event::Continued,
+                SIGTSTP => Event::Stopped,
                 other => Event::Ended(Some(other)),
             };
             if events.send(event).is_err() {

@@ -61,6 +61,13 @@ impl Screen {
         self.repaint()
     }
 
+    /// Takes the terminal again after the process was stopped. Raw mode is left first, because it
+    /// is entered only if it is not on already.
+    pub(crate) fn retake(&mut self) -> Result<()> {
+        disable_raw_mode().map_err(failed)?;
+        self.take()
+    }
+
     /// Draws the state. Only what changed is written.
     pub(crate) fn draw(&mut self, state: &State) -> Result<()> {
         let drawn = self.terminal.draw(|frame| view::draw(state, frame));

@@ -33,7 +33,8 @@ pub(crate) fn update(state: &mut State, event: Event) -> Vec<Ask> {
         Event::Resize(width, height) => state.size = (width, height),
         Event::Answer(answer) => answers::take(state, answer, &mut asks),
         Event::Ended(signal) => asks.push(Ask::Leave(ScreenExit::Ended(signal))),
-        Event::Continued => asks.push(Ask::Repaint),
+        Event::Stopped => asks.push(Ask::Suspend),
+        Event::Continued => asks.push(Ask::Retake),
     }
     settle(state, &mut asks);
     asks
@@ -44,7 +45,7 @@ pub(crate) fn settle(state: &mut State, asks: &mut Vec<Ask>) {
     let areas = layout::finder(state.size);
     let now = state.now;
     state.finder.follow(usize::from(areas.list.height), now);
-    if state.place == Place::Finder {
+    if state.place == Place::Finder || state.finder.waiting.is_some() {
         finder::ask_preview(state, asks);
     }
     reader::settle(state, asks);

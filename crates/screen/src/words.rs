@@ -96,14 +96,14 @@ catalogue! {
     DAMAGED = "damaged", "有损坏";
     ARCHIVED = "archived", "已归档";
     PINNED = "PINNED", "已置顶";
-    LOST_SOON = "its agent deletes it soon", "代理即将删除";
+    LOST_SOON = "its agent deletes it soon", "智能体即将删除";
     RESUME_IN = "resume {} in {}", "用 {} 恢复，位于 {}";
     RESUME_WITH = "resume {}", "用 {} 恢复";
     CHOOSE = "choose", "选择";
-    CANNOT_RESUME = "read (no agent can resume it)", "阅读（没有代理能恢复）";
+    CANNOT_RESUME = "read (no agent can resume it)", "阅读（没有智能体能恢复）";
     FOLDER_GONE = "the folder {} does not exist; tell boswell where it is now: boswell move {} NEW", "文件夹 {} 不存在；请告诉 boswell 新位置：boswell move {} 新路径";
     ASK_LIVE = "{} (pid {}) has it open.", "{}（pid {}）正在使用它。";
-    ASK_DAMAGED = "This session is damaged; its agent may not see all of it.", "此会话有损坏，代理可能看不到全部内容。";
+    ASK_DAMAGED = "This session is damaged; its agent may not see all of it.", "此会话有损坏，智能体可能看不到全部内容。";
     ASK_RESUME = "Run `{}`?", "运行“{}”？";
     ASK_SAME = "Resume with the permissions it last had, even to do everything without asking?", "以上次的权限恢复（可能无需询问即可执行一切）？";
     ASK_DELETE = "Delete {}? The vault keeps a copy, and undo restores it.", "删除 {}？保险库会保留副本，可撤销。";
@@ -130,7 +130,7 @@ catalogue! {
     MORE_ABOVE = "… more above", "… 上面还有";
     CALL_FAILED = "failed", "失败";
     LINES_MORE = "(+{} lines)", "（+{} 行）";
-    SUBAGENT = "subagent {}", "子代理 {}";
+    SUBAGENT = "subagent {}", "子智能体 {}";
     COMPACTED = "compacted; what is above is no longer sent", "已压缩；以上内容不再发送";
     NEW_SINCE = "new since you looked", "上次查看后新增";
     KEYS_OF = "Keys", "按键";
@@ -139,7 +139,7 @@ catalogue! {
     NO_DAMAGE = "no problem found", "没有发现问题";
     STEP_TAKEN = "will be done", "将执行";
     STEP_LEFT = "left alone", "不执行";
-    REACHES = "the agent reaches {} of {} entries, after the repair {}", "代理可读取 {} / {} 个条目，修复后 {}";
+    REACHES = "the agent reaches {} of {} entries, after the repair {}", "智能体可读取 {} / {} 个条目，修复后 {}";
     COSTS = "Costs", "费用";
     TOTAL = "total", "合计";
     NO_PRICE = "no price", "无价格";
@@ -149,7 +149,7 @@ catalogue! {
     BY_DAY = "by day", "按日";
     BY_PROJECT = "by project", "按项目";
     BY_MODEL = "by model", "按模型";
-    BY_AGENT = "by agent", "按代理";
+    BY_AGENT = "by agent", "按智能体";
     PRICES_AS_OF = "prices as of {}", "价格截至 {}";
     TREE = "Tree", "树";
     ENTRIES_BETWEEN = "{} entries", "{} 个条目";

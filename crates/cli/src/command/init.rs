@@ -11,8 +11,8 @@ use crate::output::Output;
 /// Print a key binding: Ctrl-G opens the screen and types the resume command
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  eval \"$(boswell init zsh)\"        in ~/.zshrc
-  boswell init fish | source        in ~/.config/fish/config.fish")]
+  boswell init zsh     in ~/.zshrc: eval \"$(boswell init zsh)\"
+  boswell init fish    in config.fish: boswell init fish | source")]
 pub(crate) struct InitArgs {
     /// The shell
     #[arg(value_enum)]

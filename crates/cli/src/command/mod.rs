@@ -55,16 +55,23 @@ pub(crate) mod tag;
 pub(crate) mod tree;
 pub(crate) mod watch;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use boswell_model::Result;
 
-use crate::app::App;
+use crate::app::{App, Stay};
 use crate::args::{Args, Command};
 
 /// Runs what was typed.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let app = App::new(&args.global)?;
+    let stay = match &args.command {
+        None if std::io::stdout().is_terminal() => Stay::Long,
+        #[cfg(feature = "screen")]
+        Some(Command::Pick(_)) => Stay::Long,
+        _ => Stay::Short,
+    };
+    let app = App::new(&args.global, stay)?;
     let done = dispatch(&app, args.command.as_ref());
     if !matches!(args.command, Some(Command::Offer(_))) {
         app.show(app.requests.unfinished_purges());

@@ -22,7 +22,7 @@ const AGENTS: [&str; 6] = [
     "AI_AGENT",
 ];
 
-/// Choose a session on the screen; Enter prints it, or resumes it without --print
+/// Choose a session on the screen, then resume or print it
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell show \"$(boswell pick --print)\"    read the session that you choose

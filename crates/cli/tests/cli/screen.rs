@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use boswell_testkit::{TreeSnapshot, disk};
 
-use crate::bench::BOSWELL;
 use crate::demo::Demo;
 
 /// How long a screen may take to appear; the machine of a test may be busy.
@@ -52,7 +51,7 @@ impl Terminal {
         terminal.tmux(&["new-session", "-d", "-x", "120", "-y", "40", "sh"]);
         terminal.tmux(&["set-option", "-g", "status", "off"]);
         terminal.line("PS1='READY> '");
-        terminal.wait("READY> ");
+        terminal.wait("READY>");
         terminal
     }
 
@@ -243,25 +242,18 @@ fn the_terminal_is_restored_after_a_signal_and_after_a_stop() {
     terminal.line("set -m");
     terminal.open();
     terminal.press(&["C-z"]);
-    terminal.wait("READY> ");
+    terminal.wait("READY>");
     terminal.line("clear; stty -a | grep -o ' icanon'; fg");
     terminal.wait("10 sessions");
     terminal.press(&["Escape"]);
-    let screen = terminal.wait_for("the prompt", |it| it.matches("READY> ").count() >= 2);
+    let screen = terminal.wait("READY>");
     assert!(screen.contains(" icanon"), "{screen}");
-    terminal.line("clear; ./try & sleep 0; fg; echo EXIT $?");
+    terminal.line("clear; sh -c 'echo $$ > pid; exec ./try'; echo EXIT $?");
     terminal.wait("10 sessions");
-    let pids = Command::new("pgrep")
-        .args([
-            "-f",
-            &format!("{BOSWELL} --home {}", terminal.demo.root.display()),
-        ])
-        .output();
-    let pids = String::from_utf8(pids.unwrap().stdout).unwrap();
-    let pid = pids.lines().next().unwrap();
+    let pid = String::from_utf8(disk::read(&terminal.demo.root.join("pid"))).unwrap();
     assert!(
         Command::new("kill")
-            .args(["-TERM", pid])
+            .args(["-TERM", pid.trim()])
             .status()
             .unwrap()
             .success()

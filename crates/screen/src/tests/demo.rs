@@ -101,7 +101,12 @@ impl Demo {
     fn pass_on(&mut self, asks: Vec<Ask>) {
         for ask in asks {
             match ask {
-                Ask::Leave(_) | Ask::Copy(_) | Ask::Mouse(_) | Ask::Repaint | Ask::Suspend => {
+                Ask::Leave(_)
+                | Ask::Copy(_)
+                | Ask::Mouse(_)
+                | Ask::Repaint
+                | Ask::Retake
+                | Ask::Suspend => {
                     self.terminal_asks.push(ask);
                 }
                 other => self.workers.ask(other),

@@ -201,3 +201,13 @@ fn fork_makes_a_session_and_selects_it() {
             .all(|it| !matches!(it, Ask::Leave(_)))
     );
 }
+
+#[test]
+fn the_reader_names_the_command_before_it_resumes() {
+    let mut demo = at(Look::default(), "Coupon rounding");
+    demo.press(KeyCode::Right);
+    demo.press(KeyCode::Char('r'));
+    assert!(question(&demo).contains("claude --resume 5ac5e505") && demo.left().is_none());
+    demo.press(KeyCode::Char('y'));
+    assert!(matches!(demo.left(), Some(ScreenExit::Resume(_))));
+}

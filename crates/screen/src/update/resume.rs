@@ -21,7 +21,14 @@ pub(crate) fn enter(state: &mut State, asks: &mut Vec<Ask>) {
     if state.place == Place::Finder && state.look.enter_reads {
         return finder::read(state, asks);
     }
-    // The reader shows the session that is selected in the list.
+    // The plan is that of the selected session; the list may have changed behind the reader.
+    let session = state.session();
+    if state.finder.row().map(|it| it.session.clone()) != session {
+        state.finder.select(session.as_deref());
+        if state.finder.row().map(|it| it.session.clone()) != session {
+            return;
+        }
+    }
     match state.finder.resumable().cloned() {
         Some(Ok(known)) => start(state, &known, asks),
         Some(Err(_)) if state.place == Place::Finder => finder::read(state, asks),
@@ -100,7 +107,8 @@ fn start(state: &mut State, known: &Resumable, asks: &mut Vec<Ask>) {
         };
         return ask(state, text, vec![yes(known.clone()), check]);
     }
-    if look.first_time {
+    // Only the footer of the list names agent and folder.
+    if look.first_time || state.place != Place::Finder {
         return ask_command(state, known);
     }
     asks.push(Ask::Leave(ScreenExit::Resume(known.plan.clone())));
