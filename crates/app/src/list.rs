@@ -5,7 +5,7 @@ use boswell_store::links::Conversation;
 use boswell_store::store::{Summaries, Summary};
 
 use crate::sessions::cursor::cursor_of;
-use crate::sessions::expiry::Fates;
+use crate::sessions::expiry::Expiries;
 use crate::sessions::filter::Filter;
 pub use crate::sessions::filter::SessionFilter;
 pub use crate::sessions::list::Sort;
@@ -141,12 +141,12 @@ fn rows(
     conversations: Vec<Conversation>,
     with_shapes: bool,
 ) -> Result<Vec<SessionRow>> {
-    let fates = with_shapes.then(|| Fates::read(cx)).transpose()?;
+    let expiries = with_shapes.then(|| Expiries::read(cx)).transpose()?;
     let row = |conversation: Conversation| SessionRow {
         agents: agents_of(cx, &conversation),
-        shape: fates
+        shape: expiries
             .as_ref()
-            .map(|fates| shape::conversation(cx, &conversation, fates)),
+            .map(|expiries| shape::conversation(cx, &conversation, expiries)),
         conversation,
     };
     Ok(conversations.into_iter().map(row).collect())

@@ -7,7 +7,7 @@ use boswell_store::links::{Conversation, drift};
 use boswell_store::store::{Listing, StoreId};
 
 use crate::list::{LookedAt, looked_at, warn_about};
-use crate::sessions::expiry::{AHEAD, Fates};
+use crate::sessions::expiry::{AHEAD, Expiries};
 use crate::shape::{Map, Maybe, shape};
 use crate::{App, AppResult, RequestContext};
 
@@ -101,12 +101,14 @@ impl App {
 }
 
 fn stores(cx: &RequestContext) -> Result<StoreList> {
-    let fates = Fates::read(cx)?;
+    let expiries = Expiries::read(cx)?;
     let mut stores = Vec::new();
     for (id, store) in cx.stores.iter() {
         match store.list() {
             Ok(listing) => {
-                let soon = fates.lost_soon(id, store, &listing.sessions, cx.now).len();
+                let soon = expiries
+                    .lost_soon(id, store, &listing.sessions, cx.now)
+                    .len();
                 stores.push(store_shape(store, &listing, soon));
                 for error in boswell_store::store::unlisted(&listing.unlisted, store) {
                     cx.fail(error);
@@ -172,7 +174,8 @@ fn pairs(cx: &RequestContext) -> Result<Vec<PairsShape>> {
     Ok(pairs)
 }
 
-/// Returns the comparison of a store; `None` if no conversation of it has a transcript elsewhere.
+/// Returns the comparison of a store; `None` if no conversation of it has, or had, a transcript
+/// elsewhere.
 fn pairs_of(id: StoreId, store: &Store, conversations: &[Conversation]) -> Option<PairsShape> {
     let mut pairs = PairsShape {
         dialect: store.dialect().name(),

@@ -47,6 +47,10 @@ pub struct DialectFacts {
     pub lists_open_sessions: bool,
     /// Whether the agent's SDK forks sessions in another way than the agent.
     pub has_sdk_forks: bool,
+    /// Whether a fork can copy all branches and side files instead of one branch.
+    pub forks_all_branches: bool,
+    /// Whether a fork can belong to another project folder than its parent.
+    pub forks_to_other_projects: bool,
     /// Where large values of records are stored.
     pub blobs: BlobPolicy,
     /// How a fork refers to its parent session.
@@ -138,6 +142,8 @@ impl DialectFacts {
             parent_needs_full_log: false,
             creates_by_plan: false,
             has_own_records: false,
+            forks_all_branches: false,
+            forks_to_other_projects: false,
             log_is_session: false,
             keeps_breadcrumbs: false,
             lists_open_sessions: false,
