@@ -93,7 +93,7 @@ pub(crate) fn blocks(entry: &EntryParts<'_>, depth: usize) -> Vec<Block> {
     if entry.is_hidden() || !entry.kind.is_conversation() {
         return Vec::new();
     }
-    let block = |kind, head: String, text: String| Block {
+    let block = |(kind, head, text): (BlockKind, String, String)| Block {
         kind,
         entry: entry.label.as_deref().map(str::to_owned),
         at: entry.time,
@@ -101,44 +101,56 @@ pub(crate) fn blocks(entry: &EntryParts<'_>, depth: usize) -> Vec<Block> {
         text,
         depth,
     };
-    let said = match entry.kind {
+    let said = said(entry.kind);
+    let remark = view.remark.as_ref().map(|remark| {
+        let is_summary = said == BlockKind::Compaction;
+        let kind = if is_summary { said } else { BlockKind::Remark };
+        (kind, String::new(), shortened(remark))
+    });
+    let parts = view.parts.iter().filter_map(|part| of_part(part, said));
+    remark.into_iter().chain(parts).map(block).collect()
+}
+
+/// Returns what the text of an entry is.
+fn said(kind: EntryKind) -> BlockKind {
+    match kind {
         EntryKind::User | EntryKind::Shell => BlockKind::Prompt,
         EntryKind::Compaction | EntryKind::BranchSummary => BlockKind::Compaction,
         EntryKind::ToolResult => BlockKind::Output { failed: false },
         _ => BlockKind::Answer,
-    };
-    let mut blocks: Vec<Block> = Vec::new();
-    if let Some(remark) = &view.remark {
-        let kind = if said == BlockKind::Compaction {
-            said
-        } else {
-            BlockKind::Remark
-        };
-        blocks.push(block(kind, String::new(), shortened(remark)));
     }
-    for part in &view.parts {
-        match part {
-            Part::Text(text) if text.trim().is_empty() => {}
-            Part::Text(text) => blocks.push(block(said, String::new(), shortened(text))),
-            Part::Thinking { text, .. } => {
-                blocks.push(block(BlockKind::Thinking, String::new(), shortened(text)));
-            }
-            Part::Call { name, input, .. } => {
-                let (head, text) = call(name, input);
-                blocks.push(block(BlockKind::Call, head, text));
-            }
-            Part::Result { text, is_error, .. } => {
-                let kind = BlockKind::Output { failed: *is_error };
-                blocks.push(block(kind, first_line(text), shortened(text)));
-            }
-            Part::Media { mime, .. } => {
-                let mime = one_line(mime.as_deref().unwrap_or("media"));
-                blocks.push(block(BlockKind::Remark, String::new(), format!("[{mime}]")));
-            }
-            _ => {}
+}
+
+/// Returns kind, head and text of a part; `None` if there is nothing to show.
+fn of_part(part: &Part, said: BlockKind) -> Option<(BlockKind, String, String)> {
+    Some(match part {
+        Part::Text(text) if text.trim().is_empty() => return None,
+        Part::Text(text) => (said, String::new(), shortened(text)),
+        Part::Thinking { text, .. } => (BlockKind::Thinking, String::new(), shortened(text)),
+        Part::Call { name, input, .. } => {
+            let (head, text) = call(name, input);
+            (BlockKind::Call, head, text)
         }
+        Part::Result { text, is_error, .. } => {
+            let kind = BlockKind::Output { failed: *is_error };
+            (kind, first_line(text), shortened(text))
+        }
+        Part::Media { mime, .. } => {
+            let mime = one_line(mime.as_deref().unwrap_or("media"));
+            (BlockKind::Remark, String::new(), format!("[{mime}]"))
+        }
+        _ => return None,
+    })
+}
+
+/// Cuts blocks for a preview, which is wrapped again for each frame.
+pub(crate) fn cut_for_preview(blocks: &mut [Block]) {
+    const MOST: usize = 4096;
+    for block in blocks.iter_mut().filter(|it| it.text.len() > MOST) {
+        let end = (0..=MOST).rev().find(|at| block.text.is_char_boundary(*at));
+        block.text.truncate(end.unwrap_or(0));
+        block.text.push('…');
     }
-    blocks
 }
 
 fn shortened(text: &str) -> String {
@@ -415,83 +427,4 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn block(kind: BlockKind, head: &str, text: &str) -> Block {
-        Block {
-            kind,
-            entry: Some("e1".to_owned()),
-            at: None,
-            head: head.to_owned(),
-            text: text.to_owned(),
-            depth: 0,
-        }
-    }
-
-    #[test]
-    fn text_wraps_at_blanks_and_inside_long_words() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
-        assert_eq!(wrap("会话恢复一二", 5), ["会话", "恢复", "一二"]);
-        assert_eq!(wrap("a\n\nb", 9), ["a", "", "b"]);
-        assert!(
-            wrap(&"x ".repeat(5000), 20)
-                .iter()
-                .all(|it| columns(it) <= 20)
-        );
-    }
-
-    #[test]
-    fn an_edit_is_a_diff() {
-        let input =
-            ToolInput::from(r#"{"file_path":"src/a.rs","old_string":"x","new_string":"y\nz"}"#);
-        let (head, text) = call("Edit", &input);
-        assert_eq!(head, "Edit src/a.rs  +2 −1");
-        assert_eq!(text, "- x\n+ y\n+ z");
-        let (head, _) = call("Bash", &ToolInput::from(r#"{"command":"cargo test\nls"}"#));
-        assert_eq!(head, "Bash cargo test");
-        let (head, _) = call("Patch", &ToolInput::from("*** Begin\nmore"));
-        assert_eq!(head, "Patch *** Begin");
-    }
-
-    #[test]
-    fn detail_decides_what_is_shown() {
-        let blocks = [
-            block(BlockKind::Prompt, "", "why?"),
-            block(BlockKind::Thinking, "", "hm"),
-            block(BlockKind::Call, "Edit a  +1 −1", "- x\n+ y"),
-            block(
-                BlockKind::Output { failed: true },
-                "boom",
-                "boom\nat line 2",
-            ),
-        ];
-        let text = |detail| {
-            let lines = lines(&blocks, detail, 40).into_iter();
-            lines.map(|it| it.text).collect::<Vec<_>>()
-        };
-        let detail = Detail::default();
-        assert_eq!(
-            text(detail),
-            ["┃ why?", "  → Edit a  +1 −1", "  ← failed: boom (+1 lines)"]
-        );
-        let off = Detail {
-            tools: Tools::Off,
-            thinking: true,
-            ..detail
-        };
-        assert_eq!(text(off), ["┃ why?", "  ┊ hm"]);
-        let full = Detail {
-            tools: Tools::Full,
-            ..detail
-        };
-        assert_eq!(text(full).len(), 7);
-    }
-
-    #[test]
-    fn a_long_text_is_cut_at_a_character() {
-        let long = shortened(&"会".repeat(LONGEST));
-        assert!(long.len() <= LONGEST + '…'.len_utf8() && long.ends_with('…'));
-    }
-}
+mod tests;

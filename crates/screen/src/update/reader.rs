@@ -242,29 +242,12 @@ pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
     };
     let last = reader.lines.len().saturating_sub(page);
     match action {
-        Action::PreviousPrompt | Action::NextPrompt => {
-            let forward = action == Action::NextPrompt;
-            reader.jump(forward, |line, block| {
-                line.first && block.kind == BlockKind::Prompt
-            });
-        }
-        Action::PreviousFailure | Action::NextFailure => {
-            let forward = action == Action::NextFailure;
-            reader.jump(forward, |line, block| {
-                line.first && transcript::is_failure(block)
-            });
-        }
-        Action::NextHit | Action::PreviousHit => {
-            let wanted = reader.find.clone().filter(|it| !it.is_empty());
-            let is_hit = |line: &TextLine, _: &Block| {
-                wanted
-                    .as_ref()
-                    .is_some_and(|it| line.text.to_lowercase().contains(it))
-            };
-            if !reader.jump(action == Action::NextHit, is_hit) {
-                state.message = Some(state.look.say(words::NOT_HERE).to_owned());
-            }
-        }
+        Action::PreviousPrompt
+        | Action::NextPrompt
+        | Action::PreviousFailure
+        | Action::NextFailure
+        | Action::NextHit
+        | Action::PreviousHit => jump(state, action),
         Action::Tools => {
             reader.detail.tools = match reader.detail.tools {
                 Tools::Summary => Tools::Full,
@@ -295,6 +278,37 @@ pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
         }
         Action::Follow => follow(reader, asks),
         _ => reader.top = moved(reader.top, action, page).min(last),
+    }
+}
+
+/// Jumps to a prompt, a failure or a hit.
+fn jump(state: &mut State, action: Action) {
+    let Some(reader) = &mut state.reader else {
+        return;
+    };
+    let found = match action {
+        Action::PreviousPrompt | Action::NextPrompt => {
+            let forward = action == Action::NextPrompt;
+            let is_prompt =
+                |line: &TextLine, block: &Block| line.first && block.kind == BlockKind::Prompt;
+            reader.jump(forward, is_prompt)
+        }
+        Action::PreviousFailure | Action::NextFailure => {
+            let forward = action == Action::NextFailure;
+            let is_it =
+                |line: &TextLine, block: &Block| line.first && transcript::is_failure(block);
+            reader.jump(forward, is_it)
+        }
+        _ => {
+            let wanted = reader.find.clone().unwrap_or_default();
+            let is_hit = |line: &TextLine, _: &Block| {
+                !wanted.is_empty() && line.text.to_lowercase().contains(&wanted)
+            };
+            reader.jump(action == Action::NextHit, is_hit)
+        }
+    };
+    if !found {
+        state.message = Some(state.look.say(words::NOT_HERE).to_owned());
     }
 }
 

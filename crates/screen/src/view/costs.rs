@@ -13,23 +13,7 @@ use crate::words::{self, fill};
 /// Draws the costs.
 pub(crate) fn draw(state: &State, canvas: &mut Canvas<'_, '_>) {
     let look = &state.look;
-    let by = match state.costs.by {
-        Grouping::Day => words::BY_DAY,
-        Grouping::Project => words::BY_PROJECT,
-        Grouping::Model => words::BY_MODEL,
-        Grouping::Agent => words::BY_AGENT,
-    };
-    let span = match state.costs.span {
-        CostSpan::Week => words::LAST_WEEK,
-        CostSpan::Month => words::LAST_MONTH,
-        CostSpan::All => words::ALL_TIME,
-    };
-    let title = format!(
-        "‹ {} · {} · {}",
-        look.say(words::COSTS),
-        look.say(by),
-        look.say(span)
-    );
+    let title = title(state);
     let area = layout::body(state.size);
     let stats = match &state.costs.stats {
         Some(Ok(stats)) => stats,
@@ -64,6 +48,28 @@ pub(crate) fn draw(state: &State, canvas: &mut Canvas<'_, '_>) {
     for (y, stat) in (area.y + 1..area.bottom()).zip(shown) {
         row(state, canvas, y, stat, total.highest);
     }
+}
+
+/// Returns what is counted, and over what time.
+fn title(state: &State) -> String {
+    let look = &state.look;
+    let by = match state.costs.by {
+        Grouping::Day => words::BY_DAY,
+        Grouping::Project => words::BY_PROJECT,
+        Grouping::Model => words::BY_MODEL,
+        Grouping::Agent => words::BY_AGENT,
+    };
+    let span = match state.costs.span {
+        CostSpan::Week => words::LAST_WEEK,
+        CostSpan::Month => words::LAST_MONTH,
+        CostSpan::All => words::ALL_TIME,
+    };
+    format!(
+        "‹ {} · {} · {}",
+        look.say(words::COSTS),
+        look.say(by),
+        look.say(span)
+    )
 }
 
 struct Total {

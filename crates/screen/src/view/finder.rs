@@ -4,11 +4,11 @@ use boswell_app::text::{columns, one_line, size};
 use boswell_app::time;
 use ratatui::layout::Rect;
 
-use crate::ask::Scope;
+use crate::ask::{Preview, Scope};
 use crate::layout;
 use crate::rows::Row;
 use crate::state::{ListLine, Order, State};
-use crate::transcript::{self, Detail};
+use crate::transcript::{self, Block, Detail};
 use crate::view::canvas::Canvas;
 use crate::view::{FAINT, GOOD, MATCH, PLAIN, SELECTED, STRONG, USER, WARNING, dollars, reader};
 use crate::words::{self, fill};
@@ -373,46 +373,41 @@ fn preview(state: &State, canvas: &mut Canvas<'_, '_>, area: Rect, wide: bool) {
         let text = format!(" {} ", about(state, row));
         canvas.text_in(1, area.y - 1, area.width.saturating_sub(2), &text, USER);
     }
-    let shown = finder
-        .preview
-        .as_ref()
-        .filter(|it| it.session == row.session);
-    let blocks = match shown.map(|it| &it.blocks) {
-        Some(Ok(blocks)) if blocks.is_empty() => {
-            canvas.text_in(
-                area.x,
-                y,
-                area.width,
-                state.look.say(words::NO_ANSWER),
-                FAINT,
-            );
-            return;
+    let inside = Rect::new(area.x, y, area.width, area.bottom().saturating_sub(y));
+    let shown = finder.preview.as_ref();
+    let shown = shown.filter(|it| it.session == row.session);
+    let (text, style) = match shown.map(|it| (it, &it.blocks)) {
+        Some((preview, Ok(blocks))) if !blocks.is_empty() => {
+            return transcript_part(state, canvas, inside, (preview, blocks));
         }
-        Some(Ok(blocks)) => blocks,
-        Some(Err(error)) => {
-            canvas.text_in(area.x, y, area.width, error, WARNING);
-            return;
-        }
-        None => {
-            canvas.text_in(area.x, y, area.width, state.look.say(words::LOADING), FAINT);
-            return;
-        }
+        Some((_, Ok(_))) => (state.look.say(words::NO_ANSWER), FAINT),
+        Some((_, Err(error))) => (error.as_str(), WARNING),
+        None => (state.look.say(words::LOADING), FAINT),
     };
+    canvas.text_in(area.x, y, area.width, text, style);
+}
+
+/// Draws the surroundings of a hit with its entry at the top, else the end of the session.
+fn transcript_part(
+    state: &State,
+    canvas: &mut Canvas<'_, '_>,
+    area: Rect,
+    (preview, blocks): (&Preview, &[Block]),
+) {
     let detail = Detail {
         language: state.look.language,
         ..Detail::default()
     };
     let lines = transcript::lines(blocks, detail, usize::from(area.width).saturating_sub(1));
-    let height = usize::from(area.bottom().saturating_sub(y));
-    // At a hit its entry is at the top; else the end of the session is visible.
-    let entry = shown.and_then(|it| it.entry.as_deref());
+    let height = usize::from(area.height);
+    let entry = preview.entry.as_deref();
     let is_hit = |at: usize| blocks.get(at).and_then(|it| it.entry.as_deref()) == entry;
     let at_hit = entry.and_then(|_| lines.iter().position(|it| is_hit(it.block)));
     let last_page = lines.len().saturating_sub(height);
     let top = at_hit.map_or(last_page, |at| at.min(last_page));
-    let wanted = finder.line.text().split_whitespace().next();
+    let wanted = state.finder.line.text().split_whitespace().next();
     let wanted = wanted.filter(|it| !it.contains(':')).map(str::to_lowercase);
-    for (y, line) in (y..area.bottom()).zip(lines.iter().skip(top)) {
+    for (y, line) in (area.y..area.bottom()).zip(lines.iter().skip(top)) {
         reader::line(canvas, (area.x, y, area.width), line, wanted.as_deref());
     }
 }

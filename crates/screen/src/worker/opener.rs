@@ -51,7 +51,10 @@ pub(crate) fn previews(app: &App, answers: &Answers, asks: &Latest<(String, Opti
             session: session.clone(),
             part,
         };
-        let blocks = page(app, &ask, PREVIEWED).map(|page| page.blocks);
+        let blocks = page(app, &ask, PREVIEWED).map(|mut page| {
+            transcript::cut_for_preview(&mut page.blocks);
+            page.blocks
+        });
         answers.send(Answer::Preview(Preview {
             session,
             entry,
