@@ -57,6 +57,10 @@ pub(crate) fn prepare() -> Clients {
         compiler()?;
         Ok(Vec::new())
     });
+    clients.add("tests of the screen in a terminal", || {
+        tmux()?;
+        Ok(Vec::new())
+    });
     clients.add("tests of pages in a browser", || {
         Ok(vec![("BOSWELL_CHROMIUM", chromium()?)])
     });
@@ -92,6 +96,14 @@ fn strace() -> Outcome {
         return Ok(());
     }
     install(&["strace"], "strace is needed; install it and run again")
+}
+
+/// Finds tmux, in which the real screen is driven.
+fn tmux() -> Outcome {
+    if !cfg!(unix) || workspace::on_path("tmux").is_some() {
+        return Ok(());
+    }
+    install(&["tmux"], "tmux is needed; install it and run again")
 }
 
 /// Finds the C compiler for the shim that injects faults. Linux only.

@@ -9,7 +9,7 @@
 mod health;
 mod looks;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,6 +67,15 @@ pub struct SessionHealth {
     pub damaged: bool,
     /// Whether its agent deletes it soon, and no copy of it is kept.
     pub lost_soon: bool,
+}
+
+/// Marks of all sessions, as of the last look.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionMarks {
+    /// Processes that have a session open, by session.
+    pub live: BTreeMap<SessionRef, Vec<u32>>,
+    /// Sessions that their agent deletes soon, and of which no copy is kept.
+    pub lost_soon: BTreeSet<SessionRef>,
 }
 
 /// A new entry of a session that is followed.
@@ -145,6 +154,12 @@ impl ChangeFeed {
     /// Stops following a session.
     pub fn unfollow(&mut self, session: &SessionRef) {
         self.followed.remove(session);
+    }
+
+    /// Returns the marks of all sessions, as of the last look: for a list that begins now, because
+    /// changes before it are not reported.
+    pub fn marks(&self) -> SessionMarks {
+        self.app.looks().marks()
     }
 
     /// Returns how long to wait before the next poll.

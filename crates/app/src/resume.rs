@@ -12,14 +12,16 @@ use boswell_dialect::resume_decision::Probe;
 use boswell_dialect::{
     Depth, ResumeCommand, SessionLink, SessionLocation, StoreEnvironment, store_environment,
 };
-use boswell_model::{Advice, Error, ErrorKind, Problem, Result, SessionRef};
+use boswell_model::{Advice, Error, ErrorKind, Problem, Result, SessionRef, shell_quote};
 use boswell_store::links::Conversation;
+use boswell_store::session::TerminalId;
 use boswell_store::store::{Resolved, Selector, Side};
 use boswell_store::{Session, Store};
 
 use crate::sessions::linked_transcript::{self, LinkedTranscript};
 use crate::sessions::list::last_active;
 use crate::shape::{Map, ResumeShape, shape};
+use crate::system::is_new_or_empty;
 use crate::{App, AppResult, RequestContext};
 
 /// A request to resume a conversation.
@@ -77,6 +79,37 @@ impl ResumePlan {
         let ResumeShape { argv, cwd, env } = (command, self.env.clone()).into();
         ResumeLine { argv, cwd, env }
     }
+
+    /// Returns the command as it can be pasted into a POSIX shell.
+    pub fn command_line(&self) -> String {
+        let words: Vec<String> = self.argv.iter().map(|word| shell_quote(word)).collect();
+        let cd = self.cwd.as_deref().map(change_folder).unwrap_or_default();
+        format!("{cd}{}{}", self.assignments(), words.join(" "))
+    }
+
+    /// Returns what is written before the command in a POSIX shell.
+    fn assignments(&self) -> String {
+        let unset = self.env.iter().filter(|(_, value)| value.is_none());
+        let unset: String = unset.map(|(name, _)| format!("-u {name} ")).collect();
+        let set = self.env.iter();
+        let set = set.filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        let set: String = set
+            .map(|(name, path)| format!("{name}={} ", shell_quote(&path.display().to_string())))
+            .collect();
+        if unset.is_empty() {
+            set
+        } else {
+            format!("env {unset}{set}")
+        }
+    }
+}
+
+/// Returns the shell command that changes into a folder, with its name quoted.
+fn change_folder(folder: &str) -> String {
+    // `--` ends the options. `cd -` and CDPATH would still lead elsewhere: a path that is not
+    // absolute begins with `./`.
+    let here = if folder.starts_with('/') { "" } else { "./" };
+    format!("cd -- {} && ", shell_quote(&format!("{here}{folder}")))
 }
 
 impl App {
@@ -90,6 +123,16 @@ impl App {
     /// has no command for it.
     pub fn resume(&self, request: &ResumeRequest) -> AppResult<ResumePlan> {
         self.answer(|cx| resume(cx, request))
+    }
+
+    /// Whether a session was resumed before, as far as terminals were recorded. True where none can
+    /// be recorded, so that a face that asks once does not ask always.
+    pub fn has_resumed(&self) -> bool {
+        let state = self.state();
+        let (Some(home), Some(_)) = (&state.home, TerminalId::of(&state.env)) else {
+            return true;
+        };
+        !is_new_or_empty(&home.join("terminal-sessions")).unwrap_or(false)
     }
 
     /// Records that this terminal is used for a session from now on, for `@last`. A face calls it
@@ -266,4 +309,20 @@ pub(crate) fn command_for(cx: &RequestContext, conversation: &Conversation) -> O
             let command = runtime.resume(&summary.meta, &summary.location, Permissions::Asked)?;
             Some((command, environment_of(cx, store, &summary.location)))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_never_taken_for_an_option() {
+        assert_eq!(change_folder("/w/a b"), "cd -- '/w/a b' && ");
+        assert_eq!(change_folder("-rf"), "cd -- ./-rf && ");
+        assert_eq!(change_folder("-"), "cd -- ./- && ");
+        assert_eq!(
+            change_folder("/w/\u{61c}x\n"),
+            "cd -- $'/w/\\xd8\\x9cx\\x0a' && "
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! The transcript of a session, one entry at a time.
 //!
 //! It chooses the entries: the current branch, `--records` (every record in file order), `--entry`,
-//! `--around`, `--before` and `--limit` (pages from the end), `--subagents` (below the call that
+//! `--around`, `--before` and `--limit` (pages from the end), `after`, `--subagents` (below the call that
 //! started them). It also puts back output that the agent wrote to a separate file
 //! (`--tools=full`), and replaces credentials in records as they are in the file (`--raw`). How an
 //! entry reads is decided by the `view` of its dialect.
@@ -28,12 +28,16 @@ pub struct ShowRequest {
     pub records: bool,
     /// Only this entry.
     pub entry: Option<String>,
-    /// This entry, and three before and after it.
+    /// This entry, and some before and after it.
     pub around: Option<String>,
-    /// Maximum number of entries; the last ones are shown.
+    /// How many entries before and after `around`; `None` for three.
+    pub nearby: Option<usize>,
+    /// Maximum number of entries; the last ones are shown, with `after` the first ones.
     pub limit: Option<usize>,
     /// Only entries before this one.
     pub before: Option<String>,
+    /// Only entries after this one.
+    pub after: Option<String>,
     /// Records as stored, except for credentials that an agent writes into them.
     pub raw: bool,
     /// Whether the complete output of tools is read from the agent's side files.
@@ -305,12 +309,12 @@ fn chosen(session: &Session, branch: &[Slot], request: &ShowRequest) -> Result<V
         branch.to_vec()
     };
     match &request.around {
-        Some(name) => around(session, &all, name),
+        Some(name) => around(session, &all, name, request.nearby.unwrap_or(3)),
         None => page(session, all, request),
     }
 }
 
-fn around(session: &Session, all: &[Slot], name: &str) -> Result<Vec<Slot>> {
+fn around(session: &Session, all: &[Slot], name: &str, nearby: usize) -> Result<Vec<Slot>> {
     let middle = session.find(name)?;
     let place = all.iter().position(|slot| *slot == middle).ok_or_else(|| {
         Error::new(
@@ -325,16 +329,25 @@ fn around(session: &Session, all: &[Slot], name: &str) -> Result<Vec<Slot>> {
             around: Some(name.to_owned()),
         })
     })?;
-    let near = place.saturating_sub(3)..(place + 4).min(all.len());
+    let near = place.saturating_sub(nearby)..(place + nearby + 1).min(all.len());
     Ok(all.get(near).unwrap_or_default().to_vec())
 }
 
-/// Returns the last entries, or those before one: a long session is read backwards, page by page.
+/// Returns the last entries, those before one, or those after one: a long session is read page by
+/// page in both directions.
 fn page(session: &Session, mut all: Vec<Slot>, request: &ShowRequest) -> Result<Vec<Slot>> {
     if let Some(name) = &request.before {
         let end = session.find(name)?;
         all.truncate(all.iter().position(|slot| *slot == end).unwrap_or(0));
     }
     let limit = request.limit.unwrap_or(usize::MAX);
+    if let Some(name) = &request.after {
+        let start = session.find(name)?;
+        let start = all.iter().position(|slot| *slot == start);
+        let after = start.map_or(all.len(), |start| start + 1);
+        all.drain(..after);
+        all.truncate(limit);
+        return Ok(all);
+    }
     Ok(all.split_off(all.len().saturating_sub(limit)))
 }

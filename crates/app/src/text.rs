@@ -29,6 +29,11 @@ pub fn one_line(text: &str) -> String {
     escape(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+/// Encodes text in base64, for terminals that take it into their clipboard.
+pub fn base64(bytes: &[u8]) -> String {
+    crate::base64::encode(bytes)
+}
+
 /// Formats a number of bytes.
 pub fn size(bytes: u64) -> String {
     match bytes {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use boswell_app::resume::{ResumePlan, ResumeRequest};
 use boswell_app::shape::Shape as _;
-use boswell_model::{Advice, Error, ErrorKind, Result, shell_quote};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use crate::app::App;
 use crate::output::Output;
@@ -19,50 +19,18 @@ pub(crate) fn run(app: &App, request: &ResumeRequest, print: bool) -> Result<Exi
         if out.json {
             out.object(&plan.shape().object())?;
         } else {
-            out.line(&command_line(&plan))?;
+            out.line(&plan.command_line())?;
         }
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
-    app.requests.note_terminal(&plan);
-    start(&plan)
+    hand_over(app, &plan)
 }
 
-/// The command as it can be pasted into a shell.
-fn command_line(plan: &ResumePlan) -> String {
-    let words: Vec<String> = plan.argv.iter().map(|word| shell_quote(word)).collect();
-    let cd = plan.cwd.as_deref().map(change_folder).unwrap_or_default();
-    format!("{cd}{}{}", assignments(plan), words.join(" "))
-}
-
-/// What is written before the command in a POSIX shell.
-fn assignments(plan: &ResumePlan) -> String {
-    let unset = plan
-        .env
-        .iter()
-        .filter(|(_, value)| value.is_none())
-        .map(|(name, _)| format!("-u {name} "));
-    let unset: String = unset.collect();
-    let set = plan
-        .env
-        .iter()
-        .filter_map(|(name, value)| Some((name, value.as_ref()?)));
-    let set: String = set
-        .map(|(name, path)| format!("{name}={} ", shell_quote(&path.display().to_string())))
-        .collect();
-    if unset.is_empty() {
-        set
-    } else {
-        format!("env {unset}{set}")
-    }
-}
-
-/// The shell command that changes into a folder, with its name quoted.
-fn change_folder(folder: &str) -> String {
-    // `--` ends the options. `cd -` and CDPATH would still lead elsewhere: a path that is not
-    // absolute begins with `./`.
-    let here = if folder.starts_with('/') { "" } else { "./" };
-    format!("cd -- {} && ", shell_quote(&format!("{here}{folder}")))
+/// Runs the command in place of this process.
+pub(crate) fn hand_over(app: &App, plan: &ResumePlan) -> Result<ExitCode> {
+    app.requests.note_terminal(plan);
+    start(plan)
 }
 
 #[cfg(unix)]
@@ -127,20 +95,4 @@ fn not_started(plan: &ResumePlan, error: std::io::Error) -> Error {
     )
     .caused_by(error)
     .advising("is the agent installed and on your PATH? `--print` shows the command")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_is_never_taken_for_an_option() {
-        assert_eq!(change_folder("/w/a b"), "cd -- '/w/a b' && ");
-        assert_eq!(change_folder("-rf"), "cd -- ./-rf && ");
-        assert_eq!(change_folder("-"), "cd -- ./- && ");
-        assert_eq!(
-            change_folder("/w/\u{61c}x\n"),
-            "cd -- $'/w/\\xd8\\x9cx\\x0a' && "
-        );
-    }
 }

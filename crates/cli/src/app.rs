@@ -23,6 +23,15 @@ use crate::args::{Color, Global};
 use crate::error_report;
 use crate::words::phrase;
 
+/// How long the process lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stay {
+    /// For a request or two: memory is not freed.
+    Short,
+    /// Until the user leaves.
+    Long,
+}
+
 /// What a command needs to know about where it runs.
 #[derive(Debug)]
 pub(crate) struct App {
@@ -43,8 +52,9 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Reads the machine and finds the stores.
-    pub(crate) fn new(global: &Global) -> Result<App> {
+    /// Reads the machine and finds the stores. A command that makes many requests stays; all others
+    /// exit after one or two.
+    pub(crate) fn new(global: &Global, stay: Stay) -> Result<App> {
         let env = environment()?;
         let settings = Config::load(&env)?;
         let terminal = std::io::stdout().is_terminal();
@@ -72,7 +82,7 @@ impl App {
             side: global.agent.clone(),
             settings,
             clock: Arc::new(SystemClock),
-            exits_soon: true,
+            exits_soon: stay == Stay::Short,
             env,
         })?;
         Ok(App {

@@ -13,7 +13,7 @@ use crate::command;
     max_term_width = 80
 )]
 #[command(after_help = "Examples:
-  boswell                    list every session found on this machine
+  boswell                    find and resume a session; in a pipe, list them
   boswell search deadlock    find text in any session of any agent
   boswell show @last         read the last session
   boswell demo               create sample sessions to try boswell on
@@ -114,6 +114,8 @@ pub(crate) enum Command {
     Projects(command::projects::ProjectsArgs),
     #[command(alias = "ls")]
     List(command::list::ListArgs),
+    #[cfg(feature = "screen")]
+    Pick(command::pick::PickArgs),
     #[command(alias = "cat")]
     Show(command::show::ShowArgs),
     Tree(command::tree::TreeArgs),
@@ -164,6 +166,7 @@ pub(crate) enum Command {
     Demo(command::demo::DemoArgs),
     Man(command::man::ManArgs),
     Completions(command::completions::CompletionsArgs),
+    Init(command::init::InitArgs),
     #[command(name = "__complete", hide = true)]
     Offer(command::completions::OfferArgs),
 }

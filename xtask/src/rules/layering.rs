@@ -25,7 +25,16 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["boswell-model", "boswell-dialect", "boswell-store"],
     ),
     ("serve", &["boswell-model", "boswell-app"]),
-    ("cli", &["boswell-model", "boswell-app", "boswell-serve"]),
+    ("screen", &["boswell-model", "boswell-app"]),
+    (
+        "cli",
+        &[
+            "boswell-model",
+            "boswell-app",
+            "boswell-serve",
+            "boswell-screen",
+        ],
+    ),
     (
         "testkit",
         &[

@@ -44,6 +44,11 @@ pub(super) struct HealthLook {
 }
 
 impl HealthMarks {
+    /// Iterates over the sessions that their agent deletes soon.
+    pub(super) fn lost_soon(&self) -> impl Iterator<Item = &SessionRef> {
+        self.lost_soon.iter()
+    }
+
     /// Starts a look.
     pub(super) fn look(&mut self, cx: &RequestContext) -> HealthLook {
         let mut damaged = self.damaged.clone();

@@ -11,7 +11,7 @@ use boswell_store::Store;
 use boswell_store::store::{StoreId, StoredSession};
 
 use super::health::HealthMarks;
-use super::{Change, SessionChange};
+use super::{Change, SessionChange, SessionMarks};
 use crate::system::Stopwatch;
 use crate::{App, RequestContext};
 
@@ -132,6 +132,18 @@ impl Looks {
         match &self.state().last {
             Some((since, cost)) => SHORTEST.max(*cost * SHARE).saturating_sub(since.elapsed()),
             None => Duration::ZERO,
+        }
+    }
+
+    /// Returns the marks of all sessions.
+    pub(crate) fn marks(&self) -> SessionMarks {
+        let state = self.state();
+        let live = state.sessions.iter().filter(|(_, it)| !it.live.is_empty());
+        SessionMarks {
+            live: live
+                .map(|(place, it)| (place.session.clone(), it.live.clone()))
+                .collect(),
+            lost_soon: state.health.lost_soon().cloned().collect(),
         }
     }
 

@@ -126,6 +126,30 @@ pub(crate) const SETTINGS: &[Setting] = &[
         Kind::Span,
     ),
     setting(
+        "screen.enter",
+        "resume",
+        "what Enter does in the screen",
+        Kind::Word(&["resume", "read"]),
+    ),
+    setting(
+        "screen.language",
+        "auto",
+        "language of the screen; auto follows LC_ALL and LANG",
+        Kind::Word(&["auto", "en", "zh"]),
+    ),
+    setting(
+        "screen.marks",
+        "unicode",
+        "marks and lines of the screen; ascii for terminals that draw them too wide",
+        Kind::Word(&["unicode", "ascii"]),
+    ),
+    setting(
+        "screen.mouse",
+        "on",
+        "whether the screen uses the mouse",
+        Kind::Word(&["on", "off"]),
+    ),
+    setting(
         "prices",
         "",
         "dollars per million tokens, by model: input, output, cache_read, cache_write, cache_write_1h",

@@ -1,6 +1,6 @@
 //! One file per verb.
 //!
-//! `boswell` without a command is `list`. After each command copies are made (`keep::afterwards`),
+//! `boswell` without a command opens the screen on a terminal, and is `list` elsewhere. After each command copies are made (`keep::afterwards`),
 //! and interrupted purges are reported.
 
 pub(crate) mod append;
@@ -24,6 +24,7 @@ pub(crate) mod fork;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod index_native;
+pub(crate) mod init;
 pub(crate) mod keep;
 pub(crate) mod label;
 pub(crate) mod list;
@@ -33,6 +34,8 @@ pub(crate) mod migrate;
 pub(crate) mod move_project;
 pub(crate) mod new;
 pub(crate) mod ops;
+#[cfg(feature = "screen")]
+pub(crate) mod pick;
 pub(crate) mod projects;
 pub(crate) mod prompts;
 pub(crate) mod purge;
@@ -52,16 +55,23 @@ pub(crate) mod tag;
 pub(crate) mod tree;
 pub(crate) mod watch;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use boswell_model::Result;
 
-use crate::app::App;
+use crate::app::{App, Stay};
 use crate::args::{Args, Command};
 
 /// Runs what was typed.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let app = App::new(&args.global)?;
+    let stay = match &args.command {
+        None if std::io::stdout().is_terminal() => Stay::Long,
+        #[cfg(feature = "screen")]
+        Some(Command::Pick(_)) => Stay::Long,
+        _ => Stay::Short,
+    };
+    let app = App::new(&args.global, stay)?;
     let done = dispatch(&app, args.command.as_ref());
     if !matches!(args.command, Some(Command::Offer(_))) {
         app.show(app.requests.unfinished_purges());
@@ -88,7 +98,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
     match command {
-        None => list::run(app, &list::ListArgs::default()),
+        None => bare(app),
+        #[cfg(feature = "screen")]
+        Some(Command::Pick(args)) => pick::run(app, args),
+        Some(Command::Init(args)) => init::run(app, args),
         Some(Command::Stores(args)) => stores::run(app, args),
         Some(Command::Projects(args)) => projects::run(app, args),
         Some(Command::List(args)) => list::run(app, args),
@@ -139,4 +152,13 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Move(args)) => move_project::run(app, args),
         Some(Command::Keep(args)) => keep::run(app, args),
     }
+}
+
+/// `boswell` without a command.
+fn bare(app: &App) -> Result<ExitCode> {
+    #[cfg(feature = "screen")]
+    if pick::is_wanted(app) {
+        return pick::open(app);
+    }
+    list::run(app, &list::ListArgs::default())
 }

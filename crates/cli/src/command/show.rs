@@ -79,6 +79,7 @@ impl From<&ShowArgs> for ShowRequest {
             full_output: args.tools == ToolsArg::Full,
             subagents: args.subagents,
             header: args.before.is_none() && args.around.is_none(),
+            ..ShowRequest::default()
         }
     }
 }

@@ -66,6 +66,8 @@ mod reference;
 mod repair;
 #[cfg(unix)]
 mod scaling;
+#[cfg(all(unix, feature = "screen"))]
+mod screen;
 mod scrub;
 mod silence;
 mod startup;

@@ -135,6 +135,12 @@ const READ: &[Step] = &[
 
 const RESUME: &[Step] = &[
     step(
+        "Choose a session on the screen, which needs a terminal:",
+        &["pick"],
+        (2, NOTHING),
+        &[],
+    ),
+    step(
         "The agent's own command for a session; without `--print` it is started:",
         &["resume", "5ac5", "--print"],
         (0, 1),
@@ -369,6 +375,12 @@ const ABOUT: &[Step] = &[
         &["man", "list"],
         (0, NOTHING),
         &[".TH boswell-list 1"],
+    ),
+    step(
+        "A key of a shell that opens the screen:",
+        &["init", "zsh"],
+        (0, NOTHING),
+        &["bindkey '^G'"],
     ),
     step(
         "Completions for a shell:",

@@ -1,0 +1,301 @@
+//! What the screen asks its workers, and what they answer. Plain data in both directions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use boswell_app::resume::ResumePlan;
+use boswell_app::search::SearchRequest;
+use boswell_app::stats::By;
+use crossterm::event::{KeyEvent, MouseEvent};
+
+use boswell_model::Instant;
+
+use crate::ScreenExit;
+use crate::rows::{Row, TextHit};
+use crate::transcript::Block;
+
+/// Something that happened.
+#[derive(Debug)]
+pub(crate) enum Event {
+    Key(KeyEvent),
+    Mouse(MouseEvent),
+    Paste(String),
+    Resize(u16, u16),
+    /// The time, before each other event.
+    Tick(Instant),
+    Answer(Answer),
+    /// The process was asked to end: by the terminal, or by a signal with this number.
+    Ended(Option<i32>),
+    /// The process was asked to stop.
+    Stopped,
+    /// The process was stopped and runs again.
+    Continued,
+}
+
+/// Something to be done outside of the state.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Ask {
+    /// Which sessions are listed.
+    Rows(RowsAsk),
+    /// Examine all files again.
+    Refresh,
+    /// Search in text; cancels the search before it.
+    Find {
+        generation: u64,
+        query: String,
+        rows: RowsAsk,
+    },
+    /// The search is not wanted any more.
+    StopFinding,
+    Preview {
+        session: String,
+        entry: Option<String>,
+    },
+    Page(PageAsk),
+    Tree(String),
+    Check(String),
+    Stats {
+        by: Grouping,
+        since: Option<&'static str>,
+    },
+    PlanSame(String),
+    Fork {
+        session: String,
+        at: Option<String>,
+    },
+    Rename {
+        session: String,
+        title: String,
+    },
+    Tag {
+        sessions: Vec<String>,
+        add: Vec<String>,
+        remove: Vec<String>,
+    },
+    Delete(Vec<String>),
+    Repair(String),
+    Undo,
+    /// Put a text into the clipboard of the terminal.
+    Copy(String),
+    Mouse(bool),
+    Repaint,
+    /// Stop the process, with the terminal restored.
+    Suspend,
+    /// Take the terminal again: another program may have changed it.
+    Retake,
+    Leave(ScreenExit),
+}
+
+/// Which sessions are listed and searched.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct RowsAsk {
+    pub(crate) scope: Scope,
+    pub(crate) agent: Option<String>,
+    pub(crate) hidden: bool,
+}
+
+/// Whose sessions are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Scope {
+    #[default]
+    Everywhere,
+    Here,
+    Repository,
+}
+
+/// A page of a transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PageAsk {
+    pub(crate) session: String,
+    pub(crate) part: PagePart,
+}
+
+/// Which entries of a transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PagePart {
+    /// The last ones.
+    End,
+    Around(String),
+    Before(String),
+    After(String),
+}
+
+/// The grouping of costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Grouping {
+    #[default]
+    Day,
+    Project,
+    Model,
+    Agent,
+}
+
+impl From<Grouping> for By {
+    fn from(grouping: Grouping) -> By {
+        match grouping {
+            Grouping::Day => By::Day,
+            Grouping::Project => By::Project,
+            Grouping::Model => By::Model,
+            Grouping::Agent => By::Agent,
+        }
+    }
+}
+
+/// What a worker answers.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Rows {
+        ask: RowsAsk,
+        rows: Vec<Row>,
+        /// Whether these are all sessions, not only the first ones.
+        complete: bool,
+    },
+    /// Nothing was found: the folders that were examined, by dialect, and whether they exist.
+    LookedAt(Vec<(String, String, bool)>),
+    /// Every file was examined.
+    Refreshed(Instant),
+    Marks {
+        live: BTreeMap<String, Vec<u32>>,
+        lost_soon: BTreeSet<String>,
+    },
+    /// Sessions whose logs changed.
+    Changed(Vec<String>),
+    /// Sessions that do not exist any more.
+    Gone(Vec<String>),
+    Found {
+        generation: u64,
+        found: Result<FoundText, String>,
+    },
+    Preview(Preview),
+    Page {
+        ask: PageAsk,
+        page: Result<Page, String>,
+    },
+    Tree {
+        session: String,
+        nodes: Result<Vec<Node>, String>,
+    },
+    Health {
+        session: String,
+        health: Result<HealthFacts, String>,
+    },
+    Stats {
+        by: Grouping,
+        since: Option<&'static str>,
+        stats: Result<Vec<Stat>, String>,
+    },
+    /// A plan with the permissions that were asked for.
+    Planned(Result<Arc<ResumePlan>, String>),
+    /// A change was made: a message for the user, and the session to select.
+    Done {
+        message: String,
+        select: Option<String>,
+    },
+    Failed(String),
+    /// Something could not be read.
+    Warning(String),
+}
+
+/// The hits of a search.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct FoundText {
+    pub(crate) hits: Vec<TextHit>,
+    pub(crate) sessions: u64,
+    pub(crate) exact: bool,
+    pub(crate) scanned: Option<u64>,
+    pub(crate) millis: u128,
+    /// Words that do not occur, with similar ones.
+    pub(crate) nearest: Vec<(String, String)>,
+}
+
+/// The end of a session or the surroundings of a hit, and how it is resumed.
+#[derive(Debug, Clone)]
+pub(crate) struct Preview {
+    pub(crate) session: String,
+    pub(crate) entry: Option<String>,
+    pub(crate) blocks: Result<Vec<Block>, String>,
+    pub(crate) resume: Option<Result<Resumable, String>>,
+}
+
+/// How a session is resumed.
+#[derive(Debug, Clone)]
+pub(crate) struct Resumable {
+    pub(crate) plan: Arc<ResumePlan>,
+    pub(crate) folder_exists: bool,
+}
+
+/// A page of a transcript.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Page {
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) first: Option<String>,
+    pub(crate) last: Option<String>,
+    /// Whether there may be entries before the first and after the last.
+    pub(crate) more_above: bool,
+    pub(crate) more_below: bool,
+}
+
+/// A node of a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Node {
+    pub(crate) entry: String,
+    pub(crate) depth: usize,
+    pub(crate) between: usize,
+    pub(crate) role: String,
+    pub(crate) text: String,
+    pub(crate) label: Option<String>,
+    pub(crate) leaf: bool,
+    pub(crate) on_branch: bool,
+    pub(crate) compaction: bool,
+}
+
+/// The problems of a session, and its repair.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct HealthFacts {
+    pub(crate) findings: Vec<String>,
+    pub(crate) steps: Vec<RepairStepLine>,
+    /// Entries that the agent reaches now, in all, and after the repair.
+    pub(crate) reach: Option<(u64, u64, u64)>,
+}
+
+/// A step of a repair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RepairStepLine {
+    pub(crate) taken: bool,
+    pub(crate) text: String,
+}
+
+/// A row of the costs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Stat {
+    pub(crate) key: String,
+    pub(crate) sessions: u64,
+    pub(crate) messages: Option<u64>,
+    pub(crate) output: Option<u64>,
+    pub(crate) cost: Option<f64>,
+    /// Whether the cost of a model is unknown.
+    pub(crate) unpriced: bool,
+    pub(crate) prices_as_of: String,
+}
+
+impl RowsAsk {
+    /// Returns the request for a search of these sessions.
+    pub(crate) fn search(&self, query: &str, cwd: &str) -> SearchRequest {
+        SearchRequest {
+            query: query.to_owned(),
+            filter: self.filter(cwd),
+            limit: 100,
+            ..SearchRequest::default()
+        }
+    }
+
+    /// Returns the filter for these sessions.
+    pub(crate) fn filter(&self, cwd: &str) -> boswell_app::list::SessionFilter {
+        boswell_app::list::SessionFilter {
+            agent: self.agent.clone(),
+            here: self.scope == Scope::Here,
+            project: (self.scope == Scope::Repository).then(|| cwd.to_owned()),
+            ..boswell_app::list::SessionFilter::default()
+        }
+    }
+}

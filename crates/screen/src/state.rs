@@ -1,0 +1,495 @@
+//! All state of the screen, as plain data. Views read it, `update` changes it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use boswell_app::text::one_line;
+use boswell_app::time::TimeZone;
+use boswell_model::Instant;
+
+use crate::ask::{
+    Ask, FoundText, Grouping, HealthFacts, Node, PageAsk, Preview, Resumable, RowsAsk, Stat,
+};
+use crate::keys::{Binding, Place};
+use crate::line::Line;
+use crate::rows::{NameQuery, Row, TextHit};
+use crate::transcript::{Block, Detail, TextLine};
+use crate::words::{self, Language, Words};
+
+/// The smallest terminal that is drawn.
+pub(crate) const SMALLEST: (u16, u16) = (24, 6);
+
+/// How the screen looks and behaves: settings and environment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Look {
+    pub(crate) language: Language,
+    pub(crate) ascii: bool,
+    pub(crate) mouse: bool,
+    pub(crate) read_only: bool,
+    /// Enter returns the session instead of resuming it.
+    pub(crate) pick: bool,
+    /// Enter reads the session instead of resuming it.
+    pub(crate) enter_reads: bool,
+    /// Whether no agent was ever started from here: Enter asks once.
+    pub(crate) first_time: bool,
+    /// The user's home folder, which is written `~`.
+    pub(crate) home: Option<String>,
+    /// The zone of the times that are shown and typed.
+    pub(crate) zone: TimeZone,
+}
+
+impl Look {
+    /// Returns the text in the user's language.
+    pub(crate) fn say(&self, words: Words) -> &'static str {
+        self.language.say(words)
+    }
+
+    /// Returns a folder for display, with the home folder as `~`.
+    pub(crate) fn folder(&self, path: &str) -> String {
+        let below = self.home.as_deref().filter(|home| home.len() > 1);
+        let below = below.and_then(|home| path.strip_prefix(home));
+        match below.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+            Some(rest) => one_line(&format!("~{rest}")),
+            None => one_line(path),
+        }
+    }
+}
+
+/// The state.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) size: (u16, u16),
+    pub(crate) now: Instant,
+    pub(crate) look: Look,
+    pub(crate) place: Place,
+    /// Where Esc leads.
+    pub(crate) back: Vec<Place>,
+    pub(crate) finder: Finder,
+    pub(crate) reader: Option<Reader>,
+    pub(crate) tree: Option<TreeState>,
+    pub(crate) health: Option<HealthState>,
+    pub(crate) costs: Costs,
+    pub(crate) overlay: Option<Overlay>,
+    pub(crate) message: Option<String>,
+}
+
+impl State {
+    pub(crate) fn new(look: Look, size: (u16, u16), now: Instant) -> State {
+        State {
+            size,
+            now,
+            finder: Finder {
+                zone: look.zone.clone(),
+                ..Finder::default()
+            },
+            look,
+            place: Place::Finder,
+            back: Vec::new(),
+            reader: None,
+            tree: None,
+            health: None,
+            costs: Costs::default(),
+            overlay: None,
+            message: None,
+        }
+    }
+
+    /// Whether the terminal is too small to draw anything.
+    pub(crate) fn is_too_small(&self) -> bool {
+        self.size.0 < SMALLEST.0 || self.size.1 < SMALLEST.1
+    }
+
+    /// Goes to a place, from which Esc leads back here.
+    pub(crate) fn go(&mut self, place: Place) {
+        if self.place != place {
+            self.back.push(self.place);
+            self.place = place;
+        }
+    }
+
+    /// Returns the session that keys of this place are about.
+    pub(crate) fn session(&self) -> Option<String> {
+        match self.place {
+            Place::Reader => self.reader.as_ref().map(|it| it.session.clone()),
+            Place::Tree => self.tree.as_ref().map(|it| it.session.clone()),
+            Place::Health => self.health.as_ref().map(|it| it.session.clone()),
+            _ => self.finder.row().map(|it| it.session.clone()),
+        }
+    }
+}
+
+/// Order of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Order {
+    #[default]
+    Active,
+    Cost,
+    Size,
+    Messages,
+}
+
+/// The finder: box, list and preview.
+#[derive(Debug, Default)]
+pub(crate) struct Finder {
+    zone: TimeZone,
+    pub(crate) line: Line,
+    /// Which sessions are listed.
+    pub(crate) wanted: RowsAsk,
+    /// The sessions, in order.
+    pub(crate) rows: Vec<Row>,
+    /// Where each session, also of another side, is in `rows`.
+    pub(crate) index: HashMap<String, usize>,
+    /// Whether `rows` has all sessions.
+    pub(crate) complete: bool,
+    pub(crate) refreshed: Option<Instant>,
+    pub(crate) order: Order,
+    /// Agents of all sessions that were seen.
+    pub(crate) agents: BTreeSet<String>,
+    /// Number of the newest search, and of the one that was answered.
+    pub(crate) generation: u64,
+    pub(crate) answered: u64,
+    pub(crate) found: FoundText,
+    /// A row for each hit, for sessions that are not in `rows`.
+    pub(crate) hit_rows: Vec<Row>,
+    /// Why the query cannot be answered.
+    pub(crate) error: Option<String>,
+    pub(crate) shown: Vec<Shown>,
+    pub(crate) selected: usize,
+    /// First visible line of the list.
+    pub(crate) top: usize,
+    pub(crate) marked: BTreeSet<String>,
+    pub(crate) live: BTreeMap<String, Vec<u32>>,
+    pub(crate) lost_soon: BTreeSet<String>,
+    pub(crate) preview: Option<Preview>,
+    /// The preview that was asked for last.
+    pub(crate) asked: Option<(String, Option<String>)>,
+    pub(crate) looked_at: Vec<(String, String, bool)>,
+    /// Enter was pressed before it was known how the session is resumed.
+    pub(crate) waiting: Option<String>,
+}
+
+/// A session in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// Index in `rows`; `None` for a session that only a hit names.
+    row: Option<usize>,
+    /// Index of its best hit.
+    pub(crate) hit: Option<usize>,
+}
+
+/// A line of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListLine {
+    Heading(Words),
+    /// Index in `shown`.
+    Row(usize),
+    Snippet(usize),
+}
+
+impl Finder {
+    /// Changes rows or hits and shows the result. The selection stays on its session, wherever that
+    /// moves.
+    pub(crate) fn change(&mut self, now: Instant, change: impl FnOnce(&mut Finder)) {
+        let selected = self.row().map(|it| it.session.clone());
+        change(self);
+        self.show(now);
+        self.select(selected.as_deref());
+    }
+
+    /// Takes new rows.
+    pub(crate) fn set_rows(&mut self, rows: Vec<Row>, now: Instant) {
+        self.change(now, |finder| {
+            finder.rows = rows;
+            finder.sort();
+        });
+    }
+
+    /// Orders the rows; unknown values come last.
+    pub(crate) fn sort(&mut self) {
+        let rank = |cost: Option<f64>| cost.map_or(i64::MIN, |cost| (cost * 1e6) as i64);
+        match self.order {
+            Order::Active => self
+                .rows
+                .sort_by_key(|it| std::cmp::Reverse((it.pinned, it.active))),
+            Order::Cost => self.rows.sort_by_key(|it| std::cmp::Reverse(rank(it.cost))),
+            Order::Size => self.rows.sort_by_key(|it| std::cmp::Reverse(it.bytes)),
+            Order::Messages => self.rows.sort_by_key(|it| std::cmp::Reverse(it.messages)),
+        }
+        self.index.clear();
+        for (at, row) in self.rows.iter().enumerate() {
+            for session in std::iter::once(&row.session).chain(&row.linked) {
+                self.index.entry(session.clone()).or_insert(at);
+            }
+        }
+    }
+
+    /// Takes the hits of a search.
+    pub(crate) fn set_found(&mut self, found: FoundText, now: Instant) {
+        self.change(now, |finder| {
+            finder.hit_rows = found.hits.iter().map(|hit| hit.row()).collect();
+            finder.found = found;
+        });
+    }
+
+    /// Computes what is shown: sessions that match by name in their order, then those that only
+    /// their text matches, best first. The first one is selected.
+    pub(crate) fn show(&mut self, now: Instant) {
+        let query = NameQuery::parse(self.line.text(), now, &self.zone);
+        let is_empty = self.line.text().trim().is_empty();
+        let mut best: HashMap<usize, usize> = HashMap::new();
+        if !is_empty {
+            // A title is in the row already, so another hit of the session says more.
+            let is_title = |hit: &TextHit| hit.field == "titles";
+            for titles in [false, true] {
+                let hits = self.found.hits.iter().enumerate();
+                for (hit, found) in hits.filter(|(_, it)| is_title(it) == titles) {
+                    if let Some(row) = self.index.get(&found.session) {
+                        best.entry(*row).or_insert(hit);
+                    }
+                }
+            }
+        }
+        let rows = self.rows.iter().enumerate();
+        let named = rows.filter(|(_, row)| is_empty || query.matches(row));
+        let mut shown: Vec<Shown> = named
+            .map(|(row, _)| Shown {
+                row: Some(row),
+                hit: best.remove(&row),
+            })
+            .collect();
+        if !is_empty {
+            let mut seen = BTreeSet::new();
+            for (hit, found) in self.found.hits.iter().enumerate() {
+                match self.index.get(&found.session) {
+                    Some(row) if best.get(row) == Some(&hit) => shown.push(Shown {
+                        row: Some(*row),
+                        hit: Some(hit),
+                    }),
+                    None if seen.insert(&found.session) => shown.push(Shown {
+                        row: None,
+                        hit: Some(hit),
+                    }),
+                    _ => {}
+                }
+            }
+        }
+        self.shown = shown;
+        self.selected = 0;
+    }
+
+    /// Selects a session if it is shown, else the first one.
+    pub(crate) fn select(&mut self, session: Option<&str>) {
+        let at = session.and_then(|session| {
+            (0..self.shown.len())
+                .find(|at| self.row_at(*at).is_some_and(|it| it.session == session))
+        });
+        self.selected = at.unwrap_or(0);
+    }
+
+    /// Returns the row at a place of the list.
+    pub(crate) fn row_at(&self, at: usize) -> Option<&Row> {
+        let shown = self.shown.get(at)?;
+        match (shown.row, shown.hit) {
+            (Some(row), _) => self.rows.get(row),
+            (None, hit) => self.hit_rows.get(hit?),
+        }
+    }
+
+    /// Returns the selected row.
+    pub(crate) fn row(&self) -> Option<&Row> {
+        self.row_at(self.selected)
+    }
+
+    /// Returns the entry of the best hit in the selected session.
+    pub(crate) fn entry(&self) -> Option<String> {
+        let hit = self.shown.get(self.selected)?.hit?;
+        self.found.hits.get(hit)?.entry.clone()
+    }
+
+    /// Returns how the selected session is resumed, if that is known.
+    pub(crate) fn resumable(&self) -> Option<&Result<Resumable, String>> {
+        let session = &self.row()?.session;
+        let preview = self.preview.as_ref().filter(|it| it.session == *session)?;
+        preview.resume.as_ref()
+    }
+
+    /// Returns the lines of the list.
+    pub(crate) fn lines(&self, now: Instant) -> Vec<ListLine> {
+        let is_empty = self.line.text().trim().is_empty();
+        let by_day = is_empty && self.order == Order::Active;
+        let mut lines = Vec::with_capacity(self.shown.len() + 8);
+        let mut last = None;
+        for (at, shown) in self.shown.iter().enumerate() {
+            if by_day && let Some(row) = self.row_at(at) {
+                let day = if row.pinned {
+                    words::PINNED
+                } else {
+                    day_of(row.active, now)
+                };
+                if last != Some(day) {
+                    lines.push(ListLine::Heading(day));
+                    last = Some(day);
+                }
+            }
+            lines.push(ListLine::Row(at));
+            if !is_empty && shown.hit.is_some() {
+                lines.push(ListLine::Snippet(at));
+            }
+        }
+        lines
+    }
+
+    /// Scrolls so that the selected session is visible.
+    pub(crate) fn follow(&mut self, height: usize, now: Instant) {
+        let lines = self.lines(now);
+        let is_it = |line: &ListLine| *line == ListLine::Row(self.selected);
+        let at = lines.iter().position(is_it).unwrap_or(0);
+        let with_snippet = lines.get(at + 1) == Some(&ListLine::Snippet(self.selected));
+        let last = at + usize::from(with_snippet && height > 1);
+        // The heading of the first session is shown with it.
+        let first = if at == 1 { 0 } else { at };
+        if first < self.top {
+            self.top = first;
+        } else if last >= self.top + height {
+            self.top = (last + 1).saturating_sub(height);
+        }
+        self.top = self.top.min(lines.len().saturating_sub(height.max(1)));
+    }
+}
+
+/// Returns the group of a time.
+fn day_of(at: Option<Instant>, now: Instant) -> Words {
+    const DAY: i64 = 86_400_000;
+    let Some(at) = at else {
+        return words::NO_TIME;
+    };
+    let today = now.millis().div_euclid(DAY);
+    match today - at.millis().div_euclid(DAY) {
+        i64::MIN..=0 => words::TODAY,
+        1 => words::YESTERDAY,
+        2..7 => words::THIS_WEEK,
+        7..30 => words::THIS_MONTH,
+        _ => words::OLDER,
+    }
+}
+
+/// The reader.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    pub(crate) session: String,
+    pub(crate) title: String,
+    pub(crate) agent: String,
+    /// The project folder, which paths of calls are below.
+    pub(crate) project: Option<String>,
+    pub(crate) blocks: Vec<Block>,
+    /// First and last entry that are loaded.
+    pub(crate) first: Option<String>,
+    pub(crate) last: Option<String>,
+    pub(crate) more_above: bool,
+    pub(crate) more_below: bool,
+    pub(crate) detail: Detail,
+    /// The lines of `blocks`, and the width that they were made for.
+    pub(crate) lines: Vec<TextLine>,
+    pub(crate) width: usize,
+    pub(crate) top: usize,
+    /// The page that was asked for.
+    pub(crate) loading: Option<PageAsk>,
+    pub(crate) error: Option<String>,
+    pub(crate) find: Option<String>,
+    pub(crate) following: bool,
+    /// The entry to go to once it is loaded.
+    pub(crate) target: Option<String>,
+}
+
+/// The tree view.
+#[derive(Debug, Default)]
+pub(crate) struct TreeState {
+    pub(crate) session: String,
+    pub(crate) nodes: Option<Result<Vec<Node>, String>>,
+    pub(crate) selected: usize,
+}
+
+/// The health view.
+#[derive(Debug, Default)]
+pub(crate) struct HealthState {
+    pub(crate) session: String,
+    pub(crate) facts: Option<Result<HealthFacts, String>>,
+    pub(crate) top: usize,
+}
+
+/// The costs view.
+#[derive(Debug, Default)]
+pub(crate) struct Costs {
+    pub(crate) by: Grouping,
+    pub(crate) span: CostSpan,
+    pub(crate) stats: Option<Result<Vec<Stat>, String>>,
+    pub(crate) top: usize,
+}
+
+/// The time that costs are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum CostSpan {
+    #[default]
+    Week,
+    Month,
+    All,
+}
+
+impl CostSpan {
+    pub(crate) fn since(self) -> Option<&'static str> {
+        match self {
+            CostSpan::Week => Some("7d"),
+            CostSpan::Month => Some("30d"),
+            CostSpan::All => None,
+        }
+    }
+}
+
+/// Something in front of the view.
+#[derive(Debug)]
+pub(crate) enum Overlay {
+    Menu(Menu),
+    Question(Question),
+    Input(Input),
+}
+
+/// The keys or commands of a place, which can be searched and run.
+#[derive(Debug)]
+pub(crate) struct Menu {
+    pub(crate) title: Words,
+    pub(crate) line: Line,
+    pub(crate) items: Vec<&'static Binding>,
+    pub(crate) selected: usize,
+}
+
+/// A question that one key answers.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) text: String,
+    pub(crate) choices: Vec<Choice>,
+}
+
+/// An answer to a question.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) key: char,
+    pub(crate) words: Words,
+    pub(crate) asks: Vec<Ask>,
+    /// Whether the repair of the session is shown.
+    pub(crate) checks: bool,
+}
+
+/// A line of text to type.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub(crate) title: Words,
+    pub(crate) line: Line,
+    pub(crate) purpose: InputPurpose,
+}
+
+/// What the typed text is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum InputPurpose {
+    Rename(String),
+    Tag(Vec<String>),
+    Find,
+}

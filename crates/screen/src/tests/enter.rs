@@ -1,0 +1,213 @@
+//! Enter: when an agent is started, and when it is not.
+
+use std::collections::BTreeMap;
+
+use crossterm::event::KeyCode;
+
+use super::demo::Demo;
+use crate::ScreenExit;
+use crate::ask::{Answer, Ask, Event};
+use crate::keys::Place;
+use crate::state::{Look, Overlay};
+
+fn projects_exist(demo: &Demo) {
+    for name in ["shop", "blog"] {
+        std::fs::create_dir_all(demo.root.join("projects").join(name)).unwrap();
+    }
+}
+
+/// Opens a demo whose projects exist, with a session selected.
+fn at(look: Look, name: &str) -> Demo {
+    let mut demo = Demo::with((120, 40), look);
+    projects_exist(&demo);
+    // Folders are examined with the preview.
+    demo.state.finder.asked = None;
+    demo.state.finder.preview = None;
+    demo.press(KeyCode::Down);
+    demo.settle();
+    demo.select(name);
+    demo
+}
+
+fn question(demo: &Demo) -> &str {
+    match &demo.state.overlay {
+        Some(Overlay::Question(question)) => &question.text,
+        _ => "",
+    }
+}
+
+#[test]
+fn enter_resumes_what_the_footer_said() {
+    let mut demo = at(Look::default(), "Coupon rounding");
+    let footer = demo.screen().lines().last().unwrap().to_owned();
+    assert!(
+        footer.contains("resume claude in ~/projects/shop"),
+        "{footer}"
+    );
+    demo.press(KeyCode::Enter);
+    let Some(ScreenExit::Resume(plan)) = demo.left() else {
+        panic!("not resumed: {:?}", demo.terminal_asks);
+    };
+    assert_eq!(plan.argv.first().map(String::as_str), Some("claude"));
+    assert!(plan.cwd.as_deref().unwrap().ends_with("/projects/shop"));
+    assert!(!plan.argv.iter().any(|it| it.contains("dangerously")));
+}
+
+#[test]
+fn the_very_first_enter_asks() {
+    let look = Look {
+        first_time: true,
+        ..Look::default()
+    };
+    let mut demo = at(look, "Coupon rounding");
+    demo.press(KeyCode::Enter);
+    assert!(demo.left().is_none() && question(&demo).contains("claude --resume"));
+    demo.press(KeyCode::Char('x'));
+    assert!(demo.left().is_none() && demo.state.overlay.is_none());
+    demo.press(KeyCode::Enter);
+    demo.press(KeyCode::Char('y'));
+    assert!(matches!(demo.left(), Some(ScreenExit::Resume(_))));
+}
+
+#[test]
+fn a_folder_that_is_gone_starts_nothing() {
+    let mut demo = Demo::open((120, 40));
+    let shop = demo.root.join("projects/shop");
+    if shop.exists() {
+        std::fs::remove_dir_all(&shop).unwrap();
+    }
+    demo.select("Flaky websocket test");
+    demo.state.finder.asked = None;
+    demo.select("Coupon rounding");
+    demo.press(KeyCode::Enter);
+    assert!(demo.left().is_none());
+    assert!(
+        demo.state
+            .message
+            .as_ref()
+            .unwrap()
+            .contains("boswell move")
+    );
+}
+
+#[test]
+fn a_session_in_use_is_asked_about() {
+    let mut demo = at(Look::default(), "Coupon rounding");
+    let session = demo.state.session().unwrap();
+    demo.event(Event::Answer(Answer::Marks {
+        live: BTreeMap::from([(session, vec![48213])]),
+        lost_soon: Default::default(),
+    }));
+    demo.press(KeyCode::Enter);
+    assert!(question(&demo).contains("48213") && demo.left().is_none());
+    demo.press(KeyCode::Char('y'));
+    assert!(matches!(demo.left(), Some(ScreenExit::Resume(_))));
+}
+
+#[test]
+fn a_damaged_session_leads_to_its_repair() {
+    let mut demo = at(Look::default(), "The deployment hangs");
+    demo.press(KeyCode::Enter);
+    assert!(question(&demo).contains("damaged") && demo.left().is_none());
+    demo.press(KeyCode::Char('c'));
+    assert_eq!(demo.state.place, Place::Health);
+    demo.wait("the plan", |state| {
+        state.health.as_ref().is_some_and(|it| it.facts.is_some())
+    });
+    let screen = demo.screen();
+    assert!(
+        screen.contains("glued_records") && screen.contains("6 of 7"),
+        "{screen}"
+    );
+    demo.press(KeyCode::Char('a'));
+    demo.press(KeyCode::Char('y'));
+    demo.wait("the repair", |state| {
+        state
+            .message
+            .as_ref()
+            .is_some_and(|it| it.starts_with("repaired"))
+    });
+}
+
+#[test]
+fn enter_before_the_plan_is_known_waits_for_it() {
+    let mut demo = at(Look::default(), "Coupon rounding");
+    demo.state.finder.preview = None;
+    demo.state.finder.asked = None;
+    demo.press(KeyCode::Enter);
+    assert!(demo.left().is_none() && demo.state.finder.waiting.is_some());
+    demo.settle();
+    assert!(matches!(demo.left(), Some(ScreenExit::Resume(_))));
+}
+
+#[test]
+fn a_move_before_the_plan_is_known_starts_nothing() {
+    let mut demo = at(Look::default(), "Coupon rounding");
+    demo.state.finder.preview = None;
+    demo.state.finder.asked = None;
+    demo.press(KeyCode::Enter);
+    demo.press(KeyCode::Up);
+    demo.settle();
+    assert!(demo.left().is_none() && demo.state.finder.waiting.is_none());
+}
+
+#[test]
+fn permissions_are_given_only_after_a_question() {
+    let mut demo = at(Look::default(), "Coupon rounding");
+    demo.alt(KeyCode::Enter);
+    assert!(question(&demo).contains("permissions") && demo.left().is_none());
+    demo.press(KeyCode::Esc);
+    assert!(demo.left().is_none());
+}
+
+#[test]
+fn a_picker_returns_the_session() {
+    let look = Look {
+        pick: true,
+        ..Look::default()
+    };
+    let mut demo = at(look, "Coupon rounding");
+    assert!(demo.screen().lines().last().unwrap().contains("choose"));
+    demo.press(KeyCode::Enter);
+    let Some(ScreenExit::Picked(session)) = demo.left() else {
+        panic!("nothing picked");
+    };
+    assert!(session.starts_with("claude:5ac5e505"), "{session}");
+}
+
+#[test]
+fn enter_reads_if_the_user_wants_that() {
+    let look = Look {
+        enter_reads: true,
+        ..Look::default()
+    };
+    let mut demo = at(look, "Coupon rounding");
+    demo.press(KeyCode::Enter);
+    assert_eq!(
+        (demo.state.place, demo.left().is_none()),
+        (Place::Reader, true)
+    );
+}
+
+#[test]
+fn fork_makes_a_session_and_selects_it() {
+    let mut demo = at(Look::default(), "Coupon rounding");
+    let before = demo.state.finder.rows.len();
+    demo.ctrl('f');
+    demo.wait("the fork", |state| state.finder.rows.len() > before);
+    assert!(
+        demo.terminal_asks
+            .iter()
+            .all(|it| !matches!(it, Ask::Leave(_)))
+    );
+}
+
+#[test]
+fn the_reader_names_the_command_before_it_resumes() {
+    let mut demo = at(Look::default(), "Coupon rounding");
+    demo.press(KeyCode::Right);
+    demo.press(KeyCode::Char('r'));
+    assert!(question(&demo).contains("claude --resume 5ac5e505") && demo.left().is_none());
+    demo.press(KeyCode::Char('y'));
+    assert!(matches!(demo.left(), Some(ScreenExit::Resume(_))));
+}

@@ -1,0 +1,8 @@
+//! Tests of the whole screen: on a demo home with real workers, and of single states.
+
+mod demo;
+mod enter;
+mod finder;
+mod keys_page;
+mod random_keys;
+mod screens;

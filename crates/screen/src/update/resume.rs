@@ -1,0 +1,151 @@
+//! Enter: how a session is resumed, and what is asked before.
+//!
+//! No agent starts but by Enter on a row whose footer named agent and folder. A session that is in
+//! use or damaged is asked about first.
+
+use crate::ScreenExit;
+use crate::ask::{Ask, Resumable};
+use crate::keys::Place;
+use crate::state::{Choice, Overlay, Question, State};
+use crate::update::finder;
+use crate::words::{self, fill};
+
+/// Enter on a session.
+pub(crate) fn enter(state: &mut State, asks: &mut Vec<Ask>) {
+    if state.place == Place::Finder && state.look.pick {
+        if let Some(session) = state.session() {
+            asks.push(Ask::Leave(ScreenExit::Picked(session)));
+        }
+        return;
+    }
+    if state.place == Place::Finder && state.look.enter_reads {
+        return finder::read(state, asks);
+    }
+    // The plan is that of the selected session; the list may have changed behind the reader.
+    let session = state.session();
+    if state.finder.row().map(|it| it.session.clone()) != session {
+        state.finder.select(session.as_deref());
+        if state.finder.row().map(|it| it.session.clone()) != session {
+            return;
+        }
+    }
+    match state.finder.resumable().cloned() {
+        Some(Ok(known)) => start(state, &known, asks),
+        Some(Err(_)) if state.place == Place::Finder => finder::read(state, asks),
+        Some(Err(why)) => state.message = Some(why),
+        None => {
+            state.finder.waiting = state.session();
+            state.message = Some(state.look.say(words::PREPARING).to_owned());
+        }
+    }
+}
+
+/// Starts the session for which Enter was pressed before its plan was known. The footer named agent
+/// and folder of the list; if the plan has others, the user is asked.
+pub(crate) fn arrived(state: &mut State, asks: &mut Vec<Ask>) {
+    let session = state.finder.row().map(|it| it.session.clone());
+    if state.finder.waiting.is_none() || state.finder.waiting != session {
+        return;
+    }
+    state.finder.waiting = None;
+    state.message = None;
+    let project = state.finder.row().and_then(|it| it.project.clone());
+    match state.finder.resumable().cloned() {
+        Some(Ok(known)) if known.plan.cwd.is_none() || known.plan.cwd == project => {
+            start(state, &known, asks);
+        }
+        Some(Ok(known)) => ask_command(state, &known),
+        Some(Err(why)) => state.message = Some(why),
+        None => {}
+    }
+}
+
+fn yes(known: Resumable) -> Choice {
+    Choice {
+        key: 'y',
+        words: words::YES_RESUME,
+        asks: vec![Ask::Leave(ScreenExit::Resume(known.plan))],
+        checks: false,
+    }
+}
+
+fn start(state: &mut State, known: &Resumable, asks: &mut Vec<Ask>) {
+    let look = &state.look;
+    if !known.folder_exists {
+        let folder = known.plan.cwd.as_deref().unwrap_or("");
+        let quoted = boswell_model::shell_quote(folder);
+        let text = fill(
+            look.say(words::FOLDER_GONE),
+            &[&look.folder(folder), &quoted],
+        );
+        state.message = Some(text);
+        return;
+    }
+    let Some(row) = state.finder.row() else {
+        return;
+    };
+    if let Some(pids) = live_pids(state, &row.session) {
+        let text = fill(look.say(words::ASK_LIVE), &[&row.agent, &pids]);
+        let fork = Choice {
+            key: 'f',
+            words: words::OR_FORK,
+            asks: vec![Ask::Fork {
+                session: row.session.clone(),
+                at: None,
+            }],
+            checks: false,
+        };
+        return ask(state, text, vec![yes(known.clone()), fork]);
+    }
+    if row.damaged {
+        let text = look.say(words::ASK_DAMAGED).to_owned();
+        let check = Choice {
+            key: 'c',
+            words: words::OR_CHECK,
+            asks: Vec::new(),
+            checks: true,
+        };
+        return ask(state, text, vec![yes(known.clone()), check]);
+    }
+    // Only the footer of the list names agent and folder.
+    if look.first_time || state.place != Place::Finder {
+        return ask_command(state, known);
+    }
+    asks.push(Ask::Leave(ScreenExit::Resume(known.plan.clone())));
+}
+
+/// Asks whether the command is to be run.
+fn ask_command(state: &mut State, known: &Resumable) {
+    let command = boswell_app::text::one_line(&known.plan.command_line());
+    let text = fill(state.look.say(words::ASK_RESUME), &[&command]);
+    ask(state, text, vec![yes(known.clone())]);
+}
+
+/// Returns the processes that have a session open.
+fn live_pids(state: &State, session: &str) -> Option<String> {
+    let pids = state.finder.live.get(session).filter(|it| !it.is_empty())?;
+    let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+    Some(pids.join(", "))
+}
+
+/// Asks before a session is resumed with the permissions that it had.
+pub(crate) fn ask_same(state: &mut State) {
+    if state.look.pick {
+        return;
+    }
+    let Some(session) = state.session() else {
+        return;
+    };
+    let text = state.look.say(words::ASK_SAME).to_owned();
+    let choice = Choice {
+        key: 'y',
+        words: words::YES_RESUME,
+        asks: vec![Ask::PlanSame(session)],
+        checks: false,
+    };
+    ask(state, text, vec![choice]);
+}
+
+fn ask(state: &mut State, text: String, choices: Vec<Choice>) {
+    state.overlay = Some(Overlay::Question(Question { text, choices }));
+}

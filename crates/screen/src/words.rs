@@ -1,0 +1,205 @@
+//! The words of the screen in English and Chinese.
+//!
+//! Words of keys are in `keys.rs`, next to what the keys do. Text of sessions is never translated.
+
+use boswell_app::Environment;
+
+/// A text in English and in Chinese.
+pub(crate) type Words = (&'static str, &'static str);
+
+/// The language of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Language {
+    #[default]
+    English,
+    Chinese,
+}
+
+impl Language {
+    /// Returns the language of a setting, else that of the environment. Locale variables count in
+    /// the order that POSIX gives them.
+    pub(crate) fn of(setting: Option<&str>, env: &Environment) -> Language {
+        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
+            .into_iter()
+            .find_map(|name| env.var(name).filter(|value| !value.is_empty()));
+        match setting.filter(|word| *word != "auto").or(locale) {
+            Some(name) if name.starts_with("zh") => Language::Chinese,
+            _ => Language::English,
+        }
+    }
+
+    /// Returns the text in this language.
+    pub(crate) fn say(self, words: Words) -> &'static str {
+        match self {
+            Language::English => words.0,
+            Language::Chinese => words.1,
+        }
+    }
+}
+
+/// Replaces `{}` in a text by the values in order.
+pub(crate) fn fill(text: &str, values: &[&str]) -> String {
+    let mut values = values.iter();
+    let mut pieces = text.split("{}");
+    let mut out = pieces.next().unwrap_or("").to_owned();
+    for piece in pieces {
+        out.push_str(values.next().unwrap_or(&""));
+        out.push_str(piece);
+    }
+    out
+}
+
+macro_rules! catalogue {
+    ($($name:ident = $english:literal, $chinese:literal;)*) => {
+        $(pub(crate) const $name: Words = ($english, $chinese);)*
+        /// Every text, for the tests of the catalogue.
+        #[cfg(test)]
+        pub(crate) const ALL: &[Words] = &[$($name),*];
+    };
+}
+
+catalogue! {
+    TYPE_TO_SEARCH = "type to search", "输入即可搜索";
+    SESSIONS = "{} sessions", "{} 个会话";
+    SESSION = "1 session", "1 个会话";
+    FOUND = "{} of {}", "{} / {}";
+    ALL_COVERED = "everything covered", "已全部覆盖";
+    SCANNED = "scanned {}", "扫描了 {}";
+    READING = "reading sessions…", "正在读取会话…";
+    READ_ONLY = "read-only", "只读";
+    HERE = "here", "此文件夹";
+    REPOSITORY = "repository", "此仓库";
+    HIDDEN_TOO = "with hidden", "含隐藏";
+    BY_COST = "by cost", "按费用";
+    BY_SIZE = "by size", "按大小";
+    BY_MESSAGES = "by messages", "按消息数";
+    ONLY_AGENT = "only {}", "仅 {}";
+    MARKED = "{} marked", "已标记 {}";
+    TODAY = "TODAY", "今天";
+    YESTERDAY = "YESTERDAY", "昨天";
+    THIS_WEEK = "LAST 7 DAYS", "最近 7 天";
+    THIS_MONTH = "LAST 30 DAYS", "最近 30 天";
+    OLDER = "OLDER", "更早";
+    NO_TIME = "NO DATE", "无日期";
+    NOTHING_FOUND = "No sessions found. These folders were examined:", "没有找到会话。已检查以下文件夹：";
+    FOLDER_EMPTY = "empty", "空";
+    FOLDER_MISSING = "does not exist", "不存在";
+    TRY_DEMO = "Try `boswell demo`, or name a store with `--store claude=/path/to/.claude`.", "可运行 `boswell demo`，或用 `--store claude=/path/to/.claude` 指定存储。";
+    NO_HIT = "No session matches.", "没有匹配的会话。";
+    ONE_ENTRY = "All words must occur in one entry; try fewer words.", "所有词必须出现在同一条目中；请减少词数。";
+    SIMILAR = "`{}` does not occur; similar words: {}", "“{}”没有出现；相近的词：{}";
+    WIDEN = "^S searches in more folders.", "^S 扩大搜索范围。";
+    TOO_SMALL = "too small", "太小";
+    LOADING = "loading…", "载入中…";
+    NO_ANSWER = "nothing to show", "没有内容";
+    LIVE = "live: pid {}", "运行中：pid {}";
+    DAMAGED = "damaged", "有损坏";
+    ARCHIVED = "archived", "已归档";
+    PINNED = "PINNED", "已置顶";
+    LOST_SOON = "its agent deletes it soon", "智能体即将删除";
+    RESUME_IN = "resume {} in {}", "用 {} 恢复，位于 {}";
+    RESUME_WITH = "resume {}", "用 {} 恢复";
+    CHOOSE = "choose", "选择";
+    CANNOT_RESUME = "read (no agent can resume it)", "阅读（没有智能体能恢复）";
+    FOLDER_GONE = "the folder {} does not exist; tell boswell where it is now: boswell move {} NEW", "文件夹 {} 不存在；请告诉 boswell 新位置：boswell move {} 新路径";
+    ASK_LIVE = "{} (pid {}) has it open.", "{}（pid {}）正在使用它。";
+    ASK_DAMAGED = "This session is damaged; its agent may not see all of it.", "此会话有损坏，智能体可能看不到全部内容。";
+    ASK_RESUME = "Run `{}`?", "运行“{}”？";
+    ASK_SAME = "Resume with the permissions it last had, even to do everything without asking?", "以上次的权限恢复（可能无需询问即可执行一切）？";
+    ASK_DELETE = "Delete {}? The vault keeps a copy, and undo restores it.", "删除 {}？保险库会保留副本，可撤销。";
+    ASK_REPAIR = "Apply the repair? Undo takes it back.", "应用修复？可撤销。";
+    ASK_UNDO = "Undo the last change of boswell?", "撤销 boswell 的上一次更改？";
+    YES_RESUME = "resume", "恢复";
+    YES_DELETE = "delete", "删除";
+    YES_APPLY = "apply", "应用";
+    YES_UNDO = "undo", "撤销";
+    OR_FORK = "fork", "分叉";
+    OR_CHECK = "show the repair", "查看修复";
+    NO = "no", "否";
+    NEW_NAME = "New name", "新名称";
+    NEW_TAG = "Add a tag (-tag removes one)", "添加标签（-标签 为移除）";
+    FIND_WORDS = "Find in this session", "在此会话中查找";
+    COPIED = "copied: {}", "已复制：{}";
+    DONE_RENAMED = "renamed", "已重命名";
+    DONE_TAGGED = "tags changed", "标签已更改";
+    DONE_DELETED = "deleted {}; Alt-u undoes it", "已删除 {}；Alt-u 撤销";
+    DONE_FORKED = "forked: {}", "已分叉：{}";
+    DONE_UNDONE = "undone: {}", "已撤销：{}";
+    DONE_REPAIRED = "repaired; {} steps", "已修复；{} 个步骤";
+    NOT_HERE = "not found in what is loaded", "已载入的部分中没有";
+    MORE_ABOVE = "… more above", "… 上面还有";
+    CALL_FAILED = "failed", "失败";
+    LINES_MORE = "(+{} lines)", "（+{} 行）";
+    SUBAGENT = "subagent {}", "子智能体 {}";
+    COMPACTED = "compacted; what is above is no longer sent", "已压缩；以上内容不再发送";
+    NEW_SINCE = "new since you looked", "上次查看后新增";
+    KEYS_OF = "Keys", "按键";
+    COMMANDS = "Commands", "命令";
+    HEALTH = "Health", "健康";
+    NO_DAMAGE = "no problem found", "没有发现问题";
+    STEP_TAKEN = "will be done", "将执行";
+    STEP_LEFT = "left alone", "不执行";
+    REACHES = "the agent reaches {} of {} entries, after the repair {}", "智能体可读取 {} / {} 个条目，修复后 {}";
+    COSTS = "Costs", "费用";
+    TOTAL = "total", "合计";
+    NO_PRICE = "no price", "无价格";
+    LAST_WEEK = "last 7 days", "最近 7 天";
+    LAST_MONTH = "last 30 days", "最近 30 天";
+    ALL_TIME = "all time", "全部时间";
+    BY_DAY = "by day", "按日";
+    BY_PROJECT = "by project", "按项目";
+    BY_MODEL = "by model", "按模型";
+    BY_AGENT = "by agent", "按智能体";
+    PRICES_AS_OF = "prices as of {}", "价格截至 {}";
+    TREE = "Tree", "树";
+    ENTRIES_BETWEEN = "{} entries", "{} 个条目";
+    MOUSE_ON = "mouse on", "鼠标已启用";
+    MOUSE_OFF = "mouse off", "鼠标已关闭";
+    TOOLS_OFF = "tools: off", "工具：隐藏";
+    TOOLS_SUMMARY = "tools: summary", "工具：摘要";
+    TOOLS_FULL = "tools: full", "工具：完整";
+    PREPARING = "reading how to resume it…", "正在确定恢复方式…";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn both_languages_have_every_text_with_the_same_gaps() {
+        for (english, chinese) in ALL {
+            assert!(!english.is_empty() && !chinese.is_empty());
+            let gaps = |text: &str| text.matches("{}").count();
+            assert_eq!(gaps(english), gaps(chinese), "{english}");
+        }
+    }
+
+    #[test]
+    fn values_fill_the_gaps_in_order() {
+        assert_eq!(fill("{} of {}", &["3", "9"]), "3 of 9");
+        assert_eq!(fill("{}, {}", &["a"]), "a, ");
+        assert_eq!(fill("none", &["a"]), "none");
+    }
+
+    #[test]
+    fn the_setting_decides_before_the_locale() {
+        let env = |name: &str, value: &str| Environment {
+            vars: BTreeMap::from([(name.to_owned(), value.to_owned())]),
+            ..Environment::default()
+        };
+        let chinese = env("LANG", "zh_CN.UTF-8");
+        assert_eq!(Language::of(None, &chinese), Language::Chinese);
+        assert_eq!(Language::of(Some("auto"), &chinese), Language::Chinese);
+        assert_eq!(Language::of(Some("en"), &chinese), Language::English);
+        assert_eq!(
+            Language::of(Some("zh"), &env("LANG", "C")),
+            Language::Chinese
+        );
+        assert_eq!(
+            Language::of(None, &env("LANG", "de_DE.UTF-8")),
+            Language::English
+        );
+    }
+}

@@ -1,0 +1,204 @@
+//! The threads that do what takes time: searching, listing, previews, everything else.
+//!
+//! Each thread sends its answers as events. The finder and the preview take only the newest ask, so
+//! that a fast typist does not wait for the answers to old keystrokes; a newer search also cancels
+//! the older one.
+
+mod looker;
+mod opener;
+mod shown;
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use boswell_app::system::Stopwatch;
+use boswell_app::{App, Cancel};
+
+use crate::ask::{Answer, Ask, Event, FoundText, RowsAsk};
+use crate::rows::TextHit;
+use crate::state::Look;
+use shown::refusal;
+
+/// A slot that holds the newest ask only.
+#[derive(Debug)]
+pub(crate) struct Latest<T> {
+    slot: Mutex<Option<T>>,
+    ready: Condvar,
+}
+
+impl<T> Latest<T> {
+    fn new() -> Arc<Latest<T>> {
+        Arc::new(Latest {
+            slot: Mutex::new(None),
+            ready: Condvar::new(),
+        })
+    }
+
+    /// Replaces what waits in the slot.
+    pub(crate) fn put(&self, ask: T) {
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(ask);
+        self.ready.notify_one();
+    }
+
+    /// Waits for an ask; `None` after the timeout.
+    pub(crate) fn take(&self, timeout: Option<Duration>) -> Option<T> {
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(ask) = slot.take() {
+                return Some(ask);
+            }
+            slot = match timeout {
+                None => self
+                    .ready
+                    .wait(slot)
+                    .unwrap_or_else(PoisonError::into_inner),
+                Some(timeout) => {
+                    let waited = self.ready.wait_timeout(slot, timeout);
+                    let (mut slot, _) = waited.unwrap_or_else(PoisonError::into_inner);
+                    return slot.take();
+                }
+            };
+        }
+    }
+}
+
+#[derive(Debug)]
+struct FindAsk {
+    generation: u64,
+    query: String,
+    rows: RowsAsk,
+    cancel: Cancel,
+}
+
+/// The threads.
+#[derive(Debug)]
+pub(crate) struct Workers {
+    finder: Arc<Latest<FindAsk>>,
+    /// Cancels the search that runs.
+    finding: Cancel,
+    preview: Arc<Latest<(String, Option<String>)>>,
+    looker: Arc<Latest<looker::LookAsk>>,
+    opener: Sender<Ask>,
+}
+
+impl Workers {
+    /// Starts the threads. They end with the process.
+    pub(crate) fn start(app: &App, look: &Look, events: &Sender<Event>) -> Workers {
+        let finder = Latest::new();
+        let preview = Latest::new();
+        let looker = Latest::new();
+        let (opener, opening) = channel();
+        spawn(app, events, {
+            let asks = Arc::clone(&finder);
+            move |app, send| search(app, send, &asks)
+        });
+        spawn(app, events, {
+            let asks = Arc::clone(&preview);
+            move |app, send| opener::previews(app, send, &asks)
+        });
+        spawn(app, events, {
+            let asks = Arc::clone(&looker);
+            move |app, send| looker::run(app, send, &asks)
+        });
+        spawn(app, events, {
+            let looker = Arc::clone(&looker);
+            let language = look.language;
+            move |app, send| opener::run(app, send, &opening, (&looker, language))
+        });
+        Workers {
+            finder,
+            finding: Cancel::new(),
+            preview,
+            looker,
+            opener,
+        }
+    }
+
+    /// Passes an ask to its thread.
+    pub(crate) fn ask(&mut self, ask: Ask) {
+        match ask {
+            Ask::Find {
+                generation,
+                query,
+                rows,
+            } => {
+                self.stop();
+                self.finding = Cancel::new();
+                self.finder.put(FindAsk {
+                    generation,
+                    query,
+                    rows,
+                    cancel: self.finding.clone(),
+                });
+            }
+            Ask::StopFinding => self.stop(),
+            Ask::Preview { session, entry } => self.preview.put((session, entry)),
+            Ask::Rows(rows) => self.looker.put(looker::LookAsk::Rows(rows)),
+            Ask::Refresh => self.looker.put(looker::LookAsk::Refresh),
+            other => {
+                // The thread lives as long as the process.
+                let _ = self.opener.send(other);
+            }
+        }
+    }
+
+    /// Cancels the search that runs.
+    pub(crate) fn stop(&self) {
+        self.finding.cancel();
+    }
+}
+
+/// Sends answers to the loop.
+pub(crate) struct Answers(Sender<Event>);
+
+impl Answers {
+    pub(crate) fn send(&self, answer: Answer) {
+        // Without a receiver the screen has ended, and so does the process.
+        let _ = self.0.send(Event::Answer(answer));
+    }
+}
+
+fn spawn(app: &App, events: &Sender<Event>, work: impl FnOnce(&App, &Answers) + Send + 'static) {
+    let (app, answers) = (app.clone(), Answers(events.clone()));
+    std::thread::spawn(move || work(&app, &answers));
+}
+
+fn search(app: &App, answers: &Answers, asks: &Latest<FindAsk>) {
+    let cwd = app.environment().cwd.display().to_string();
+    while let Some(ask) = asks.take(None) {
+        let watch = Stopwatch::start();
+        let request = ask.rows.search(&ask.query, &cwd);
+        let found = match app.search(&request, &ask.cancel) {
+            Ok(answer) => answer.value,
+            Err(refusal_) => {
+                answers.send(Answer::Found {
+                    generation: ask.generation,
+                    found: Err(refusal(&refusal_)),
+                });
+                continue;
+            }
+        };
+        if ask.cancel.is_cancelled() {
+            continue;
+        }
+        let scanned = match found.page.scanned_bytes {
+            boswell_app::shape::Maybe::Given(bytes) => Some(bytes),
+            _ => None,
+        };
+        answers.send(Answer::Found {
+            generation: ask.generation,
+            found: Ok(FoundText {
+                hits: found.hits.iter().map(TextHit::new).collect(),
+                sessions: found.sessions.number,
+                exact: found.sessions.exact,
+                scanned: scanned.filter(|bytes| *bytes > 0),
+                millis: watch.elapsed().as_millis(),
+                nearest: (found.nearest.iter())
+                    .map(|it| (it.word.clone(), it.near.join(", ")))
+                    .collect(),
+            }),
+        });
+        found.index_a_little();
+    }
+}

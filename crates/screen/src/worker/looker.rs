@@ -1,0 +1,216 @@
+//! Lists sessions: first from the catalog, then after every file was examined, then whenever
+//! something changed.
+
+use std::time::Duration;
+
+use boswell_app::changes::{Change, ChangeFeed};
+use boswell_app::list::ListRequest;
+use boswell_app::system::Stopwatch;
+use boswell_app::{App, Cancel, Clock, SystemClock};
+
+use super::shown::{refusal, warning};
+use super::{Answers, Latest};
+use crate::ask::{Answer, RowsAsk};
+use crate::rows::Row;
+
+/// How many sessions the first answer has: more than a screen shows.
+const FIRST: usize = 200;
+/// Minimum time between two refreshes because of changes; an agent at work changes its log every
+/// second.
+const BETWEEN: Duration = Duration::from_secs(3);
+/// A refresh because of changes waits this many times the cost of the last one.
+const SHARE: u32 = 50;
+
+/// What the looker is asked.
+#[derive(Debug)]
+pub(crate) enum LookAsk {
+    Rows(RowsAsk),
+    Refresh,
+}
+
+struct Looker<'l> {
+    app: &'l App,
+    answers: &'l Answers,
+    cwd: String,
+    wanted: RowsAsk,
+    /// Whether the catalog can answer.
+    kept: bool,
+    feed: Option<ChangeFeed>,
+    /// Time since the last refresh, and its duration.
+    last: Option<(Stopwatch, Duration)>,
+    /// Whether something changed since.
+    changed: bool,
+}
+
+/// Answers until the process ends.
+pub(crate) fn run(app: &App, answers: &Answers, asks: &Latest<LookAsk>) {
+    let mut looker = Looker {
+        app,
+        answers,
+        cwd: app.environment().cwd.display().to_string(),
+        wanted: RowsAsk::default(),
+        kept: true,
+        feed: None,
+        last: None,
+        changed: false,
+    };
+    loop {
+        match asks.take(looker.pause()) {
+            Some(LookAsk::Rows(wanted)) => {
+                looker.wanted = wanted;
+                looker.known();
+                if looker.last.is_none() {
+                    looker.refresh();
+                }
+            }
+            Some(LookAsk::Refresh) => looker.refresh(),
+            None => looker.poll(),
+        }
+    }
+}
+
+impl Looker<'_> {
+    fn pause(&self) -> Option<Duration> {
+        // Nothing is examined before the first ask was answered.
+        self.last.as_ref()?;
+        let pause = self.feed.as_ref().map_or(BETWEEN, ChangeFeed::pause);
+        Some(pause.max(Duration::from_millis(50)))
+    }
+
+    fn request(&self, limit: Option<usize>) -> ListRequest {
+        ListRequest {
+            filter: self.wanted.filter(&self.cwd),
+            hidden: self.wanted.hidden,
+            limit,
+            ..ListRequest::default()
+        }
+    }
+
+    /// Sends the sessions as they are known: the first ones, then all.
+    fn known(&self) {
+        if !self.kept {
+            return self.list();
+        }
+        for limit in [Some(FIRST), None] {
+            let Ok(answer) = self.app.known_sessions(&self.request(limit)) else {
+                return;
+            };
+            let page = answer.value;
+            if page.as_of.is_none() {
+                return;
+            }
+            let complete = limit.is_none() || page.cursor.is_none();
+            self.send(page.rows.iter().map(Row::known).collect(), complete);
+            if complete {
+                return;
+            }
+        }
+    }
+
+    /// Lists without a catalog.
+    fn list(&self) {
+        match self.app.list(&self.request(None)) {
+            Ok(answer) => {
+                let page = answer.value;
+                self.send(page.rows.iter().map(Row::listed).collect(), true);
+            }
+            Err(error) => self.answers.send(Answer::Failed(refusal(&error))),
+        }
+    }
+
+    fn send(&self, rows: Vec<Row>, complete: bool) {
+        if rows.is_empty() && complete {
+            self.looked_at();
+        }
+        self.answers.send(Answer::Rows {
+            ask: self.wanted.clone(),
+            rows,
+            complete,
+        });
+    }
+
+    /// Sends which folders were examined, for a list without sessions.
+    fn looked_at(&self) {
+        let request = ListRequest {
+            limit: Some(1),
+            ..ListRequest::default()
+        };
+        let Ok(answer) = self.app.list(&request) else {
+            return;
+        };
+        let places = answer.value.looked_at.into_iter();
+        let place = |it: boswell_app::list::LookedAt| {
+            (
+                it.dialect.to_owned(),
+                boswell_app::text::one_line(&it.root),
+                it.exists,
+            )
+        };
+        self.answers
+            .send(Answer::LookedAt(places.map(place).collect()));
+    }
+
+    fn refresh(&mut self) {
+        let watch = Stopwatch::start();
+        match self.app.refresh(&Cancel::new()) {
+            Ok(answer) => {
+                self.kept = answer.value.kept;
+                if let Some(text) = warning(&answer.notices) {
+                    self.answers.send(Answer::Warning(text));
+                }
+            }
+            Err(error) => self.answers.send(Answer::Failed(refusal(&error))),
+        }
+        self.known();
+        self.answers.send(Answer::Refreshed(SystemClock.now()));
+        if self.feed.is_none() {
+            self.feed = self.app.changes().ok().map(|answer| answer.value);
+        }
+        self.marks();
+        self.changed = false;
+        self.last = Some((Stopwatch::start(), watch.elapsed()));
+    }
+
+    fn marks(&self) {
+        if let Some(feed) = &self.feed {
+            let marks = feed.marks();
+            let live = marks.live.into_iter();
+            self.answers.send(Answer::Marks {
+                live: live
+                    .map(|(session, pids)| (session.to_string(), pids))
+                    .collect(),
+                lost_soon: marks.lost_soon.iter().map(ToString::to_string).collect(),
+            });
+        }
+    }
+
+    fn poll(&mut self) {
+        let Some(feed) = &mut self.feed else {
+            return;
+        };
+        let changes = feed.poll().unwrap_or_default();
+        let mut changed = Vec::new();
+        let mut gone = Vec::new();
+        for change in &changes {
+            match change {
+                Change::Added(it) | Change::Changed(it) => changed.push(it.session.to_string()),
+                Change::Gone(session) => gone.push(session.to_string()),
+                _ => {}
+            }
+        }
+        if !gone.is_empty() {
+            self.answers.send(Answer::Gone(gone));
+        }
+        if !changed.is_empty() {
+            self.answers.send(Answer::Changed(changed));
+        }
+        self.changed |= !changes.is_empty();
+        let due = self
+            .last
+            .as_ref()
+            .is_none_or(|(since, cost)| since.elapsed() >= BETWEEN.max(*cost * SHARE));
+        if self.changed && due {
+            self.refresh();
+        }
+    }
+}
