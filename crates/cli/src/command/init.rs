@@ -8,7 +8,7 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 
-/// Print a key binding: Ctrl-G opens the screen and types the resume command
+/// Print a shell key binding that opens the screen
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell init zsh     in ~/.zshrc: eval \"$(boswell init zsh)\"
