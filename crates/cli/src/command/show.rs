@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 
 use crate::app::App;
 use crate::output::{LateOutput, Output};
-use crate::terminal::{Style, cut, escape, one_line};
+use crate::terminal::{Style, columns, cut, escape, one_line};
 use crate::words::table::cut_left;
 use crate::words::{count, short_path, wrap};
 
@@ -106,12 +106,18 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<ExitCode> {
 
 /// Title, and then what is known in one line each.
 fn print_header(app: &App, header: &TranscriptHeader, out: &mut Output) -> Result<()> {
-    let faint = |parts: Vec<String>| out.paint(Style::Faint, &parts.join(" · "));
+    let faint = |parts: Vec<String>| {
+        let text = cut(&parts.join(" · "), app.width);
+        out.paint(Style::Faint, &text)
+    };
     let name = cut(&one_line(&header.name), app.width);
     let mut who = vec![one_line(&header.agent)];
     who.extend(header.models.iter().map(|model| one_line(model)));
+    let taken: usize = who.iter().map(|part| columns(part) + 3).sum();
     let project = header.project.as_deref();
-    who.extend(project.map(|project| one_line(&short_path(app, project))));
+    let project = project.map(|project| one_line(&short_path(app, project)));
+    let room = app.width.saturating_sub(taken);
+    who.extend(project.map(|it| cut_left(&it, room)).filter(|_| room > 7));
     let mut numbers = Vec::new();
     numbers.extend(
         header
@@ -278,7 +284,7 @@ impl Shown<'_> {
     }
 
     fn room(&self) -> usize {
-        let margin = crate::terminal::columns(MARGIN) * self.depth;
+        let margin = columns(MARGIN) * self.depth;
         self.app.width.saturating_sub(margin).max(20)
     }
 
@@ -296,7 +302,7 @@ impl Shown<'_> {
             }
         });
         let first = call.subject.lines().find(|line| !line.trim().is_empty());
-        let taken = crate::terminal::columns(&lead) + crate::terminal::columns(&tail) + 1;
+        let taken = columns(&lead) + columns(&tail) + 1;
         let room = self.room().saturating_sub(taken).max(10);
         let subject = one_line(first.unwrap_or_default());
         let subject = match call.changed {
@@ -324,7 +330,7 @@ impl Shown<'_> {
                 let room = self
                     .app
                     .width
-                    .saturating_sub(4 + crate::terminal::columns(&lead) + tail.len());
+                    .saturating_sub(4 + columns(&lead) + tail.len());
                 lines.push(out.paint(
                     Style::Tool,
                     &format!("  {lead} {}{tail}", cut(&one_line(first), room.max(10))),
