@@ -94,7 +94,7 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<ExitCode> {
             ShownItem::Header(header) => print_header(app, header, out)?,
             ShownItem::Entry { entry, depth } => print(app, args, &entry, depth, out)?,
             ShownItem::Subagent { id, task, depth } if !out.json => {
-                subagent(args, (id, task), depth, out)?;
+                subagent(app, args, (id, task), depth, out)?;
             }
             ShownItem::Subagent { .. } => {}
         }
@@ -176,6 +176,7 @@ fn print(
 const MARGIN: &str = "  │ ";
 
 fn subagent(
+    app: &App,
     args: &ShowArgs,
     (id, task): (&str, Option<&str>),
     depth: usize,
@@ -191,6 +192,10 @@ fn subagent(
         "  (show it with --subagents)"
     };
     let line = format!("⤷ subagent {}{task}{hint}", one_line(id));
+    let line = match app.terminal {
+        true => cut(&line, app.width.saturating_sub(columns(&margin))),
+        false => line,
+    };
     out.line(&format!("{margin}{}", out.paint(Style::Faint, &line)))?;
     out.line(&margin)
 }
@@ -221,7 +226,10 @@ impl Shown<'_> {
             return Ok(());
         }
         let margin = MARGIN.repeat(self.depth);
-        out.line(&format!("{margin}{}", heading(entry, view, out)))?;
+        out.line(&format!(
+            "{margin}{}",
+            heading(entry, view, self.heading_room(), out)
+        ))?;
         for line in lines {
             out.line(&format!("{margin}{line}"))?;
         }
@@ -281,6 +289,14 @@ impl Shown<'_> {
             }
         }
         lines
+    }
+
+    /// A pipe gets ids as a whole, which scripts take from there.
+    fn heading_room(&self) -> usize {
+        match self.app.terminal {
+            true => self.room(),
+            false => usize::MAX,
+        }
     }
 
     fn room(&self) -> usize {
@@ -344,7 +360,7 @@ impl Shown<'_> {
     }
 }
 
-fn heading(entry: &EntryParts<'_>, view: &View, out: &Output) -> String {
+fn heading(entry: &EntryParts<'_>, view: &View, room: usize, out: &Output) -> String {
     let who = entry
         .kind
         .role()
@@ -355,9 +371,21 @@ fn heading(entry: &EntryParts<'_>, view: &View, out: &Output) -> String {
         EntryKind::ToolResult | EntryKind::Shell => Style::Tool,
         _ => Style::Strong,
     };
+    let mut model = view.model.as_deref().map(one_line);
+    let time = entry.time.map(|at| out.minute(at));
+    let mut label = entry.label.as_deref().map(one_line);
+    let wide = |model: &Option<String>, label: &Option<String>| {
+        let parts = [model, &time, label].into_iter().flatten();
+        columns(&who) + parts.map(|part| columns(part) + 3).sum::<usize>()
+    };
+    // On a narrow terminal the start of an id must do, and the header names the model.
+    if wide(&model, &label) > room {
+        label = label.map(|label| label.chars().take(8).collect());
+    }
+    if wide(&model, &label) > room {
+        model = None;
+    }
     let mut parts = vec![out.paint(style, &who)];
-    parts.extend(view.model.as_deref().map(one_line));
-    parts.extend(entry.time.map(|at| out.minute(at)));
-    parts.extend(entry.label.as_deref().map(one_line));
+    parts.extend([model, time, label].into_iter().flatten());
     parts.join(&out.paint(Style::Faint, " · "))
 }

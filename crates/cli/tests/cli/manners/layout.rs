@@ -33,7 +33,7 @@ fn edited() -> Bench {
     };
     let edit = json!({"file_path": "/w/shop/src/coupon.rs", "old_string": "a\nb\nc", "new_string": "a\nx\ny\nc"});
     let log = [
-        line("u", None, "user", json!("Mend the coupon")),
+        line("u", None, "user", json!("Fix the coupon")),
         line(
             "e",
             Some("u"),
@@ -111,7 +111,7 @@ fn c5_show_opens_with_a_header_and_says_what_was_edited() {
     let bench = edited();
     let text = bench.run(["show", ID]).ends(0).text();
     let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("Mend the coupon"));
+    assert_eq!(lines.next(), Some("Fix the coupon"));
     assert_eq!(lines.next(), Some("claude · claude-opus-4-5 · /w/shop"));
     assert_eq!(
         lines.next(),
