@@ -1,7 +1,7 @@
 //! The application: opened once by each face, and then called for every request.
 //!
-//! `--read-only` is a property of the application; `may_write` in `request_context.rs` refuses
-//! requests that write.
+//! `--read-only` is a property of the application; `may_write` refuses requests that write, which
+//! call it first, often through `request_context.rs`.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

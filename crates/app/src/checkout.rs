@@ -41,7 +41,7 @@ impl App {
     ///
     /// NotFound if there is no such session or entry, or if the project's folder does not exist;
     /// Unsupported if neither the agent nor boswell has copies; Conflict if another program changed
-    /// a file and `force` is not set, after the completed steps were reported.
+    /// a file and `force` is not set: then nothing is restored.
     pub fn checkout(
         &self,
         request: &CheckoutRequest,

@@ -7,7 +7,7 @@ use boswell_store::links::Conversation;
 use boswell_store::store::{Summaries, Summary};
 
 use crate::sessions::cursor::cursor_of;
-use crate::sessions::expiry::Fates;
+use crate::sessions::expiry::Expiries;
 use crate::sessions::filter::Filter;
 pub use crate::sessions::filter::SessionFilter;
 pub use crate::sessions::list::Sort;
@@ -162,14 +162,14 @@ fn rows(
     (short_ids, costs): (Vec<String>, Option<Costs>),
     with_shapes: bool,
 ) -> Result<Vec<SessionRow>> {
-    let fates = with_shapes.then(|| Fates::read(cx)).transpose()?;
+    let expiries = with_shapes.then(|| Expiries::read(cx)).transpose()?;
     let row = |(conversation, short_id): (Conversation, String)| SessionRow {
         short_id,
         cost: costs.as_ref().and_then(|it| cost_of(&conversation, it)),
         agents: agents_of(cx, &conversation),
-        shape: fates
+        shape: expiries
             .as_ref()
-            .map(|fates| shape::conversation(cx, &conversation, fates)),
+            .map(|expiries| shape::conversation(cx, &conversation, expiries)),
         conversation,
     };
     Ok(conversations.into_iter().zip(short_ids).map(row).collect())

@@ -1,5 +1,6 @@
 //! The sessions of all stores: catalog, order, filters, notes and expiry.
 
+pub(crate) mod counts;
 pub(crate) mod cursor;
 pub(crate) mod deleted;
 pub(crate) mod expiry;

@@ -14,7 +14,7 @@ use boswell_model::{Advice, Error, ErrorKind, Instant, Part, Result, Slot, View}
 use boswell_store::store::Resolved;
 use boswell_store::{Session, Store};
 
-use crate::gaps::{require_known_format, warn_about_gaps};
+use crate::gaps::{remark_on_other_branches, require_known_format, warn_about_gaps};
 use crate::sessions::linked_transcript;
 use crate::shape::{EntryParts, EntryPlace};
 use crate::{App, AppResult, RequestContext, stats};
@@ -118,7 +118,14 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
     } else {
         linked_transcript::followed(cx, found)?
     };
-    let session = found.store.read(&found.location, Depth::Heads)?;
+    // The records of a file are its own; a conversation may begin in the log of another session.
+    let session = if request.records {
+        found.store.read(&found.location, Depth::Heads)?
+    } else {
+        found
+            .store
+            .read_conversation(&found.location, Depth::Heads)?
+    };
     if request.header && !of_file {
         let header = header(cx, &found)?;
         if !sink(ShownItem::Header(&header))? {
@@ -147,6 +154,9 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
     if request.subagents && request.entry.is_none() && request.around.is_none() {
         // Subagents that no shown call started.
         walk.started(|_| true, 0)?;
+    }
+    if !of_file {
+        remark_on_other_branches(cx, &session, &branch);
     }
     warn_about_gaps(cx, &session);
     Ok(())
@@ -275,7 +285,9 @@ impl Walk<'_> {
         if !self.request.subagents || self.is_ended {
             return Ok(());
         }
-        let session = self.store.read(&subagent.location, Depth::Heads)?;
+        let session = self
+            .store
+            .read_conversation(&subagent.location, Depth::Heads)?;
         let branch = session.branch(session.tip()?)?;
         self.log(&session, (&branch, &branch), depth + 1)
     }

@@ -13,6 +13,7 @@ mod pager;
 mod parse;
 mod plan_lines;
 mod progress;
+mod signals;
 mod terminal;
 mod words;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     words::remember(&args.global);
+    signals::survive_file_size_limit();
     error_report::guard(|| match command::run(&args) {
         Ok(code) => code,
         Err(error) => error_report::report(&error, args.global.json),

@@ -114,12 +114,7 @@ fn write_section(
             write_entry(transcript, session, (number, *slot), &view, out)?;
         }
         if section.subagent.is_none() {
-            let leaving = transcript
-                .sections
-                .iter()
-                .enumerate()
-                .filter(|(at, it)| *at != number && it.from == Some(*slot));
-            for (other, it) in leaving {
+            for (other, it) in transcript.diverging_at(*slot) {
                 out.line(&format!(
                     "<p class=\"from\"><a href=\"#part-{other}\">{} leaves here</a></p>",
                     text(&transcript.label(&it.title))

@@ -22,7 +22,7 @@ pub struct SessionFilter {
     pub agent: Option<String>,
     /// Only sessions in this folder, below it or in a worktree of it.
     pub project: Option<String>,
-    /// Only sessions in the current folder.
+    /// As `project`, for the current folder.
     pub here: bool,
     /// Only sessions with this status.
     pub status: Option<String>,
@@ -222,7 +222,8 @@ impl<'a> Filter<'a> {
                 .any(|side| self.takes_side(&Side::of(side)))
     }
 
-    /// Whether a prompt without an existing session is selected.
+    /// Whether a prompt of an agent's prompt history is selected. A history does not say status,
+    /// branch, tags or model; prompts with these are found in their sessions.
     pub(crate) fn takes_prompt(&self, agent: &str, project: Option<&str>) -> bool {
         let args = self.args;
         let of_sessions = args.status.is_some()

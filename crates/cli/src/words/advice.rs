@@ -98,6 +98,8 @@ fn of_input(advice: &Advice) -> Option<String> {
     let text = match advice {
         Advice::Omit(RequestInput::SessionId) => "leave --id out, and an id is generated",
         Advice::Omit(RequestInput::ForkStyle) => "leave out --style",
+        Advice::Omit(RequestInput::ForkScope) => "leave out --whole",
+        Advice::Omit(RequestInput::Project) => "leave out --project",
         Advice::Omit(RequestInput::BranchSummary) => "leave out --summary",
         Advice::Omit(RequestInput::PageCursor) => "start again without --cursor",
         Advice::Omit(RequestInput::TargetReader) => "leave out --for",

@@ -169,6 +169,8 @@ fn what_cannot_be_done_is_refused_with_what_can() {
         &["rewind", &session, "a1"],
         &["fork", &session, "--id", "--evil"],
         &["fork", &session, "--id=--evil"],
+        &["fork", &session, "--whole"],
+        &["fork", &session, "--project", "elsewhere"],
         &["fork", &session, "--id", "../../x"],
         &["new", "--dialect", "claude", "--id=-x"],
         &["new", "--dialect", "claude", "--id", "short"],

@@ -21,13 +21,14 @@ use boswell_store::Store;
 use boswell_store::store::Stores;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::database::{self, PATIENCE};
 use super::file_state::State;
 use super::message_owners::{Fresh, MessageOwners, claim, claims_in, sum_of};
 use super::message_usage::{self, Item};
 use super::packed_meta::Packed;
 use super::seen_folders::SeenFolders;
 use super::session_totals::{Head, SessionTotals, Sums};
-use super::{Catalog, CatalogRow, WantedRows, database};
+use super::{Catalog, CatalogRow, WantedRows};
 use crate::stats::{Aggregate, Grouping, Tally};
 
 impl Catalog {
@@ -153,8 +154,12 @@ impl<'c> Books<'c> {
     /// Recomputes the totals of `stale` sessions and of the sessions that they affect, in one
     /// transaction.
     fn bring_up_to_date(&self, stale: Stale) -> Result<()> {
-        let tx = Transaction::new_unchecked(self.db, TransactionBehavior::Immediate)
-            .map_err(|it| self.fault(it))?;
+        // Tables in memory have no lock.
+        let lock = match std::ptr::eq(self.db, &self.catalog.db) {
+            true => self.catalog.lock(PATIENCE)?,
+            false => None,
+        };
+        let tx = self.catalog.begin_under(self.db, lock)?;
         for number in &stale.gone {
             self.close(*number)?;
         }
