@@ -5,7 +5,7 @@
 //! reading, and for requests that refer to entries or add one (`append`, `branch`, `rewind`,
 //! `fork`, `label`, `migrate`, `repair`). `resolve_front` and `resolve_front_for_writing` take the
 //! front side, the program that the user talks to: for `rename`, `tag`, `untag`, `status`, `close`
-//! and `delete`. A ref or `--side` overrides both. `side_of` in the store's `resolve.rs` does the
+//! and `delete`. A ref or `--agent` overrides both. `side_of` in the store's `resolve.rs` does the
 //! choosing.
 //!
 //! It is also where `--read-only` refuses to write, where archived sessions are refused, where

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use boswell_find::{Hit, Origin, SortKeys};
+use boswell_find::{Hit, Origin};
 use boswell_model::Result;
 use boswell_store::store::Summary;
 
@@ -71,9 +71,11 @@ impl Scope {
             };
             let entry = session_index.entries.get(*place);
             let keys = entry.and_then(|entry| entry.sort_keys());
-            match keys.filter(SortKeys::is_linked) {
-                Some(_) => linked.extend(session_index.summary(cx, *place)?.map(|it| (*place, it))),
-                None => others.push(*place),
+            // What is not known of a session is read, as for a list.
+            if keys.is_none_or(|keys| keys.is_linked()) {
+                linked.extend(session_index.summary(cx, *place)?.map(|it| (*place, it)));
+            } else {
+                others.push(*place);
             }
         }
         // The other side need not know that it is one.

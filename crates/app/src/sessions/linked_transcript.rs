@@ -8,7 +8,7 @@ use crate::RequestContext;
 
 /// The result of following a link.
 pub(crate) enum LinkedTranscript {
-    /// The session contains the messages itself, or `--side` selected it.
+    /// The session contains the messages itself, or `--agent` selected it.
     Own,
     /// The transcript was found.
     There(Box<Resolved>),

@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::confirm::{Agreed, Planned, ask, can_ask};
 use crate::error_report::say;
 use crate::output::Output;
+use crate::plan_lines::NOT_APPLIED;
 use crate::terminal::{Style, one_line};
 
 /// Repair a damaged session
@@ -61,7 +62,12 @@ impl From<&RepairArgs> for SessionRepairRequest {
 pub(crate) fn run(app: &App, args: &RepairArgs) -> Result<ExitCode> {
     if !args.apply {
         let plan = app.shown(app.requests.plan_repair(&args.into()))?;
-        let (next, taken) = (next(&plan, args), plan.taken);
+        // Steps that were named are chosen, whatever the plan would take by itself.
+        let taken = plan.taken.max(args.steps.len());
+        let next = match args.steps.is_empty() {
+            true => next(&plan, args),
+            false => NOT_APPLIED.to_owned(),
+        };
         let mut out = Output::plain(app);
         show(plan, &mut out)?;
         out.finish()?;

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 
 use crate::app::App;
 use crate::output::{LateOutput, Output};
-use crate::terminal::{Style, cut, escape, one_line};
+use crate::terminal::{Style, columns, cut, escape, one_line};
 use crate::words::table::cut_left;
 use crate::words::{count, short_path, wrap};
 
@@ -95,7 +95,7 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<ExitCode> {
             ShownItem::Header(header) => print_header(app, header, out)?,
             ShownItem::Entry { entry, depth } => print(app, args, &entry, depth, out)?,
             ShownItem::Subagent { id, task, depth } if !out.json => {
-                subagent(args, (id, task), depth, out)?;
+                subagent(app, args, (id, task), depth, out)?;
             }
             ShownItem::Subagent { .. } => {}
         }
@@ -107,12 +107,18 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<ExitCode> {
 
 /// Title, and then what is known in one line each.
 fn print_header(app: &App, header: &TranscriptHeader, out: &mut Output) -> Result<()> {
-    let faint = |parts: Vec<String>| out.paint(Style::Faint, &parts.join(" · "));
+    let faint = |parts: Vec<String>| {
+        let text = cut(&parts.join(" · "), app.width);
+        out.paint(Style::Faint, &text)
+    };
     let name = cut(&one_line(&header.name), app.width);
     let mut who = vec![one_line(&header.agent)];
     who.extend(header.models.iter().map(|model| one_line(model)));
+    let taken: usize = who.iter().map(|part| columns(part) + 3).sum();
     let project = header.project.as_deref();
-    who.extend(project.map(|project| one_line(&short_path(app, project))));
+    let project = project.map(|project| one_line(&short_path(app, project)));
+    let room = app.width.saturating_sub(taken);
+    who.extend(project.map(|it| cut_left(&it, room)).filter(|_| room > 7));
     let mut numbers = Vec::new();
     numbers.extend(
         header
@@ -171,6 +177,7 @@ fn print(
 const MARGIN: &str = "  │ ";
 
 fn subagent(
+    app: &App,
     args: &ShowArgs,
     (id, task): (&str, Option<&str>),
     depth: usize,
@@ -186,6 +193,10 @@ fn subagent(
         "  (show it with --subagents)"
     };
     let line = format!("⤷ subagent {}{task}{hint}", one_line(id));
+    let line = match app.terminal {
+        true => cut(&line, app.width.saturating_sub(columns(&margin))),
+        false => line,
+    };
     out.line(&format!("{margin}{}", out.paint(Style::Faint, &line)))?;
     out.line(&margin)
 }
@@ -216,7 +227,10 @@ impl Shown<'_> {
             return Ok(());
         }
         let margin = MARGIN.repeat(self.depth);
-        out.line(&format!("{margin}{}", heading(entry, view, out)))?;
+        out.line(&format!(
+            "{margin}{}",
+            heading(entry, view, self.heading_room(), out)
+        ))?;
         for line in lines {
             out.line(&format!("{margin}{line}"))?;
         }
@@ -278,8 +292,16 @@ impl Shown<'_> {
         lines
     }
 
+    /// A pipe gets ids as a whole, which scripts take from there.
+    fn heading_room(&self) -> usize {
+        match self.app.terminal {
+            true => self.room(),
+            false => usize::MAX,
+        }
+    }
+
     fn room(&self) -> usize {
-        let margin = crate::terminal::columns(MARGIN) * self.depth;
+        let margin = columns(MARGIN) * self.depth;
         self.app.width.saturating_sub(margin).max(20)
     }
 
@@ -297,7 +319,7 @@ impl Shown<'_> {
             }
         });
         let first = call.subject.lines().find(|line| !line.trim().is_empty());
-        let taken = crate::terminal::columns(&lead) + crate::terminal::columns(&tail) + 1;
+        let taken = columns(&lead) + columns(&tail) + 1;
         let room = self.room().saturating_sub(taken).max(10);
         let subject = one_line(first.unwrap_or_default());
         let subject = match call.changed {
@@ -325,7 +347,7 @@ impl Shown<'_> {
                 let room = self
                     .app
                     .width
-                    .saturating_sub(4 + crate::terminal::columns(&lead) + tail.len());
+                    .saturating_sub(4 + columns(&lead) + tail.len());
                 lines.push(out.paint(
                     Style::Tool,
                     &format!("  {lead} {}{tail}", cut(&one_line(first), room.max(10))),
@@ -339,7 +361,7 @@ impl Shown<'_> {
     }
 }
 
-fn heading(entry: &EntryParts<'_>, view: &View, out: &Output) -> String {
+fn heading(entry: &EntryParts<'_>, view: &View, room: usize, out: &Output) -> String {
     let who = entry
         .kind
         .role()
@@ -350,9 +372,21 @@ fn heading(entry: &EntryParts<'_>, view: &View, out: &Output) -> String {
         EntryKind::ToolResult | EntryKind::Shell => Style::Tool,
         _ => Style::Strong,
     };
+    let mut model = view.model.as_deref().map(one_line);
+    let time = entry.time.map(|at| out.minute(at));
+    let mut label = entry.label.as_deref().map(one_line);
+    let wide = |model: &Option<String>, label: &Option<String>| {
+        let parts = [model, &time, label].into_iter().flatten();
+        columns(&who) + parts.map(|part| columns(part) + 3).sum::<usize>()
+    };
+    // On a narrow terminal the start of an id must do, and the header names the model.
+    if wide(&model, &label) > room {
+        label = label.map(|label| label.chars().take(8).collect());
+    }
+    if wide(&model, &label) > room {
+        model = None;
+    }
     let mut parts = vec![out.paint(style, &who)];
-    parts.extend(view.model.as_deref().map(one_line));
-    parts.extend(entry.time.map(|at| out.minute(at)));
-    parts.extend(entry.label.as_deref().map(one_line));
+    parts.extend([model, time, label].into_iter().flatten());
     parts.join(&out.paint(Style::Faint, " · "))
 }

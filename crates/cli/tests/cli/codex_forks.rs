@@ -244,16 +244,18 @@ fn a_log_that_a_fork_continues_is_not_deleted() {
     let [parent, child, grandchild] = family(&bench);
     for (id, fork) in [(PARENT, CHILD), (CHILD, GRANDCHILD)] {
         bench
-            .run(["delete", &format!("codex:{id}")])
+            .run(["delete", "--apply", &format!("codex:{id}")])
             .ends(3)
             .says(&format!("the beginning of its fork `{fork}`"));
     }
     assert!(parent.exists() && child.exists());
     bench
-        .run(["delete", &format!("codex:{GRANDCHILD}")])
+        .run(["delete", "--apply", &format!("codex:{GRANDCHILD}")])
         .ends(0);
     assert!(!grandchild.exists());
-    bench.run(["delete", &format!("codex:{CHILD}")]).ends(0);
+    bench
+        .run(["delete", "--apply", &format!("codex:{CHILD}")])
+        .ends(0);
     assert!(!child.exists());
 }
 

@@ -130,14 +130,14 @@ fn side_files_of_a_session_that_is_gone_are_told_cleared_and_put_back_bit_for_bi
         ]
     );
     let (_, _, first) = &problems[0];
-    assert_eq!(first["next"], "boswell clean --leftovers --dialect claude");
+    assert_eq!(first["next"], "boswell clean --leftovers --agent claude");
     assert!(
         first["detail"].as_str().unwrap().contains("2 files"),
         "{first}"
     );
     let text = bench.run(["check"]).ends(1).text();
     assert!(
-        text.contains("boswell clean --leftovers --dialect claude"),
+        text.contains("boswell clean --leftovers --agent claude"),
         "{text}"
     );
 

@@ -60,6 +60,8 @@ fn every_command_of_the_readme_works_on_a_demo() {
         let expected: &[i32] = match args[0] {
             "check" | "secrets" => &[1],
             "search" | "prompts" => &[0, 1],
+            // The plan, and no terminal to say yes on.
+            "archive" => &[2],
             _ => &[0],
         };
         let ran = demo.run(&args);

@@ -59,7 +59,7 @@ const FIND: &[Step] = &[
     step(
         "Text in any session of any agent:",
         &["search", "二元"],
-        (0, 3),
+        (0, ALL),
         &["分词"],
     ),
     step(
@@ -92,13 +92,13 @@ const READ: &[Step] = &[
     step(
         "The transcript of a session:",
         &["show", "5ac5"],
-        (0, 8),
+        (0, 26),
         &["SPRING10"],
     ),
     step(
         "Its branches; ● is on the current branch, ◉ is the current leaf:",
         &["tree", "8045"],
-        (0, 8),
+        (0, ALL),
         &["cause found"],
     ),
     step(
@@ -172,7 +172,7 @@ const REPAIR: &[Step] = &[
         &["keep", "status"],
         (0, 1),
         &[
-            "keep is off; turn it on with `boswell keep on`",
+            "keep is off; turn it on with `try keep on`",
             "0 of 3 sessions are up to date",
         ],
     ),
@@ -237,10 +237,7 @@ const CHANGE: &[Step] = &[
         "Delete a session:",
         &["delete", "--apply", "b8cc"],
         (0, ALL),
-        &[
-            "deleted myagents:b8cc3c41",
-            "boswell restore myagents:b8cc3c41",
-        ],
+        &["deleted myagents:b8cc3c41", "try restore myagents:b8cc3c41"],
     ),
     step(
         "Restore it from the vault:",

@@ -61,7 +61,7 @@ fn refuses(lab: &Lab, session: &str) {
     lab.run(&["append", session, "--user", "from outside"])
         .ends(3)
         .says("is open in its agent");
-    lab.run(&["delete", session])
+    lab.run(&["delete", "--apply", session])
         .ends(3)
         .says("is open in its agent");
     assert_eq!(disk::read(&lab.log()), before);

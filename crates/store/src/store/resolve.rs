@@ -4,7 +4,7 @@
 //! their refs.
 //!
 //! A conversation in two stores has two sides; [`Side`] says which one is used: the fuller (more
-//! complete) one, the front one, or the one that `--side` names. Which request uses which side is
+//! complete) one, the front one, or the one that `--agent` names. Which request uses which side is
 //! decided by the `resolve…` functions of the application's `request_context.rs`, which also looks
 //! for the breadcrumb of the terminal. With a catalog, `@last` and `@here` are answered by
 //! `sessions/newest.rs` of the application instead.

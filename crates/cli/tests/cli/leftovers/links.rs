@@ -63,7 +63,7 @@ fn a_session_is_not_deleted_through_a_link_to_a_folder_elsewhere() {
     );
     std::os::unix::fs::symlink(&outside, root.join(format!("projects/-w/{HERE}/workflows")))
         .unwrap();
-    for verb in [&["delete"] as &[&str], &["archive", "--apply"]] {
+    for verb in [&["delete", "--apply"] as &[&str], &["archive", "--apply"]] {
         let args: Vec<&str> = verb.iter().copied().chain([HERE]).collect();
         bench
             .run(&args)

@@ -30,7 +30,7 @@ const CHANGES: [&[&str]; 6] = [
     &["archive", ID],
     &["clean", "--older-than", "1d", "--agent", "claude"],
     &["move", "/w/shop", "/w/store"],
-    &["repair", ID, "--likely"],
+    &["repair", ID, "--step", "1"],
 ];
 
 #[test]
