@@ -153,12 +153,7 @@ impl<'c> Books<'c> {
     /// Recomputes the totals of `stale` sessions and of the sessions that they affect, in one
     /// transaction.
     fn bring_up_to_date(&self, stale: Stale) -> Result<()> {
-        // Tables in memory have no lock.
-        let lock = match std::ptr::eq(self.db, &self.catalog.db) {
-            true => self.catalog.lock(PATIENCE)?,
-            false => None,
-        };
-        let tx = self.catalog.begin_under(self.db, lock)?;
+        let tx = self.catalog.begin_on(self.db)?;
         for number in &stale.gone {
             self.close(*number)?;
         }
