@@ -213,7 +213,9 @@ impl FormerFiles {
 
 fn files(cx: &RequestContext, session: &str) -> Result<SessionFiles> {
     let found = cx.resolve(session)?;
-    let session = found.store.read(&found.location, Depth::Heads)?;
+    let session = found
+        .store
+        .read_conversation(&found.location, Depth::Heads)?;
     let touched = touched(&session)?;
     if touched.is_empty() {
         cx.remark("no tool of this session read or changed a file");

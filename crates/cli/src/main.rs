@@ -7,6 +7,7 @@ mod args;
 mod command;
 mod confirm;
 mod error_report;
+mod help;
 mod output;
 mod pager;
 mod parse;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     signals::survive_file_size_limit();
+    words::remember(&args.global);
     error_report::guard(|| match command::run(&args) {
         Ok(code) => code,
         Err(error) => error_report::report(&error, args.global.json),

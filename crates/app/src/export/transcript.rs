@@ -8,11 +8,12 @@ use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::{Depth, SessionLocation, SideKind};
 use boswell_find::{SecretCount, Secrets};
-use boswell_model::{EntryKind, Flags, Result, Slot, View};
+use boswell_model::{EntryKind, Flags, Instant, Result, Slot, View};
 use boswell_store::Session;
 use boswell_store::store::Resolved;
 
 use crate::text::{escape, one_line};
+use crate::time::TimeZone;
 
 /// A longer block of text is truncated on a page: no reader scrolls through it, and browsers become
 /// slow.
@@ -28,6 +29,8 @@ pub(super) struct Transcript {
     pub(super) sections: Vec<Section>,
     /// The sections that diverge at each entry, by their numbers.
     diverging: HashMap<Slot, Vec<usize>>,
+    /// The time zone of the page.
+    pub(super) zone: TimeZone,
     secrets: Secrets,
     redact: bool,
     /// The secrets that were redacted, or that are in the output if nothing is redacted.
@@ -49,8 +52,10 @@ pub(super) struct Section {
 
 impl Transcript {
     /// Reads a session and its subagents. Secrets are redacted unless `redact` is false.
-    pub(super) fn read(found: &Resolved, redact: bool) -> Result<Transcript> {
-        let session = found.store.read(&found.location, Depth::Facts)?;
+    pub(super) fn read(found: &Resolved, redact: bool, zone: &TimeZone) -> Result<Transcript> {
+        let session = found
+            .store
+            .read_conversation(&found.location, Depth::Facts)?;
         let branch = session.branch(session.tip()?)?;
         let on_branch: HashSet<Slot> = branch.iter().copied().collect();
         let mut sections = vec![Section {
@@ -62,7 +67,7 @@ impl Transcript {
         sections.extend(other_branches(&session, &on_branch));
         let mut subagents = Vec::new();
         for location in &locations_of_subagents(found)? {
-            let agent = found.store.read(location, Depth::Heads)?;
+            let agent = found.store.read_conversation(location, Depth::Heads)?;
             let slots = agent.branch(agent.tip()?)?;
             sections.push(Section {
                 title: format!("Subagent {}", escape(&location.id)),
@@ -84,10 +89,17 @@ impl Transcript {
             subagents,
             sections,
             diverging,
+            zone: zone.clone(),
             secrets,
             redact,
             count,
         })
+    }
+
+    /// When the session began, with the offset of all times on the page: a page is sent to people
+    /// in other zones.
+    pub(super) fn begun(&self, at: Instant) -> String {
+        format!("{} (UTC{})", self.zone.minute(at), self.zone.offset(at))
     }
 
     /// Returns the secrets that were redacted so far, or that are in the output if nothing is

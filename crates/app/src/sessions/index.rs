@@ -7,7 +7,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use boswell_find::{By, Catalog, CatalogRow, DeletedSession, Index, ReadLogs, Tally, WantedRows};
+use boswell_find::{
+    Catalog, CatalogRow, DeletedSession, Grouping, Index, ReadLogs, Tally, WantedRows,
+};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{RealDisk, Sleep, durable};
 use boswell_store::links::Conversation;
@@ -155,16 +157,20 @@ impl SessionIndex {
     pub(crate) fn tally(
         &mut self,
         cx: &RequestContext,
-        by: By,
+        by: &Grouping,
         choose: Choose<'_>,
     ) -> Result<Tally> {
         let meant = choose(self)?;
-        match self.catalog.tally(&cx.stores, &self.entries, by, &meant) {
+        match self
+            .catalog
+            .tally(&cx.stores, &self.entries, by.clone(), &meant)
+        {
             Err(error) if error.kind() == ErrorKind::Damaged => {
                 self.recreate(cx)?;
                 self.read(cx, WantedRows::Whole, &|| true)?;
                 let meant = choose(self)?;
-                self.catalog.tally(&cx.stores, &self.entries, by, &meant)
+                self.catalog
+                    .tally(&cx.stores, &self.entries, by.clone(), &meant)
             }
             done => done,
         }

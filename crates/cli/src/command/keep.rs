@@ -17,7 +17,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::signals::{self, INTERRUPTED};
 use crate::terminal::one_line;
-use crate::words::{count, size};
+use crate::words::{as_called, count, size};
 
 /// How long a command copies sessions after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);
@@ -59,7 +59,7 @@ enum What {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &KeepArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let left_out = match args.what {
         What::On { timer, dry_run } => {
             let request = KeepOnRequest {
@@ -176,8 +176,8 @@ fn show_status(status: KeepStatus, out: &mut Output) -> Result<LeftOut> {
         return Ok(left_out);
     }
     out.line(&match status.since {
-        Some(since) => format!("keep is on since {}", since.to_rfc3339()),
-        None => "keep is off; turn it on with `boswell keep on`".to_owned(),
+        Some(since) => format!("keep is on since {}", out.minute(since)),
+        None => as_called("keep is off; turn it on with `boswell keep on`"),
     })?;
     for store in &status.stores {
         show_store(store, out)?;
@@ -196,9 +196,9 @@ fn show_store(store: &KeepShape, out: &mut Output) -> Result<()> {
         one_line(&store.root)
     ))?;
     if store.installed == Some(false) {
-        out.line(
+        out.line(&as_called(
             "  its hook or timer is missing: install it again with `boswell keep off` and `boswell keep on`",
-        )?;
+        ))?;
     }
     for path in &store.unreadable {
         out.line(&format!(
@@ -207,10 +207,10 @@ fn show_store(store: &KeepShape, out: &mut Output) -> Result<()> {
         ))?;
     }
     for session in &store.gone {
-        out.line(&format!(
+        out.line(&as_called(&format!(
             "  deleted, but copied: {session}; restore it with `boswell restore {}`",
             shell_quote(session)
-        ))?;
+        )))?;
     }
     if !store.lost_soon.is_empty() {
         out.line(&format!(

@@ -324,7 +324,14 @@ fn answers(bench: &Bench) -> (Vec<Value>, String, BTreeSet<String>) {
         ran
     };
     // Counts are left out of a list for which the logs could not be read in time.
-    let shown = ["session", "title", "first_prompt", "project", "created", "last_active"];
+    let shown = [
+        "session",
+        "title",
+        "first_prompt",
+        "project",
+        "created",
+        "last_active",
+    ];
     let row = |line: &Value| shown.iter().map(|key| line[*key].clone()).collect();
     let listed = run(&["list", "--json", "--limit", "1000"]);
     (

@@ -232,7 +232,9 @@ fn a_session_past_the_age_of_clean_up_comes_back_with_a_time_that_lets_it_stay()
         &client.root.join("settings.json"),
         b"{\"cleanupPeriodDays\": 4}",
     );
-    bench.run(["delete", &format!("claude:{ID}")]).ends(0);
+    bench
+        .run(["delete", "--apply", &format!("claude:{ID}")])
+        .ends(0);
     bench
         .run(["restore", &format!("claude:{ID}")])
         .ends(0)
@@ -446,7 +448,7 @@ fn purging_one_session_leaves_the_copies_of_others() {
         .text()
         .trim()
         .to_owned();
-    bench.run(["delete", "--purge", "--apply", &own]).ends(0);
+    bench.run(["delete", "--apply", "--purge", &own]).ends(0);
     let status = bench
         .run(["keep", "status", "--json"])
         .ends(0)

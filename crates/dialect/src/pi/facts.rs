@@ -12,6 +12,8 @@ const FAMILY: DialectFacts = DialectFacts {
     check_depth: Depth::Calls,
     readers: READERS,
     has_own_records: true,
+    forks_all_branches: true,
+    forks_to_other_projects: true,
     log_is_session: true,
     keeps_breadcrumbs: true,
     ..DialectFacts::new("pi", "pi")
@@ -67,6 +69,7 @@ static OMP: DialectFacts = DialectFacts {
         takes_prompts: false,
     },
     untied_files: HISTORY,
+    rewrites_logs: true,
     ..FAMILY
 };
 
@@ -81,6 +84,7 @@ static XCSH: DialectFacts = DialectFacts {
         takes_prompts: true,
     },
     untied_files: HISTORY,
+    rewrites_logs: true,
     ..FAMILY
 };
 

@@ -51,7 +51,7 @@ pub(crate) use message_usage::Item;
 pub use read_logs::{ReadLogs, WantedRows};
 pub use refresh::Refreshed;
 pub use row::CatalogRow;
-pub(crate) use session_totals::{Group, Head, Marks, NO_MODEL, Sums, day_of};
+pub(crate) use session_totals::{Group, Head, Marks, NO_MODEL, Sums, quarter_of};
 pub use sort_keys::SortKeys;
 
 /// Returns the usage of every message of a session, read from its log.

@@ -13,6 +13,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use boswell_dialect::Environment;
+use boswell_model::Instant;
+
 use super::{
     Disk, DiskFile, LockMode, OpenMode, ProcessState, Processes, Sleep, Stat, StatKind,
     process_state, read_full,
@@ -165,10 +168,23 @@ impl Processes for RealDisk {
     #[cfg(target_os = "linux")]
     fn start_time(&self, pid: u32) -> Option<String> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The second field is the program's name in brackets and may contain anything; the start
-        // time is the twenty-second.
-        let (_, rest) = stat.rsplit_once(')')?;
-        rest.split_whitespace().nth(19).map(str::to_owned)
+        super::processes::field_of_stat(&stat, 22).map(str::to_owned)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn is_this_program(&self, pid: u32) -> bool {
+        let program = |of: &str| std::fs::read_link(format!("/proc/{of}/exe")).ok();
+        program("self").is_some_and(|own| program(&pid.to_string()) == Some(own))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn started_at(&self, pid: u32) -> Option<Instant> {
+        super::processes::started_at(pid)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn environment_of(&self, pid: u32) -> Option<Environment> {
+        super::processes::environment_of(pid)
     }
 
     fn knows_start_times(&self) -> bool {

@@ -11,7 +11,7 @@ mod restore_kept;
 mod scrub;
 mod undo;
 
-pub use agent_cleanup::RestoredCleanup;
+pub use agent_cleanup::RestoredOperation;
 pub use list::{LateLines, ListedOperation};
 pub use purge::Purging;
 pub use scrub::{CopyChange, Scrubbed, Scrubbing};

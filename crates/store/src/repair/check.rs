@@ -30,6 +30,7 @@ pub struct Report {
 pub fn check(session: &Session) -> Result<Report> {
     let mut problems = Vec::new();
     of_file(session, &mut problems);
+    of_history(session, &mut problems);
     of_gaps(session, &mut problems);
     of_heads(session, &mut problems);
     of_links(session, &mut problems);
@@ -67,6 +68,16 @@ fn of_file(session: &Session, problems: &mut Vec<Problem>) {
         problems.push(Problem::of_file(
             ProblemKind::Empty,
             format!("{} bytes, and no record among them", log.bytes),
+        ));
+    }
+}
+
+/// The history that a fork inherits: without it, its agent refuses to resume the session.
+fn of_history(session: &Session, problems: &mut Vec<Problem>) {
+    if let Some(missing) = session.missing_history() {
+        problems.push(Problem::of_file(
+            ProblemKind::MissingHistory,
+            format!("an earlier part of the conversation is missing: {missing}"),
         ));
     }
 }
