@@ -39,6 +39,8 @@ mod import;
 mod import_context;
 mod import_side_files;
 mod keep;
+#[cfg(unix)]
+mod keep_interrupted;
 mod leftovers;
 mod links;
 mod listing;

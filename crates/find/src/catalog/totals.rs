@@ -21,14 +21,13 @@ use boswell_store::Store;
 use boswell_store::store::Stores;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::database::{self, PATIENCE};
 use super::file_state::State;
 use super::message_owners::{Fresh, MessageOwners, claim, claims_in, sum_of};
 use super::message_usage::{self, Item};
 use super::packed_meta::Packed;
 use super::seen_folders::SeenFolders;
 use super::session_totals::{Head, SessionTotals, Sums};
-use super::{Catalog, CatalogRow, WantedRows};
+use super::{Catalog, CatalogRow, WantedRows, database};
 use crate::stats::{Aggregate, Grouping, Tally};
 
 impl Catalog {
@@ -154,12 +153,7 @@ impl<'c> Books<'c> {
     /// Recomputes the totals of `stale` sessions and of the sessions that they affect, in one
     /// transaction.
     fn bring_up_to_date(&self, stale: Stale) -> Result<()> {
-        // Tables in memory have no lock.
-        let lock = match std::ptr::eq(self.db, &self.catalog.db) {
-            true => self.catalog.lock(PATIENCE)?,
-            false => None,
-        };
-        let tx = self.catalog.begin_under(self.db, lock)?;
+        let tx = self.catalog.begin_on(self.db)?;
         for number in &stale.gone {
             self.close(*number)?;
         }

@@ -48,8 +48,16 @@ impl Catalog {
         self.begin_under(&self.db, lock)
     }
 
-    /// Begins a transaction on `db`, which is the catalog's database if `lock` is its lock.
-    pub(super) fn begin_under<'c>(
+    /// As [`Catalog::begin`], on the catalog's database or on one in memory, which has no lock.
+    pub(super) fn begin_on<'c>(&'c self, db: &'c Connection) -> Result<WriteTransaction<'c>> {
+        let lock = match std::ptr::eq(db, &self.db) {
+            true => self.lock(database::PATIENCE)?,
+            false => None,
+        };
+        self.begin_under(db, lock)
+    }
+
+    fn begin_under<'c>(
         &'c self,
         db: &'c Connection,
         lock: Option<SealLock<'c>>,

@@ -9,15 +9,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Advice, Error, ErrorKind, Instant, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 
-use super::keep_batch::KeepBatch;
 use super::rewrite::{Become, RewrittenCopy};
 use super::{Theirs, Vault, names_one, session_ref};
-use crate::disk::{DiskFile, Stat, durable, read_full};
+use crate::disk::{Stat, durable};
 use crate::journal::{self, LineAction};
 use crate::locks::Wait;
-use crate::runner::place;
 use crate::sha256::Digest;
 
 /// Size of a piece in bytes.
@@ -46,9 +44,9 @@ pub struct ChunkedCopy {
     /// When the copy was made.
     pub at: Instant,
     /// Whether this state extends the previous one, and so replaces its record.
-    grew: bool,
+    pub(super) grew: bool,
     /// Hashes of the pieces, in order.
-    pieces: Vec<Digest>,
+    pub(super) pieces: Vec<Digest>,
 }
 
 /// All kept files, as read from `kept.jsonl`.
@@ -58,7 +56,7 @@ pub struct ChunkedCopies {
     lines: usize,
     /// Length of `kept.jsonl` when it was read: another length means that another process has
     /// written to it.
-    len: u64,
+    pub(super) len: u64,
 }
 
 /// The result of keeping one file.
@@ -71,11 +69,11 @@ pub struct Keeping {
 }
 
 impl Keeping {
-    const NOTHING_NEW: Keeping = Keeping {
+    pub(super) const NOTHING_NEW: Keeping = Keeping {
         bytes: 0,
         complete: true,
     };
-    const NOT_BEGUN: Keeping = Keeping {
+    pub(super) const NOT_BEGUN: Keeping = Keeping {
         bytes: 0,
         complete: false,
     };
@@ -83,7 +81,7 @@ impl Keeping {
 
 impl ChunkedCopy {
     /// Takes over the whole pieces of an earlier copy; its last one has grown since.
-    fn share(&mut self, before: &ChunkedCopy) {
+    pub(super) fn share(&mut self, before: &ChunkedCopy) {
         let whole = usize::try_from(before.len / PIECE).unwrap_or(usize::MAX);
         self.pieces
             .extend(before.pieces.iter().take(whole).cloned());
@@ -186,7 +184,7 @@ impl ChunkedCopies {
     }
 
     /// Returns whether a file is kept in its current state.
-    fn is_current(&self, root: &Path, key: &str, stat: &Stat) -> bool {
+    pub(super) fn is_current(&self, root: &Path, key: &str, stat: &Stat) -> bool {
         let before = self.file(root, key);
         before.is_some_and(|before| before.is_current(stat))
     }
@@ -208,92 +206,13 @@ impl Vault {
         Ok(kept)
     }
 
-    fn kept_len(&self) -> Result<u64> {
+    pub(super) fn kept_len(&self) -> Result<u64> {
         let path = self.kept_log();
         let stat = self
             .disk
             .stat(&path)
             .map_err(|error| Error::io(path.display(), "look at", error))?;
         Ok(stat.map_or(0, |stat| stat.len))
-    }
-
-    /// Keeps the current state of a file, as far as `go_on` allows; pieces that are kept already
-    /// are not stored again.
-    ///
-    /// `wait` is for another process that writes to the vault. A file that is missing, empty or
-    /// kept already costs one `stat`.
-    pub fn keep_growing(
-        &self,
-        kept: &mut ChunkedCopies,
-        (root, key): (&Path, &str),
-        session: &SessionRef,
-        wait: Wait,
-        go_on: &dyn Fn() -> bool,
-    ) -> Result<Keeping> {
-        let mut batch = KeepBatch::default();
-        let done = self.add_growing(&mut batch, kept, (root, key), session, (wait, go_on))?;
-        self.finish(batch, kept)?;
-        Ok(done)
-    }
-
-    /// As [`Vault::keep_growing`], as part of a batch: nothing is durable before the batch is
-    /// [finished](Vault::finish).
-    pub(super) fn add_growing(
-        &self,
-        batch: &mut KeepBatch,
-        kept: &mut ChunkedCopies,
-        (root, key): (&Path, &str),
-        session: &SessionRef,
-        (wait, go_on): (Wait, &dyn Fn() -> bool),
-    ) -> Result<Keeping> {
-        let path = place(root, key)?;
-        let fault = |error| Error::io(path.display(), "keep", error);
-        let file = match self.disk.open_below(root, key) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Keeping::NOTHING_NEW);
-            }
-            opened => opened.map_err(fault)?,
-        };
-        let stat = file.stat().map_err(fault)?;
-        if stat.len == 0 || kept.is_current(root, key, &stat) || batch.has(root, key) {
-            return Ok(Keeping::NOTHING_NEW);
-        }
-        if self.lock_batch(batch, wait)? && self.kept_len()? != kept.len {
-            // Another process has written since `kept` was read, and may have kept this very file.
-            *kept = self.kept()?;
-            if kept.is_current(root, key, &stat) {
-                return Ok(Keeping::NOTHING_NEW);
-            }
-        }
-        let mut record = ChunkedCopy {
-            session: session.clone(),
-            root: root.to_owned(),
-            key: key.to_owned(),
-            len: 0,
-            mode: stat.mode,
-            modified: i64::try_from(stat.modified).unwrap_or_default(),
-            identity: stat.identity,
-            at: self.id_source.now(),
-            grew: false,
-            pieces: Vec::new(),
-        };
-        if let Some(before) = kept.file(root, key)
-            && still_begins_with(file.as_ref(), before).map_err(fault)?
-        {
-            record.share(before);
-        }
-        let whole = (file.as_ref(), path.as_path(), stat.len);
-        let bytes = self.store_pieces(batch, whole, &mut record, go_on)?;
-        let complete = record.len == stat.len;
-        if record.pieces.is_empty() {
-            return Ok(Keeping::NOT_BEGUN);
-        }
-        if !complete {
-            // With the real time, a partial copy would count as current.
-            record.modified = 0;
-        }
-        batch.add(record);
-        Ok(Keeping { bytes, complete })
     }
 
     /// Adds records that were appended to `kept.jsonl`. The caller holds the vault's lock.
@@ -308,32 +227,6 @@ impl Vault {
             self.tidy(kept)?;
         }
         Ok(())
-    }
-
-    fn store_pieces(
-        &self,
-        batch: &mut KeepBatch,
-        (file, path, len): (&dyn DiskFile, &Path, u64),
-        record: &mut ChunkedCopy,
-        go_on: &dyn Fn() -> bool,
-    ) -> Result<u64> {
-        let mut done = 0;
-        while record.len < len && go_on() {
-            let mut bytes = vec![0; usize::try_from((len - record.len).min(PIECE)).unwrap_or(0)];
-            let got = read_full(file, &mut bytes, record.len)
-                .map_err(|error| Error::io(path.display(), "keep", error))?;
-            if got < bytes.len() {
-                return Err(Error::new(
-                    ErrorKind::Conflict,
-                    format!("`{}` shrank while it was kept", path.display()),
-                )
-                .advising(Advice::Retry));
-            }
-            record.pieces.push(self.add_piece(batch, &bytes)?);
-            record.len += got as u64;
-            done += got as u64;
-        }
-        Ok(done)
     }
 
     /// Returns the bytes of a kept file, every piece verified.
@@ -492,21 +385,4 @@ impl Vault {
         *kept = now;
         Ok(())
     }
-}
-
-/// Returns whether the file still begins with the copy, judged by its first and its last piece.
-fn still_begins_with(file: &dyn DiskFile, before: &ChunkedCopy) -> std::io::Result<bool> {
-    if file.stat()?.len < before.len || before.pieces.is_empty() {
-        return Ok(false);
-    }
-    let last = before.pieces.len() - 1;
-    for index in [0, last] {
-        let at = index as u64 * PIECE;
-        let mut bytes = vec![0; usize::try_from((before.len - at).min(PIECE)).unwrap_or(0)];
-        let got = read_full(file, &mut bytes, at)?;
-        if got < bytes.len() || before.pieces.get(index) != Some(&Digest::of(&bytes)) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

@@ -12,13 +12,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use boswell_model::json::Json;
-use boswell_model::{Error, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 
-use super::chunked_copies::{ChunkedCopies, ChunkedCopy};
+use super::chunked_copies::{ChunkedCopies, ChunkedCopy, Keeping, PIECE};
 use super::{Vault, object};
-use crate::disk::{DiskFile, durable};
+use crate::disk::{DiskFile, durable, read_full};
 use crate::journal;
 use crate::locks::{OsLock, Wait};
+use crate::runner::place;
 use crate::sha256::Digest;
 
 /// Most pieces of a batch: each is an open file until the batch ends.
@@ -69,6 +70,111 @@ impl KeepBatch {
 }
 
 impl Vault {
+    /// Keeps the current state of a file, as far as `go_on` allows; pieces that are kept already
+    /// are not stored again.
+    ///
+    /// `wait` is for another process that writes to the vault. A file that is missing, empty or
+    /// kept already costs one `stat`.
+    pub fn keep_growing(
+        &self,
+        kept: &mut ChunkedCopies,
+        (root, key): (&Path, &str),
+        session: &SessionRef,
+        wait: Wait,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Keeping> {
+        let mut batch = KeepBatch::default();
+        let done = self.add_growing(&mut batch, kept, (root, key), session, (wait, go_on))?;
+        self.finish(batch, kept)?;
+        Ok(done)
+    }
+
+    /// As [`Vault::keep_growing`], as part of a batch: nothing is durable before the batch is
+    /// [finished](Vault::finish).
+    pub(super) fn add_growing(
+        &self,
+        batch: &mut KeepBatch,
+        kept: &mut ChunkedCopies,
+        (root, key): (&Path, &str),
+        session: &SessionRef,
+        (wait, go_on): (Wait, &dyn Fn() -> bool),
+    ) -> Result<Keeping> {
+        let path = place(root, key)?;
+        let fault = |error| Error::io(path.display(), "keep", error);
+        let file = match self.disk.open_below(root, key) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Keeping::NOTHING_NEW);
+            }
+            opened => opened.map_err(fault)?,
+        };
+        let stat = file.stat().map_err(fault)?;
+        if stat.len == 0 || kept.is_current(root, key, &stat) || batch.has(root, key) {
+            return Ok(Keeping::NOTHING_NEW);
+        }
+        if self.lock_batch(batch, wait)? && self.kept_len()? != kept.len {
+            // Another process has written since `kept` was read, and may have kept this very file.
+            *kept = self.kept()?;
+            if kept.is_current(root, key, &stat) {
+                return Ok(Keeping::NOTHING_NEW);
+            }
+        }
+        let mut record = ChunkedCopy {
+            session: session.clone(),
+            root: root.to_owned(),
+            key: key.to_owned(),
+            len: 0,
+            mode: stat.mode,
+            modified: i64::try_from(stat.modified).unwrap_or_default(),
+            identity: stat.identity,
+            at: self.id_source.now(),
+            grew: false,
+            pieces: Vec::new(),
+        };
+        if let Some(before) = kept.file(root, key)
+            && still_begins_with(file.as_ref(), before).map_err(fault)?
+        {
+            record.share(before);
+        }
+        let whole = (file.as_ref(), path.as_path(), stat.len);
+        let bytes = self.store_pieces(batch, whole, &mut record, go_on)?;
+        let complete = record.len == stat.len;
+        if record.pieces.is_empty() {
+            return Ok(Keeping::NOT_BEGUN);
+        }
+        if !complete {
+            // With the real time, a partial copy would count as current.
+            record.modified = 0;
+        }
+        batch.add(record);
+        Ok(Keeping { bytes, complete })
+    }
+
+    fn store_pieces(
+        &self,
+        batch: &mut KeepBatch,
+        (file, path, len): (&dyn DiskFile, &Path, u64),
+        record: &mut ChunkedCopy,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<u64> {
+        let mut done = 0;
+        while record.len < len && go_on() {
+            let mut bytes = vec![0; usize::try_from((len - record.len).min(PIECE)).unwrap_or(0)];
+            let got = read_full(file, &mut bytes, record.len)
+                .map_err(|error| Error::io(path.display(), "keep", error))?;
+            if got < bytes.len() {
+                return Err(Error::new(
+                    ErrorKind::Conflict,
+                    format!("`{}` shrank while it was kept", path.display()),
+                )
+                .advising(Advice::Retry));
+            }
+            record.pieces.push(self.add_piece(batch, &bytes)?);
+            record.len += got as u64;
+            done += got as u64;
+        }
+        Ok(done)
+    }
+
     /// Takes the vault's lock for the batch, unless it has it. Returns whether it was taken now, so
     /// that another process may have written before.
     pub(super) fn lock_batch(&self, batch: &mut KeepBatch, wait: Wait) -> Result<bool> {
@@ -157,4 +263,21 @@ impl Vault {
         let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
         self.disk.sync_folders(&folders).map_err(fault)
     }
+}
+
+/// Returns whether the file still begins with the copy, judged by its first and its last piece.
+fn still_begins_with(file: &dyn DiskFile, before: &ChunkedCopy) -> std::io::Result<bool> {
+    if file.stat()?.len < before.len || before.pieces.is_empty() {
+        return Ok(false);
+    }
+    let last = before.pieces.len() - 1;
+    for index in [0, last] {
+        let at = index as u64 * PIECE;
+        let mut bytes = vec![0; usize::try_from((before.len - at).min(PIECE)).unwrap_or(0)];
+        let got = read_full(file, &mut bytes, at)?;
+        if got < bytes.len() || before.pieces.get(index) != Some(&Digest::of(&bytes)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -1,13 +1,18 @@
 //! Titles, copies, imports, notes, memory pages, new sessions and attachments.
 
+use std::cell::Cell;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_dialect::{Depth, EditRequest, NewSession};
 use boswell_model::json::Json;
 use boswell_store::blobs::Attachments;
+use boswell_store::disk::{MemoryDisk, durable};
 use boswell_store::notes::NoteKind;
 use boswell_store::operations::{ImportLimits, KeepWhich};
 use boswell_store::{Draft, Outcome, Wait};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
 
 use super::{Case, OWN, PROJECT, Place, STORE, files, nothing, session};
 
@@ -68,7 +73,7 @@ fn keeping_is_durable_when_it_says_so() {
         prepare: nothing,
         act: keep,
         is_made,
-        syncs: 20,
+        syncs: 19,
     };
     case.with_every_sync_failing();
     case.with_every_sync_lying();
@@ -231,4 +236,66 @@ fn an_attachment_is_durable_when_it_says_so() {
         syncs: 4,
     }
     .with_every_sync_failing();
+}
+
+/// Counts syncs of files and folders.
+#[derive(Debug, Default)]
+struct CountedSyncs(AtomicU64);
+
+impl Hook for CountedSyncs {
+    fn after(&self, call: &DiskCall<'_>, _bytes: usize) {
+        if matches!(call, DiskCall::Sync { .. } | DiskCall::SyncFolder { .. }) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn copies_of_many_sessions_share_syncs_and_a_stopped_run_is_continued() {
+    const SESSIONS: u64 = 200;
+    let syncs = Arc::new(CountedSyncs::default());
+    let disk = HookedDisk::new(Arc::new(MemoryDisk::default()), syncs.clone());
+    let folder = Path::new(STORE).join("projects/-w");
+    durable::make_folders(&disk, &folder).unwrap();
+    for number in 0..SESSIONS {
+        let id = format!("{number:08x}-0001-4001-8001-000000000001");
+        let text = files().remove(0).1.replace(super::ID, &id);
+        let path = folder.join(format!("{id}.jsonl"));
+        durable::create(&disk, &path, text.as_bytes()).unwrap();
+    }
+    let place = Place::on(Arc::new(disk), 5).unwrap();
+    let vault = place.runner.vault();
+    let mut kept = vault.kept().unwrap();
+    let left = Cell::new(150);
+    let go_on = || left.replace(left.get() - 1) > 0;
+    let mut run = |how: (Wait, &dyn Fn() -> bool)| {
+        let mut seen = 0;
+        syncs.0.store(0, Ordering::Relaxed);
+        let run = vault.keep_sessions(&place.claude, &mut kept, KeepWhich::All, how, &mut |it| {
+            assert_eq!(it.total as u64, SESSIONS);
+            seen = it.done;
+        });
+        (run.unwrap(), seen, syncs.0.load(Ordering::Relaxed))
+    };
+    let (first, seen, _) = run((Wait::No, &go_on));
+    assert!(first.unfinished && first.failed.is_empty());
+    assert!(
+        first.sessions >= seen - 1 && seen > 0,
+        "{first:?} after {seen}"
+    );
+    left.set(i32::MAX);
+    let (rest, seen, _) = run((Wait::No, &go_on));
+    assert!(!rest.unfinished && seen as u64 == SESSIONS);
+    assert_eq!((first.sessions + rest.sessions) as u64, SESSIONS);
+    // Nothing is left to copy, so nothing is synced.
+    assert_eq!(run((Wait::No, &go_on)).2, 0);
+    vault.drop_kept(&|_, _| true).unwrap();
+    kept = vault.kept().unwrap();
+    syncs.0.store(0, Ordering::Relaxed);
+    let all = (Wait::No, &go_on as &dyn Fn() -> bool);
+    let again = vault.keep_sessions(&place.claude, &mut kept, KeepWhich::All, all, &mut |_| {});
+    assert_eq!(again.unwrap().sessions as u64, SESSIONS);
+    let count = syncs.0.load(Ordering::Relaxed);
+    // Each piece and each folder of pieces once, and a little for each batch.
+    assert!(count <= 2 * SESSIONS + 40, "{count} syncs");
 }
