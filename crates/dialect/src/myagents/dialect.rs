@@ -27,6 +27,9 @@ use super::{id, index, index_file, layout, leftovers, message, plan, resume};
 #[derive(Debug)]
 pub struct MyAgents;
 
+/// Contains the process id of the desktop app while it runs.
+const APP_LOCK: &str = "app.lock";
+
 const CAN: Capabilities = Capabilities::new(&[
     (Capability::Read, Support::Native),
     (Capability::Context, Support::Native),
@@ -360,6 +363,12 @@ impl Runtime for MyAgents {
             })
             .into_iter()
             .collect()
+    }
+
+    fn app_process(&self, files: &dyn Files) -> Result<Option<u32>> {
+        let lock = files.read_whole(APP_LOCK, 64)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&lock);
+        Ok(text.trim().parse().ok())
     }
 
     fn resume_by(

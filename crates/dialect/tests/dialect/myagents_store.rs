@@ -122,7 +122,7 @@ fn prepared_rows_are_hidden_and_so_are_maintenance_and_drafts() {
         Some("prepared")
     );
     assert_eq!(
-        hidden(r#","systemMaintenanceKind":"memory""#),
+        hidden(r#","systemMaintenanceKind":"memory_gardener""#),
         Some("maintenance")
     );
     let draft = r#","title":"New Chat","runtime":"codex","runtimeSource":"managed-provider","providerId":"codex-sub""#;

@@ -29,6 +29,11 @@ fn written(work: &Work<'_>, torn: Option<(u64, Vec<u8>)>, lines: Vec<u8>) -> Res
     })
 }
 
+/// Versions before the newest keep the number of rows of an open session in memory, and write their
+/// own rows by it.
+const APP_RUNS: &str = "MyAgents runs: if it has this session open, an older version of it may \
+    write the new rows a second time; close the session there before it is used";
+
 /// The encoded rows of an append.
 struct Rows {
     rows: Vec<Encoded>,
@@ -68,6 +73,9 @@ pub(super) fn plan(
         for (key, bytes) in &it.files {
             work.steps.push(Step::put(key, bytes.clone()));
         }
+    }
+    if work.asked.running_app.is_some() {
+        work.remarks.push(APP_RUNS.into());
     }
     let steps = written(&work, known.torn, lines)?;
     work.steps.extend(steps);

@@ -4,7 +4,7 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use crate::{Planned, SideKind, Step};
 
-use super::super::layout;
+use super::super::{layout, visibility};
 use super::input::Work;
 
 /// Plans a deletion. The app leaves attachments behind; here they are deleted too, and undo
@@ -14,7 +14,7 @@ pub(super) fn plan(mut work: Work<'_>) -> Result<Planned> {
     if work
         .index
         .row(work.id())
-        .is_some_and(|row| row.text("systemMaintenanceKind").is_some())
+        .is_some_and(|row| visibility::is_maintenance(row.raw()))
     {
         return Err(Error::new(
             ErrorKind::Denied,

@@ -357,3 +357,33 @@ fn a_newer_transcript_says_that_it_is_not_written() {
     };
     assert_eq!(kept(&shop.place.tree()), kept(&before));
 }
+
+#[test]
+fn the_running_apps_old_version_may_double_rows_that_we_append_so_it_is_said() {
+    let shop = Shop::with(ROW, &talk());
+    let remarks = |shop: &Shop| {
+        let done = shop.append(vec![Draft::user("x")]);
+        let said = done.planned.remarks.iter().map(ToString::to_string);
+        said.collect::<Vec<_>>().join(" ")
+    };
+    assert!(!remarks(&shop).contains("MyAgents runs"));
+    shop.place.put("app.lock", &std::process::id().to_string());
+    assert!(remarks(&shop).contains("MyAgents runs"));
+    shop.place.put("app.lock", "4194303");
+    assert!(!remarks(&shop).contains("MyAgents runs"), "it is gone");
+}
+
+#[test]
+fn an_attached_file_keeps_its_name() {
+    let shop = Shop::with(ROW, &talk());
+    let mut draft = Draft::new(Body::User(vec![
+        Part::Text("see".into()),
+        Part::image("aGk=", "image/png"),
+    ]));
+    draft.file_names = vec!["截图 1.png".to_owned()];
+    shop.append(vec![draft]);
+    let lines = shop.lines();
+    let file = &lines.last().unwrap()["attachments"][0];
+    assert_eq!(file["name"], "截图 1.png");
+    assert!(file["path"].as_str().unwrap().starts_with("s/"), "{file}");
+}
