@@ -153,6 +153,7 @@ impl Session {
         depth: Depth,
         look_for: LookFor,
     ) -> Result<Session> {
+        require_readable(dialect, location)?;
         let mut reader = Reader::new(dialect, location, depth);
         let mut naming = (look_for == LookFor::Blobs && location.framing == Framing::Lines)
             .then(BlobRefs::default);
@@ -191,6 +192,7 @@ impl Session {
         location: &SessionLocation,
         at: Option<&EntryId>,
     ) -> Result<(Session, Tip)> {
+        require_readable(dialect, location)?;
         if let Some(key) = &location.key {
             let object = backend.open(key)?;
             if let Some(enough) = context_reader::enough_of(
@@ -403,11 +405,12 @@ impl Session {
     pub fn export(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut result = Ok(());
         self.object.with(|object| {
-            if self.location.framing != Framing::Lines {
+            let stored = object.stored();
+            if self.location.framing != Framing::Lines && stored.is_none() {
                 result = sink(&object.read(0, object.end()?)?);
                 return Ok(());
             }
-            object.lines(0, 1, &mut |line| {
+            stored.unwrap_or(object).lines(0, 1, &mut |line| {
                 if result.is_ok() {
                     result = sink(line.bytes);
                 }
@@ -436,6 +439,14 @@ pub(crate) fn header(log: &Log) -> Option<Slot> {
     log.entries()
         .find(|(_, head)| head.kind == EntryKind::Header)
         .map(|(slot, _)| slot)
+}
+
+/// Fails for a session that its agent does not show, so that it is not shown as an empty one.
+pub(crate) fn require_readable(dialect: &dyn Dialect, location: &SessionLocation) -> Result<()> {
+    match dialect.powers().fold {
+        Some(fold) => fold.require_readable(location),
+        None => Ok(()),
+    }
 }
 
 fn feed(

@@ -43,6 +43,7 @@ mod listing;
 mod live_markup;
 mod moving;
 mod myagents;
+mod myagents_operations;
 mod odd_ids;
 mod output;
 mod packed;
