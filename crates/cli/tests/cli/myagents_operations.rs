@@ -248,7 +248,7 @@ fn what_the_app_does_not_show_is_an_error_and_never_an_empty_conversation() {
 }
 
 #[test]
-fn a_v1_file_beside_the_log_is_a_conflict_and_its_text_is_never_used() {
+fn a_v1_file_next_to_the_log_is_a_conflict_and_its_text_is_never_used() {
     let desk = desk(talk(), &json!({}));
     let root = desk.bench.home().join(".myagents");
     let row = json!({"id": "0", "role": "user", "content": "old words",
