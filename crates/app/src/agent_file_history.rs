@@ -280,11 +280,12 @@ fn wanted(path: &str, paths: &[&str]) -> bool {
     paths.is_empty() || paths.iter().any(below)
 }
 
-/// Whether a path of a session is below the project, also through symbolic links.
+/// Whether a path of a session is below the project, also through symbolic links, and not in git's
+/// own folder, where a file can be a command that runs later. Some disks ignore case.
 fn is_inside(root: &Path, path: &str) -> bool {
     let plain = Path::new(path)
         .components()
-        .all(|part| matches!(part, Component::Normal(name) if name != ".git"));
+        .all(|part| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git")));
     let Ok(root) = root.canonicalize() else {
         return false;
     };
@@ -295,4 +296,25 @@ fn is_inside(root: &Path, path: &str) -> bool {
         && above
             .find_map(|folder| folder.canonicalize().ok())
             .is_some_and(|real| real.starts_with(&root))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_into_gits_folder_in_any_case_or_above_the_project() {
+        let root = std::env::temp_dir();
+        assert!(is_inside(&root, "src/main.rs"));
+        for outside in [
+            ".git/config",
+            ".GIT/hooks/post-commit",
+            "a/.Git/x",
+            "../x",
+            "/x",
+            "",
+        ] {
+            assert!(!is_inside(&root, outside), "{outside}");
+        }
+    }
 }

@@ -256,7 +256,8 @@ fn write_by(
     }))
 }
 
-/// Removes earlier notes about the same value: notes take precedence over the log.
+/// Ends earlier notes that contradict what a plan wrote into the session, because notes take
+/// precedence over it: a title, and tags that were removed. Notes of labels and statuses stay.
 fn outdate(cx: &RequestContext, session: &SessionRef, said: &[NoteKind]) -> Result<()> {
     if !cx.home()?.join("notes.jsonl").is_file() {
         return Ok(());

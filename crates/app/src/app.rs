@@ -1,7 +1,7 @@
 //! The application: opened once by each face, and then called for every request.
 //!
-//! `--read-only` is a property of the application; `may_write` in `request_context.rs` refuses
-//! requests that write.
+//! `--read-only` is a property of the application; `may_write` refuses requests that write, which
+//! call it first, often through `request_context.rs`.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +18,7 @@ use crate::changes::Looks;
 use crate::config::{AddedStore, Config, expanded};
 use crate::outside_links::OutsideLinks;
 use crate::request_context::RequestContext;
+use crate::time::TimeZone;
 use crate::{Answer, AppResult, Cancel, Notice, Refusal};
 
 /// The configuration of an [`App`]. A face reads the environment and the settings; the library
@@ -34,6 +35,8 @@ pub struct AppConfig {
     pub settings: Config,
     /// Whether anything may be written.
     pub access: Access,
+    /// The time zone of the user: of days, and of times that are typed without an offset.
+    pub zone: TimeZone,
     /// If two stores contain the same conversation, the dialect of the one to use.
     pub side: Option<String>,
     /// The source of the current time.
@@ -52,6 +55,7 @@ impl AppConfig {
             stores: Vec::new(),
             settings: Config::default(),
             access: Access::ReadWrite,
+            zone: TimeZone::utc(),
             side: None,
             clock: Arc::new(SystemIds),
             exits_soon: false,
@@ -84,6 +88,7 @@ pub(crate) struct AppState {
     pub(crate) config: Config,
     pub(crate) exclusion: Option<Arc<Exclusion>>,
     pub(crate) side: Option<String>,
+    pub(crate) zone: TimeZone,
     /// Whether stores were named explicitly, so that those of the environment are ignored.
     pub(crate) named_stores: bool,
     pub(crate) read_only: bool,
@@ -123,6 +128,7 @@ impl App {
             config: config.settings,
             exclusion,
             side: config.side,
+            zone: config.zone,
             clock: config.clock,
             exits_soon: config.exits_soon,
             stores: config.stores,
@@ -140,6 +146,11 @@ impl App {
     /// Returns the user's settings.
     pub fn settings(&self) -> &Config {
         &self.state.config
+    }
+
+    /// Returns the time zone of the user.
+    pub fn zone(&self) -> &TimeZone {
+        &self.state.zone
     }
 
     /// Returns the environment that the application was opened with.
@@ -404,6 +415,7 @@ impl App {
                 config: Config::default(),
                 exclusion: None,
                 side: None,
+                zone: TimeZone::utc(),
                 named_stores: true,
                 read_only: false,
                 clock: Arc::new(HourAhead),

@@ -1,8 +1,8 @@
 //! Archives sessions: moves them into the vault, where they can still be read.
 //!
 //! `--older-than` chooses sessions that were last active longer ago on every side; those that are
-//! open, pinned or `active` are skipped. `request_context.rs` refuses to change an archived
-//! session.
+//! open, pinned or `active` are skipped. A named session in such a state is refused.
+//! `request_context.rs` refuses to change an archived session.
 
 use std::time::Duration;
 
@@ -228,6 +228,9 @@ fn old(
             };
             match can_remove(&found) {
                 Err(error) if dialect.is_some() => return Err(error),
+                // An agent whose sessions cannot be archived is no news; a file that cannot be read
+                // is.
+                Err(error) if error.kind() != ErrorKind::Unsupported => cx.warn(error),
                 Ok(()) if in_use(summary, &found).is_none() => {
                     chosen.push((found, summary.clone()))
                 }
@@ -238,7 +241,8 @@ fn old(
     Ok(chosen)
 }
 
-/// Returns why a session must not be archived: another process or session still needs it.
+/// Returns why a session must not be archived, with the kind of error and the way out: its agent
+/// has it open, it is pinned, or its status is `active`.
 fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static str, Advice)> {
     let session = &summary.reference;
     if !found.store.was_live(&session.id).is_empty() {

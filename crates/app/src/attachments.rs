@@ -68,7 +68,9 @@ fn attachments(
     sink: AttachmentSink<'_>,
 ) -> Result<()> {
     let found = cx.resolve(&request.session)?;
-    let session = found.store.read(&found.location, Depth::Heads)?;
+    let session = found
+        .store
+        .read_conversation(&found.location, Depth::Heads)?;
     if let Some(folder) = &request.extract {
         std::fs::create_dir_all(cx.env.cwd.join(folder))
             .map_err(|error| Error::io(folder.display(), "make the folder", error))?;

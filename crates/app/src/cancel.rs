@@ -23,6 +23,11 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// Returns the flag that [`Cancel::cancel`] sets, for a signal handler.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     /// Returns a guard that cancels when it is dropped: for a server whose client disconnects.
     pub fn on_drop(&self) -> CancelOnDrop {
         CancelOnDrop(self.clone())

@@ -25,7 +25,7 @@ pub use self::shape::{AdviceCommand, DamageShape, FindingShape, WarningShape};
 pub use self::store::{CheckedStore, StoreFinding};
 
 use self::session::{Looked, Looking, in_parallel};
-use crate::sessions::expiry::Fates;
+use crate::sessions::expiry::Expiries;
 use crate::{App, AppResult, Cancel, RequestContext};
 
 /// A request to check sessions.
@@ -235,7 +235,7 @@ impl<'c> Check<'c> {
     fn everything(&mut self) -> Result<Vec<Target>> {
         let cx = self.cx;
         let mut targets = Vec::new();
-        let fates = Fates::read(cx)?;
+        let expiries = Expiries::read(cx)?;
         for (id, store) in cx.stores.iter() {
             if store.dialect().facts().is_own {
                 self.store(CheckedStore::of_home(cx, store))?;
@@ -247,7 +247,12 @@ impl<'c> Check<'c> {
                     continue;
                 }
             };
-            self.store(CheckedStore::of_listing(cx, &fates, (id, store), &listing))?;
+            self.store(CheckedStore::of_listing(
+                cx,
+                &expiries,
+                (id, store),
+                &listing,
+            ))?;
             let sessions = listing
                 .sessions
                 .into_iter()

@@ -19,7 +19,7 @@ pub struct CheckoutRequest {
     /// Only files below these paths; empty for all.
     pub paths: Vec<String>,
     /// Only compare, restore nothing.
-    pub dry_run: bool,
+    pub compare_only: bool,
     /// Also restore files that another program changed since.
     pub force: bool,
 }
@@ -34,14 +34,14 @@ pub enum CheckoutEvent {
 }
 
 impl App {
-    /// Compares files of a session's project with their state at an entry, and restores them unless
-    /// it is a dry run.
+    /// Compares files of a session's project with their state at an entry, and restores them
+    /// unless they are only compared.
     ///
     /// # Errors
     ///
     /// NotFound if there is no such session or entry, or if the project's folder does not exist;
     /// Unsupported if neither the agent nor boswell has copies; Conflict if another program changed
-    /// a file and `force` is not set, after the completed steps were reported.
+    /// a file and `force` is not set: then nothing is restored.
     pub fn checkout(
         &self,
         request: &CheckoutRequest,
@@ -56,7 +56,7 @@ fn checkout(
     request: &CheckoutRequest,
     sink: &mut dyn FnMut(CheckoutEvent) -> Result<()>,
 ) -> Result<()> {
-    let wanted = (!request.dry_run).then(|| cx.resolve_for_writing(&request.session));
+    let wanted = (!request.compare_only).then(|| cx.resolve_for_writing(&request.session));
     let writable = wanted.transpose()?;
     let found = match &writable {
         Some(found) => found.reading(),

@@ -20,7 +20,7 @@ use toml::{Table, Value};
 pub(crate) use self::setting::{SETTINGS, Setting};
 
 use self::setting::{Kind, example};
-use crate::time;
+use crate::time::{self, TimeZone};
 
 /// A store that the settings add to the discovered ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,6 +135,12 @@ impl Config {
             }
             (Kind::Bool, Value::Boolean(_)) | (Kind::Table, Value::Table(_)) => true,
             (Kind::Span, Value::String(text)) => text == "never" || time::span(text).is_ok(),
+            (Kind::Zone, Value::String(text)) => {
+                return match text == "local" || TimeZone::named(text).is_some() {
+                    true => Ok(()),
+                    false => Err((None, "is no time zone that this machine knows".to_owned())),
+                };
+            }
             (Kind::Words, Value::Array(items)) => items.iter().all(Value::is_str),
             (Kind::Globs, Value::Array(items)) => return each(items, glob_fits),
             (Kind::Stores, Value::Array(items)) => {
@@ -217,6 +223,17 @@ impl Config {
             .flatten()
             .filter_map(|item| added_store(item).ok())
             .collect()
+    }
+
+    /// Returns the time zone that the file sets; otherwise that of the variable `TZ`, or of the
+    /// machine.
+    pub fn zone(&self, env: &Environment) -> TimeZone {
+        let set = self.word("timezone").filter(|name| *name != "local");
+        let set = set.and_then(TimeZone::named);
+        set.unwrap_or_else(|| match env.var("TZ") {
+            Some(variable) => TimeZone::of_variable(variable),
+            None => TimeZone::system(),
+        })
     }
 
     /// Returns a duration, from the file or the default; `None` for `never`.

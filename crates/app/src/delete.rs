@@ -1,9 +1,11 @@
 //! Deletes sessions with a copy in the vault, and restores them.
 //!
 //! Of a conversation in two stores only the front side is deleted (see `request_context.rs`); the
-//! transcript of the other program stays and is named. The files that go are planned by the dialect
-//! (`dialect/*/delete.rs`); `store/operations/list.rs` deletes and restores. For `--purge` see
-//! `purge.rs`.
+//! transcript of the other program stays and is named. The dialect plans which files go
+//! (`dialect/claude/delete.rs`, `plan.rs` or `plan/delete.rs` of others), and the runner removes
+//! them (`store/runner/execute.rs`) once the vault has a copy (`store/runner/run.rs`). The pi
+//! family plans no deletion: there the log and its side files are removed
+//! (`store/operations/list.rs`, which also restores). For `--purge` see `purge.rs`.
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Result, SessionRef};

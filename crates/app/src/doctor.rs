@@ -10,8 +10,10 @@ use boswell_dialect::{Capability, Environment};
 use boswell_model::{Error, Result};
 use boswell_store::Store;
 use boswell_store::disk::{Disk, Processes, RealDisk};
+use boswell_store::store::StoreId;
 
 use crate::config::SETTINGS;
+use crate::sessions::counts::SessionCounts;
 use crate::shape::{Map, Shape as _, shape};
 use crate::system::{free_space, new_file};
 use crate::text::{json_line, size};
@@ -40,9 +42,9 @@ shape! {
         dialect: &'static str,
         /// its folder
         root: String,
-        /// how many sessions it has
+        /// how many sessions `list` shows
         sessions: usize,
-        /// how many of them `list` does not show
+        /// how many sessions `list` hides
         hidden: usize,
         /// size of their logs
         bytes: u64,
@@ -130,8 +132,12 @@ impl Report<'_> {
         report.look_at_profiles();
         report.look_at_home();
         report.look_at_settings();
-        for (_, store) in cx.stores.iter() {
-            report.look_at_store(store);
+        let counts = SessionCounts::of(cx).unwrap_or_else(|error| {
+            report.trouble(&error);
+            SessionCounts::default()
+        });
+        for (id, store) in cx.stores.iter() {
+            report.look_at_store(id, store, &counts);
         }
         report.shape
     }
@@ -214,7 +220,7 @@ impl Report<'_> {
         self.fact("settings", keys);
     }
 
-    fn look_at_store(&mut self, store: &Store) {
+    fn look_at_store(&mut self, id: StoreId, store: &Store, counts: &SessionCounts) {
         let can = Capability::ALL.iter();
         let can = can.map(|it| (it.word().to_owned(), store.support(*it).word()));
         let mut found = ReportedStore {
@@ -229,8 +235,7 @@ impl Report<'_> {
         match store.list() {
             Ok(listing) => {
                 let sessions = &listing.sessions;
-                found.sessions = sessions.len();
-                found.hidden = sessions.iter().filter(|it| it.hidden.is_some()).count();
+                (found.sessions, found.hidden) = counts.split(id, sessions.len());
                 found.bytes = sessions.iter().map(|location| location.size).sum();
                 let problems = listing.problems.iter();
                 found.problems = problems.map(|(_, it)| it.kind.word()).collect();

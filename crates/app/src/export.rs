@@ -104,7 +104,7 @@ fn page(
     found: &Resolved,
     out: &mut ExportOutput<'_>,
 ) -> Result<(SecretCount, usize)> {
-    let transcript = Transcript::read(found, !request.keep_secrets)?;
+    let transcript = Transcript::read(found, !request.keep_secrets, &cx.zone)?;
     require_conversation(&transcript.session)?;
     let name = found.store.summary(&found.location)?.name();
     match request.format {
@@ -116,7 +116,8 @@ fn page(
     if !request.keep_secrets {
         return Ok((count, 0));
     }
-    warn_about_secrets(cx, &transcript.session.reference(), count.total());
+    let reference = transcript.session.reference();
+    warn_about_secrets(cx, &reference, count.total(), "they were to be kept");
     Ok((SecretCount::default(), count.total()))
 }
 
@@ -141,7 +142,12 @@ fn exact(
         write_log(&session, &hidden, &mut watch, out)?;
     }
     let reference = session.reference();
-    warn_about_secrets(cx, &reference, watch.times);
+    warn_about_secrets(
+        cx,
+        &reference,
+        watch.times,
+        "an exact export leaves nothing out",
+    );
     let removed = hidden.count();
     if removed.total() > 0 {
         let hidden = format!("keys that the agent keeps in {reference} are hidden");
@@ -150,7 +156,26 @@ fn exact(
         }));
     }
     warn_about_gaps(cx, &session);
+    remark_on_inherited(cx, found)?;
     Ok((removed, watch.times))
+}
+
+/// Adds a remark if the conversation begins in another log: an exact copy of the file has only a
+/// part of it.
+fn remark_on_inherited(cx: &RequestContext, found: &Resolved) -> Result<()> {
+    if found.store.dialect().powers().inherit_history.is_none() {
+        return Ok(());
+    }
+    let whole = found
+        .store
+        .read_conversation(&found.location, Depth::Heads)?;
+    let inherited = whole.log().inherited;
+    if inherited > 0 || whole.missing_history().is_some() {
+        cx.remark(format!(
+            "the conversation begins in the log of another session: {inherited} records of it are not in this copy"
+        ));
+    }
+    Ok(())
 }
 
 fn write_log(
@@ -178,24 +203,23 @@ fn write_log(
     Ok(())
 }
 
-fn warn_about_secrets(cx: &RequestContext, session: &SessionRef, count: usize) {
-    if count == 0 {
-        return;
-    }
+fn warn_about_secrets(cx: &RequestContext, session: &SessionRef, count: usize, why: &'static str) {
+    let what = match count {
+        0 => return,
+        1 => "1 key or password".to_owned(),
+        _ => format!("{count} keys or passwords"),
+    };
     cx.warn(
-        Error::new(
-            ErrorKind::Denied,
-            format!("what was written holds {count} keys or passwords"),
-        )
-        .because("an exact export leaves nothing out")
-        .advising(
-            Advice::ShowSecrets {
-                session: session.to_string(),
-            }
-            .or(Advice::ExportText {
-                session: session.to_string(),
-            }),
-        ),
+        Error::new(ErrorKind::Denied, format!("what was written holds {what}"))
+            .because(why)
+            .advising(
+                Advice::ShowSecrets {
+                    session: session.to_string(),
+                }
+                .or(Advice::ExportText {
+                    session: session.to_string(),
+                }),
+            ),
     );
 }
 

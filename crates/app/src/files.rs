@@ -215,7 +215,9 @@ impl FormerFiles {
 
 fn files(cx: &RequestContext, session: &str) -> Result<SessionFiles> {
     let found = cx.resolve(session)?;
-    let session = found.store.read(&found.location, Depth::Heads)?;
+    let session = found
+        .store
+        .read_conversation(&found.location, Depth::Heads)?;
     require_conversation(&session)?;
     let touched = touched(&session)?;
     if touched.is_empty() {

@@ -68,6 +68,21 @@ fn fork(cx: &RequestContext, request: &ForkRequest) -> Result<Forked> {
             Advice::Omit(RequestInput::ForkStyle),
         ));
     }
+    // An option that the format has no place for is refused, not ignored.
+    if request.scope == ForkScope::Everything && !facts.forks_all_branches {
+        return Err(unsupported(
+            facts.name,
+            "be forked with all branches",
+            Advice::Omit(RequestInput::ForkScope),
+        ));
+    }
+    if request.project.is_some() && !facts.forks_to_other_projects {
+        return Err(unsupported(
+            facts.name,
+            "be forked into another folder",
+            Advice::Omit(RequestInput::Project),
+        ));
+    }
     let new = new_session(cx, request);
     let reference = if found.store.dialect().powers().plans(Capability::Fork) {
         by_plan(

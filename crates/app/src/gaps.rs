@@ -4,7 +4,9 @@
 //! unknown format is an error instead of an empty conversation (exit code 4).
 
 use boswell_dialect::is_known_agent;
-use boswell_model::{Advice, EntryKind, Error, ErrorKind, Gap, Result, SpanKind};
+use boswell_model::{
+    Advice, EntryKind, Error, ErrorKind, Flags, Gap, Head, Remark, Result, Slot, SpanKind,
+};
 use boswell_store::Session;
 
 use crate::RequestContext;
@@ -76,6 +78,7 @@ pub(crate) fn warn_about_gaps(cx: &RequestContext, session: &Session) {
         );
         cx.warn(error.because(what).advising(Advice::check(name)));
     }
+    warn_about_history(cx, session);
     let gaps = session.log().gaps.iter();
     let gaps = gaps
         .filter(|gap| gap.kind != SpanKind::Gap(Gap::Bom))
@@ -91,4 +94,36 @@ pub(crate) fn warn_about_gaps(cx: &RequestContext, session: &Session) {
         format!("{gaps} byte ranges in `{name}` are not records")
     };
     cx.warn(Error::new(ErrorKind::Damaged, what).advising(Advice::check(name)));
+}
+
+/// Adds a notice if the history that a session inherits is not complete: without it the
+/// conversation would look shorter than it is.
+pub(crate) fn warn_about_history(cx: &RequestContext, session: &Session) {
+    if let Some(missing) = session.missing_history() {
+        let reference = session.reference();
+        let what = format!("an earlier part of the conversation {reference} is missing: {missing}");
+        cx.warn(Error::new(ErrorKind::Damaged, what));
+    }
+}
+
+/// Adds a remark if most messages of a session are not on the branch that is shown: damaged links,
+/// or a leaf near the root, must not make a conversation look short.
+pub(crate) fn remark_on_other_branches(cx: &RequestContext, session: &Session, branch: &[Slot]) {
+    let log = session.log();
+    let is_message = |head: &Head| {
+        matches!(head.kind, EntryKind::User | EntryKind::Assistant)
+            && !head.flags.has(Flags::HIDDEN)
+            && !head.flags.has(Flags::SIDECHAIN)
+    };
+    let all = log.heads.iter().filter(|head| is_message(head)).count();
+    let shown = branch.iter().filter_map(|slot| log.head(*slot));
+    let shown = shown.filter(|head| is_message(head)).count();
+    if all > 2 * shown {
+        let reference = session.reference().to_string();
+        let name = session.path().unwrap_or(&reference);
+        let remark = Remark::new(format!(
+            "the current branch has {shown} of {all} messages; the others are on other branches"
+        ));
+        cx.remark(remark.advising(Advice::show_records(name)));
+    }
 }

@@ -116,7 +116,7 @@ fn throw_away(cx: &RequestContext) -> Result<()> {
         }
         _ => Ok(()),
     };
-    for name in ["catalog.db", "catalog.db-wal", "catalog.db-shm"] {
+    for name in ["catalog.db", "catalog.db-journal", "catalog.db-seal"] {
         remove(&home.join(name))?;
     }
     let folder = home.join("index");

@@ -18,8 +18,10 @@ use boswell_model::{Advice, Error, ErrorKind, Instant, Result, shell_literal};
 use boswell_store::Store;
 
 use crate::shape::shape;
-use crate::{Answer, App, AppResult, RequestContext};
+use crate::{Answer, App, AppResult, Cancel, RequestContext};
 use config::{KeepConfig, Trigger};
+
+pub use boswell_store::operations::KeepProgress;
 
 /// How many days ahead sessions that will be deleted are counted.
 pub use crate::sessions::expiry::AHEAD as DAYS_AHEAD;
@@ -90,6 +92,9 @@ pub struct Kept {
     pub counts: KeptShape,
     /// Files that could not be copied, with the reasons.
     pub left_out: Vec<Error>,
+    /// Whether the request was cancelled before everything was copied. What was copied stays, and
+    /// the next request continues.
+    pub unfinished: bool,
 }
 
 /// The copies of every store whose agent deletes sessions.
@@ -108,14 +113,21 @@ pub type StepSink<'s> = &'s mut dyn FnMut(KeepStep) -> Result<()>;
 
 impl App {
     /// Switches automatic copies on: installs a hook or a timer for every store whose agent deletes
-    /// sessions, then copies everything once. Returns `None` for a dry run.
+    /// sessions, then copies everything once. Returns `None` for a dry run. `progress` is called
+    /// for each session that is copied; a cancelled request stops between two of them.
     ///
     /// # Errors
     ///
     /// NotFound if no agent deletes sessions, Unsupported if a timer is needed and the system has
     /// none, Denied if nothing may be written.
-    pub fn keep_on(&self, request: &KeepOnRequest, sink: StepSink<'_>) -> AppResult<Option<Kept>> {
-        self.answer(|cx| on(cx, request, sink))
+    pub fn keep_on(
+        &self,
+        request: &KeepOnRequest,
+        cancel: &Cancel,
+        sink: StepSink<'_>,
+        progress: &mut dyn FnMut(KeepProgress),
+    ) -> AppResult<Option<Kept>> {
+        self.answer_with(cancel.clone(), |cx| on(cx, request, sink, progress))
     }
 
     /// Switches automatic copies off, and removes exactly what [`keep_on`](App::keep_on) installed;
@@ -137,15 +149,20 @@ impl App {
         self.answer(status::status)
     }
 
-    /// Copies everything that changed now, whether automatic copies are on or off.
+    /// Copies everything that changed now, whether automatic copies are on or off. `progress` is
+    /// called for each session; a cancelled request stops between two of them.
     ///
     /// # Errors
     ///
     /// Denied if nothing may be written, Busy while another process makes copies.
-    pub fn keep_now(&self) -> AppResult<Kept> {
-        self.answer(|cx| {
+    pub fn keep_now(
+        &self,
+        cancel: &Cancel,
+        progress: &mut dyn FnMut(KeepProgress),
+    ) -> AppResult<Kept> {
+        self.answer_with(cancel.clone(), |cx| {
             cx.may_write()?;
-            copy::everything(cx)
+            copy::everything(cx, progress)
         })
     }
 
@@ -180,7 +197,12 @@ fn keepable(cx: &RequestContext) -> Vec<&Store> {
         .collect()
 }
 
-fn on(cx: &RequestContext, request: &KeepOnRequest, sink: StepSink<'_>) -> Result<Option<Kept>> {
+fn on(
+    cx: &RequestContext,
+    request: &KeepOnRequest,
+    sink: StepSink<'_>,
+    progress: &mut dyn FnMut(KeepProgress),
+) -> Result<Option<Kept>> {
     if !request.dry_run {
         cx.may_write()?;
     }
@@ -210,7 +232,7 @@ fn on(cx: &RequestContext, request: &KeepOnRequest, sink: StepSink<'_>) -> Resul
     state.save(cx.home()?)?;
     // The first copies may take minutes, and have their own locks.
     drop(lock);
-    copy::everything(cx).map(Some)
+    copy::everything(cx, progress).map(Some)
 }
 
 fn nothing_deletes() -> Error {

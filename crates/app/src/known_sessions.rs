@@ -139,8 +139,8 @@ fn page(
     let mut catalog = Catalog::open(&path)?;
     match catalog.conversation_page(&cx.conversation_scope(), query) {
         Err(error) if error.kind() == ErrorKind::Damaged => {
-            // The next refresh computes the rows again.
-            catalog.drop_conversations()?;
+            // The next refresh computes the rows again, or all if more than these is damaged.
+            let _ = catalog.drop_conversations();
             Ok(None)
         }
         Err(error) if error.is_not_found() => {

@@ -1,17 +1,19 @@
 //! Lists sessions, in order, one page at a time.
 
+use std::collections::HashMap;
+
 use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::links::Conversation;
 use boswell_store::store::{Summaries, Summary};
 
 use crate::sessions::cursor::cursor_of;
-use crate::sessions::expiry::Fates;
+use crate::sessions::expiry::Expiries;
 use crate::sessions::filter::Filter;
 pub use crate::sessions::filter::SessionFilter;
 pub use crate::sessions::list::Sort;
 use crate::sessions::list::{Look, SessionList, matches, sides};
 use crate::shape::{self, Maybe, Page, SessionShape};
-use crate::{App, AppResult, RequestContext};
+use crate::{App, AppResult, RequestContext, stats};
 
 /// A request to list sessions.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +32,10 @@ pub struct ListRequest {
     pub cursor: Option<String>,
     /// Include subagents, empty, archived, deleted and otherwise hidden sessions.
     pub hidden: bool,
+    /// Whether rows contain what the session cost, for which every log is read once.
+    pub with_cost: bool,
+    /// Order by cost, whatever `sort` is; such a list has no cursor.
+    pub by_cost: bool,
     /// Whether rows contain their JSON shape, for which settings and vault are read.
     pub with_shapes: bool,
 }
@@ -54,6 +60,10 @@ pub struct SessionRow {
     pub conversation: Conversation,
     /// Agents and the label of the store, in a few characters.
     pub agents: String,
+    /// As many characters of its id as name it and no other session that lists show.
+    pub short_id: String,
+    /// What the session and its subagents cost in dollars, if it was requested and is known.
+    pub cost: Option<f64>,
     /// The JSON shape, if it was requested.
     pub shape: Option<SessionShape>,
 }
@@ -82,6 +92,8 @@ impl App {
 
 fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
     let filter = Filter::new(cx, &request.filter)?;
+    let with_cost = request.with_cost || request.by_cost;
+    let costs = with_cost.then(|| stats::costs(cx)).transpose()?;
     let mut sessions = SessionList::open(cx, look(request, &filter))?;
     let found_any = !sessions.is_empty();
     narrow(&mut sessions, request, &filter);
@@ -91,8 +103,16 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
         sessions.skip_to(request.sort, cursor)?;
     }
     let limit = request.limit.unwrap_or(usize::MAX);
-    let more = sessions.len().saturating_sub(request.offset) > limit;
-    let conversations = sessions.page(request.offset, limit)?;
+    let more = sessions.len().saturating_sub(request.offset) > limit && !request.by_cost;
+    let conversations = match &costs {
+        Some(costs) if request.by_cost => {
+            let all = sessions.page(0, usize::MAX)?;
+            let dearest = dearest_first(all, costs).into_iter();
+            dearest.skip(request.offset).take(limit).collect()
+        }
+        _ => sessions.page(request.offset, limit)?,
+    };
+    let short_ids = sessions.short_ids(&conversations);
     warn_about(cx, sessions.take_rest());
     sessions.keep_conversations();
     sessions.leave();
@@ -107,7 +127,7 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
             scanned_bytes: Maybe::Absent,
             as_of: cx.now,
         },
-        rows: rows(cx, conversations, request.with_shapes)?,
+        rows: rows(cx, conversations, (short_ids, costs), request.with_shapes)?,
         found_any,
         looked_at: looked_at(cx),
     })
@@ -139,17 +159,37 @@ fn narrow(sessions: &mut SessionList<'_>, request: &ListRequest, filter: &Filter
 fn rows(
     cx: &RequestContext,
     conversations: Vec<Conversation>,
+    (short_ids, costs): (Vec<String>, Option<Costs>),
     with_shapes: bool,
 ) -> Result<Vec<SessionRow>> {
-    let fates = with_shapes.then(|| Fates::read(cx)).transpose()?;
-    let row = |conversation: Conversation| SessionRow {
+    let expiries = with_shapes.then(|| Expiries::read(cx)).transpose()?;
+    let row = |(conversation, short_id): (Conversation, String)| SessionRow {
+        short_id,
+        cost: costs.as_ref().and_then(|it| cost_of(&conversation, it)),
         agents: agents_of(cx, &conversation),
-        shape: fates
+        shape: expiries
             .as_ref()
-            .map(|fates| shape::conversation(cx, &conversation, fates)),
+            .map(|expiries| shape::conversation(cx, &conversation, expiries)),
         conversation,
     };
-    Ok(conversations.into_iter().map(row).collect())
+    Ok(conversations.into_iter().zip(short_ids).map(row).collect())
+}
+
+/// What sessions cost, by their refs.
+type Costs = HashMap<String, f64>;
+
+fn cost_of(conversation: &Conversation, costs: &Costs) -> Option<f64> {
+    let mut sides = conversation.sides();
+    sides.find_map(|side| costs.get(&side.reference.to_string()).copied())
+}
+
+fn dearest_first(mut all: Vec<Conversation>, costs: &Costs) -> Vec<Conversation> {
+    // The order among those of the same cost stays.
+    all.sort_by(|a, b| {
+        let cost = |it| cost_of(it, costs).unwrap_or(-1.0);
+        cost(b).total_cmp(&cost(a))
+    });
+    all
 }
 
 /// Returns the folders that were examined for stores.
@@ -205,7 +245,10 @@ pub(crate) fn warn_about(cx: &RequestContext, rest: Summaries) {
         cx.warn(error);
     }
     if failed > 10 {
-        let what = format!("{} more sessions could not be read", failed - 10);
+        let what = match failed - 10 {
+            1 => "1 more session could not be read".to_owned(),
+            more => format!("{more} more sessions could not be read"),
+        };
         cx.warn(Error::new(ErrorKind::Unavailable, what).advising(Advice::Check { session: None }));
     }
 }

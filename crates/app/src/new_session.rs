@@ -1,7 +1,7 @@
 //! Creates a session.
 //!
-//! It chooses the store for `--dialect`, and creates by a writer (the store's `native_store.rs`) or
-//! by a plan of the dialect, with `--id`, `--title`, `--project` and `--backend`.
+//! It chooses the store for `--dialect`, and creates by a writer (`store/native.rs` of the store)
+//! or by a plan of the dialect, with `--id`, `--title`, `--project` and `--backend`.
 
 use std::path::PathBuf;
 

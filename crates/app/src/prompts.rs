@@ -136,7 +136,10 @@ fn in_sessions(
 fn query(cx: &RequestContext, filter: &Filter<'_>, request: &PromptsRequest) -> Result<Query> {
     let quoted = |word: &str| format!("\"{}\"", word.replace('"', "\\\""));
     let words: Vec<String> = request.query.split_whitespace().map(quoted).collect();
-    let mut query = Query::parse(&format!("role:user {}", words.join(" ")), Some(cx.now))?;
+    let mut query = Query::parse(
+        &format!("role:user {}", words.join(" ")),
+        Some((cx.now, &cx.zone)),
+    )?;
     query.fields = vec![Field::Prompt];
     (query.order, query.counting, query.limit) = (Order::Newest, Counting::Quick, request.limit);
     (query.filters.since, query.filters.until) = (filter.since, filter.until);

@@ -340,13 +340,12 @@ fn left_over(cx: &RequestContext, name: &str) -> Result<Option<(SessionRef, Path
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         Err(_) => {}
     }
-    let Some(session_index) = SessionIndex::open(cx, Create::No)? else {
+    let Some(mut session_index) = SessionIndex::open(cx, Create::No)? else {
         return Ok(None);
     };
     let fits = |session: &SessionRef| session.to_string() == name || session.id == name;
     let mut deleted_sessions = session_index
-        .catalog()
-        .deleted_sessions()?
+        .deleted_sessions(cx)?
         .into_iter()
         .filter(|deleted_session| fits(&deleted_session.reference));
     match (deleted_sessions.next(), deleted_sessions.next()) {

@@ -244,6 +244,7 @@ impl RequestContext {
     /// Resolves a session, in a store that can be written.
     pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved<WritableStore>> {
         self.may_write()?;
+        self.refuse_number(session)?;
         let found = self.resolve(session)?;
         Ok(Resolved {
             store: self.writable(found.store)?,
@@ -258,11 +259,26 @@ impl RequestContext {
         session: &str,
     ) -> Result<Resolved<WritableStore>> {
         self.may_write()?;
+        self.refuse_number(session)?;
         let found = self.resolve_front(session)?;
         Ok(Resolved {
             store: self.writable(found.store)?,
             location: found.location,
         })
+    }
+
+    /// Fails for a number of the last list: what another list meanwhile shows there must not be
+    /// changed by mistake.
+    fn refuse_number(&self, session: &str) -> Result<()> {
+        match self.numbered(session, Side::Front) {
+            Some(Ok(found)) => Err(Error::new(
+                ErrorKind::Invalid,
+                format!("`{session}` is a number of the last list"),
+            )
+            .because("numbers are for reading and resuming")
+            .advising(format!("name the session: {}", found.reference()))),
+            _ => Ok(()),
+        }
     }
 
     /// Resolves a session to the front of its conversation, to show what would be written.
@@ -276,6 +292,9 @@ impl RequestContext {
     }
 
     fn resolve_side(&self, session: &str, otherwise: Side<'_>) -> Result<Resolved> {
+        if let Some(found) = self.numbered(session, otherwise) {
+            return found;
+        }
         let selector = Selector::parse(session)?;
         if selector == Selector::Last
             && let Some(found) = self.breadcrumb()
@@ -300,6 +319,20 @@ impl RequestContext {
             }
         }
         Ok(found)
+    }
+
+    /// Returns the session with that number in the last list of this terminal. A session whose
+    /// whole id is the number is meant rather.
+    fn numbered(&self, session: &str, otherwise: Side<'_>) -> Option<Result<Resolved>> {
+        let is_number = !session.is_empty()
+            && session.len() < 6
+            && session.bytes().all(|byte| byte.is_ascii_digit());
+        let listed = self.listed(session.parse().ok().filter(|_| is_number)?)?;
+        let (held, _) = self.stores.held();
+        if held.iter().any(|held| held.location.id == session) {
+            return None;
+        }
+        Some(self.resolve_side(&listed, otherwise))
     }
 
     /// Returns the session that this terminal was last used for in this folder.

@@ -14,6 +14,10 @@ use boswell_model::json::Json;
 use boswell_model::{Advice, Error, ErrorKind, Instant, RequestInput, Result};
 use boswell_store::store::{StoreId, Summary};
 
+mod conversations;
+
+pub use conversations::FoundConversation;
+
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::{LogsRead, SessionIndex};
 use crate::shape::{Maybe, Page, Schema, ToJson, shape};
@@ -113,6 +117,8 @@ impl ToJson for Range<usize> {
 pub struct Found {
     /// The hits in order.
     pub hits: Vec<HitShape>,
+    /// The hits of each conversation, as indexes; the conversation with the best hit first.
+    pub conversations: Vec<FoundConversation>,
     /// The end of the page.
     pub page: Page,
     /// Number of sessions with hits; a lower bound unless it is exact.
@@ -165,8 +171,9 @@ impl Found {
     fn cancelled(cx: &RequestContext) -> Found {
         let results = Results::default();
         Found {
-            page: page(cx, &results),
+            page: page(cx, &results, results.sessions),
             hits: Vec::new(),
+            conversations: Vec::new(),
             sessions: results.sessions,
             nearest: Vec::new(),
             unindexed: None,
@@ -198,7 +205,12 @@ fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
     };
     let results = index.search(&query, &scope.wanted(), &scope.sources, &effort)?;
     let sessions = scope.sessions(cx, &mut session_index, &results.hits)?;
-    let page = page(cx, &results);
+    let counted = Count {
+        number: results.sessions.number - scope.doubles(cx, &mut session_index, &results.found)?,
+        exact: results.sessions.exact,
+    };
+    let page = page(cx, &results, counted);
+    let conversations = scope.conversations(cx, &sessions, &results.hits);
     let hits = results.hits.into_iter();
     let hits = hits.map(|hit| scope.shape(cx, &sessions, hit)).collect();
     let read = if chosen {
@@ -210,8 +222,9 @@ fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
     session_index.note_rest(cx);
     Ok(Found {
         hits,
+        conversations,
         page,
-        sessions: results.sessions,
+        sessions: counted,
         nearest: results.nearest,
         unindexed: Some(Unindexed {
             session_index,
@@ -225,14 +238,18 @@ fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
 fn query(cx: &RequestContext, request: &SearchRequest) -> Result<Query> {
     let text = &request.query;
     let mut query = match request.form {
-        QueryForm::Words => Query::parse(text, Some(cx.now))?,
+        QueryForm::Words => Query::parse(text, Some((cx.now, &cx.zone)))?,
         QueryForm::Substring => Query::substring(text)?,
         QueryForm::Regex => Query::regex(text)?,
     };
     for word in &request.fields {
         query.fields.push(field(word.trim())?);
     }
-    let time = |text: &Option<String>| text.as_deref().map(|t| time::parse(t, cx.now)).transpose();
+    let time = |text: &Option<String>| {
+        text.as_deref()
+            .map(|t| time::parse(t, cx.now, &cx.zone))
+            .transpose()
+    };
     query.filters.since = time(&request.filter.since)?.or(query.filters.since);
     query.filters.until = time(&request.filter.until)?.or(query.filters.until);
     query.order = request.order;
@@ -257,12 +274,12 @@ fn field(word: &str) -> Result<Field> {
     })
 }
 
-fn page(cx: &RequestContext, results: &Results) -> Page {
+fn page(cx: &RequestContext, results: &Results, sessions: Count) -> Page {
     let exact = |count: Count| count.exact.then_some(count.number);
     Page {
         shown: results.hits.len(),
         total: exact(results.entries),
-        sessions: Maybe::Given(exact(results.sessions)),
+        sessions: Maybe::Given(exact(sessions)),
         cursor: results.cursor.clone(),
         complete: results.complete,
         scanned_bytes: Maybe::Given(results.scanned),

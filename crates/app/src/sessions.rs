@@ -1,5 +1,6 @@
 //! The sessions of all stores: catalog, order, filters, notes and expiry.
 
+pub(crate) mod counts;
 pub(crate) mod cursor;
 pub(crate) mod deleted;
 pub(crate) mod expiry;
@@ -9,3 +10,4 @@ pub(crate) mod linked_transcript;
 pub(crate) mod list;
 pub(crate) mod newest;
 pub(crate) mod notes_overlay;
+mod short_ids;

@@ -10,13 +10,14 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use boswell_dialect::{Depth, Subagent};
-use boswell_model::{Advice, Error, ErrorKind, Part, Result, Slot, View};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Part, Result, Slot, View};
+use boswell_store::store::Resolved;
 use boswell_store::{Session, Store};
 
-use crate::gaps::{require_known_format, warn_about_gaps};
+use crate::gaps::{remark_on_other_branches, require_known_format, warn_about_gaps};
 use crate::sessions::linked_transcript;
 use crate::shape::{EntryParts, EntryPlace};
-use crate::{App, AppResult, RequestContext};
+use crate::{App, AppResult, RequestContext, stats};
 
 /// A request for a transcript.
 #[derive(Debug, Clone, Default)]
@@ -39,11 +40,15 @@ pub struct ShowRequest {
     pub full_output: bool,
     /// Include the entries of subagents, below the calls that started them.
     pub subagents: bool,
+    /// Whether the sink gets a header first, for which the whole log is read.
+    pub header: bool,
 }
 
 /// The items of a transcript, in the order in which the sink receives them.
 #[derive(Debug)]
 pub enum ShownItem<'e> {
+    /// What the session is, before its entries.
+    Header(&'e TranscriptHeader),
     /// An entry.
     Entry {
         /// The entry. Its view is missing if the record changed while it was read.
@@ -60,6 +65,33 @@ pub enum ShownItem<'e> {
         /// Nesting depth of the call that started it.
         depth: usize,
     },
+}
+
+/// What a session is, in a few lines.
+#[derive(Debug, Clone)]
+pub struct TranscriptHeader {
+    /// DIALECT:ID.
+    pub session: String,
+    /// Title, summary or first prompt.
+    pub name: String,
+    /// The agent that wrote it.
+    pub agent: String,
+    /// The models that it used.
+    pub models: Vec<String>,
+    /// Its project folder.
+    pub project: Option<String>,
+    /// When it began.
+    pub created: Option<Instant>,
+    /// When it was last active.
+    pub last_active: Option<Instant>,
+    /// Prompts of the user.
+    pub turns: u64,
+    /// Tokens that the model read, without the cache.
+    pub input: Option<u64>,
+    /// Tokens that the model wrote.
+    pub output: Option<u64>,
+    /// What the session cost in dollars, without its subagents, if it is known.
+    pub cost: Option<f64>,
 }
 
 /// Receives a transcript item by item; returns false to stop.
@@ -86,7 +118,20 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
     } else {
         linked_transcript::followed(cx, found)?
     };
-    let session = found.store.read(&found.location, Depth::Heads)?;
+    // The records of a file are its own; a conversation may begin in the log of another session.
+    let session = if request.records {
+        found.store.read(&found.location, Depth::Heads)?
+    } else {
+        found
+            .store
+            .read_conversation(&found.location, Depth::Heads)?
+    };
+    if request.header && !of_file {
+        let header = header(cx, &found)?;
+        if !sink(ShownItem::Header(&header))? {
+            return Ok(());
+        }
+    }
     if !of_file || session.log().heads.is_empty() {
         require_known_format(&session)?;
     }
@@ -110,8 +155,32 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
         // Subagents that no shown call started.
         walk.started(|_| true, 0)?;
     }
+    if !of_file {
+        remark_on_other_branches(cx, &session, &branch);
+    }
     warn_about_gaps(cx, &session);
     Ok(())
+}
+
+fn header(cx: &RequestContext, found: &Resolved) -> Result<TranscriptHeader> {
+    let mut summary = found.store.summary(&found.location)?;
+    cx.add_notes(std::iter::once(&mut summary))?;
+    let meta = &summary.meta;
+    let usage = meta.usage.total();
+    let agent = found.store.dialect().facts().agent;
+    Ok(TranscriptHeader {
+        session: found.reference().to_string(),
+        name: summary.name(),
+        agent: meta.agent.clone().unwrap_or_else(|| agent.to_owned()),
+        models: meta.models.iter().map(ToString::to_string).collect(),
+        project: meta.project.clone().filter(|project| !project.is_empty()),
+        created: meta.created,
+        last_active: summary.last_active(),
+        turns: meta.turns,
+        input: usage.input,
+        output: usage.output,
+        cost: stats::cost_of(cx, &meta.models, &usage)?,
+    })
 }
 
 /// Walks through a session, and its subagents where they were started.
@@ -216,7 +285,9 @@ impl Walk<'_> {
         if !self.request.subagents || self.is_ended {
             return Ok(());
         }
-        let session = self.store.read(&subagent.location, Depth::Heads)?;
+        let session = self
+            .store
+            .read_conversation(&subagent.location, Depth::Heads)?;
         let branch = session.branch(session.tip()?)?;
         self.log(&session, (&branch, &branch), depth + 1)
     }

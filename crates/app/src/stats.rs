@@ -3,13 +3,14 @@
 //! One session is counted with its subagents; a file named by its path is counted even if no store
 //! lists it. Sums and `--by` are computed by `boswell-find` (`stats/aggregate.rs`).
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::Depth;
 pub use boswell_find::By;
-use boswell_find::{Catalog, CatalogRow, PRICES_AS_OF, Prices, Sum, Tally, WantedRows};
+use boswell_find::{Catalog, CatalogRow, Grouping, PRICES_AS_OF, Prices, Sum, Tally, WantedRows};
 use boswell_model::json::Json;
-use boswell_model::{Instant, Result};
+use boswell_model::{Instant, Result, Usage};
 use boswell_store::links::Conversation;
 use boswell_store::store::Resolved;
 
@@ -17,7 +18,7 @@ use crate::gaps::require_known_format;
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::{IsMeant, LogsRead, SessionIndex};
 use crate::sessions::notes_overlay::NotesOverlay;
-use crate::shape::{Map, TokensShape, shape};
+use crate::shape::{Map, Maybe, TokensShape, shape};
 use crate::{App, AppResult, Cancel, Config, RequestContext};
 
 /// A request for statistics.
@@ -27,6 +28,8 @@ pub struct StatsRequest {
     pub session: Option<String>,
     /// The grouping of the sums.
     pub by: By,
+    /// The grouping of the sums below each of those.
+    pub then: Option<By>,
     /// The sessions to count.
     pub filter: SessionFilter,
 }
@@ -36,6 +39,7 @@ impl Default for StatsRequest {
         StatsRequest {
             session: None,
             by: By::Total,
+            then: None,
             filter: SessionFilter::default(),
         }
     }
@@ -44,10 +48,16 @@ impl Default for StatsRequest {
 shape! {
     /// Totals over sessions.
     StatShape: "stat" {
-        /// grouping: `total`, `day`, `project`, `agent`, `model`
+        /// grouping: `total`, `day`, `week`, `month`, `project`, `agent`, `model`, `session`; days,
+        /// weeks and months are local
         by: &'static str,
-        /// day, project, agent or model; `null` for the total and for sessions without a project
+        /// day, project, agent, model or session; `null` for the total and for sessions without a
+        /// project
         key: Option<String>,
+        /// with two groupings: the second
+        then_by: Maybe<&'static str>,
+        /// with two groupings: the key of the second
+        then_key: Maybe<Option<String>>,
         /// conversations; a subagent counts as part of the session that started it
         sessions: u64,
         /// messages of user and model
@@ -79,9 +89,18 @@ shape! {
     }
 }
 
+/// Sums, and the sum over all of them.
+#[derive(Debug)]
+pub struct Statistics {
+    /// The sums in the order of their keys.
+    pub sums: Vec<StatShape>,
+    /// Everything that was counted: a session that is part of several sums counts once here.
+    pub total: StatShape,
+}
+
 impl App {
-    /// Counts messages, turns, tool calls, tokens and cost: one sum, or one per day, project, agent
-    /// or model. Days are in order, the others by the number of output tokens.
+    /// Counts messages, turns, tool calls, tokens and cost: one sum, or one per key. Days, weeks
+    /// and months are in order, the others by cost.
     ///
     /// A cancelled request returns the sums so far, marked as incomplete.
     ///
@@ -89,60 +108,139 @@ impl App {
     ///
     /// NotFound if there is no such session, Invalid for a time or for prices in the settings that
     /// are not valid.
-    pub fn stats(&self, request: &StatsRequest, cancel: &Cancel) -> AppResult<Vec<StatShape>> {
+    pub fn stats(&self, request: &StatsRequest, cancel: &Cancel) -> AppResult<Statistics> {
         self.answer_with(cancel.clone(), |cx| stats(cx, request))
     }
 }
 
-fn stats(cx: &RequestContext, request: &StatsRequest) -> Result<Vec<StatShape>> {
+fn stats(cx: &RequestContext, request: &StatsRequest) -> Result<Statistics> {
     let filter = Filter::new(cx, &request.filter)?;
     let prices = prices(&cx.config)?;
     let session = request.session.as_deref();
     let only = session.map(|session| cx.resolve(session)).transpose()?;
+    let grouping = Grouping {
+        by: request.by,
+        then: request.then,
+        zone: cx.zone.clone(),
+    };
     let mut session_index = SessionIndex::create(cx)?;
     if let Some(session) = &only
         && places_of(cx, &session_index, session).is_empty()
     {
-        return Ok(rows(
-            request.by,
-            &unlisted(cx, session, request.by)?,
-            &prices,
-        ));
+        let count = |by: &Grouping| unlisted(cx, session, by);
+        return statistics(&grouping, &prices, count);
     }
     session_index.read(cx, WantedRows::Whole, &|| !cx.cancel.is_cancelled())?;
-    let tally = session_index.tally(cx, request.by, &|session_index| match &only {
-        Some(session) => Ok(one(cx, session_index, session)),
-        None if filter.takes_everything() => Ok(Box::new(|_: &[usize]| true)),
-        None => narrowed(cx, session_index, &filter),
+    let answer = statistics(&grouping, &prices, |by| {
+        session_index.tally(cx, by, &|session_index| match &only {
+            Some(session) => Ok(one(cx, session_index, session)),
+            None if filter.takes_everything() => Ok(Box::new(|_: &[usize]| true)),
+            None => narrowed(cx, session_index, &filter),
+        })
     })?;
     session_index.keep_conversations(cx, LogsRead::now(cx));
     session_index.note_rest(cx);
-    Ok(rows(request.by, &tally, &prices))
+    Ok(answer)
 }
 
-fn rows(by: By, tally: &Tally, prices: &Prices) -> Vec<StatShape> {
-    let mut sums = tally.sums(prices);
-    if by == By::Total {
-        let none = || Sum {
-            partial: tally.is_partial(),
-            ..Sum::default()
+/// Returns what a session cost: as it was recorded, or computed if one model wrote all of it.
+pub(crate) fn cost_of(
+    cx: &RequestContext,
+    models: &[String],
+    usage: &Usage,
+) -> Result<Option<f64>> {
+    let prices = prices(&cx.config)?;
+    let model = models.first().filter(|_| models.len() == 1);
+    let price = model.and_then(|model| prices.of(model));
+    let computed = price.filter(|_| !usage.is_unknown());
+    let computed = computed.map(|price| price.cost(usage));
+    Ok(usage.cost.or(computed))
+}
+
+/// Returns what each session cost in dollars, by its ref, where that is known.
+pub(crate) fn costs(cx: &RequestContext) -> Result<HashMap<String, f64>> {
+    let mut session_index = SessionIndex::create(cx)?;
+    session_index.read(cx, WantedRows::Whole, &|| !cx.cancel.is_cancelled())?;
+    let tally = session_index.tally(cx, &By::Session.into(), &|_| {
+        Ok(Box::new(|_: &[usize]| true))
+    })?;
+    let sums = tally.sums(&prices(&cx.config)?).into_iter();
+    Ok(sums
+        .filter_map(|(session, sum)| Some((session, sum.usage.cost?)))
+        .collect())
+}
+
+fn statistics(
+    grouping: &Grouping,
+    prices: &Prices,
+    mut count: impl FnMut(&Grouping) -> Result<Tally>,
+) -> Result<Statistics> {
+    let total = total(&count(&By::Total.into())?, prices);
+    let sums = match grouping.by {
+        By::Total => vec![total.clone()],
+        _ => rows(grouping, &count(grouping)?, prices),
+    };
+    Ok(Statistics { sums, total })
+}
+
+fn total(tally: &Tally, prices: &Prices) -> StatShape {
+    let none = || Sum {
+        partial: tally.is_partial(),
+        ..Sum::default()
+    };
+    let total = tally.sums(prices).remove("").unwrap_or_else(none);
+    shape_of(&By::Total.into(), "", total, prices)
+}
+
+fn rows(grouping: &Grouping, tally: &Tally, prices: &Prices) -> Vec<StatShape> {
+    let sums = tally.sums(prices).into_iter();
+    let mut rows: Vec<StatShape> = sums
+        .map(|(key, sum)| shape_of(grouping, &key, sum, prices))
+        .collect();
+    // The keys of the first grouping are ordered by what all of their rows cost.
+    let mut whole: HashMap<Option<String>, (f64, u64)> = HashMap::new();
+    for row in &rows {
+        let (cost, output) = whole.entry(row.key.clone()).or_default();
+        *cost += row.cost_usd.unwrap_or(0.0);
+        *output += row.tokens.output.unwrap_or(0);
+    }
+    let heavier = |(a, b): ((f64, u64), (f64, u64))| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1));
+    let weight = |row: &StatShape| {
+        let (cost, output) = (row.cost_usd.unwrap_or(0.0), row.tokens.output.unwrap_or(0));
+        (cost, output)
+    };
+    let of_key = |row: &StatShape| whole.get(&row.key).copied().unwrap_or_default();
+    rows.sort_by(|a, b| {
+        let first = match is_time(grouping.by) {
+            true => Ordering::Equal,
+            false => heavier((of_key(a), of_key(b))),
         };
-        let total = sums.remove("").unwrap_or_else(none);
-        return vec![shape_of(By::Total, String::new(), total, prices)];
+        let second = || match grouping.then.is_some_and(is_time) {
+            true => Ordering::Equal,
+            false => heavier((weight(a), weight(b))),
+        };
+        first
+            .then_with(|| a.key.cmp(&b.key))
+            .then_with(second)
+            .then_with(|| then_key(a).cmp(then_key(b)))
+    });
+    rows
+}
+
+fn then_key(row: &StatShape) -> &str {
+    match &row.then_key {
+        Maybe::Given(Some(key)) => key,
+        _ => "",
     }
-    let mut rows: Vec<(String, Sum)> = sums.into_iter().collect();
-    if by != By::Day {
-        let weight = |sum: &Sum| (sum.usage.output.unwrap_or(0), sum.sessions);
-        rows.sort_by(|a, b| weight(&b.1).cmp(&weight(&a.1)).then_with(|| a.0.cmp(&b.0)));
-    }
-    let rows = rows.into_iter();
-    rows.map(|(key, sum)| shape_of(by, key, sum, prices))
-        .collect()
+}
+
+fn is_time(by: By) -> bool {
+    matches!(by, By::Day | By::Week | By::Month)
 }
 
 /// Returns the sums of a session that no store lists, such as a file given by its path, and of its
 /// subagents.
-fn unlisted(cx: &RequestContext, found: &Resolved, by: By) -> Result<Tally> {
+fn unlisted(cx: &RequestContext, found: &Resolved, by: &Grouping) -> Result<Tally> {
     let session = found.store.read(&found.location, Depth::Heads)?;
     require_known_format(&session)?;
     let subagents = found.store.subagents(&session)?;
@@ -150,7 +248,7 @@ fn unlisted(cx: &RequestContext, found: &Resolved, by: By) -> Result<Tally> {
     let locations = std::iter::once(found.location.clone()).chain(subagents);
     let locations: Vec<_> = locations.collect();
     let go_on = || !cx.cancel.is_cancelled();
-    Catalog::tally_unlisted(&found.store, &locations, by, &go_on)
+    Catalog::tally_unlisted(&found.store, &locations, by.clone(), &go_on)
 }
 
 /// Selects the conversation of a session, and its subagents.
@@ -248,19 +346,30 @@ fn word(by: By) -> &'static str {
     match by {
         By::Total => "total",
         By::Day => "day",
+        By::Week => "week",
+        By::Month => "month",
+        By::Session => "session",
         By::Project => "project",
         By::Agent => "agent",
         By::Model => "model",
     }
 }
 
-fn shape_of(by: By, key: String, sum: Sum, prices: &Prices) -> StatShape {
+fn shape_of(grouping: &Grouping, key: &str, sum: Sum, prices: &Prices) -> StatShape {
     // By model, only usage and sessions are known; for unreadable sessions nothing is.
-    let is_known = by != By::Model && !(sum.partial && sum.sessions == 0);
+    let is_known = !grouping.has(By::Model) && !(sum.partial && sum.sessions == 0);
     let known = |count: u64| is_known.then_some(count);
+    let (key, then_key) = key.split_once(Grouping::SEPARATOR).unwrap_or((key, ""));
+    let named = |key: &str| Some(key.to_owned()).filter(|key| !key.is_empty());
+    let (then_by, then_key) = match grouping.then {
+        Some(then) => (Maybe::Given(word(then)), Maybe::Given(named(then_key))),
+        None => (Maybe::Absent, Maybe::Absent),
+    };
     StatShape {
-        by: word(by),
-        key: Some(key).filter(|key| !key.is_empty()),
+        by: word(grouping.by),
+        key: named(key),
+        then_by,
+        then_key,
         sessions: sum.sessions,
         messages: known(sum.messages),
         turns: known(sum.turns),

@@ -7,7 +7,8 @@ use boswell_store::links::{Conversation, drift};
 use boswell_store::store::{Listing, StoreId};
 
 use crate::list::{LookedAt, looked_at, warn_about};
-use crate::sessions::expiry::{AHEAD, Fates};
+use crate::sessions::counts::SessionCounts;
+use crate::sessions::expiry::{AHEAD, Expiries};
 use crate::shape::{Map, Maybe, shape};
 use crate::{App, AppResult, RequestContext};
 
@@ -101,13 +102,17 @@ impl App {
 }
 
 fn stores(cx: &RequestContext) -> Result<StoreList> {
-    let fates = Fates::read(cx)?;
+    let expiries = Expiries::read(cx)?;
+    let counts = SessionCounts::of(cx)?;
     let mut stores = Vec::new();
     for (id, store) in cx.stores.iter() {
         match store.list() {
             Ok(listing) => {
-                let soon = fates.lost_soon(id, store, &listing.sessions, cx.now).len();
-                stores.push(store_shape(store, &listing, soon));
+                let soon = expiries
+                    .lost_soon(id, store, &listing.sessions, cx.now)
+                    .len();
+                let counted = counts.split(id, listing.sessions.len());
+                stores.push(store_shape(store, &listing, counted, soon));
                 for error in boswell_store::store::unlisted(&listing.unlisted, store) {
                     cx.fail(error);
                 }
@@ -120,9 +125,13 @@ fn stores(cx: &RequestContext) -> Result<StoreList> {
     Ok(StoreList { stores, absent })
 }
 
-fn store_shape(store: &Store, listing: &Listing, soon: usize) -> StoreShape {
+fn store_shape(
+    store: &Store,
+    listing: &Listing,
+    (shown, hidden): (usize, usize),
+    soon: usize,
+) -> StoreShape {
     let sessions = &listing.sessions;
-    let visible = sessions.iter().filter(|s| s.hidden.is_none()).count();
     let can = Capability::ALL.iter();
     let problems = listing.problems.iter();
     let problems = problems.map(|(key, problem)| StoreWarning {
@@ -139,8 +148,8 @@ fn store_shape(store: &Store, listing: &Listing, soon: usize) -> StoreShape {
         title: store.dialect().facts().title,
         root: store.root().display().to_string(),
         label: store.label().map(str::to_owned),
-        sessions: visible,
-        hidden: sessions.len() - visible,
+        sessions: shown,
+        hidden,
         bytes: sessions.iter().map(|s| s.size).sum(),
         can: can
             .map(|it| (it.word().to_owned(), store.support(*it).word()))
@@ -172,7 +181,8 @@ fn pairs(cx: &RequestContext) -> Result<Vec<PairsShape>> {
     Ok(pairs)
 }
 
-/// Returns the comparison of a store; `None` if no conversation of it has a transcript elsewhere.
+/// Returns the comparison of a store; `None` if no conversation of it has, or had, a transcript
+/// elsewhere.
 fn pairs_of(id: StoreId, store: &Store, conversations: &[Conversation]) -> Option<PairsShape> {
     let mut pairs = PairsShape {
         dialect: store.dialect().name(),

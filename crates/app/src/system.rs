@@ -86,6 +86,16 @@ pub fn new_file(path: &Path) -> Result<std::fs::File> {
     })
 }
 
+/// Replaces a derived file, and makes its folder if it is missing. A crash may lose it.
+pub(crate) fn put_derived(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let temporary = durable::temp_sibling(path, &std::process::id().to_string());
+    std::fs::write(&temporary, bytes)?;
+    std::fs::rename(&temporary, path)
+}
+
 /// Creates a new script that its owner can run.
 pub fn new_script(path: &Path, text: &str) -> Result<()> {
     use std::io::Write;

@@ -1,17 +1,17 @@
 //! Parses and formats times for users.
 
+pub use boswell_find::TimeZone;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 const DAY: i64 = 86_400_000;
 
 /// Parses `2026-01-31`, a full RFC 3339 time, or an age such as `30m`, `12h`, `7d`, `2w`; also
-/// `today` and `yesterday` (UTC).
-pub fn parse(text: &str, now: Instant) -> Result<Instant> {
-    let midnight = now.millis() - now.millis().rem_euclid(DAY);
+/// `today` and `yesterday`. Days, and times without an offset, are those of `zone`.
+pub fn parse(text: &str, now: Instant, zone: &TimeZone) -> Result<Instant> {
     match text {
         "now" => return Ok(now),
-        "today" => return Ok(Instant::from_millis(midnight)),
-        "yesterday" => return Ok(Instant::from_millis(midnight - DAY)),
+        "today" => return Ok(zone.midnight(now, 0)),
+        "yesterday" => return Ok(zone.midnight(now, -1)),
         _ => {}
     }
     let unit = match text.chars().last() {
@@ -31,9 +31,9 @@ pub fn parse(text: &str, now: Instant) -> Result<Instant> {
             now.millis().saturating_sub(count.saturating_mul(unit)),
         ));
     }
-    Instant::parse(text).ok_or_else(|| {
+    zone.parse(text).ok_or_else(|| {
         Error::new(ErrorKind::Invalid, format!("`{}` is not a valid time", text.escape_debug())).advising(
-            "write a date such as 2026-01-31, a time such as 2026-01-31T10:00:00Z, or an age such as 12h, 7d, 2w",
+            "write a date such as 2026-01-31, a time such as 2026-01-31T10:00, today, yesterday, or an age such as 12h, 7d, 2w",
         )
     })
 }
@@ -64,30 +64,16 @@ pub fn span(text: &str) -> Result<std::time::Duration> {
 }
 
 /// Formats how long ago a time is in one short word; as a date if it is older than a month.
-pub fn ago(then: Instant, now: Instant) -> String {
+pub fn ago(then: Instant, now: Instant, zone: &TimeZone) -> String {
     let seconds = (now.millis() - then.millis()) / 1000;
     match seconds {
-        i64::MIN..0 => date(then),
+        i64::MIN..0 => zone.day(then),
         0..60 => "now".to_owned(),
         60..3600 => format!("{}m ago", seconds / 60),
         3600..86_400 => format!("{}h ago", seconds / 3600),
         86_400..2_592_000 => format!("{}d ago", seconds / 86_400),
-        _ => date(then),
+        _ => zone.day(then),
     }
-}
-
-/// Formats the date, UTC.
-pub fn date(then: Instant) -> String {
-    then.to_rfc3339().chars().take(10).collect()
-}
-
-/// Formats date and minute, UTC.
-pub fn minute(then: Instant) -> String {
-    then.to_rfc3339()
-        .chars()
-        .take(16)
-        .map(|c| if c == 'T' { ' ' } else { c })
-        .collect()
 }
 
 #[cfg(test)]
@@ -97,14 +83,27 @@ mod tests {
     #[test]
     fn ages_dates_and_words_are_read() {
         let now = Instant::parse("2026-03-10T12:30:00Z").unwrap();
-        let read = |text| parse(text, now).unwrap().to_rfc3339();
+        let read = |text| parse(text, now, &TimeZone::utc()).unwrap().to_rfc3339();
         assert_eq!(read("7d"), "2026-03-03T12:30:00.000Z");
         assert_eq!(read("90m"), "2026-03-10T11:00:00.000Z");
         assert_eq!(read("yesterday"), "2026-03-09T00:00:00.000Z");
         assert_eq!(read("2026-01-31"), "2026-01-31T00:00:00.000Z");
         for bad in ["", "d", "soon", "-3d", "2026-02-30"] {
-            assert!(parse(bad, now).is_err(), "{bad}");
+            assert!(parse(bad, now, &TimeZone::utc()).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn days_are_those_of_the_zone() {
+        let now = Instant::parse("2026-03-10T17:30:00Z").unwrap();
+        // Eight hours east of UTC, where it is the eleventh already.
+        let zone = TimeZone::of_variable("CST-8");
+        let read = |text| parse(text, now, &zone).unwrap().to_rfc3339();
+        assert_eq!(read("today"), "2026-03-10T16:00:00.000Z");
+        assert_eq!(read("yesterday"), "2026-03-09T16:00:00.000Z");
+        assert_eq!(read("2026-03-11"), "2026-03-10T16:00:00.000Z");
+        assert_eq!(read("2026-03-11T01:30"), "2026-03-10T17:30:00.000Z");
+        assert_eq!(read("2026-03-10T17:30:00Z"), "2026-03-10T17:30:00.000Z");
     }
 
     #[test]
@@ -120,7 +119,7 @@ mod tests {
     #[test]
     fn ages_are_short() {
         let now = Instant::parse("2026-03-10T12:30:00Z").unwrap();
-        let show = |text| ago(Instant::parse(text).unwrap(), now);
+        let show = |text| ago(Instant::parse(text).unwrap(), now, &TimeZone::utc());
         assert_eq!(show("2026-03-10T12:29:30Z"), "now");
         assert_eq!(show("2026-03-10T10:00:00Z"), "2h ago");
         assert_eq!(show("2026-03-01T10:00:00Z"), "9d ago");

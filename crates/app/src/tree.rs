@@ -79,7 +79,9 @@ impl App {
 
 fn tree(cx: &RequestContext, request: &TreeRequest, sink: TreeSink<'_>) -> Result<()> {
     let found = cx.resolve(&request.session)?;
-    let session = found.store.read(&found.location, Depth::Facts)?;
+    let session = found
+        .store
+        .read_conversation(&found.location, Depth::Facts)?;
     require_conversation(&session)?;
     let drawing = Drawing {
         leaf: session.leaf()?,

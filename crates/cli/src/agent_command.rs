@@ -15,7 +15,7 @@ use crate::output::Output;
 pub(crate) fn run(app: &App, request: &ResumeRequest, print: bool) -> Result<ExitCode> {
     let plan = app.shown(app.requests.resume(request))?;
     if app.json || print {
-        let mut out = Output::paged(app);
+        let mut out = Output::plain(app);
         if out.json {
             out.object(&plan.shape().object())?;
         } else {

@@ -13,6 +13,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use boswell_app::time::TimeZone;
 use boswell_app::{Access, AppConfig, Config, Environment, Notice, SystemClock};
 use boswell_model::{Error, ErrorKind, Result};
 
@@ -30,6 +31,12 @@ pub(crate) struct App {
     pub(crate) json: bool,
     pub(crate) color: bool,
     pub(crate) quiet: bool,
+    /// The agent or dialect that was asked for.
+    pub(crate) agent: Option<String>,
+    /// Whether long answers may go through a pager.
+    pub(crate) pages: bool,
+    /// Whether a person reads the answer on a terminal.
+    pub(crate) terminal: bool,
     /// Columns of the terminal, or a fixed width for pipes.
     pub(crate) width: usize,
     home_origin: &'static str,
@@ -57,7 +64,12 @@ impl App {
             } else {
                 Access::ReadWrite
             },
-            side: global.side.clone(),
+            zone: if global.utc {
+                TimeZone::utc()
+            } else {
+                settings.zone(&env)
+            },
+            side: global.agent.clone(),
             settings,
             clock: Arc::new(SystemClock),
             exits_soon: true,
@@ -68,6 +80,9 @@ impl App {
             json: global.json,
             color,
             quiet: global.quiet,
+            agent: global.agent.clone(),
+            pages: !global.json && !global.no_pager,
+            terminal: terminal && !global.json,
             width,
             home_origin: if global.home.is_some() {
                 "option or BOSWELL_HOME"

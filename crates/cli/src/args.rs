@@ -33,29 +33,67 @@ pub(crate) struct Global {
     #[arg(
         long,
         global = true,
+        help_heading = "Global options",
         env = "BOSWELL_HOME",
         hide_env_values = true,
         value_name = "DIR"
     )]
     pub(crate) home: Option<std::path::PathBuf>,
     /// Use only this store, such as `claude=/home/me/.claude` (repeatable)
-    #[arg(long = "store", global = true, value_name = "DIALECT=PATH")]
+    #[arg(
+        long = "store",
+        global = true,
+        help_heading = "Global options",
+        value_name = "DIALECT=PATH"
+    )]
     pub(crate) stores: Vec<String>,
+    /// What hints call the program: a script that names stores
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        hide = true,
+        value_name = "NAME"
+    )]
+    pub(crate) called_as: Option<String>,
     /// Write nothing outside boswell's own folder
-    #[arg(long, global = true, env = "BOSWELL_READ_ONLY", hide_env_values = true, value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long, global = true, help_heading = "Global options", env = "BOSWELL_READ_ONLY", hide_env_values = true, value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) read_only: bool,
     /// Print JSON Lines on stdout
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Global options")]
     pub(crate) json: bool,
     /// When to color the output
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    #[arg(long, global = true, help_heading = "Global options", value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,
+    /// Show and read times in UTC instead of local time
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(crate) utc: bool,
+    /// Never start a pager; otherwise long answers on a terminal go through $PAGER or less
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(crate) no_pager: bool,
     /// Print fewer messages on stderr
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = "Global options")]
     pub(crate) quiet: bool,
-    /// For a conversation in two stores: use the store of this dialect
-    #[arg(long, global = true, value_name = "DIALECT")]
-    pub(crate) side: Option<String>,
+    /// Only sessions of this agent or dialect; for a conversation in two stores, its side there
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        value_name = "AGENT"
+    )]
+    pub(crate) agent: Option<String>,
+}
+
+impl Global {
+    /// Whether the place of boswell's folder is that of the variable.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "clap reads the variable and does not say where a value is from"
+    )]
+    pub(crate) fn home_is_of_environment(&self) -> bool {
+        let variable = std::env::var_os("BOSWELL_HOME").map(std::path::PathBuf::from);
+        variable.is_some() && variable == self.home
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -74,12 +112,16 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     Stores(command::stores::StoresArgs),
     Projects(command::projects::ProjectsArgs),
+    #[command(alias = "ls")]
     List(command::list::ListArgs),
+    #[command(alias = "cat")]
     Show(command::show::ShowArgs),
     Tree(command::tree::TreeArgs),
     Context(command::context::ContextArgs),
+    #[command(alias = "find")]
     Search(command::search::SearchArgs),
     Prompts(command::prompts::PromptsArgs),
+    #[command(alias = "usage")]
     Stats(command::stats::StatsArgs),
     Watch(command::watch::WatchArgs),
     Check(command::check::CheckArgs),
@@ -104,6 +146,7 @@ pub(crate) enum Command {
     Status(command::status::StatusArgs),
     Close(command::status::CloseArgs),
     Checkout(command::checkout::CheckoutArgs),
+    #[command(alias = "rm")]
     Delete(command::delete::DeleteArgs),
     Restore(command::delete::RestoreArgs),
     Archive(command::archive::ArchiveArgs),
@@ -112,6 +155,7 @@ pub(crate) enum Command {
     Ops(command::ops::OpsArgs),
     Undo(command::ops::UndoArgs),
     Index(command::index::IndexArgs),
+    #[command(alias = "mv")]
     Move(command::move_project::MoveArgs),
     Keep(command::keep::KeepArgs),
     Config(command::config::ConfigArgs),

@@ -1,7 +1,8 @@
-//! Asks before something that cannot be undone.
+//! The one rule for what deletes or rewrites something that exists: the plan is printed; `--apply`
+//! or a yes on the terminal carries it out.
 //!
-//! `delete --purge` and `secrets --scrub` print their plan and ask on a terminal; elsewhere they
-//! need `--apply` (exit code 2 without).
+//! Where there is no terminal to ask on, or the answer is JSON, the plan and a hint are all, and the
+//! exit code is 2.
 
 #![expect(
     clippy::print_stderr,
@@ -25,31 +26,57 @@ pub(crate) enum Agreed {
     No(ExitCode),
 }
 
-/// A plan that was shown, and that cannot be undone once it is carried out.
+/// A plan that was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Irreversible {
+pub(crate) enum Planned {
     /// Sessions are purged.
     Purge,
     /// Secrets are replaced.
     Scrub,
+    /// Sessions go into the vault.
+    Delete,
+    /// Sessions go into the vault, and stay readable.
+    Archive,
+    /// Copies are dropped from the vault.
+    DropCopies,
+    /// Files of sessions that no longer exist go into the vault, and locks are removed.
+    ClearLeftovers,
+    /// Files of agents are rewritten.
+    Rewrite,
+    /// Files of a project are restored.
+    RestoreFiles,
+    /// A memory page is removed.
+    RemovePage,
 }
 
-impl Irreversible {
+impl Planned {
     fn question(self) -> &'static str {
         match self {
-            Irreversible::Purge => "purge? no copy is kept, and this cannot be undone",
-            Irreversible::Scrub => "replace the secrets? this cannot be undone",
+            Planned::Purge => "purge? no copy is kept, and this cannot be undone",
+            Planned::Scrub => "replace the secrets? this cannot be undone",
+            Planned::Delete => "delete? the vault keeps a copy",
+            Planned::Archive => "archive?",
+            Planned::DropCopies => "drop these copies? this cannot be undone",
+            Planned::ClearLeftovers => "clear them away?",
+            Planned::Rewrite => "change these files? `undo` reverts it",
+            Planned::RestoreFiles => "restore these files?",
+            Planned::RemovePage => "remove the page? `undo` brings it back",
         }
     }
 }
 
+/// Whether there is a person to ask.
+pub(crate) fn can_ask(app: &App) -> bool {
+    !app.json && app.requests.environment().terminal.is_some()
+}
+
 /// Whether the plan that was shown is to be carried out: `--apply` says so, on a
 /// terminal the user is asked.
-pub(crate) fn ask(app: &App, apply: bool, plan: Irreversible) -> Result<Agreed> {
+pub(crate) fn ask(app: &App, apply: bool, plan: Planned) -> Result<Agreed> {
     if apply {
         return Ok(Agreed::Yes);
     }
-    if app.requests.environment().terminal.is_none() {
+    if !can_ask(app) {
         crate::error_report::say(NOT_APPLIED);
         return Ok(Agreed::No(ExitCode::from(2)));
     }

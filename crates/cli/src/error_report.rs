@@ -11,7 +11,7 @@ use boswell_model::{Error, ErrorKind};
 use crate::app::App;
 use crate::output::json_line;
 use crate::terminal::{cut, escape, one_line};
-use crate::words::phrase;
+use crate::words::{as_called, phrase};
 
 /// The exit code for an error of that kind.
 pub(crate) fn code(kind: ErrorKind) -> u8 {
@@ -67,17 +67,36 @@ pub(crate) fn warn(error: &Error) {
 
 /// Prints a message on stderr that is not part of the answer.
 pub(crate) fn say(text: &str) {
-    eprintln!("{}", escape(text));
+    eprintln!("{}", escape(&as_called(text)));
 }
 
 /// Prints what is wrong with the command line.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
+    if json && error.use_stderr() {
+        return report(&wrong_line(error), true);
+    }
     // Help and version are answers, not errors; clap knows which stream each belongs to.
     let code = if error.use_stderr() { 2 } else { 0 };
     if error.print().is_err() {
         return ExitCode::from(code);
     }
     ExitCode::from(code)
+}
+
+/// The error of a line that could not be parsed: its first line, and its tips as advice.
+fn wrong_line(error: &clap::Error) -> Error {
+    let text = error.render().to_string();
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.next().unwrap_or_default();
+    let what = first.strip_prefix("error: ").unwrap_or(first);
+    let tips: Vec<&str> = lines
+        .filter_map(|line| line.strip_prefix("tip: "))
+        .collect();
+    let error = Error::new(ErrorKind::Invalid, what.to_owned());
+    match tips.is_empty() {
+        true => error.advising("see the options with `--help`"),
+        false => error.advising(tips.join("; ")),
+    }
 }
 
 /// Runs the program. A panic is our bug: it is reported with a hint, and open resources are

@@ -7,11 +7,13 @@ mod args;
 mod command;
 mod confirm;
 mod error_report;
+mod help;
 mod output;
 mod pager;
 mod parse;
 mod plan_lines;
 mod progress;
+mod signals;
 mod terminal;
 mod words;
 
@@ -25,6 +27,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(code) => return code,
     };
+    words::remember(&args.global);
+    signals::survive_file_size_limit();
     error_report::guard(|| match command::run(&args) {
         Ok(code) => code,
         Err(error) => error_report::report(&error, args.global.json),

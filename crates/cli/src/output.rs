@@ -3,11 +3,13 @@
 //! A closed pipe is not an error; a file named with `-o` must not exist.
 
 use std::io::{self, Write};
+use std::process::Command;
 
 use boswell_app::text::harmless;
 pub(crate) use boswell_app::text::json_line;
+use boswell_app::time::{self, TimeZone};
 use boswell_model::json::{Json, is_printable};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::app::App;
 use crate::pager::Pager;
@@ -17,24 +19,46 @@ use crate::terminal::Style;
 pub(crate) struct Output {
     // Dropped before the pager, which waits for its input to end.
     writer: Box<dyn Write>,
-    _pager: Pager,
+    pager: Pager,
     pub(crate) json: bool,
     color: bool,
     gone: bool,
     line: Vec<u8>,
+    zone: TimeZone,
 }
 
 impl Output {
-    /// An answer that a person may page through.
+    /// An answer that a person may page through: only of commands that read and come to an end.
     pub(crate) fn paged(app: &App) -> Output {
-        let mut pager = Pager::start(!app.json);
+        Output::through(
+            app,
+            if app.pages {
+                Pager::start()
+            } else {
+                Pager::none()
+            },
+        )
+    }
+
+    /// An answer that is printed as it comes: of commands that write, ask or never end.
+    pub(crate) fn plain(app: &App) -> Output {
+        Output::through(app, Pager::none())
+    }
+
+    /// An answer that a program shows; `None` if there is no such program.
+    pub(crate) fn to_program(app: &App, command: &mut Command) -> Option<Output> {
+        Some(Output::through(app, Pager::through(command)?))
+    }
+
+    fn through(app: &App, mut pager: Pager) -> Output {
         Output {
             writer: pager.writer(),
-            _pager: pager,
+            pager,
             json: app.json,
             color: app.color,
             gone: false,
             line: Vec::new(),
+            zone: app.requests.zone().clone(),
         }
     }
 
@@ -43,17 +67,18 @@ impl Output {
         let file = crate::app::new_file(path)?;
         Ok(Output {
             writer: Box::new(io::BufWriter::new(file)),
-            _pager: Pager::start(false),
+            pager: Pager::none(),
             json: app.json,
             color: false,
             gone: false,
             line: Vec::new(),
+            zone: app.requests.zone().clone(),
         })
     }
 
     /// Whether the reader closed the pipe, so that further output is useless.
     pub(crate) fn gone(&self) -> bool {
-        self.gone
+        self.gone || self.pager.is_interrupted()
     }
 
     /// One JSON line.
@@ -83,6 +108,16 @@ impl Output {
         self.bytes(b"\n")
     }
 
+    /// Day and minute of a moment, local unless UTC is wanted.
+    pub(crate) fn minute(&self, at: Instant) -> String {
+        self.zone.minute(at)
+    }
+
+    /// How long ago a moment was.
+    pub(crate) fn ago(&self, then: Instant, now: Instant) -> String {
+        time::ago(then, now, &self.zone)
+    }
+
     /// Text in a style, where colour is wanted.
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {
         style.paint(text, self.color)
@@ -90,7 +125,7 @@ impl Output {
 
     /// Bytes as they are.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.gone {
+        if self.gone() {
             return Ok(());
         }
         let result = self.writer.write_all(bytes);

@@ -48,15 +48,11 @@ pub(crate) fn store_change(out: &mut Output, change: StoreChange) -> Result<()> 
     }
 }
 
-/// Prints how to continue after a plan was shown or carried out.
-pub(crate) fn say_next(apply: bool, changes: &StoreChanges) {
-    if changes.changed == 0 {
-        return;
+/// Prints how to undo a plan that was carried out.
+pub(crate) fn say_next(changes: &StoreChanges) {
+    if changes.changed > 0 {
+        crate::error_report::say(&way_back(&changes.operations));
     }
-    crate::error_report::say(&match apply {
-        true => way_back(&changes.operations),
-        false => NOT_APPLIED.to_owned(),
-    });
 }
 
 /// The hint after a command that says how to undo it: bare `undo` is the

@@ -45,11 +45,17 @@ pub struct DialectFacts {
     pub log_is_session: bool,
     /// Whether the agent records which session was used in a terminal.
     pub keeps_breadcrumbs: bool,
+    /// Whether a running agent rewrites its log from memory, and so drops lines that others added.
+    pub rewrites_logs: bool,
     /// Whether the client writes a file for every open session; moving the project is refused while
     /// there is one.
     pub lists_open_sessions: bool,
     /// Whether the agent's SDK forks sessions in another way than the agent.
     pub has_sdk_forks: bool,
+    /// Whether a fork can copy all branches and side files instead of one branch.
+    pub forks_all_branches: bool,
+    /// Whether a fork can belong to another project folder than its parent.
+    pub forks_to_other_projects: bool,
     /// Where large values of records are stored.
     pub blobs: BlobPolicy,
     /// How a fork refers to its parent session.
@@ -142,8 +148,11 @@ impl DialectFacts {
             creates_by_plan: false,
             answer_sets_model: false,
             has_own_records: false,
+            forks_all_branches: false,
+            forks_to_other_projects: false,
             log_is_session: false,
             keeps_breadcrumbs: false,
+            rewrites_logs: false,
             lists_open_sessions: false,
             has_sdk_forks: false,
             blobs: BlobPolicy::Inline,

@@ -2,6 +2,7 @@
 
 mod append;
 mod fold_log;
+mod inherit_history;
 mod plan_edits;
 mod refine;
 mod repairer;
@@ -11,6 +12,7 @@ mod side_files;
 
 pub use append::Append;
 pub use fold_log::FoldLog;
+pub use inherit_history::{HistoryBase, InheritHistory};
 pub use plan_edits::PlanEdits;
 pub use refine::{ContextCoverage, ProviderMessage, Refine, tool_paths};
 pub use repairer::Repairer;
@@ -38,6 +40,8 @@ pub struct Powers<'d> {
     pub repair: Option<&'d dyn Repairer>,
     /// Knows the files that belong to a session besides its log.
     pub side_files: Option<&'d dyn SideFiles>,
+    /// Knows logs that continue another log without a copy of its lines.
+    pub inherit_history: Option<&'d dyn InheritHistory>,
     /// Can start the agent, and knows what it does on its own.
     pub runtime: Option<&'d dyn Runtime>,
     /// Better or faster answers than the generic reader's. Never absent, because every default is
@@ -54,6 +58,7 @@ impl Default for Powers<'_> {
             shared_files: None,
             repair: None,
             side_files: None,
+            inherit_history: None,
             runtime: None,
             refine: &refine::General,
         }

@@ -128,6 +128,37 @@ impl<'d> Reader<'d> {
         self.splitter = splitter;
     }
 
+    /// Reads the next line of a log that this one continues, before the first line of its own. Its
+    /// records are at `shift` plus their position there. Metadata describes this log alone, because
+    /// the other one is a session of its own. Returns how many parts of the line are not records.
+    pub fn inherit(&mut self, base: &str, shift: u64, line: Line<'_>) -> usize {
+        let (first, gaps) = (self.log.heads.len(), self.log.gaps.len());
+        let dialect = self.dialect;
+        let depth = self.depth;
+        self.depth = if depth.has_pairs() {
+            Depth::Calls
+        } else {
+            Depth::Heads
+        };
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
+            self.piece(piece)
+        });
+        (self.splitter, self.depth) = (splitter, depth);
+        let Log { heads, names, .. } = &mut self.log;
+        for head in heads.iter_mut().skip(first) {
+            let place = match head.nth {
+                0 => format!("{base}#{}", head.line),
+                nth => format!("{base}#{}.{}", head.line, nth + 1),
+            };
+            (head.at, head.line, head.id) = (head.at + shift, 0, names.intern(&place));
+        }
+        self.log.inherited = self.log.heads.len();
+        let damaged = self.log.gaps.len() - gaps;
+        self.log.gaps.truncate(gaps);
+        damaged
+    }
+
     /// Reads a whole document.
     pub fn document(&mut self, bytes: &[u8]) {
         self.log.lines = memchr::memchr_iter(b'\n', bytes).count() as u64 + 1;
@@ -152,6 +183,8 @@ impl<'d> Reader<'d> {
         {
             last.flags.set(Flags::UNENDED);
         }
+        let meta = self.depth.has_facts().then_some(&mut self.meta);
+        self.dialect.settle(&mut self.log, meta);
         let tree = Tree::build(self.dialect.link(&self.log));
         let pairs = self.depth.has_pairs().then_some(self.pairs);
         ReadSession {

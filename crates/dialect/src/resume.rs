@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::by_name;
 
-    fn told(
+    fn environment_of(
         dialect: &str,
         vars: &[(&str, &str)],
         root: &str,
@@ -125,9 +125,11 @@ mod tests {
             ..Environment::default()
         };
         let dialect = by_name(dialect).unwrap();
-        let told = store_environment(dialect, &env, (Path::new(root), Some(key)), &|a, b| a == b);
+        let variables =
+            store_environment(dialect, &env, (Path::new(root), Some(key)), &|a, b| a == b);
         let shown = |value: Option<PathBuf>| value.map(|path| path.display().to_string());
-        told.into_iter()
+        variables
+            .into_iter()
             .map(|(name, value)| (name.to_owned(), shown(value)))
             .collect()
     }
@@ -140,27 +142,30 @@ mod tests {
 
     #[test]
     fn the_usual_place_needs_nothing() {
-        assert_eq!(told("claude", &[], "/home/u/.claude", LOG), []);
-        assert_eq!(told("codex", &[], "/home/u/.codex", "sessions/a.jsonl"), []);
+        assert_eq!(environment_of("claude", &[], "/home/u/.claude", LOG), []);
         assert_eq!(
-            told("pi", &[], "/home/u/.pi/agent", "sessions/--p--/a.jsonl"),
+            environment_of("codex", &[], "/home/u/.codex", "sessions/a.jsonl"),
             []
         );
         assert_eq!(
-            told("omp", &[], "/home/u/.omp/agent", "sessions/-p/a.jsonl"),
+            environment_of("pi", &[], "/home/u/.pi/agent", "sessions/--p--/a.jsonl"),
             []
         );
         assert_eq!(
-            told("xcsh", &[], "/home/u/.xcsh/agent", "sessions/-p/a.jsonl"),
+            environment_of("omp", &[], "/home/u/.omp/agent", "sessions/-p/a.jsonl"),
             []
         );
         assert_eq!(
-            told("clinvoker", &[], "/home/u/.clinvk", "sessions/a.json"),
+            environment_of("xcsh", &[], "/home/u/.xcsh/agent", "sessions/-p/a.jsonl"),
+            []
+        );
+        assert_eq!(
+            environment_of("clinvoker", &[], "/home/u/.clinvk", "sessions/a.json"),
             []
         );
         let work = [("CLAUDE_CONFIG_DIR", "/home/u/.claude-work")];
         assert_eq!(
-            told("claude", &work, "/home/u/.claude-work", LOG),
+            environment_of("claude", &work, "/home/u/.claude-work", LOG),
             [],
             "it is set already"
         );
@@ -169,40 +174,40 @@ mod tests {
     #[test]
     fn another_place_is_named_by_the_variable_of_its_agent() {
         assert_eq!(
-            told("claude", &[], "/w", LOG),
+            environment_of("claude", &[], "/w", LOG),
             set("CLAUDE_CONFIG_DIR", "/w")
         );
         assert_eq!(
-            told("claude", &[], "w", LOG),
+            environment_of("claude", &[], "w", LOG),
             set("CLAUDE_CONFIG_DIR", "/srv/w"),
             "the agent starts elsewhere"
         );
         assert_eq!(
-            told("claude", &[], "/w/projects", "-p/0b7e.jsonl"),
+            environment_of("claude", &[], "/w/projects", "-p/0b7e.jsonl"),
             set("CLAUDE_CONFIG_DIR", "/w")
         );
         assert_eq!(
-            told("claude", &[], "/w/projects/-p", "0b7e.jsonl"),
+            environment_of("claude", &[], "/w/projects/-p", "0b7e.jsonl"),
             set("CLAUDE_CONFIG_DIR", "/w")
         );
         assert_eq!(
-            told("codex", &[], "/w", "sessions/a.jsonl"),
+            environment_of("codex", &[], "/w", "sessions/a.jsonl"),
             set("CODEX_HOME", "/w")
         );
         assert_eq!(
-            told("pi", &[], "/w", "sessions/--p--/a.jsonl"),
+            environment_of("pi", &[], "/w", "sessions/--p--/a.jsonl"),
             set("PI_CODING_AGENT_DIR", "/w")
         );
         assert_eq!(
-            told("pi", &[], "/w/sessions", "--p--/a.jsonl"),
+            environment_of("pi", &[], "/w/sessions", "--p--/a.jsonl"),
             set("PI_CODING_AGENT_DIR", "/w")
         );
         assert_eq!(
-            told("pi", &[], "/logs", "--p--/a.jsonl"),
+            environment_of("pi", &[], "/logs", "--p--/a.jsonl"),
             set("PI_CODING_AGENT_SESSION_DIR", "/logs")
         );
         assert_eq!(
-            told("xcsh", &[], "/w", "sessions/-p/a.jsonl"),
+            environment_of("xcsh", &[], "/w", "sessions/-p/a.jsonl"),
             set("PI_CODING_AGENT_DIR", "/w")
         );
         let both = [
@@ -211,20 +216,20 @@ mod tests {
         ]
         .concat();
         assert_eq!(
-            told("omp", &[], "/w", "sessions/-p/a.jsonl"),
+            environment_of("omp", &[], "/w", "sessions/-p/a.jsonl"),
             both,
             "old and new versions obey different ones"
         );
         assert_eq!(
-            told("myagents", &[], "/w", "sessions/a.jsonl"),
+            environment_of("myagents", &[], "/w", "sessions/a.jsonl"),
             set("MYAGENTS_DATA_DIR", "/w")
         );
         assert_eq!(
-            told("clinvoker", &[], "/w/.clinvk", "sessions/a.json"),
+            environment_of("clinvoker", &[], "/w/.clinvk", "sessions/a.json"),
             set("HOME", "/w")
         );
         assert_eq!(
-            told("clinvoker", &[], "/w/copy", "sessions/a.json"),
+            environment_of("clinvoker", &[], "/w/copy", "sessions/a.json"),
             [],
             "no variable leads there"
         );
@@ -234,11 +239,11 @@ mod tests {
     fn the_usual_place_is_named_by_unsetting_a_variable_that_names_another() {
         let work = [("CLAUDE_CONFIG_DIR", "/home/u/.claude-work")];
         assert_eq!(
-            told("claude", &work, "/home/u/.claude", LOG),
+            environment_of("claude", &work, "/home/u/.claude", LOG),
             [("CLAUDE_CONFIG_DIR".to_owned(), None)]
         );
         assert_eq!(
-            told("claude", &work, "/third", LOG),
+            environment_of("claude", &work, "/third", LOG),
             set("CLAUDE_CONFIG_DIR", "/third")
         );
     }

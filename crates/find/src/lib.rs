@@ -25,6 +25,7 @@ mod secrets;
 mod source;
 mod stats;
 mod store_sources;
+mod time_zone;
 mod tokenizer;
 mod varint;
 
@@ -40,9 +41,12 @@ pub use catalog::{
 pub use extract::{Field, extract};
 pub use index::{Backlog, Index, Progress, Size};
 pub use prompt_history::{PromptHistory, Remembered, has_history, remember, remember_all};
-pub use query::{Count, Counting, Effort, Filters, Hit, Order, Query, Results, Suggestions};
+pub use query::{
+    Count, Counting, Effort, Filters, Hit, Order, Query, Results, Suggestions, edit_distance,
+};
 pub use scrub::{Removal, is_removed, is_text, removals, replaced};
 pub use secrets::{Secret, SecretCount, Secrets};
 pub use source::{About, Form, Source, SourceReader};
-pub use stats::{By, PRICES_AS_OF, Price, Prices, Sum, Tally};
+pub use stats::{By, Grouping, PRICES_AS_OF, Price, Prices, Sum, Tally};
 pub use store_sources::{MemorySource, Origin, StoreSources};
+pub use time_zone::TimeZone;

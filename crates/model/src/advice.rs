@@ -305,6 +305,8 @@ pub enum RequestInput {
     SessionId,
     /// Which agent's way of forking is used.
     ForkStyle,
+    /// Whether a fork copies all branches.
+    ForkScope,
     /// The summary of the branch that is left.
     BranchSummary,
     /// The place in a list from which the next page starts.

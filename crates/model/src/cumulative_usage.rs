@@ -83,6 +83,13 @@ impl CumulativeUsage {
         copied
     }
 
+    /// Records that `usage` was counted otherwise, and the total after it if it is known.
+    pub fn counted(&mut self, usage: Usage, total: Option<Usage>) {
+        let mut sum = self.last.unwrap_or_default();
+        sum.add(&usage);
+        self.last = Some(total.unwrap_or(sum));
+    }
+
     /// Returns what `total` adds to the previous total; `None` if nothing. `newest` is the agent's
     /// own figure for the last message, used where there is no previous total to subtract.
     pub fn adds(&mut self, total: Usage, newest: Option<Usage>) -> Option<Usage> {
@@ -93,7 +100,7 @@ impl CumulativeUsage {
             }),
             // A session that did not start at zero inherited its total: the part before was counted
             // in the parent.
-            None if self.forked || self.born.is_none() => newest.or(Some(total)),
+            None if self.forked => newest.or(Some(total)),
             None => Some(total),
         };
         self.last = Some(total);
@@ -141,12 +148,13 @@ mod tests {
             running.adds(output(900), Some(output(7)))
         };
         assert_eq!(first(true, at(0)), Some(output(7)));
-        assert_eq!(first(false, None), Some(output(7)));
-        assert_eq!(
-            first(false, at(0)),
-            Some(output(900)),
-            "lines before it were lost"
-        );
+        for born in [at(0), None] {
+            assert_eq!(
+                first(false, born),
+                Some(output(900)),
+                "lines before it were lost, the header perhaps among them"
+            );
+        }
     }
 
     #[test]

@@ -160,6 +160,11 @@ impl Flags {
         self.0 |= other.0;
     }
 
+    /// Clears the bits of `other`.
+    pub fn clear(&mut self, other: Flags) {
+        self.0 &= !other.0;
+    }
+
     /// Sets the bits of `other` if `on` is true.
     pub fn set_if(&mut self, on: bool, other: Flags) {
         if on {

@@ -123,14 +123,21 @@ impl Error {
         let kind = match source.kind() {
             Io::NotFound => ErrorKind::NotFound,
             Io::PermissionDenied | Io::ReadOnlyFilesystem => ErrorKind::Denied,
-            Io::StorageFull | Io::QuotaExceeded => ErrorKind::NoSpace,
+            Io::StorageFull | Io::QuotaExceeded | Io::FileTooLarge => ErrorKind::NoSpace,
             Io::WouldBlock | Io::ResourceBusy => ErrorKind::Busy,
             Io::InvalidInput | Io::InvalidFilename | Io::NotADirectory | Io::IsADirectory => {
                 ErrorKind::Invalid
             }
             _ => ErrorKind::Unavailable,
         };
-        Error::new(kind, format!("cannot {doing} `{path}`")).caused_by(source)
+        let error = Error::new(kind, format!("cannot {doing} `{path}`"));
+        match source.kind() {
+            Io::FileTooLarge => {
+                error.because("the limit of file sizes of this process (`ulimit -f`) is reached")
+            }
+            _ => error,
+        }
+        .caused_by(source)
     }
 
     /// Returns the class of the error.

@@ -15,6 +15,9 @@ pub struct Log {
     pub heads: Vec<Head>,
     /// The interned ids and type words of the heads.
     pub names: Interner,
+    /// How many of the heads, the first ones, are records of other logs that this one continues.
+    /// They have no line number here, and an id that names their log and line.
+    pub inherited: usize,
     /// Gaps other than line ends and white space: damage, or an append in progress.
     pub gaps: Vec<Span>,
     /// Number of lines of the file.

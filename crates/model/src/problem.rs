@@ -68,6 +68,8 @@ pub enum ProblemKind {
     RefusedBlock,
     /// A title is stored at a place where its agent no longer reads it.
     LostTitle,
+    /// The log that contains the beginning of the conversation is missing or was shortened.
+    MissingHistory,
     /// Parallel tool calls, which some readers follow only in part. Not damage: the agent writes
     /// its file this way.
     ParallelCalls,
@@ -107,6 +109,7 @@ impl ProblemKind {
             ProblemKind::LostSoon => "lost_soon",
             ProblemKind::RefusedBlock => "refused_block",
             ProblemKind::LostTitle => "lost_title",
+            ProblemKind::MissingHistory => "missing_history",
             ProblemKind::ParallelCalls => "parallel_calls",
         }
     }

@@ -72,12 +72,12 @@ impl WritableStore {
         origin: Json,
         limits: ImportLimits,
     ) -> Result<SessionWriter> {
-        let (id, log) = self.told(source, &new, origin, limits)?;
+        let (id, log) = self.converted_log(source, &new, origin, limits)?;
         self.create_log(&id, log, new.visible)
     }
 
     /// The log that a session becomes, under a new id.
-    fn told(
+    fn converted_log(
         &self,
         source: &Session,
         new: &NewSession,
@@ -100,9 +100,9 @@ impl WritableStore {
             out: std::mem::take(&mut log.bytes),
             ids: HashMap::new(),
             firsts: HashMap::new(),
-            heard: message::Heard {
+            earlier: message::EarlierFacts {
                 model: source.meta().models.first().cloned(),
-                ..message::Heard::default()
+                ..message::EarlierFacts::default()
             },
         };
         importing.custom(
@@ -113,9 +113,9 @@ impl WritableStore {
         let leaf = if source.dialect().facts().has_own_records && importing.all_have_ids()? {
             importing.copy()?
         } else {
-            importing.tell()?
+            importing.convert()?
         };
-        if let Some(leaf) = leaf.filter(|leaf| importing.stands() != Some(leaf.as_str().into())) {
+        if let Some(leaf) = leaf.filter(|leaf| importing.leaf() != Some(leaf.as_str().into())) {
             importing.custom("boswell.leaf", None, Some(&leaf))?;
         }
         log.bytes = importing.out;
@@ -135,7 +135,7 @@ struct Importing<'s> {
     /// Id of the first entry that each original became.
     firsts: HashMap<Slot, String>,
     /// Facts of earlier messages that later ones need.
-    heard: message::Heard,
+    earlier: message::EarlierFacts,
 }
 
 impl Importing<'_> {
@@ -178,8 +178,8 @@ impl Importing<'_> {
     }
 
     /// Converts every entry: first the current branch, then the others.
-    fn tell(&mut self) -> Result<Option<String>> {
-        let leaf = self.tell_branch()?;
+    fn convert(&mut self) -> Result<Option<String>> {
+        let leaf = self.convert_branch()?;
         for slot in self.source.log().slots() {
             if self.ids.contains_key(&slot) || Some(slot) == self.source.header() {
                 continue;
@@ -189,7 +189,7 @@ impl Importing<'_> {
             })
             .take(self.limits.records)
             .find_map(|it| self.ids.get(&it).cloned());
-            let bodies = convert::tell(self.source, slot, &mut self.heard)?;
+            let bodies = convert::record(self.source, slot, &mut self.earlier)?;
             self.add(&[slot], bodies, above)?;
         }
         for gap in &self.source.log().gaps {
@@ -272,7 +272,7 @@ impl Importing<'_> {
     }
 
     /// Returns the entry that every reader takes for the leaf: the last.
-    fn stands(&self) -> Option<Cow<'_, str>> {
+    fn leaf(&self) -> Option<Cow<'_, str>> {
         let last = self
             .out
             .trim_ascii_end()

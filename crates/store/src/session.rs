@@ -5,7 +5,9 @@ pub(crate) mod cache;
 mod context;
 pub(crate) mod context_reader;
 mod entries;
+mod feed;
 pub(crate) mod follow;
+mod inherited;
 mod messages;
 mod records;
 pub(crate) mod switch;
@@ -27,15 +29,15 @@ use context_reader::EnoughRead;
 use blob_refs::BlobRefs;
 pub(crate) use blob_refs::LookFor;
 pub use entries::Entries;
+use feed::feed;
+use inherited::Inherited;
+pub use inherited::{MissingHistory, WhyMissing};
 use records::Records;
 
 pub use crate::agents::breadcrumb::{Breadcrumbs, TerminalId};
 pub use cache::SessionCache;
 pub use follow::{NewEntry, News};
 pub use switch::{Cursor, Switched};
-
-/// A larger document is not read into memory.
-const LARGEST_DOCUMENT: u64 = 1 << 30;
 
 /// A snapshot of one session: its heads in memory, the bytes of any record on demand.
 ///
@@ -62,6 +64,8 @@ pub struct Session {
     path: Option<String>,
     read: ReadSession,
     object: Records,
+    /// What is missing of the history that it inherits.
+    missing: Option<MissingHistory>,
     /// Device and inode of the file that was read, if there is one.
     file: Option<(u64, u64)>,
     /// The position that reading reached.
@@ -72,6 +76,17 @@ pub struct Session {
     naming: Option<BlobRefs>,
     /// Space for the records of one message.
     scratch: Scratch,
+}
+
+/// How the history that a session inherits is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum History {
+    /// Not at all.
+    Own,
+    /// It is only looked for.
+    Followed,
+    /// With its records.
+    Read,
 }
 
 /// Reusable buffers for scanning records.
@@ -109,7 +124,9 @@ impl Session {
         location: &SessionLocation,
         depth: Depth,
     ) -> Result<Session> {
-        Session::read_looking(dialect, backend, location, depth, LookFor::Nothing)
+        let object = location.key.as_ref().map(|key| backend.open(key));
+        let how = (depth, LookFor::Nothing, History::Own);
+        Session::from_object(dialect, backend, object.transpose()?, location, how)
     }
 
     /// As [`Session::read`], and also records which lines reference blobs (`look_for`).
@@ -124,7 +141,21 @@ impl Session {
             Some(key) => Some(backend.open(key)?),
             None => None,
         };
-        Session::from_object(dialect, backend, object, location, depth, look_for)
+        let how = (depth, look_for, History::Followed);
+        Session::from_object(dialect, backend, object, location, how)
+    }
+
+    /// As [`Session::read`], with the history that the session inherits from other logs. Its bytes
+    /// and its metadata are still those of its own log.
+    pub(crate) fn read_conversation(
+        dialect: &'static dyn Dialect,
+        backend: &dyn Backend,
+        location: &SessionLocation,
+        depth: Depth,
+    ) -> Result<Session> {
+        let object = location.key.as_ref().map(|key| backend.open(key));
+        let how = (depth, LookFor::Nothing, History::Read);
+        Session::from_object(dialect, backend, object.transpose()?, location, how)
     }
 
     /// Reads a session from an open object.
@@ -140,8 +171,7 @@ impl Session {
             backend,
             Some(object),
             location,
-            depth,
-            LookFor::Nothing,
+            (depth, LookFor::Nothing, History::Own),
         )
     }
 
@@ -150,11 +180,18 @@ impl Session {
         backend: &dyn Backend,
         object: Option<Box<dyn ObjectReader>>,
         location: &SessionLocation,
-        depth: Depth,
-        look_for: LookFor,
+        (depth, look_for, history): (Depth, LookFor, History),
     ) -> Result<Session> {
         require_readable(dialect, location)?;
         let mut reader = Reader::new(dialect, location, depth);
+        let mut inherited = match history {
+            History::Own => Inherited::default(),
+            _ => Inherited::of(dialect, backend, object.as_deref(), location)?,
+        };
+        if history == History::Read {
+            inherited.feed(&mut reader)?;
+        }
+        let missing = inherited.missing.clone();
         let mut naming = (look_for == LookFor::Blobs && location.framing == Framing::Lines)
             .then(BlobRefs::default);
         let end = match &object {
@@ -173,7 +210,8 @@ impl Session {
             location: location.clone(),
             path,
             read,
-            object: Records(Mutex::new(object)),
+            object: Records::of(object).continuing(inherited),
+            missing,
             end,
             blobs: None,
             naming,
@@ -203,10 +241,7 @@ impl Session {
             )? {
                 let EnoughRead { read, tip, end } = enough;
                 let file = object.identity()?;
-                let (path, object) = (
-                    Some(backend.describe(key)),
-                    Records(Mutex::new(Some(object))),
-                );
+                let (path, object) = (Some(backend.describe(key)), Records::of(Some(object)));
                 let location = location.clone();
                 let (blobs, naming, scratch) = (None, None, Scratch::default());
                 let session = Session {
@@ -216,6 +251,7 @@ impl Session {
                     path,
                     read,
                     object,
+                    missing: None,
                     end,
                     blobs,
                     naming,
@@ -224,7 +260,7 @@ impl Session {
                 return Ok((session, tip));
             }
         }
-        let session = Session::read(dialect, backend, location, Depth::Heads)?;
+        let session = Session::read_conversation(dialect, backend, location, Depth::Heads)?;
         let tip = match at {
             Some(name) => Tip::At(session.find(name)?),
             None => session.tip()?,
@@ -265,7 +301,8 @@ impl Session {
             location,
             path,
             read,
-            object: Records(Mutex::new(Some(object))),
+            object: self.object.reopened(object),
+            missing: self.missing.clone(),
             end,
             blobs,
             naming: None,
@@ -308,6 +345,11 @@ impl Session {
     /// ordinary record: a fork may contain that of its source.
     pub fn header(&self) -> Option<Slot> {
         header(&self.read.log)
+    }
+
+    /// Returns what could not be read of the history that it inherits from other logs.
+    pub fn missing_history(&self) -> Option<&MissingHistory> {
+        self.missing.as_ref()
     }
 
     /// Returns calls and results in file order, if it was read with them.
@@ -437,6 +479,7 @@ impl Session {
 
 pub(crate) fn header(log: &Log) -> Option<Slot> {
     log.entries()
+        .skip(log.inherited)
         .find(|(_, head)| head.kind == EntryKind::Header)
         .map(|(slot, _)| slot)
 }
@@ -447,37 +490,4 @@ pub(crate) fn require_readable(dialect: &dyn Dialect, location: &SessionLocation
         Some(fold) => fold.require_readable(location),
         None => Ok(()),
     }
-}
-
-fn feed(
-    reader: &mut Reader<'_>,
-    object: &dyn ObjectReader,
-    location: &SessionLocation,
-    naming: Option<&mut BlobRefs>,
-) -> Result<u64> {
-    match naming {
-        _ if location.framing != Framing::Lines => {}
-        None => return object.lines(0, 1, &mut |line| reader.line(line)),
-        Some(naming) => {
-            return object.lines(0, 1, &mut |line| {
-                naming.look(&line);
-                reader.line(line);
-            });
-        }
-    }
-    let end = object.end()?;
-    if end > LARGEST_DOCUMENT {
-        return Err(Error::new(
-            ErrorKind::Invalid,
-            format!(
-                "session {} is a single document of {end} bytes",
-                location.id
-            ),
-        )
-        .because(
-            "such a file must be read as a whole, and this one is larger than any agent writes",
-        ));
-    }
-    reader.document(&object.read(0, end)?);
-    Ok(end)
 }

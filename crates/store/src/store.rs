@@ -257,6 +257,19 @@ impl Store {
         Ok(Session::read(self.dialect, self.backend(), location, depth)?.with_blobs(self.blobs()))
     }
 
+    /// As [`read`](Store::read), with the history that the session inherits: the fork of a newer
+    /// Codex names the log that it continues instead of copying its lines. Records of other logs
+    /// come first, [`Log::inherited`](boswell_model::Log::inherited) of them.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if a log cannot be read. Missing logs are not an error; see
+    /// [`Session::missing_history`].
+    pub fn read_conversation(&self, location: &SessionLocation, depth: Depth) -> Result<Session> {
+        let session = Session::read_conversation(self.dialect, self.backend(), location, depth)?;
+        Ok(session.with_blobs(self.blobs()))
+    }
+
     /// Reads a session as deep as [`check`](crate::repair::check) asks, in one pass.
     ///
     /// # Errors

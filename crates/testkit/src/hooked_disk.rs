@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use boswell_dialect::Environment;
+use boswell_model::Instant;
 use boswell_store::disk::{
     Disk, DiskFile, LockMode, OpenMode, ProcessState, Processes, RealDisk, Sleep, Stat,
 };
@@ -252,6 +254,18 @@ impl Processes for HookedDisk {
             .knows_processes()
             .then(|| self.inner.start_time(pid))
             .flatten()
+    }
+
+    fn is_this_program(&self, pid: u32) -> bool {
+        self.inner.is_this_program(pid)
+    }
+
+    fn started_at(&self, pid: u32) -> Option<Instant> {
+        self.inner.started_at(pid)
+    }
+
+    fn environment_of(&self, pid: u32) -> Option<Environment> {
+        self.inner.environment_of(pid)
     }
 
     fn knows_start_times(&self) -> bool {

@@ -10,13 +10,13 @@ use std::time::SystemTime;
 
 use boswell_dialect::SessionLocation;
 use boswell_find::Catalog;
-use boswell_model::{Instant, Result, SessionRef};
+use boswell_model::{ErrorKind, Instant, Result, SessionRef};
 use boswell_store::Store;
 use boswell_store::store::StoreId;
 
 use super::SessionHealth;
 use crate::RequestContext;
-use crate::sessions::expiry::Fates;
+use crate::sessions::expiry::Expiries;
 
 /// The marks of all sessions.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct HealthMarks {
     damaged: HashSet<SessionRef>,
     lost_soon: HashSet<SessionRef>,
     /// Which sessions have a copy, and the state of the file that lists them.
-    fates: Option<(FileState, Fates)>,
+    expiries: Option<(FileState, Expiries)>,
 }
 
 /// Length and time of a file; `None` if it is missing.
@@ -35,7 +35,7 @@ type FileState = Option<(u64, Option<SystemTime>)>;
 /// The marks of one look.
 pub(super) struct HealthLook {
     now: Instant,
-    fates: Option<(FileState, Fates)>,
+    expiries: Option<(FileState, Expiries)>,
     before: (HashSet<SessionRef>, HashSet<SessionRef>),
     damaged: HashSet<SessionRef>,
     lost_soon: HashSet<SessionRef>,
@@ -50,13 +50,13 @@ impl HealthMarks {
         // Data that cannot be read now is read again by the next look.
         let _ = self.add_damage(cx, &mut damaged);
         let kept = state_of(cx.home.as_ref().map(|home| home.join("vault/kept.jsonl")));
-        let fates = match self.fates.take() {
-            Some((state, fates)) if state == kept => Some((kept, fates.of_stores(cx))),
-            _ => Fates::read(cx).ok().map(|fates| (kept, fates)),
+        let expiries = match self.expiries.take() {
+            Some((state, expiries)) if state == kept => Some((kept, expiries.of_stores(cx))),
+            _ => Expiries::read(cx).ok().map(|expiries| (kept, expiries)),
         };
         HealthLook {
             now: cx.now,
-            fates,
+            expiries,
             before: (
                 std::mem::take(&mut self.damaged),
                 std::mem::take(&mut self.lost_soon),
@@ -74,11 +74,18 @@ impl HealthMarks {
             return Ok(());
         };
         let catalog = Catalog::open(&path)?;
-        let mut found = catalog.damage_since(self.revision)?;
-        if found.revision < self.revision {
-            // The catalog was recreated: its revisions start again too.
-            found = catalog.damage_since(0)?;
-        }
+        let found = catalog.damage_since(self.revision).and_then(|found| {
+            match found.revision < self.revision {
+                // The catalog was recreated: its revisions start again too.
+                true => catalog.damage_since(0),
+                false => Ok(found),
+            }
+        });
+        let found = match found {
+            // The next refresh recreates the catalog.
+            Err(error) if error.kind() == ErrorKind::Damaged => return Ok(()),
+            found => found?,
+        };
         self.revision = found.revision;
         for (session, is_damaged) in found.sessions {
             if is_damaged {
@@ -94,7 +101,7 @@ impl HealthMarks {
     pub(super) fn take(&mut self, look: HealthLook) -> Vec<SessionHealth> {
         let (was_damaged, was_lost_soon) = look.before;
         (self.damaged, self.lost_soon) = (look.damaged, look.lost_soon);
-        self.fates = look.fates;
+        self.expiries = look.expiries;
         let mut marked: Vec<SessionRef> = look.marked.into_iter().collect();
         marked.sort();
         let changed = marked.into_iter().filter_map(|session| {
@@ -122,8 +129,8 @@ impl HealthLook {
         (id, store): (StoreId, &Store),
         location: &SessionLocation,
     ) {
-        let fates = self.fates.as_ref().map(|(_, fates)| fates);
-        let is_lost = fates.is_some_and(|it| it.is_lost_soon(id, store, location, self.now));
+        let expiries = self.expiries.as_ref().map(|(_, expiries)| expiries);
+        let is_lost = expiries.is_some_and(|it| it.is_lost_soon(id, store, location, self.now));
         if is_lost {
             self.lost_soon.insert(session.clone());
         }

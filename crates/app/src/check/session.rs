@@ -19,6 +19,8 @@ use crate::RequestContext;
 pub struct CheckedSession {
     /// DIALECT:ID.
     pub reference: String,
+    /// How other requests name it: by its ref, or by its path if no store lists it.
+    pub argument: String,
     /// The log of the session.
     pub path: Option<String>,
     /// Whether it is in the vault.
@@ -145,12 +147,17 @@ impl<'m> Looking<'m> {
             .extend(skipped.iter().map(|(_, error)| Problem::unreadable(error)));
         let reference = name(store, location);
         let archived = store.archived().is_some();
+        let path = path(store, location);
+        let is_listed = archived || self.is_of_known_store(store);
+        let argument = path.clone().filter(|_| !is_listed);
+        let argument = argument.unwrap_or_else(|| reference.clone());
         let problems = report.problems.into_iter();
         let findings: Vec<Finding> = problems
-            .map(|problem| finding(session, problem, &reference, archived))
+            .map(|problem| finding(session, problem, &argument, archived))
             .collect();
         let checked = CheckedSession {
-            path: path(store, location),
+            path,
+            argument,
             hurts: hurts(session, &findings),
             reference,
             archived,
@@ -159,6 +166,13 @@ impl<'m> Looking<'m> {
             total: report.total,
         };
         Ok((checked, session.named_blobs()?))
+    }
+
+    fn is_of_known_store(&self, store: &Store) -> bool {
+        let is_it = |known: &Store| {
+            known.root() == store.root() && known.dialect().name() == store.dialect().name()
+        };
+        self.cx.stores.iter().any(|(_, known)| is_it(known))
     }
 }
 

@@ -13,7 +13,7 @@ use boswell_store::operations::Leftovers;
 use boswell_store::store::{Listing, StoreId};
 
 use crate::RequestContext;
-use crate::sessions::expiry::Fates;
+use crate::sessions::expiry::Expiries;
 
 /// The findings about one store.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl CheckedStore {
     /// Returns the findings of listing a store.
     pub(super) fn of_listing(
         cx: &RequestContext,
-        fates: &Fates,
+        expiries: &Expiries,
         (id, store): (StoreId, &Store),
         listing: &Listing,
     ) -> CheckedStore {
@@ -72,8 +72,8 @@ impl CheckedStore {
             Ok(leftovers) => found.leftovers(&leftovers),
             Err(error) => found.unreadable(&error),
         }
-        for location in fates.lost_soon(id, store, &listing.sessions, cx.now) {
-            let days = fates.days_left(id, location, cx.now).unwrap_or_default();
+        for location in expiries.lost_soon(id, store, &listing.sessions, cx.now) {
+            let days = expiries.days_left(id, location, cx.now).unwrap_or_default();
             found.lost_soon(location, days);
         }
         found.end()

@@ -18,6 +18,8 @@ pub(super) enum Kind {
     Bool,
     /// A duration such as `30d`, or `never`.
     Span,
+    /// `local`, or the name of a time zone.
+    Zone,
     Words,
     Globs,
     Stores,
@@ -55,6 +57,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "auto",
         "when to color the output",
         Kind::Word(&["auto", "always", "never"]),
+    ),
+    setting(
+        "timezone",
+        "local",
+        "time zone of what is shown and typed: local, UTC, or a name such as Europe/Paris",
+        Kind::Zone,
     ),
     setting(
         "stores",
@@ -131,6 +139,7 @@ pub(super) fn example(setting: &Setting) -> String {
         Kind::Word(words) => format!("{} = \"{}\"", setting.key, words.first().unwrap_or(&"")),
         Kind::Bool => format!("{} = true", setting.key),
         Kind::Span => format!("{} = \"30d\"", setting.key),
+        Kind::Zone => format!("{} = \"Europe/Paris\"", setting.key),
         Kind::Words => format!("{} = [\"a\", \"b\"]", setting.key),
         Kind::Globs => format!("{} = [\"/srv/secret\", \"~/private/*\"]", setting.key),
         Kind::Stores => format!(

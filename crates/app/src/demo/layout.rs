@@ -73,7 +73,13 @@ impl DemoLayout {
             durable::create(&RealDisk, &path, file.text(self).as_bytes())?;
         }
         native_session::write(self)?;
-        let words = std::iter::once(program.display().to_string()).chain(self.options());
+        // Hints then name the script, which knows the stores.
+        let name = [
+            "--called-as".to_owned(),
+            self.script().display().to_string(),
+        ];
+        let words = std::iter::once(program.display().to_string());
+        let words = words.chain(name).chain(self.options());
         let line: Vec<String> = words.map(|word| quoted(&word)).collect();
         let text = format!(
             "#!/bin/sh\n# The stores of this demo, and no others.\nexec {} \"$@\"\n",

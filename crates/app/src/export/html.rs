@@ -10,7 +10,6 @@ use super::sanitize_markdown::push_text;
 use super::{Section, Transcript, sanitize_markdown};
 use crate::base64;
 use crate::text::one_line;
-use crate::time;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -61,7 +60,7 @@ fn meta(transcript: &Transcript) -> String {
     );
     rows.extend(meta.agent.clone().map(|it| ("agent", it)));
     rows.extend((!meta.models.is_empty()).then(|| ("models", meta.models.join(", "))));
-    rows.extend(meta.created.map(|at| ("begun", time::minute(at))));
+    rows.extend(meta.created.map(|at| ("begun", transcript.begun(at))));
     let rows: Vec<String> = rows
         .iter()
         .map(|(word, value)| format!("<dt>{word}</dt><dd>{}</dd>", text(&transcript.label(value))))
@@ -115,12 +114,7 @@ fn write_section(
             write_entry(transcript, session, (number, *slot), &view, out)?;
         }
         if section.subagent.is_none() {
-            let leaving = transcript
-                .sections
-                .iter()
-                .enumerate()
-                .filter(|(at, it)| *at != number && it.from == Some(*slot));
-            for (other, it) in leaving {
+            for (other, it) in transcript.diverging_at(*slot) {
                 out.line(&format!(
                     "<p class=\"from\"><a href=\"#part-{other}\">{} leaves here</a></p>",
                     text(&transcript.label(&it.title))
@@ -147,7 +141,7 @@ fn write_entry(
         .log()
         .head(slot)
         .and_then(|head| head.instant())
-        .map(time::minute)
+        .map(|at| transcript.zone.minute(at))
         .unwrap_or_default();
     let class = match who.as_str() {
         "User" => "user",

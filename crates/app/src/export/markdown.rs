@@ -6,7 +6,6 @@ use boswell_store::Session;
 use super::output::ExportOutput;
 use super::sanitize_markdown::Tail;
 use super::{Section, Transcript, sanitize_markdown};
-use crate::time;
 
 /// Writes the page.
 pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<'_>) -> Result<()> {
@@ -31,7 +30,7 @@ pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<
         }
     }
     if let Some(created) = meta.created {
-        out.line(&format!("- begun: {}", time::minute(created)))?;
+        out.line(&format!("- begun: {}", transcript.begun(created)))?;
     }
     out.line("")?;
     for section in &transcript.sections {
@@ -79,7 +78,7 @@ fn write_entry(
         .log()
         .head(slot)
         .and_then(|head| head.instant())
-        .map(time::minute)
+        .map(|at| transcript.zone.minute(at))
         .unwrap_or_default();
     out.line(&format!(
         "### {} {at}\n",

@@ -1,6 +1,7 @@
 //! Redacts credentials that an agent stores in its own log, unless the request keeps them.
 //!
-//! `--no-redact` keeps them; for pages `page` in `export.rs` does the same.
+//! This is for `jsonl` and `json`. Pages have their secrets removed by `without_secrets` in
+//! `transcript.rs`. `--no-redact` turns both off.
 
 use boswell_find::SecretCount;
 use boswell_model::{EntryKind, Result};

@@ -4,15 +4,16 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use boswell_dialect::{Depth, SideKind};
+use boswell_dialect::{Depth, SessionLocation, SideKind};
 use boswell_find::{SecretCount, Secrets};
-use boswell_model::{EntryKind, Flags, Result, Slot, View};
+use boswell_model::{EntryKind, Flags, Instant, Result, Slot, View};
 use boswell_store::Session;
 use boswell_store::store::Resolved;
 
 use crate::text::{escape, one_line};
+use crate::time::TimeZone;
 
 /// A longer block of text is truncated on a page: no reader scrolls through it, and browsers become
 /// slow.
@@ -26,6 +27,10 @@ pub(super) struct Transcript {
     pub(super) subagents: Vec<(String, Session)>,
     /// Stretches of conversation, the current branch first.
     pub(super) sections: Vec<Section>,
+    /// The time zone of the page.
+    pub(super) zone: TimeZone,
+    /// The sections that diverge at each entry, by their numbers.
+    diverging: HashMap<Slot, Vec<usize>>,
     secrets: Secrets,
     redact: bool,
     /// The secrets that were redacted, or that are in the output if nothing is redacted.
@@ -47,8 +52,10 @@ pub(super) struct Section {
 
 impl Transcript {
     /// Reads a session and its subagents. Secrets are redacted unless `redact` is false.
-    pub(super) fn read(found: &Resolved, redact: bool) -> Result<Transcript> {
-        let session = found.store.read(&found.location, Depth::Facts)?;
+    pub(super) fn read(found: &Resolved, redact: bool, zone: &TimeZone) -> Result<Transcript> {
+        let session = found
+            .store
+            .read_conversation(&found.location, Depth::Facts)?;
         let branch = session.branch(session.tip()?)?;
         let on_branch: HashSet<Slot> = branch.iter().copied().collect();
         let mut sections = vec![Section {
@@ -59,20 +66,8 @@ impl Transcript {
         }];
         sections.extend(other_branches(&session, &on_branch));
         let mut subagents = Vec::new();
-        let listed = found.store.list()?.sessions;
-        for file in found
-            .store
-            .side_files(&found.location)?
-            .iter()
-            .filter(|file| file.kind == SideKind::Subagent)
-        {
-            let Some(location) = listed
-                .iter()
-                .find(|it| it.key.as_deref() == Some(&file.key))
-            else {
-                continue;
-            };
-            let agent = found.store.read(location, Depth::Heads)?;
+        for location in &locations_of_subagents(found)? {
+            let agent = found.store.read_conversation(location, Depth::Heads)?;
             let slots = agent.branch(agent.tip()?)?;
             sections.push(Section {
                 title: format!("Subagent {}", escape(&location.id)),
@@ -82,21 +77,41 @@ impl Transcript {
             });
             subagents.push((location.id.clone(), agent));
         }
+        let mut diverging: HashMap<Slot, Vec<usize>> = HashMap::new();
+        for (number, section) in sections.iter().enumerate() {
+            if let Some(from) = section.from {
+                diverging.entry(from).or_default().push(number);
+            }
+        }
         let (secrets, count) = (Secrets::new()?, RefCell::default());
         Ok(Transcript {
             session,
             subagents,
             sections,
+            zone: zone.clone(),
+            diverging,
             secrets,
             redact,
             count,
         })
     }
 
+    /// When the session began, with the offset of all times on the page: a page is sent to people
+    /// in other zones.
+    pub(super) fn begun(&self, at: Instant) -> String {
+        format!("{} (UTC{})", self.zone.minute(at), self.zone.offset(at))
+    }
+
     /// Returns the secrets that were redacted so far, or that are in the output if nothing is
     /// redacted.
     pub(super) fn count(&self) -> SecretCount {
         self.count.borrow().clone()
+    }
+
+    /// Returns the sections that diverge at an entry, with their numbers.
+    pub(super) fn diverging_at(&self, slot: Slot) -> impl Iterator<Item = (usize, &Section)> {
+        let numbers = self.diverging.get(&slot).into_iter().flatten();
+        numbers.filter_map(|number| Some((*number, self.sections.get(*number)?)))
     }
 
     /// The session that a section is of.
@@ -170,6 +185,27 @@ impl Transcript {
             _ => self.label(session.log().word(slot)),
         }
     }
+}
+
+/// Finds the sessions of subagents. A store of ten thousand sessions is listed only if there are
+/// any: that takes longer than most exports.
+fn locations_of_subagents(found: &Resolved) -> Result<Vec<SessionLocation>> {
+    let files = found.store.side_files(&found.location)?;
+    let subagents = files
+        .into_iter()
+        .filter(|file| file.kind == SideKind::Subagent);
+    let places: HashMap<String, usize> = subagents
+        .enumerate()
+        .map(|(place, file)| (file.key, place))
+        .collect();
+    if places.is_empty() {
+        return Ok(Vec::new());
+    }
+    let place = |it: &SessionLocation| places.get(it.key.as_ref()?).copied();
+    let mut listed = found.store.list()?.sessions;
+    listed.retain(|it| place(it).is_some());
+    listed.sort_by_key(place);
+    Ok(listed)
 }
 
 /// For every end of the tree that is not on the current branch: the entries

@@ -4,16 +4,20 @@ use std::time::Duration;
 
 use boswell_model::{Advice, Error, ErrorKind, Problem, Result};
 use boswell_store::Wait;
-use boswell_store::operations::{KeepRun, KeepWhich};
+use boswell_store::operations::{KeepProgress, KeepRun, KeepWhich};
 
 use super::{Kept, KeptShape, keepable};
 use crate::system::until;
 use crate::{RequestContext, exclusion_purge};
 
-/// Copies everything that changed.
-pub(super) fn everything(cx: &RequestContext) -> Result<Kept> {
+/// Copies everything that changed, until the request is cancelled.
+pub(super) fn everything(
+    cx: &RequestContext,
+    progress: &mut dyn FnMut(KeepProgress),
+) -> Result<Kept> {
     let wait = Wait::For(Duration::from_secs(30));
-    let run = each_store(cx, KeepWhich::All, wait, &|| true)?;
+    let go_on = || !cx.cancel.is_cancelled();
+    let run = each_store(cx, KeepWhich::All, (wait, &go_on), progress)?;
     let not_kept = |(path, error): &(String, Error)| {
         Error::new(error.kind(), format!("`{path}` was not kept"))
             .because(Problem::unreadable(error).detail)
@@ -27,13 +31,14 @@ pub(super) fn everything(cx: &RequestContext) -> Result<Kept> {
             failed: run.failed.len(),
         },
         left_out: run.failed.iter().map(not_kept).collect(),
+        unfinished: run.unfinished,
     })
 }
 
 /// Copies some of what changed, for a limited time.
 pub(super) fn a_little(cx: &RequestContext, limit: Duration) {
     let time = until(limit);
-    let failed = match each_store(cx, KeepWhich::Changed, Wait::No, &|| time()) {
+    let failed = match each_store(cx, KeepWhich::Changed, (Wait::No, &|| time()), &mut |_| {}) {
         Ok(run) => run
             .failed
             .into_iter()
@@ -63,8 +68,8 @@ fn is_of_disk(error: &Error) -> bool {
 fn each_store(
     cx: &RequestContext,
     which: KeepWhich,
-    wait: Wait,
-    go_on: &dyn Fn() -> bool,
+    how: (Wait, &dyn Fn() -> bool),
+    progress: &mut dyn FnMut(KeepProgress),
 ) -> Result<KeepRun> {
     exclusion_purge::settle_or_warn(cx);
     let runner = cx.reading_runner()?;
@@ -72,7 +77,7 @@ fn each_store(
     let mut all = KeepRun::default();
     for store in keepable(cx) {
         let vault = runner.vault();
-        let mut run = match vault.keep_sessions(store, &mut kept, which, wait, go_on) {
+        let mut run = match vault.keep_sessions(store, &mut kept, which, how, progress) {
             Ok(run) => run,
             Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
             // A store that cannot be listed does not prevent copies of the others.

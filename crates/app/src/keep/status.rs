@@ -10,12 +10,12 @@ use boswell_store::vault::ChunkedCopies;
 use super::config::{KeepConfig, Trigger};
 use super::{KeepShape, KeepStatus, hook, keepable, timer};
 use crate::RequestContext;
-use crate::sessions::expiry::Fates;
+use crate::sessions::expiry::Expiries;
 
 /// Data that is read before the stores.
 struct Known {
     state: Option<KeepConfig>,
-    fates: Fates,
+    expiries: Expiries,
     kept: ChunkedCopies,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn status(cx: &RequestContext) -> Result<KeepStatus> {
     let home = cx.home.as_deref();
     let known = Known {
         state: home.map(KeepConfig::load).transpose()?.flatten(),
-        fates: Fates::read(cx)?,
+        expiries: Expiries::read(cx)?,
         kept: match home {
             Some(_) => cx.reading_runner()?.vault().kept()?,
             None => ChunkedCopies::default(),
@@ -73,7 +73,7 @@ fn of_store(
     let mut sessions = listing.sessions;
     sessions.retain(|it| it.owner.is_none() && it.size > 0);
     let kept = sessions.iter().filter(|it| known.kept.has(store, it));
-    let soon = known.fates.lost_soon(id, store, &sessions, cx.now);
+    let soon = known.expiries.lost_soon(id, store, &sessions, cx.now);
     let unreadable: Vec<String> = listing.unlisted.into_iter().map(|(key, _)| key).collect();
     let described = unreadable.iter().map(|key| store.backend().describe(key));
     let trigger = known.trigger_of(store);

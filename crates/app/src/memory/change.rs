@@ -1,7 +1,7 @@
 //! Adds, edits and removes memory pages through the runner, so that this can be undone.
 //!
 //! These are `memory add`, `edit` and `rm`. A new page of Claude Code's memory gets a line in its
-//! index; a file that is a symbolic link is not written.
+//! index; a folder of it that is a symbolic link is refused here, a page that is one by the runner.
 
 use std::path::{Path, PathBuf};
 

@@ -36,8 +36,8 @@ fn known(cx: &RequestContext, here: &[Conversation]) -> HashSet<SessionRef> {
 pub(crate) fn all(cx: &RequestContext, here: &[Conversation]) -> Result<Vec<Conversation>> {
     let known = known(cx, here);
     let mut deleted_sessions: BTreeMap<SessionRef, (StoreId, SessionMeta)> = BTreeMap::new();
-    if let Some(session_index) = SessionIndex::open(cx, Create::No)? {
-        for session in session_index.catalog().deleted_sessions()? {
+    if let Some(mut session_index) = SessionIndex::open(cx, Create::No)? {
+        for session in session_index.deleted_sessions(cx)? {
             let mut stores = cx.stores.iter();
             let store = stores.find(|(_, store)| {
                 store.root() == session.root && store.dialect().name() == session.reference.dialect

@@ -19,14 +19,14 @@ pub const AHEAD: i64 = 7;
 
 /// The expiry of every session.
 #[derive(Debug, Default)]
-pub(crate) struct Fates {
+pub(crate) struct Expiries {
     kept: ChunkedCopies,
     days: HashMap<StoreId, u64>,
 }
 
-impl Fates {
+impl Expiries {
     /// Reads the list of copies, and the retention period of each agent.
-    pub(crate) fn read(cx: &RequestContext) -> Result<Fates> {
+    pub(crate) fn read(cx: &RequestContext) -> Result<Expiries> {
         let kept = match &cx.home {
             Some(home) if home.join("vault/kept.jsonl").is_file() => {
                 cx.reading_runner()?.vault().kept()?
@@ -34,18 +34,18 @@ impl Fates {
             _ => ChunkedCopies::default(),
         };
         let days = HashMap::new();
-        Ok(Fates { kept, days }.of_stores(cx))
+        Ok(Expiries { kept, days }.of_stores(cx))
     }
 
     /// The same for the stores and their settings as they are now.
-    pub(crate) fn of_stores(self, cx: &RequestContext) -> Fates {
+    pub(crate) fn of_stores(self, cx: &RequestContext) -> Expiries {
         // If an agent's settings cannot be read, the expiry is unknown.
         let days = cx
             .stores
             .iter()
             .filter_map(|(id, store)| Some((id, store.deletes_after().ok()??)))
             .collect();
-        Fates { days, ..self }
+        Expiries { days, ..self }
     }
 
     /// Whether there is a copy of the session's current state; `None` if sessions of the store are

@@ -4,11 +4,11 @@
 //! `--since` and `--until`; `prompts` has them too.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use boswell_find::{ConversationSide, FilterKeys};
-use boswell_model::{Instant, Result};
+use boswell_find::{ConversationSide, FilterKeys, edit_distance};
+use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::links::Conversation;
 use boswell_store::store::Summary;
 
@@ -22,7 +22,7 @@ pub struct SessionFilter {
     pub agent: Option<String>,
     /// Only sessions in this folder, below it or in a worktree of it.
     pub project: Option<String>,
-    /// Only sessions in the current folder.
+    /// As `project`, for the current folder.
     pub here: bool,
     /// Only sessions with this status.
     pub status: Option<String>,
@@ -90,6 +90,28 @@ impl<'s> Side<'s> {
     }
 }
 
+/// Refuses the name of an agent that is almost one that boswell knows. Sessions may state other
+/// agents, so that a name that resembles none may be right.
+fn known_agent(name: &str) -> Result<()> {
+    let lower = name.to_lowercase();
+    let known: BTreeSet<&str> = boswell_dialect::all()
+        .iter()
+        .flat_map(|dialect| [dialect.name(), dialect.facts().agent])
+        .collect();
+    if known.contains(lower.as_str()) {
+        return Ok(());
+    }
+    let is_near = |known: &&str| edit_distance(&lower, known, (known.len() / 3).min(2)).is_some();
+    match known.iter().copied().find(is_near) {
+        None => Ok(()),
+        Some(near) => Err(Error::new(
+            ErrorKind::Invalid,
+            format!("there is no agent `{}`", name.escape_debug()),
+        )
+        .advising(format!("did you mean `{near}`?"))),
+    }
+}
+
 /// A filter with its folder and times resolved.
 pub(crate) struct Filter<'a> {
     args: &'a SessionFilter,
@@ -102,8 +124,14 @@ pub(crate) struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     pub(crate) fn new(cx: &RequestContext, args: &'a SessionFilter) -> Result<Filter<'a>> {
-        let time =
-            |text: &Option<String>| text.as_deref().map(|t| time::parse(t, cx.now)).transpose();
+        let time = |text: &Option<String>| {
+            text.as_deref()
+                .map(|t| time::parse(t, cx.now, &cx.zone))
+                .transpose()
+        };
+        if let Some(agent) = &args.agent {
+            known_agent(agent)?;
+        }
         let project = match (&args.project, args.here) {
             (Some(project), _) => Some(absolute(&cx.env.cwd, project)),
             (None, true) => Some(cx.env.cwd.display().to_string()),
@@ -194,7 +222,8 @@ impl<'a> Filter<'a> {
                 .any(|side| self.takes_side(&Side::of(side)))
     }
 
-    /// Whether a prompt without an existing session is selected.
+    /// Whether a prompt of an agent's prompt history is selected. A history does not say status,
+    /// branch, tags or model; prompts with these are found in their sessions.
     pub(crate) fn takes_prompt(&self, agent: &str, project: Option<&str>) -> bool {
         let args = self.args;
         let of_sessions = args.status.is_some()

@@ -7,7 +7,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use boswell_find::{By, Catalog, CatalogRow, Index, ReadLogs, Tally, WantedRows};
+use boswell_find::{
+    Catalog, CatalogRow, DeletedSession, Grouping, Index, ReadLogs, Tally, WantedRows,
+};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{RealDisk, Sleep, durable};
 use boswell_store::links::Conversation;
@@ -104,11 +106,17 @@ impl SessionIndex {
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<ReadLogs> {
         let filled = self.read(cx, wanted, go_on)?;
+        let known = |entries: &[CatalogRow]| entries.iter().filter(|it| it.is_known()).count();
+        let before = known(&self.entries);
         match self.catalog.load_all(&mut self.entries) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
                 self.recreate(cx)?;
-                self.read(cx, wanted, go_on)
+                self.read(cx, wanted, go_on)?;
+                self.catalog.load_all(&mut self.entries)?;
+                Ok(filled)
             }
+            // Facts that were there at the refresh are gone: another process deleted them.
+            Ok(()) if known(&self.entries) < before => self.read(cx, wanted, go_on),
             done => done.map(|()| filled),
         }
     }
@@ -149,16 +157,20 @@ impl SessionIndex {
     pub(crate) fn tally(
         &mut self,
         cx: &RequestContext,
-        by: By,
+        by: &Grouping,
         choose: Choose<'_>,
     ) -> Result<Tally> {
         let meant = choose(self)?;
-        match self.catalog.tally(&cx.stores, &self.entries, by, &meant) {
+        match self
+            .catalog
+            .tally(&cx.stores, &self.entries, by.clone(), &meant)
+        {
             Err(error) if error.kind() == ErrorKind::Damaged => {
                 self.recreate(cx)?;
                 self.read(cx, WantedRows::Whole, &|| true)?;
                 let meant = choose(self)?;
-                self.catalog.tally(&cx.stores, &self.entries, by, &meant)
+                self.catalog
+                    .tally(&cx.stores, &self.entries, by.clone(), &meant)
             }
             done => done,
         }
@@ -220,16 +232,17 @@ impl SessionIndex {
         let Some(store) = cx.stores.get(entry.store) else {
             return Ok(None);
         };
-        if let Err(error) = self.catalog.load(entry) {
-            if error.kind() != ErrorKind::Damaged {
-                return Err(error);
-            }
-            // The stored row is unusable, so the log is read.
-            entry.forget();
-            let entry = std::slice::from_mut(entry);
-            let read =
-                self.catalog
-                    .read_missing(&cx.stores, entry, WantedRows::Ends, 1, &|| true)?;
+        let was_known = entry.is_known();
+        match self.catalog.load(entry) {
+            Err(error) if error.kind() == ErrorKind::Damaged => entry.forget(),
+            done => done?,
+        }
+        // The stored row is damaged, or another process deleted it, so the log is read. The file
+        // may be damaged as a whole, so the facts are kept for this request only.
+        if was_known && !entry.is_known() {
+            let one = std::slice::from_mut(entry);
+            let mut apart = Catalog::in_memory()?;
+            let read = apart.read_missing(&cx.stores, one, WantedRows::Ends, 1, &|| true)?;
             if let Some((_, error)) = read.errors.into_iter().next() {
                 self.session_errors.push((index, error));
                 return Ok(None);
@@ -318,9 +331,15 @@ impl SessionIndex {
         rest
     }
 
-    /// Returns the catalog, for queries about usage.
-    pub(crate) fn catalog(&self) -> &Catalog {
-        &self.catalog
+    /// Returns sessions that existed once and were deleted, as far as the catalog knows them.
+    pub(crate) fn deleted_sessions(&mut self, cx: &RequestContext) -> Result<Vec<DeletedSession>> {
+        match self.catalog.deleted_sessions() {
+            Err(error) if error.kind() == ErrorKind::Damaged => {
+                self.recreate(cx)?;
+                self.catalog.deleted_sessions()
+            }
+            done => done,
+        }
     }
 
     /// Drops the rows. Freeing each takes longer than many lists, so a process that exits soon

@@ -21,6 +21,7 @@ use crate::sessions::deleted;
 use crate::sessions::filter::Side;
 use crate::sessions::index::{Create, LogsRead, SessionIndex};
 use crate::sessions::notes_overlay::NotesOverlay;
+use crate::sessions::short_ids::ShortIds;
 
 /// How much must be known about every session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,6 +224,24 @@ impl<'m> SessionList<'m> {
         Ok(page)
     }
 
+    /// Returns of each conversation as many characters of its id as name it and no other session
+    /// that is not hidden.
+    pub(crate) fn short_ids(&self, page: &[Conversation]) -> Vec<String> {
+        let mut short = ShortIds::of(page);
+        match &self.session_index {
+            Some(index) => index
+                .entries
+                .iter()
+                .filter(|entry| entry.location.hidden.is_none())
+                .for_each(|entry| short.tell_apart(&entry.location.id)),
+            None => {
+                let sides = page.iter().flat_map(Conversation::sides);
+                sides.for_each(|side| short.tell_apart(&side.reference.id));
+            }
+        }
+        short.done()
+    }
+
     fn entry(&self, index: usize) -> Option<&CatalogRow> {
         self.session_index.as_ref()?.entries.get(index)
     }
@@ -353,7 +372,7 @@ fn dialect_of(cx: &RequestContext, entry: &CatalogRow) -> &'static str {
 }
 
 /// The sessions of other stores that these ones name as the same conversation.
-fn links_of<'s>(
+pub(crate) fn links_of<'s>(
     cx: &RequestContext,
     sessions: impl Iterator<Item = &'s (StoreId, Summary)>,
 ) -> HashSet<(&'static str, String)> {

@@ -158,7 +158,8 @@ impl<'e> EntryParts<'e> {
             kind: head.kind,
             word: log.word(slot),
             time: head.instant(),
-            line: Some(u64::from(head.line)),
+            // A record of another log has no line here.
+            line: Some(u64::from(head.line)).filter(|line| *line > 0),
             hidden: head.flags.has(Flags::HIDDEN),
             on_branch: place.on_branch,
             leaf: place.leaf,

@@ -6,7 +6,7 @@ use boswell_store::links::{Conversation, drift};
 use boswell_store::store::Summary;
 
 use super::{Map, Maybe, shape};
-use crate::sessions::expiry::Fates;
+use crate::sessions::expiry::Expiries;
 use crate::sessions::list::messages;
 use crate::{RequestContext, resume};
 
@@ -280,7 +280,7 @@ pub(crate) fn usage_of(summary: &Summary) -> Usage {
 pub(crate) fn conversation(
     cx: &RequestContext,
     conversation: &Conversation,
-    fates: &Fates,
+    expiries: &Expiries,
 ) -> SessionShape {
     let (id, front) = &conversation.front;
     let store = cx.stores.get(*id);
@@ -288,8 +288,8 @@ pub(crate) fn conversation(
     SessionShape {
         links: links.map(|(_, other)| link(front, other)).collect(),
         resume: resume::command_for(cx, conversation).map(ResumeShape::from),
-        kept: store.and_then(|store| fates.is_kept(*id, store, &front.location)),
-        expires: fates.expires(*id, &front.location),
+        kept: store.and_then(|store| expiries.is_kept(*id, store, &front.location)),
+        expires: expiries.expires(*id, &front.location),
         ..session(front, store)
     }
 }

@@ -30,7 +30,9 @@ pub(crate) struct SummaryInput {
 impl SummaryInput {
     /// Reads the current branch of a session.
     pub(crate) fn read(found: &Resolved, secrets: &Secrets) -> Result<SummaryInput> {
-        let session = found.store.read(&found.location, Depth::Facts)?;
+        let session = found
+            .store
+            .read_conversation(&found.location, Depth::Facts)?;
         let mut summary_input = SummaryInput::default();
         let shown = |text: &str| {
             let kept = short(text);

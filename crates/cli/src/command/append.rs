@@ -96,7 +96,7 @@ impl AppendArgs {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &AppendArgs) -> Result<ExitCode> {
     let mut appender = app.shown(app.requests.append(&args.request()?))?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let result = feed(app, args, &mut appender, &mut out);
     out.finish()?;
     result?;

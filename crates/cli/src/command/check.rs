@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::terminal::{Style, escape, one_line};
-use crate::words::{command, count, phrase};
+use crate::words::{as_called, command, count, phrase};
 
 /// How many sessions that will be deleted soon are listed.
 const NAMED: usize = 5;
@@ -126,15 +126,13 @@ fn ways_out(session: &CheckedSession, out: &mut Output) -> Result<()> {
     if !others.iter().any(|finding| finding.repair != Repair::None) {
         return Ok(());
     }
-    let reference = shell_quote(&session.reference);
-    out.line(&match session.archived {
+    let name = shell_quote(&session.argument);
+    out.line(&as_called(&match session.archived {
         true => {
-            format!(
-                "  it is archived: restore it with `boswell restore {reference}`, then repair it"
-            )
+            format!("  it is archived: restore it with `boswell restore {name}`, then repair it")
         }
-        false => format!("  repair it with `boswell repair {reference}`"),
-    })
+        false => format!("  repair it with `boswell repair {name}`"),
+    }))
 }
 
 /// Prints what was found about a store: each as a line of JSON, or below the place of the store

@@ -3,44 +3,42 @@
 use std::process::ExitCode;
 
 use boswell_app::clean::{
-    CleanRequest, CleanedSession, LeftoverEvent, LeftoverSummary, OldSession,
+    CleanRequest, CleanedSession, LeftoverEvent, LeftoverSummary, OldSession, VaultStep,
 };
 use boswell_app::shape::Shape as _;
 use boswell_model::Result;
 use clap::Args;
 
 use crate::app::App;
+use crate::confirm::{Agreed, Planned, ask};
 use crate::error_report::say;
 use crate::output::Output;
 use crate::plan_lines::way_back;
 use crate::terminal::{cut, one_line};
 use crate::time;
-use crate::words::{count, planned_change};
+use crate::words::{as_called, count, planned_change};
 
 /// Delete sessions that have not been used for a long time
 ///
-/// Pinned and active sessions stay; deleted ones go into the vault. Without --apply only the plan
-/// is printed.
+/// Boswell's own sessions, or those of --agent. Pinned and active ones stay; deleted ones go into
+/// the vault. The plan is printed first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell clean --older-than 30d
-  boswell clean --older-than 90d --dialect pi --apply
-  boswell clean --leftovers --dialect claude
+  boswell clean --older-than 90d --agent pi --apply
+  boswell clean --leftovers --agent claude
   boswell clean --vault --apply           drop expired copies")]
 pub(crate) struct CleanArgs {
     /// Delete sessions last active longer ago than this (30d, 12w)
     #[arg(long, value_name = "TIME", required_unless_present_any = ["vault", "leftovers"])]
     older_than: Option<String>,
     /// Instead drop copies from the vault that are past their `retention` setting
-    #[arg(long, conflicts_with_all = ["older_than", "dialect", "leftovers"])]
+    #[arg(long, conflicts_with_all = ["older_than", "leftovers"])]
     vault: bool,
     /// Instead remove files of sessions that no longer exist, and stale locks
     #[arg(long, conflicts_with = "older_than")]
     leftovers: bool,
-    /// Whose sessions or leftovers
-    #[arg(long, default_value = "boswell")]
-    dialect: String,
-    /// Do it instead of printing the plan
+    /// Do it without asking; needed where there is no terminal
     #[arg(long)]
     apply: bool,
 }
@@ -55,34 +53,47 @@ pub(crate) fn run(app: &App, args: &CleanArgs) -> Result<ExitCode> {
     };
     let request = CleanRequest {
         older_than: time::span(older_than)?,
-        dialect: args.dialect.clone(),
+        dialect: dialect(app),
     };
-    let mut out = Output::paged(app);
-    if args.apply {
-        let cleaned = app
-            .requests
-            .clean(&request, &mut |it| cleaned(it, &mut out));
-        app.shown(cleaned)?;
-        out.finish()?;
-        return Ok(ExitCode::SUCCESS);
+    if !args.apply {
+        if plan(app, &request)? == 0 {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Agreed::No(code) = ask(app, false, Planned::Delete)? {
+            return Ok(code);
+        }
     }
+    let mut out = Output::plain(app);
+    let cleaned = app
+        .requests
+        .clean(&request, &mut |it| cleaned(it, &mut out));
+    app.shown(cleaned)?;
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Boswell's own sessions, unless another agent is named: its agent may clean up by itself.
+fn dialect(app: &App) -> String {
+    app.agent.clone().unwrap_or_else(|| "boswell".to_owned())
+}
+
+/// Prints the sessions that would be deleted, and returns how many they are.
+fn plan(app: &App, request: &CleanRequest) -> Result<usize> {
+    let mut out = Output::plain(app);
     let planned = app
         .requests
-        .plan_clean(&request, &mut |it| old(it, &mut out));
+        .plan_clean(request, &mut |it| old(it, &mut out));
     // What could not be read is reported after the plan.
-    let notices = match planned {
+    let answer = match planned {
         Err(refusal) => return app.shown(Err(refusal)),
-        Ok(answer) => {
-            out.finish()?;
-            if !app.quiet {
-                let sessions = count(answer.value, "session", "sessions");
-                say(&format!("{sessions}; add `--apply` to delete"));
-            }
-            answer.notices
-        }
+        Ok(answer) => answer,
     };
-    app.show(notices);
-    Ok(ExitCode::SUCCESS)
+    out.finish()?;
+    if !app.quiet {
+        say(&count(answer.value, "session", "sessions"));
+    }
+    app.show(answer.notices);
+    Ok(answer.value)
 }
 
 /// Prints a session that would be moved.
@@ -91,7 +102,7 @@ fn old(it: OldSession, out: &mut Output) -> Result<()> {
         return out.object(&it.step.object());
     }
     let active = it.step.last_active;
-    let ago = active.map(|at| time::ago(at, it.as_of)).unwrap_or_default();
+    let ago = active.map(|at| out.ago(at, it.as_of)).unwrap_or_default();
     out.line(&format!(
         "{} {}  {ago}  {}",
         it.step.done,
@@ -105,21 +116,37 @@ fn cleaned(it: CleanedSession, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(&it.operation.object());
     }
-    out.line(&format!(
+    out.line(&as_called(&format!(
         "deleted {}; restore it with `boswell restore {}`",
         it.reference,
         it.reference.to_argument()
-    ))
+    )))
 }
 
 /// Drops copies that were kept long enough.
 fn vault(app: &App, apply: bool) -> Result<ExitCode> {
-    let step = app.shown(if apply {
-        app.requests.clean_vault()
-    } else {
-        app.requests.plan_clean_vault()
-    })?;
-    let mut out = Output::paged(app);
+    if !apply {
+        let step = app.shown(app.requests.plan_clean_vault())?;
+        let is_empty = step.records == 0;
+        print_copies(app, step)?;
+        if is_empty {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if !app.quiet {
+            say(
+                "the settings under `retention` say how long copies are kept: see `boswell config`",
+            );
+        }
+        if let Agreed::No(code) = ask(app, false, Planned::DropCopies)? {
+            return Ok(code);
+        }
+    }
+    print_copies(app, app.shown(app.requests.clean_vault())?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_copies(app: &App, step: VaultStep) -> Result<()> {
+    let mut out = Output::plain(app);
     if out.json {
         out.object(&step.object())?;
     } else {
@@ -129,30 +156,36 @@ fn vault(app: &App, apply: bool) -> Result<ExitCode> {
             count(step.records, "copy", "copies")
         ))?;
     }
-    out.finish()?;
-    if !apply && !app.quiet {
-        say(
-            "add `--apply` to do it; the settings under `retention` say how long copies are kept: see `boswell config`",
-        );
-    }
-    Ok(ExitCode::SUCCESS)
+    out.finish()
 }
 
 /// Removes leftovers.
 fn leftovers(app: &App, args: &CleanArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(app);
+    let dialect = dialect(app);
+    if !args.apply {
+        let mut out = Output::plain(app);
+        let mut sink = |event| leftover(event, &mut out);
+        let found = app.shown(app.requests.plan_clean_leftovers(&dialect, &mut sink))?;
+        if found.count == 0 && !out.json {
+            out.line("no leftovers found")?;
+        }
+        out.finish()?;
+        if found.count == 0 {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Agreed::No(code) = ask(app, false, Planned::ClearLeftovers)? {
+            return Ok(code);
+        }
+    }
+    let mut out = Output::plain(app);
     let mut sink = |event| leftover(event, &mut out);
-    let found = app.shown(if args.apply {
-        app.requests.clean_leftovers(&args.dialect, &mut sink)
-    } else {
-        app.requests.plan_clean_leftovers(&args.dialect, &mut sink)
-    })?;
+    let found = app.shown(app.requests.clean_leftovers(&dialect, &mut sink))?;
     if found.count == 0 && !out.json {
         out.line("no leftovers found")?;
     }
     out.finish()?;
     if found.count > 0 && !app.quiet {
-        say(&next(&found, args.apply));
+        say(&next(&found));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -174,12 +207,9 @@ fn leftover(event: LeftoverEvent, out: &mut Output) -> Result<()> {
     }
 }
 
-fn next(found: &LeftoverSummary, apply: bool) -> String {
-    match (apply, found.operations.is_empty()) {
-        (true, false) => way_back(&found.operations),
-        (true, true) => "removed locks cannot be restored".to_owned(),
-        (false, _) => {
-            "add `--apply` to move the files into the vault and remove the locks".to_owned()
-        }
+fn next(found: &LeftoverSummary) -> String {
+    match found.operations.is_empty() {
+        false => way_back(&found.operations),
+        true => "removed locks cannot be restored".to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use boswell_app::list::ListRequest;
+use boswell_app::offers::OfferedValues;
 use boswell_model::Result;
 use clap::Args;
 use clap_complete::Shell;
@@ -33,11 +34,46 @@ enum Known {
     Bash,
     Zsh,
     Fish,
+    #[value(name = "powershell")]
+    PowerShell,
 }
 
-/// Prints live sessions for the scripts.
+/// Prints live sessions or values for the scripts.
 #[derive(Debug, Args)]
-pub(crate) struct OfferArgs {}
+pub(crate) struct OfferArgs {
+    /// What is completed; sessions without it
+    what: Option<WhatArg>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum WhatArg {
+    Agents,
+    Projects,
+    Tags,
+    Models,
+    Fields,
+}
+
+impl From<WhatArg> for OfferedValues {
+    fn from(what: WhatArg) -> OfferedValues {
+        match what {
+            WhatArg::Agents => OfferedValues::Agents,
+            WhatArg::Projects => OfferedValues::Projects,
+            WhatArg::Tags => OfferedValues::Tags,
+            WhatArg::Models => OfferedValues::Models,
+            WhatArg::Fields => OfferedValues::Fields,
+        }
+    }
+}
+
+/// Options whose values are completed, and what they are.
+const VALUES: [(&str, &str); 5] = [
+    ("agent", "agents"),
+    ("project", "projects"),
+    ("tag", "tags"),
+    ("model", "models"),
+    ("in", "fields"),
+];
 
 /// Runs `completions`.
 pub(crate) fn run(app: &App, args: &CompletionsArgs) -> Result<ExitCode> {
@@ -46,6 +82,7 @@ pub(crate) fn run(app: &App, args: &CompletionsArgs) -> Result<ExitCode> {
         Known::Bash => Shell::Bash,
         Known::Zsh => Shell::Zsh,
         Known::Fish => Shell::Fish,
+        Known::PowerShell => Shell::PowerShell,
     };
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "boswell", &mut script);
@@ -56,41 +93,79 @@ pub(crate) fn run(app: &App, args: &CompletionsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Adds live sessions to what the options give.
+/// Adds live sessions and values to what the options give.
 fn live(shell: Known, script: String) -> String {
     match shell {
-        Known::Bash => format!(
-            "{script}\n_boswell_live() {{\n    _boswell \"$@\"\n    local word=\"${{COMP_WORDS[COMP_CWORD]}}\"\n    case \" {OF_A_SESSION} \" in\n        *\" ${{COMP_WORDS[1]}} \"*)\n            [[ $word == -* ]] || COMPREPLY+=($(compgen -W \"$(boswell __complete 2>/dev/null | cut -f1)\" -- \"$word\"))\n            ;;\n    esac\n}}\ncomplete -F _boswell_live -o bashdefault -o default boswell\n"
-        ),
-        Known::Zsh => {
-            let lines = script.lines().map(|line| match line.trim_start() {
-                start if start.starts_with("':session") || start.starts_with("'::session") => {
-                    line.replace(":_default'", ":_boswell_sessions'")
-                }
-                _ => line.to_owned(),
-            });
-            let text: Vec<String> = lines.collect();
-            let function = "_boswell_sessions() {\n    local -a found\n    found=(${(f)\"$(boswell __complete 2>/dev/null | sed 's/:/\\\\:/g; s/\\t/:/')\"})\n    _describe 'session' found\n}\n";
-            let (first, rest) = text
-                .split_first()
-                .map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-            format!("{first}\n\n{function}{}\n", rest.join("\n"))
-        }
-        Known::Fish => format!(
-            "{script}complete -c boswell -n '__fish_seen_subcommand_from {OF_A_SESSION}' -f -a '(boswell __complete 2>/dev/null)'\n"
-        ),
+        Known::Bash => bash(&script),
+        Known::Zsh => zsh(&script),
+        Known::Fish => fish(&script),
+        Known::PowerShell => script,
     }
+}
+
+fn bash(script: &str) -> String {
+    let value = |(option, what): &(&str, &str)| {
+        format!(
+            "        --{option}) COMPREPLY=($(compgen -W \"$(boswell __complete {what} 2>/dev/null)\" -- \"$word\")); return ;;\n"
+        )
+    };
+    let values: String = VALUES.iter().map(value).collect();
+    format!(
+        "{script}\n_boswell_live() {{\n    _boswell \"$@\"\n    local word=\"${{COMP_WORDS[COMP_CWORD]}}\"\n    case \"${{COMP_WORDS[COMP_CWORD-1]}}\" in\n{values}    esac\n    case \" {OF_A_SESSION} \" in\n        *\" ${{COMP_WORDS[1]}} \"*)\n            [[ $word == -* ]] || COMPREPLY+=($(compgen -W \"$(boswell __complete 2>/dev/null | cut -f1)\" -- \"$word\"))\n            ;;\n    esac\n}}\ncomplete -F _boswell_live -o bashdefault -o default boswell\n"
+    )
+}
+
+fn zsh(script: &str) -> String {
+    let line = |line: &str| {
+        let start = line.trim_start();
+        if start.starts_with("':session") || start.starts_with("'::session") {
+            return line.replace(":_default'", ":_boswell_sessions'");
+        }
+        let value = VALUES.iter().find(|(option, _)| {
+            start.contains(&format!("'--{option}=")) || start.contains(&format!("*--{option}="))
+        });
+        match value {
+            Some((_, what)) => line.replace(":_default'", &format!(":{{_boswell_values {what}}}'")),
+            None => line.to_owned(),
+        }
+    };
+    let text: Vec<String> = script.lines().map(line).collect();
+    let functions = "_boswell_sessions() {\n    local -a found\n    found=(${(f)\"$(boswell __complete 2>/dev/null | sed 's/:/\\\\:/g; s/\\t/:/')\"})\n    _describe 'session' found\n}\n_boswell_values() {\n    local -a found\n    found=(${(f)\"$(boswell __complete $1 2>/dev/null)\"})\n    compadd -a found\n}\n";
+    let (first, rest) = text
+        .split_first()
+        .map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    format!("{first}\n\n{functions}{}\n", rest.join("\n"))
+}
+
+fn fish(script: &str) -> String {
+    let value = |(option, what): &(&str, &str)| {
+        format!("complete -c boswell -l {option} -x -a '(boswell __complete {what} 2>/dev/null)'\n")
+    };
+    let values: String = VALUES.iter().map(value).collect();
+    format!(
+        "{script}{values}complete -c boswell -n '__fish_seen_subcommand_from {OF_A_SESSION}' -f -a '(boswell __complete 2>/dev/null)'\n"
+    )
 }
 
 /// Runs the hidden command behind the scripts: an id and a name a line, last active first. What
 /// could not be looked at is not reported, for it would appear on the line that is being typed.
-pub(crate) fn offer(app: &App) -> Result<ExitCode> {
+pub(crate) fn offer(app: &App, args: &OfferArgs) -> Result<ExitCode> {
+    if let Some(what) = args.what {
+        let values = app.requests.offered_values(what.into());
+        let values = values.map_err(|it| it.error)?.value;
+        let mut out = Output::plain(app);
+        for value in values {
+            out.line(&one_line(&value))?;
+        }
+        out.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let request = ListRequest {
         limit: Some(OFFERED),
         ..ListRequest::default()
     };
     let page = app.requests.list(&request).map_err(|it| it.error)?.value;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     for row in &page.rows {
         let summary = &row.conversation.front.1;
         out.line(&format!(

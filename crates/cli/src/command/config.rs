@@ -72,7 +72,7 @@ fn exclude(app: &App, args: &ConfigArgs) -> Result<ExitCode> {
         add: args.exclude.clone(),
         remove: args.include.clone(),
     }))?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let place = done.file.map(|path| path.display().to_string());
     let setting = SettingShape {
         origin: place.unwrap_or_default(),
@@ -114,7 +114,8 @@ fn print(setting: SettingShape, out: &mut Output) -> Result<()> {
     out.line(&format!(
         "{} {}  {}",
         fit(setting.key, 20),
-        fit(&one_line(value), 28),
+        // A value that was asked for is never cut.
+        format_args!("{:<28}", one_line(value)),
         out.paint(Style::Faint, &one_line(&setting.origin))
     ))
 }

@@ -9,31 +9,28 @@ use clap::Args;
 
 use super::purge;
 use crate::app::App;
+use crate::confirm::{Agreed, Planned, ask};
 use crate::error_report::say;
 use crate::output::Output;
 use crate::plan_lines;
-use crate::words::count;
+use crate::words::{as_called, count};
 
 /// Delete sessions; the vault keeps a copy unless --purge
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell delete 0b7e --dry-run
-  boswell delete 0b7e && boswell restore boswell:0b7e
+  boswell delete 0b7e             show what would be removed, and ask
+  boswell delete 0b7e --apply && boswell restore boswell:0b7e
   boswell delete 0b7e --purge --apply")]
 pub(crate) struct DeleteArgs {
     /// Sessions: DIALECT:ID, starts of ids, paths
     #[arg(required = true)]
     sessions: Vec<String>,
-    /// Keep no copy, and remove every trace; asks first, or needs --apply where there is no
-    /// terminal
+    /// Keep no copy, and remove every trace
     #[arg(long)]
     purge: bool,
-    /// With --purge: do not ask
-    #[arg(long, requires = "purge")]
-    apply: bool,
-    /// Only print what would be removed
+    /// Do it without asking; needed where there is no terminal
     #[arg(long)]
-    dry_run: bool,
+    apply: bool,
 }
 
 /// Restore deleted or archived sessions
@@ -51,34 +48,40 @@ pub(crate) struct RestoreArgs {
 /// Runs `delete`.
 pub(crate) fn run(app: &App, args: &DeleteArgs) -> Result<ExitCode> {
     if args.purge {
-        let wanted = purge::Wanted {
-            apply: args.apply,
-            dry_run: args.dry_run,
-        };
-        return purge::run(app, &args.sessions, wanted);
+        return purge::run(app, &args.sessions, args.apply);
     }
     let request = DeleteRequest {
         sessions: args.sessions.clone(),
     };
-    let mut out = Output::paged(app);
-    let done = if args.dry_run {
-        app.requests.plan_delete(&request, &mut |plan| {
-            plan_lines::removal(&mut out, plan.removal)?;
-            say_staying(app, &plan.staying);
-            Ok(())
-        })
-    } else {
-        app.requests.delete(&request, &mut |deleted| {
-            let staying = deleted.staying.clone();
-            report(deleted, &mut out)?;
-            say_staying(app, &staying);
-            Ok(())
-        })
-    };
+    if !args.apply {
+        plan(app, &request)?;
+        if let Agreed::No(code) = ask(app, false, Planned::Delete)? {
+            return Ok(code);
+        }
+    }
+    let mut out = Output::plain(app);
+    let done = app.requests.delete(&request, &mut |deleted| {
+        let staying = deleted.staying.clone();
+        report(deleted, &mut out)?;
+        say_staying(app, &staying);
+        Ok(())
+    });
     let printed = out.finish();
     app.shown(done)?;
     printed?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn plan(app: &App, request: &DeleteRequest) -> Result<()> {
+    let mut out = Output::plain(app);
+    let planned = app.requests.plan_delete(request, &mut |plan| {
+        plan_lines::removal(&mut out, plan.removal)?;
+        say_staying(app, &plan.staying);
+        Ok(())
+    });
+    let printed = out.finish();
+    app.shown(planned)?;
+    printed
 }
 
 fn say_staying(app: &App, transcripts: &[SessionRef]) {
@@ -96,10 +99,10 @@ pub(crate) fn report(deleted: RemovedSession, out: &mut Output) -> Result<()> {
         return out.object(&deleted.op.object());
     }
     let session = &deleted.session;
-    out.line(&format!(
+    out.line(&as_called(&format!(
         "deleted {session}; restore it with `boswell restore {}`",
         session.to_argument()
-    ))
+    )))
 }
 
 /// Runs `restore`.
@@ -107,7 +110,7 @@ pub(crate) fn restore(app: &App, args: &RestoreArgs) -> Result<ExitCode> {
     let request = RestoreRequest {
         refs: args.refs.clone(),
     };
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let done = app
         .requests
         .restore(&request, &mut |restored| put_back(app, restored, &mut out));

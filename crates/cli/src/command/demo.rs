@@ -33,7 +33,7 @@ pub(crate) fn run(app: &App, args: &DemoArgs) -> Result<ExitCode> {
         program: program()?,
     };
     let demo = app.shown(app.requests.demo(&request))?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         out.object(&demo.object())?;
     } else {

@@ -12,6 +12,7 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
+use crate::words::as_called;
 use crate::words::count;
 
 /// Report what boswell finds, also as a file for bug reports
@@ -104,6 +105,8 @@ fn print_profile(profile: &ReportedProfile, out: &mut Output) -> Result<()> {
     );
     out.line(&out.paint(
         Style::Faint,
-        &format!("             {add} in the settings (`boswell config --path`)"),
+        &as_called(&format!(
+            "             {add} in the settings (`boswell config --path`)"
+        )),
     ))
 }

@@ -3,12 +3,11 @@
 use boswell_app::list::SessionFilter;
 use clap::Args;
 
+use crate::app::App;
+
 /// Options that select sessions.
 #[derive(Debug, Args, Default)]
 pub(crate) struct FilterArgs {
-    /// Only sessions of this agent or dialect
-    #[arg(long)]
-    pub(crate) agent: Option<String>,
     /// Only sessions of this project folder and those below it
     #[arg(long, value_name = "DIR")]
     project: Option<String>,
@@ -35,18 +34,19 @@ pub(crate) struct FilterArgs {
     pub(crate) until: Option<String>,
 }
 
-impl From<&FilterArgs> for SessionFilter {
-    fn from(args: &FilterArgs) -> SessionFilter {
+impl FilterArgs {
+    /// The filter of these options, and of `--agent`, which every command takes.
+    pub(crate) fn filter(&self, app: &App) -> SessionFilter {
         SessionFilter {
-            agent: args.agent.clone(),
-            project: args.project.clone(),
-            here: args.here,
-            status: args.status.clone(),
-            tag: args.tag.clone(),
-            branch: args.branch.clone(),
-            model: args.model.clone(),
-            since: args.since.clone(),
-            until: args.until.clone(),
+            agent: app.agent.clone(),
+            project: self.project.clone(),
+            here: self.here,
+            status: self.status.clone(),
+            tag: self.tag.clone(),
+            branch: self.branch.clone(),
+            model: self.model.clone(),
+            since: self.since.clone(),
+            until: self.until.clone(),
         }
     }
 }

@@ -68,7 +68,7 @@ impl From<&ForkArgs> for ForkRequest {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ForkArgs) -> Result<ExitCode> {
     let forked = app.shown(app.requests.fork(&args.into()))?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         out.object(&forked.session.object())?;
     } else {

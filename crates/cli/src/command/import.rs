@@ -55,14 +55,14 @@ pub(crate) fn run(app: &App, args: &ImportArgs) -> Result<ExitCode> {
     let request = ImportRequest::from(args);
     if args.dry_run {
         let plan = app.shown(app.requests.plan_import(&request))?;
-        let mut out = Output::paged(app);
+        let mut out = Output::plain(app);
         would(plan, &mut out)?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
     let imported = app.shown(app.requests.import(&request))?;
     let (brought, left) = (imported.brought.clone(), imported.left.clone());
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         out.object(&imported.shape().object())?;
     } else {

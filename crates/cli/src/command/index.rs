@@ -11,7 +11,7 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::words::size;
+use crate::words::{count, size};
 
 /// Update the catalog and the search index
 #[derive(Debug, Args)]
@@ -22,10 +22,10 @@ pub(crate) struct IndexArgs {
     /// Delete both first
     #[arg(long)]
     rebuild: bool,
-    /// Instead rebuild agents' own index files from their logs; prints the plan unless --apply
+    /// Instead rebuild agents' own index files from their logs; the plan is printed first
     #[arg(long, conflicts_with = "rebuild")]
     native: bool,
-    /// With --native: do it instead of printing the plan
+    /// With --native: do it without asking; needed where there is no terminal
     #[arg(long, requires = "native")]
     apply: bool,
 }
@@ -45,13 +45,17 @@ pub(crate) fn run(app: &App, args: &IndexArgs) -> Result<ExitCode> {
     });
     drop(progress);
     let index = app.shown(indexed)?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         out.object(&index.object())?;
     } else {
         out.line(&format!(
-            "{} sessions and memory files: {} of text, {} of index; read {} now",
-            index.sources,
+            "{}: {} of text, {} of index; read {} now",
+            count(
+                index.sources,
+                "session or memory file",
+                "sessions and memory files"
+            ),
             size(index.text_bytes),
             size(index.index_bytes),
             size(index.read_bytes),

@@ -3,16 +3,21 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use boswell_app::keep::{DAYS_AHEAD, KeepOnRequest, KeepShape, KeepStatus, KeepStep, Kept};
+use boswell_app::keep::{
+    DAYS_AHEAD, KeepOnRequest, KeepProgress, KeepShape, KeepStatus, KeepStep, Kept,
+};
 use boswell_app::shape::Shape as _;
+use boswell_app::{AppResult, Cancel};
 use boswell_model::{Error, Result, shell_quote};
 use clap::{Args, Subcommand};
 
 use crate::app::{App, program};
 use crate::error_report;
 use crate::output::Output;
+use crate::progress::Progress;
+use crate::signals::{self, INTERRUPTED};
 use crate::terminal::one_line;
-use crate::words::{count, size};
+use crate::words::{as_called, count, size};
 
 /// How long a command copies sessions after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);
@@ -54,7 +59,7 @@ enum What {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &KeepArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let left_out = match args.what {
         What::On { timer, dry_run } => {
             let request = KeepOnRequest {
@@ -63,7 +68,9 @@ pub(crate) fn run(app: &App, args: &KeepArgs) -> Result<ExitCode> {
                 program: program()?,
             };
             let mut sink = |step| show_step(step, &mut out);
-            let kept = app.shown(app.requests.keep_on(&request, &mut sink))?;
+            let kept = copying(app, &mut |cancel, progress| {
+                app.requests.keep_on(&request, cancel, &mut sink, progress)
+            })?;
             kept.map(|kept| show_kept(kept, &mut out)).transpose()?
         }
         What::Off => {
@@ -74,10 +81,44 @@ pub(crate) fn run(app: &App, args: &KeepArgs) -> Result<ExitCode> {
             app.shown(app.requests.keep_status())?,
             &mut out,
         )?),
-        What::Run => Some(show_kept(app.shown(app.requests.keep_now())?, &mut out)?),
+        What::Run => {
+            let kept = copying(app, &mut |cancel, progress| {
+                app.requests.keep_now(cancel, progress)
+            })?;
+            Some(show_kept(kept, &mut out)?)
+        }
     };
     out.finish()?;
-    Ok(error_report::left_out(app, &left_out.unwrap_or_default()))
+    let left_out = left_out.unwrap_or_default();
+    if left_out.unfinished {
+        error_report::say("stopped; `boswell keep run` copies the rest");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    Ok(error_report::left_out(app, &left_out.errors))
+}
+
+/// Runs a request that copies sessions: with its progress on a terminal, and until Ctrl-C.
+fn copying<T>(
+    app: &App,
+    request: &mut dyn FnMut(&Cancel, &mut dyn FnMut(KeepProgress)) -> AppResult<T>,
+) -> Result<T> {
+    let cancel = Cancel::new();
+    signals::cancel_on_interrupt(&cancel);
+    let mut progress = None;
+    let done = request(&cancel, &mut |sessions| {
+        let start = || Progress::new("copying, session", sessions.total, app.quiet);
+        progress.get_or_insert_with(start).tick();
+    });
+    drop(progress);
+    app.shown(done)
+}
+
+/// What was not copied.
+#[derive(Default)]
+struct LeftOut {
+    errors: Vec<Error>,
+    /// Whether the rest was not tried because of Ctrl-C.
+    unfinished: bool,
 }
 
 /// Keeps a little of what changed, once a command has answered. What fails here is
@@ -94,18 +135,23 @@ fn show_step(step: KeepStep, out: &mut Output) -> Result<()> {
 }
 
 /// Shows how much was kept. What could not be kept, and why.
-fn show_kept(kept: Kept, out: &mut Output) -> Result<Vec<Error>> {
-    let Kept { counts, left_out } = kept;
+fn show_kept(kept: Kept, out: &mut Output) -> Result<LeftOut> {
+    let counts = kept.counts;
+    let left_out = LeftOut {
+        errors: kept.left_out,
+        unfinished: kept.unfinished,
+    };
     if out.json {
         out.object(&counts.object())?;
         return Ok(left_out);
     }
-    let left = if left_out.is_empty() {
+    let left = if left_out.errors.is_empty() {
         String::new()
     } else {
-        format!("; {} could not be copied", left_out.len())
+        format!("; {} could not be copied", left_out.errors.len())
     };
     out.line(&match counts.files {
+        0 if left_out.unfinished => format!("nothing was copied{left}"),
         0 => format!("nothing changed since the last copy{left}"),
         files => format!(
             "copied {} of {} ({}){left}",
@@ -118,21 +164,25 @@ fn show_kept(kept: Kept, out: &mut Output) -> Result<Vec<Error>> {
 }
 
 /// Shows what is kept. What could not be looked at, and why: whether it is kept is not known.
-fn show_status(status: KeepStatus, out: &mut Output) -> Result<Vec<Error>> {
+fn show_status(status: KeepStatus, out: &mut Output) -> Result<LeftOut> {
+    let left_out = LeftOut {
+        errors: status.left_out,
+        unfinished: false,
+    };
     if out.json {
         for store in status.stores {
             out.object(&store.object())?;
         }
-        return Ok(status.left_out);
+        return Ok(left_out);
     }
     out.line(&match status.since {
-        Some(since) => format!("keep is on since {}", since.to_rfc3339()),
-        None => "keep is off; turn it on with `boswell keep on`".to_owned(),
+        Some(since) => format!("keep is on since {}", out.minute(since)),
+        None => as_called("keep is off; turn it on with `boswell keep on`"),
     })?;
     for store in &status.stores {
         show_store(store, out)?;
     }
-    Ok(status.left_out)
+    Ok(left_out)
 }
 
 fn show_store(store: &KeepShape, out: &mut Output) -> Result<()> {
@@ -146,9 +196,9 @@ fn show_store(store: &KeepShape, out: &mut Output) -> Result<()> {
         one_line(&store.root)
     ))?;
     if store.installed == Some(false) {
-        out.line(
+        out.line(&as_called(
             "  its hook or timer is missing: install it again with `boswell keep off` and `boswell keep on`",
-        )?;
+        ))?;
     }
     for path in &store.unreadable {
         out.line(&format!(
@@ -157,10 +207,10 @@ fn show_store(store: &KeepShape, out: &mut Output) -> Result<()> {
         ))?;
     }
     for session in &store.gone {
-        out.line(&format!(
+        out.line(&as_called(&format!(
             "  deleted, but copied: {session}; restore it with `boswell restore {}`",
             shell_quote(session)
-        ))?;
+        )))?;
     }
     if !store.lost_soon.is_empty() {
         out.line(&format!(

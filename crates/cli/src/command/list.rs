@@ -2,19 +2,19 @@
 
 use std::process::ExitCode;
 
-use boswell_app::list::SessionFilter;
 use boswell_app::list::Sort;
 use boswell_app::list::{ListRequest, SessionPage, SessionRow};
 use boswell_app::shape::Shape as _;
-use boswell_model::Result;
+use boswell_model::{Instant, Result};
 use clap::{Args, ValueEnum};
 
 use super::filter_args::FilterArgs;
 use crate::app::App;
+use crate::error_report;
 use crate::output::Output;
-use crate::terminal::{Style, cut, fit, one_line};
-use crate::time;
-use crate::words::short_path;
+use crate::terminal::{Style, cut, one_line};
+use crate::words::table::{self, Column, Cut, cut_left};
+use crate::words::{short_path, size};
 
 /// List sessions, most recently active first
 #[derive(Debug, Args, Default)]
@@ -30,6 +30,9 @@ pub(crate) struct ListArgs {
     /// Sort order
     #[arg(long, value_enum, default_value_t = SortArg::Active)]
     sort: SortArg,
+    /// Show what each session cost
+    #[arg(long)]
+    cost: bool,
     /// Show at most this many
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -53,8 +56,10 @@ enum SortArg {
     Created,
     /// Most messages first
     Messages,
-    /// Largest first
+    /// Largest first, with their size
     Size,
+    /// Dearest first, with their cost
+    Cost,
     /// By name
     Name,
 }
@@ -62,7 +67,8 @@ enum SortArg {
 impl From<SortArg> for Sort {
     fn from(arg: SortArg) -> Sort {
         match arg {
-            SortArg::Active => Sort::Active,
+            // The order among sessions of the same cost.
+            SortArg::Active | SortArg::Cost => Sort::Active,
             SortArg::Created => Sort::Created,
             SortArg::Messages => Sort::Messages,
             SortArg::Size => Sort::Size,
@@ -72,23 +78,25 @@ impl From<SortArg> for Sort {
 }
 
 impl ListArgs {
-    fn request(&self, with_shapes: bool) -> ListRequest {
+    fn request(&self, app: &App) -> ListRequest {
         ListRequest {
-            filter: SessionFilter::from(&self.narrow),
+            filter: self.narrow.filter(app),
             matching: self.matching.clone(),
             sort: self.sort.into(),
             limit: self.limit,
             offset: self.offset,
             cursor: self.cursor.clone(),
             hidden: self.hidden,
-            with_shapes,
+            with_cost: self.cost,
+            by_cost: self.sort == SortArg::Cost,
+            with_shapes: app.json,
         }
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ListArgs) -> Result<ExitCode> {
-    let page = app.shown(app.requests.list(&args.request(app.json)))?;
+    let page = app.shown(app.requests.list(&args.request(app)))?;
     let mut out = Output::paged(app);
     if out.json {
         for shape in page.rows.into_iter().filter_map(|row| row.shape) {
@@ -98,46 +106,80 @@ pub(crate) fn run(app: &App, args: &ListArgs) -> Result<ExitCode> {
     } else if page.rows.is_empty() {
         nothing(app, &page);
     } else {
-        table(app, &page, &mut out)?;
+        table(app, args, &page, &mut out)?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(app: &App, page: &SessionPage, out: &mut Output) -> Result<()> {
-    let widths = Widths::of(app, &page.rows);
-    let heading = format!(
-        "{}  {}  {}  {}  {}  {}",
-        fit("ID", widths.id),
-        fit("AGENT", widths.agent),
-        fit("ACTIVE", 10),
-        " MSGS",
-        fit("PROJECT", widths.project),
-        "NAME"
-    );
-    out.line(&out.paint(Style::Faint, heading.trim_end()))?;
-    for row in &page.rows {
-        let conversation = &row.conversation;
-        let summary = &conversation.front.1;
-        let active = conversation
-            .last_active()
-            .map_or_else(|| "-".to_owned(), |at| time::ago(at, page.page.as_of));
-        let messages = messages(row).map_or_else(|| "-".to_owned(), |n| n.to_string());
-        let project = summary.meta.project.as_deref().unwrap_or("-");
-        let project = one_line(&short_path(app, project));
-        let id = one_line(&summary.reference.id);
-        let short: String = id.chars().take(widths.id).collect();
-        let line = format!(
-            "{}  {}  {}  {messages:>5}  {}  {}",
-            out.paint(Style::Strong, &fit(&short, widths.id)),
-            fit(&one_line(&row.agents), widths.agent),
-            fit(&active, 10),
-            fit(&cut_left(&project, widths.project), widths.project),
-            cut(&one_line(&summary.name()), widths.name),
-        );
-        out.line(line.trim_end())?;
+fn table(app: &App, args: &ListArgs, page: &SessionPage, out: &mut Output) -> Result<()> {
+    let numbered = app.requests.remembers_lists();
+    let with_cost = args.cost || args.sort == SortArg::Cost;
+    let with_size = args.sort == SortArg::Size;
+    let columns: Vec<(bool, Column)> = vec![
+        (numbered, Column::number("#", 6).styled(Style::Faint)),
+        (
+            true,
+            Column::text("ID", Cut::Never, 9).styled(Style::Strong),
+        ),
+        (true, Column::text("AGENT", Cut::Right(6), 3)),
+        (true, Column::text("ACTIVE", Cut::Never, 5)),
+        (true, Column::number("MSGS", 2)),
+        (with_size, Column::number("SIZE", 7)),
+        (with_cost, Column::number("COST", 7)),
+        (true, Column::text("PROJECT", Cut::Left(8), 4)),
+        (true, Column::text("NAME", Cut::Right(12), 10)),
+    ];
+    let rows: Vec<Vec<String>> = page
+        .rows
+        .iter()
+        .enumerate()
+        .map(|(number, row)| {
+            let cells = cells(app, (number + 1, row), page.page.as_of, out);
+            let shown = cells.into_iter().zip(&columns);
+            shown
+                .filter(|(_, (shown, _))| *shown)
+                .map(|(cell, _)| cell)
+                .collect()
+        })
+        .collect();
+    let columns: Vec<Column> = columns
+        .into_iter()
+        .filter_map(|(shown, column)| shown.then_some(column))
+        .collect();
+    table::print(&columns, &rows, app.width, out)?;
+    if numbered {
+        let refs: Vec<String> = page
+            .rows
+            .iter()
+            .map(|row| row.conversation.front.1.reference.to_string())
+            .collect();
+        app.requests.remember_list(refs.iter().map(String::as_str));
     }
     Ok(())
+}
+
+fn cells(
+    app: &App,
+    (number, row): (usize, &SessionRow),
+    now: Instant,
+    out: &Output,
+) -> [String; 9] {
+    let summary = &row.conversation.front.1;
+    let active = row.conversation.last_active();
+    let project = summary.meta.project.as_deref().unwrap_or("-");
+    [
+        number.to_string(),
+        one_line(&row.short_id),
+        cut(&one_line(&row.agents), 18),
+        active.map_or_else(|| "-".to_owned(), |at| out.ago(at, now)),
+        messages(row).map_or_else(|| "-".to_owned(), |n| n.to_string()),
+        size(summary.location.size),
+        row.cost
+            .map_or_else(|| "-".to_owned(), |cost| format!("${cost:.2}")),
+        cut_left(&one_line(&short_path(app, project)), 40),
+        one_line(&summary.name()),
+    ]
 }
 
 /// The messages of the side that has most, or as many as an index states.
@@ -152,67 +194,11 @@ fn messages(row: &SessionRow) -> Option<u64> {
     counted.filter(|count| *count > 0).or(stated)
 }
 
-/// Columns whose width depends on the rows and on the terminal.
-struct Widths {
-    id: usize,
-    agent: usize,
-    project: usize,
-    name: usize,
-}
-
-impl Widths {
-    fn of(app: &App, rows: &[SessionRow]) -> Widths {
-        let id = unique_width(rows);
-        let agents = rows.iter().map(|row| one_line(&row.agents).len());
-        let agent = agents.max().unwrap_or(6).clamp(5, 18);
-        // What is left is shared by folder and name, and each keeps enough to be distinguished.
-        let taken = id + 2 + agent + 2 + 10 + 2 + 5 + 2 + 2;
-        let rest = app.width.saturating_sub(taken).max(16);
-        let project = (rest * 2 / 5).clamp(8, 40);
-        Widths {
-            id,
-            agent,
-            project,
-            name: rest - project,
-        }
-    }
-}
-
-/// How much of the ids must be shown so that each can be typed again: eight characters, or more
-/// where they begin alike.
-fn unique_width(page: &[SessionRow]) -> usize {
-    let mut ids: Vec<&str> = page
-        .iter()
-        .map(|row| row.conversation.front.1.reference.id.as_str())
-        .collect();
-    ids.sort_unstable();
-    let alike = |pair: &[&str]| match pair {
-        [a, b] if a != b => a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count() + 1,
-        _ => 8,
-    };
-    ids.windows(2).map(alike).max().unwrap_or(8).clamp(8, 20)
-}
-
-/// Cuts at the left, because the end of a path identifies it.
-fn cut_left(text: &str, width: usize) -> String {
-    let total = crate::terminal::columns(text);
-    if total <= width {
-        return text.to_owned();
-    }
-    let mut rest = text;
-    while crate::terminal::columns(rest) + 1 > width {
-        let mut chars = rest.chars();
-        chars.next();
-        rest = chars.as_str();
-    }
-    format!("…{rest}")
-}
-
 #[expect(clippy::print_stderr, reason = "an empty list is no data for stdout")]
 fn nothing(app: &App, page: &SessionPage) {
     if page.found_any {
         eprintln!("no session matches");
-        eprintln!("hint: list all sessions with `boswell list --hidden`");
+        error_report::say("hint: list all sessions with `boswell list --hidden`");
         return;
     }
     eprintln!("no sessions found");

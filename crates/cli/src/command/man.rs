@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use boswell_app::system::{make_folders, new_file};
 use boswell_model::{Error, ErrorKind, Result};
@@ -11,10 +11,12 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 
-/// Print the manual page of boswell or of a command
+/// Show the manual page of boswell or of a command
+///
+/// Where there is no terminal, its source is printed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell man | man -l -
+  boswell man search
   boswell man --output ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
     /// Command [default: the page of boswell itself]
@@ -55,7 +57,13 @@ pub(crate) fn run(app: &App, args: &ManArgs) -> Result<ExitCode> {
     };
     let mut page = Vec::new();
     render(command, &mut page)?;
-    let mut out = Output::paged(app);
+    // A terminal gets the page, not its source; `man` brings its own pager.
+    let reader = app.terminal && app.pages;
+    let mut reader = reader.then(|| Output::to_program(app, Command::new("man").args(["-l", "-"])));
+    let mut out = match reader.take().flatten() {
+        Some(out) => out,
+        None => Output::paged(app),
+    };
     out.bytes(&page)?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -12,6 +12,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use clap::Args;
 
 use crate::app::App;
+use crate::confirm::{Agreed, Planned, ask};
 use crate::error_report;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
@@ -22,7 +23,7 @@ use crate::words::{count, phrase};
 #[command(after_help = "Examples:
   boswell memory                    list the memory files of this project
   boswell memory ~/proj/api show    print their text
-  boswell memory add build 'use make -j2 here' --dialect claude")]
+  boswell memory add build 'use make -j2 here' --agent claude")]
 pub(crate) struct MemoryArgs {
     /// show, search TEXT or check, after an optional PROJECT (a folder or `all`; the current folder
     /// without it); or add PAGE TEXT, edit PAGE TEXT, rm PAGE
@@ -31,9 +32,9 @@ pub(crate) struct MemoryArgs {
     /// Project folder for add, edit and rm
     #[arg(long, value_name = "DIR")]
     project: Option<String>,
-    /// Whose memory add, edit and rm change: boswell or claude
-    #[arg(long, value_name = "DIALECT", default_value = "boswell")]
-    dialect: String,
+    /// With rm: do it without asking; needed where there is no terminal
+    #[arg(long)]
+    apply: bool,
 }
 
 enum Action<'a> {
@@ -62,10 +63,20 @@ pub(crate) fn run(app: &App, args: &MemoryArgs) -> Result<ExitCode> {
         Action::Change(page, change) => {
             let request = MemoryChangeRequest {
                 scope,
-                dialect: args.dialect.clone(),
+                dialect: app.agent.clone().unwrap_or_else(|| "boswell".to_owned()),
                 page: page.to_owned(),
                 change,
             };
+            if request.change == MemoryChange::Remove && !args.apply {
+                let mut out = Output::plain(app);
+                if !out.json {
+                    out.line(&format!("would remove the page {}", one_line(page)))?;
+                }
+                out.finish()?;
+                if let Agreed::No(code) = ask(app, false, Planned::RemovePage)? {
+                    return Ok(code);
+                }
+            }
             change_page(app, &request)
         }
     }
@@ -147,7 +158,7 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
 /// Carries out a change of one page.
 fn change_page(app: &App, request: &MemoryChangeRequest) -> Result<ExitCode> {
     let changed = app.shown(app.requests.change_memory(request))?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         out.object(&changed.object())?;
     } else {

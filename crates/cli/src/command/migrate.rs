@@ -7,12 +7,13 @@ use boswell_model::Result;
 use clap::Args;
 
 use crate::app::App;
+use crate::confirm::{Agreed, Planned, ask};
 use crate::output::Output;
 use crate::words::planned_change;
 
 /// Upgrade a session to the newest version of its format
 ///
-/// Without --apply only the plan is printed.
+/// The plan is printed first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell migrate 0b7e
@@ -20,7 +21,7 @@ use crate::words::planned_change;
 pub(crate) struct MigrateArgs {
     /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// Do it instead of printing the plan
+    /// Do it without asking; needed where there is no terminal
     #[arg(long)]
     apply: bool,
 }
@@ -30,19 +31,21 @@ pub(crate) fn run(app: &App, args: &MigrateArgs) -> Result<ExitCode> {
     let request = MigrateRequest {
         session: args.session.clone(),
     };
-    let mut out = Output::paged(app);
-    if args.apply {
-        if let Some(done) = app.shown(app.requests.migrate(&request))? {
-            planned_change::print(done, &mut out)?;
-        }
-    } else {
+    if !args.apply {
         let plan = app.shown(app.requests.plan_migrate(&request))?;
-        if !plan.steps.is_empty() {
-            planned_change::show(plan, &mut out)?;
-            if !app.quiet {
-                crate::error_report::say(crate::plan_lines::NOT_APPLIED);
-            }
+        if plan.steps.is_empty() {
+            return Ok(ExitCode::SUCCESS);
         }
+        let mut out = Output::plain(app);
+        planned_change::show(plan, &mut out)?;
+        out.finish()?;
+        if let Agreed::No(code) = ask(app, false, Planned::Rewrite)? {
+            return Ok(code);
+        }
+    }
+    let mut out = Output::plain(app);
+    if let Some(done) = app.shown(app.requests.migrate(&request))? {
+        planned_change::print(done, &mut out)?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -134,7 +134,7 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Man(args)) => man::run(app, args),
         Some(Command::Config(args)) => config::run(app, args),
         Some(Command::Completions(args)) => completions::run(app, args),
-        Some(Command::Offer(_)) => completions::offer(app),
+        Some(Command::Offer(args)) => completions::offer(app, args),
         Some(Command::Undo(args)) => ops::undo(app, args),
         Some(Command::Move(args)) => move_project::run(app, args),
         Some(Command::Keep(args)) => keep::run(app, args),

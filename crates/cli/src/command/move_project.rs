@@ -8,6 +8,7 @@ use boswell_model::Result;
 use clap::Args;
 
 use crate::app::App;
+use crate::confirm::{Agreed, Planned, ask};
 use crate::error_report::say;
 use crate::output::Output;
 use crate::plan_lines;
@@ -15,7 +16,7 @@ use crate::terminal::one_line;
 
 /// Update sessions and memory after a project folder was moved
 ///
-/// Without --apply only the plan is printed.
+/// The plan is printed first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell move ~/old/api ~/new/api            show what would change
@@ -25,7 +26,7 @@ pub(crate) struct MoveArgs {
     old: PathBuf,
     /// New path of the project
     new: PathBuf,
-    /// Do it instead of printing the plan
+    /// Do it without asking; needed where there is no terminal
     #[arg(long)]
     apply: bool,
 }
@@ -36,16 +37,37 @@ pub(crate) fn run(app: &App, args: &MoveArgs) -> Result<ExitCode> {
         old: args.old.clone(),
         new: args.new.clone(),
     };
-    let mut out = Output::paged(app);
+    if !args.apply {
+        let mut out = Output::plain(app);
+        let sink = &mut |change| plan_lines::store_change(&mut out, change);
+        let planned = app.requests.plan_move(&request, sink);
+        let printed = out.finish();
+        let planned = app.shown(planned)?;
+        printed?;
+        say_about(app, &planned);
+        if planned.changes.changed == 0 {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Agreed::No(code) = ask(app, false, Planned::Rewrite)? {
+            return Ok(code);
+        }
+    }
+    let mut out = Output::plain(app);
     let sink = &mut |change| plan_lines::store_change(&mut out, change);
-    let done = if args.apply {
-        app.requests.move_project(&request, sink)
-    } else {
-        app.requests.plan_move(&request, sink)
-    };
+    let done = app.requests.move_project(&request, sink);
     let printed = out.finish();
     let moved = app.shown(done)?;
     printed?;
+    if args.apply {
+        say_about(app, &moved);
+    }
+    if !app.quiet {
+        plan_lines::say_next(&moved.changes);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn say_about(app: &App, moved: &MovedProject) {
     if moved.memory_stays {
         say(&format!(
             "boswell's own memory of `{}` was not moved: the new folder has one already",
@@ -53,10 +75,8 @@ pub(crate) fn run(app: &App, args: &MoveArgs) -> Result<ExitCode> {
         ));
     }
     if !app.quiet {
-        say_remarks(&moved);
-        plan_lines::say_next(args.apply, &moved.changes);
+        say_remarks(moved);
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn say_remarks(moved: &MovedProject) {

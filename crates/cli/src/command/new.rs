@@ -17,7 +17,7 @@ use crate::output::Output;
   boswell new --dialect boswell --project /proj/api --json")]
 pub(crate) struct NewArgs {
     /// Format and store of the session
-    #[arg(long, alias = "agent", default_value = "boswell")]
+    #[arg(long, default_value = "boswell")]
     dialect: String,
     /// Project folder
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -48,7 +48,7 @@ impl From<&NewArgs> for NewSessionRequest {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &NewArgs) -> Result<ExitCode> {
     let made = app.shown(app.requests.new_session(&args.into()))?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         out.object(&made.session.object())?;
     } else {

@@ -10,7 +10,6 @@ use clap::Args;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
-use crate::time;
 
 /// List the changes that boswell made, and which can be undone
 #[derive(Debug, Args)]
@@ -61,7 +60,7 @@ fn print(op: &LoggedOperation, now: Instant, out: &mut Output) -> Result<()> {
     let line = format!(
         "{}  {}  {}  {}",
         out.paint(Style::Strong, &short),
-        fit(&time::ago(op.at, now), 10),
+        fit(&out.ago(op.at, now), 10),
         fit(state, 13),
         one_line(&op.title)
     );
@@ -70,7 +69,7 @@ fn print(op: &LoggedOperation, now: Instant, out: &mut Output) -> Result<()> {
 
 /// Runs `undo`.
 pub(crate) fn undo(app: &App, args: &UndoArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let request = UndoRequest {
         operations: args.ops.clone(),
         keep_new: args.keep_new,

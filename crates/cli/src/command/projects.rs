@@ -9,9 +9,9 @@ use clap::Args;
 
 use crate::app::App;
 use crate::output::Output;
-use crate::terminal::{Style, fit, one_line};
-use crate::time;
+use crate::terminal::{Style, columns, fit, one_line};
 use crate::words::short_path;
+use crate::words::table::cut_left;
 
 /// List project folders with their sessions and agents
 #[derive(Debug, Args)]
@@ -42,15 +42,20 @@ fn line(app: &App, project: &ProjectShape, now: Instant, out: &Output) -> String
     };
     let active = project
         .last_active
-        .map_or_else(|| "-".to_owned(), |at| time::ago(at, now));
+        .map_or_else(|| "-".to_owned(), |at| out.ago(at, now));
     let repository = project.repository.as_ref();
     let of = repository.map(|main| format!("  (worktree of {})", one_line(&short_path(app, main))));
+    let of = of.unwrap_or_default();
+    let room = app
+        .width
+        .saturating_sub(5 + 2 + 10 + 2 + 16 + 2 + columns(&of))
+        .max(12);
     format!(
         "{:>5}  {}  {}  {}{}",
         project.sessions,
         fit(&active, 10),
         fit(&project.agents.join(","), 16),
-        out.paint(Style::Strong, &one_line(&name)),
-        of.unwrap_or_default()
+        out.paint(Style::Strong, &cut_left(&one_line(&name), room)),
+        of
     )
 }

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use boswell_app::Cancel;
-use boswell_app::list::SessionFilter;
 use boswell_app::prompts::{PromptShape, PromptsRequest};
 use boswell_app::shape::Shape as _;
 use boswell_model::Result;
@@ -11,10 +10,11 @@ use clap::Args;
 
 use super::filter_args::FilterArgs;
 use crate::app::App;
+use crate::error_report;
 use crate::output::Output;
-use crate::terminal::{Style, cut, one_line};
+use crate::terminal::{Style, columns, cut, one_line};
 use crate::words::short_path;
-use crate::{error_report, time};
+use crate::words::table::cut_left;
 
 /// List your prompts to all agents, newest first
 #[derive(Debug, Args)]
@@ -31,19 +31,19 @@ pub(crate) struct PromptsArgs {
     limit: usize,
 }
 
-impl From<&PromptsArgs> for PromptsRequest {
-    fn from(args: &PromptsArgs) -> PromptsRequest {
+impl PromptsArgs {
+    fn request(&self, app: &App) -> PromptsRequest {
         PromptsRequest {
-            query: args.query.join(" "),
-            filter: SessionFilter::from(&args.narrow),
-            limit: args.limit,
+            query: self.query.join(" "),
+            filter: self.narrow.filter(app),
+            limit: self.limit,
         }
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &PromptsArgs) -> Result<ExitCode> {
-    let prompts = app.shown(app.requests.prompts(&args.into(), &Cancel::new()))?;
+    let prompts = app.shown(app.requests.prompts(&args.request(app), &Cancel::new()))?;
     let is_empty = prompts.is_empty();
     let mut out = Output::paged(app);
     for prompt in prompts {
@@ -65,21 +65,27 @@ pub(crate) fn run(app: &App, args: &PromptsArgs) -> Result<ExitCode> {
 }
 
 fn line(app: &App, prompt: &PromptShape, out: &Output) -> String {
-    let at = prompt.at.map_or_else(|| "-".to_owned(), time::minute);
+    let at = prompt
+        .at
+        .map_or_else(|| "-".to_owned(), |at| out.minute(at));
     let project = prompt
         .project
         .as_deref()
         .map(|project| short_path(app, project))
         .unwrap_or_default();
-    let lead = format!(
-        "{at}  {}  {}  ",
-        one_line(&prompt.agent),
-        one_line(&project)
+    let agent = one_line(&prompt.agent);
+    // On a narrow terminal the prompt matters more than where it was typed.
+    let mut lead = format!(
+        "{at}  {agent}  {}  ",
+        cut_left(&one_line(&project), app.width / 4)
     );
-    let room = app
-        .width
-        .saturating_sub(crate::terminal::columns(&lead))
-        .max(30);
+    if columns(&lead) * 2 > app.width {
+        lead = format!("{at}  {agent}  ");
+    }
+    if columns(&lead) * 2 > app.width {
+        lead = format!("{at}  ");
+    }
+    let room = app.width.saturating_sub(columns(&lead));
     format!(
         "{}{}",
         out.paint(Style::Faint, &lead),

@@ -7,23 +7,16 @@ use boswell_app::shape::Shape as _;
 use boswell_model::Result;
 
 use crate::app::App;
-use crate::confirm::{Agreed, Irreversible, ask};
+use crate::confirm::{Agreed, Planned, ask};
 use crate::error_report::say;
 use crate::output::Output;
 use crate::plan_lines;
 use crate::terminal::one_line;
 use crate::words::count;
 
-/// What is wanted of the command.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
-    pub(crate) apply: bool,
-    pub(crate) dry_run: bool,
-}
-
 /// Shows what would be removed, and removes it if that is wanted.
-pub(crate) fn run(app: &App, sessions: &[String], wanted: Wanted) -> Result<ExitCode> {
-    if wanted.apply {
+pub(crate) fn run(app: &App, sessions: &[String], apply: bool) -> Result<ExitCode> {
+    if apply {
         app.requests.may_write()?;
     }
     let mut request = PurgeRequest {
@@ -32,19 +25,15 @@ pub(crate) fn run(app: &App, sessions: &[String], wanted: Wanted) -> Result<Exit
     };
     let plans = app.shown(app.requests.plan_purge(&request))?;
     request.shown = Some(plans.iter().map(|plan| plan.token.clone()).collect());
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     for plan in plans {
         show(plan, &mut out)?;
     }
-    // The pager ends before anything is asked.
     out.finish()?;
-    if wanted.dry_run {
-        return Ok(ExitCode::SUCCESS);
-    }
-    if let Agreed::No(code) = ask(app, wanted.apply, Irreversible::Purge)? {
+    if let Agreed::No(code) = ask(app, apply, Planned::Purge)? {
         return Ok(code);
     }
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let mut purged = Vec::new();
     let done = app.requests.purge(&request, &mut |session| {
         report(&session, &mut out)?;

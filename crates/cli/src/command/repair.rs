@@ -10,6 +10,7 @@ use boswell_model::{Result, SessionRef, shell_quote};
 use clap::Args;
 
 use crate::app::App;
+use crate::confirm::{Agreed, Planned, ask, can_ask};
 use crate::error_report::say;
 use crate::output::Output;
 use crate::terminal::{Style, one_line};
@@ -17,8 +18,8 @@ use crate::terminal::{Style, one_line};
 /// Repair a damaged session
 ///
 /// Broken lines are separated and missing ones added in place; changed records go into a repaired
-/// fork, and the original keeps its own. `boswell undo` reverts all of it. Without --apply only the
-/// plan is printed.
+/// fork, and the original keeps its own. `boswell undo` reverts all of it. The plan is
+/// printed first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell repair 0b7e                     show the steps and their confidence
@@ -27,7 +28,7 @@ use crate::terminal::{Style, one_line};
 pub(crate) struct RepairArgs {
     /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// Apply the steps that are certain
+    /// Apply the marked steps without asking; needed where there is no terminal
     #[arg(long)]
     apply: bool,
     /// Also apply the steps that are likely
@@ -60,14 +61,20 @@ impl From<&RepairArgs> for SessionRepairRequest {
 pub(crate) fn run(app: &App, args: &RepairArgs) -> Result<ExitCode> {
     if !args.apply {
         let plan = app.shown(app.requests.plan_repair(&args.into()))?;
-        let next = next(&plan, args);
-        let mut out = Output::paged(app);
+        let (next, taken) = (next(&plan, args), plan.taken);
+        let mut out = Output::plain(app);
         show(plan, &mut out)?;
         out.finish()?;
-        if !app.quiet {
-            say(&next);
+        if taken == 0 || !can_ask(app) {
+            // Nothing is chosen, so that there is nothing to agree to.
+            if !app.quiet {
+                say(&next);
+            }
+            return Ok(ExitCode::from(if taken == 0 { 0 } else { 2 }));
         }
-        return Ok(ExitCode::SUCCESS);
+        if let Agreed::No(code) = ask(app, false, Planned::Rewrite)? {
+            return Ok(code);
+        }
     }
     match app.shown(app.requests.repair(&args.into()))? {
         SessionRepair::AlreadyRepaired { fork } => say(&format!(
@@ -183,7 +190,7 @@ fn report(app: &App, done: RepairedSession) -> Result<()> {
         let id = operation.op.get(..8).unwrap_or(&operation.op);
         format!("{}; undo it with `boswell undo {id}`", outcome(&done))
     });
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     if out.json {
         for step in done.steps {
             out.object(&step.object())?;

@@ -45,7 +45,7 @@ impl From<&RewindArgs> for RewindRequest {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &RewindArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let outcome = app
         .requests
         .rewind(&args.into(), &mut |step| files::restored(step, &mut out));

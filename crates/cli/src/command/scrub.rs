@@ -7,7 +7,7 @@ use boswell_app::shape::Shape as _;
 use boswell_model::Result;
 
 use crate::app::App;
-use crate::confirm::{Agreed, Irreversible, ask};
+use crate::confirm::{Agreed, Planned, ask};
 use crate::error_report::{PARTLY, say};
 use crate::output::Output;
 use crate::terminal::{Style, one_line};
@@ -29,7 +29,7 @@ pub(crate) fn run(app: &App, wanted: Wanted) -> Result<ExitCode> {
     if wanted.apply {
         app.requests.may_write()?;
     }
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let (mut shown, mut count) = (Vec::new(), 0);
     let named = wanted.scope != ScrubScope::All;
     let planned = app.requests.plan_scrub(&wanted.scope, &mut |step| {
@@ -46,21 +46,20 @@ pub(crate) fn run(app: &App, wanted: Wanted) -> Result<ExitCode> {
     if planned.is_ok() && count == 0 && !out.json {
         out.line("no secrets to replace")?;
     }
-    // The pager ends before anything is asked.
     let printed = out.finish();
     let planned = app.shown(planned)?;
     printed?;
     if count == 0 {
         return Ok(code(planned.refused));
     }
-    if let Agreed::No(code) = ask(app, wanted.apply, Irreversible::Scrub)? {
+    if let Agreed::No(code) = ask(app, wanted.apply, Planned::Scrub)? {
         return Ok(code);
     }
     let request = ScrubRequest {
         scope: wanted.scope,
         shown: Some(shown),
     };
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let done = app
         .requests
         .scrub(&request, &mut |scrubbed| report(scrubbed, &mut out));

@@ -1,21 +1,24 @@
 //! `search`: finds text in all sessions.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use boswell_app::Cancel;
-use boswell_app::list::SessionFilter;
 use boswell_app::search::{Found, HitShape, Order, QueryForm, SearchRequest, Suggestions};
 use boswell_app::shape::Shape as _;
+use boswell_app::system::Stopwatch;
 use boswell_model::{Result, shell_option, shell_quote};
 use clap::{Args, ValueEnum};
 
 use super::filter_args::FilterArgs;
 use crate::app::App;
+use crate::error_report;
 use crate::output::Output;
-use crate::terminal::{Style, cut, escape, one_line};
-use crate::words::{count, short_path};
-use crate::{error_report, time};
+use crate::terminal::{Style, columns, cut, escape, one_line};
+use crate::words::table::cut_left;
+use crate::words::{as_called, count, short_path};
 
 /// Search the text of all sessions
 #[derive(Debug, Args)]
@@ -62,30 +65,32 @@ enum SortArg {
     Newest,
 }
 
-impl From<&SearchArgs> for SearchRequest {
-    fn from(args: &SearchArgs) -> SearchRequest {
+impl SearchArgs {
+    fn request(&self, app: &App) -> SearchRequest {
         SearchRequest {
-            query: args.query.join(" "),
-            form: match (args.substring, args.regex) {
+            query: self.query.join(" "),
+            form: match (self.substring, self.regex) {
                 (true, _) => QueryForm::Substring,
                 (_, true) => QueryForm::Regex,
                 _ => QueryForm::Words,
             },
-            fields: args.fields.clone(),
-            filter: SessionFilter::from(&args.narrow),
-            order: match args.sort {
+            fields: self.fields.clone(),
+            filter: self.narrow.filter(app),
+            order: match self.sort {
                 SortArg::Relevance => Order::Relevance,
                 SortArg::Newest => Order::Newest,
             },
-            limit: args.limit,
-            cursor: args.cursor.clone(),
+            limit: self.limit,
+            cursor: self.cursor.clone(),
         }
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &SearchArgs) -> Result<ExitCode> {
-    let mut found = app.shown(app.requests.search(&args.into(), &Cancel::new()))?;
+    let watch = Stopwatch::start();
+    let mut found = app.shown(app.requests.search(&args.request(app), &Cancel::new()))?;
+    let took = watch.elapsed();
     let is_empty = found.hits.is_empty();
     let mut out = Output::paged(app);
     if out.json {
@@ -94,7 +99,7 @@ pub(crate) fn run(app: &App, args: &SearchArgs) -> Result<ExitCode> {
         }
         out.object(&found.page.clone().object())?;
     } else {
-        print(app, &found, &mut out)?;
+        print(app, &found, took, &mut out)?;
     }
     out.finish()?;
     if !app.json && is_empty && !app.quiet {
@@ -108,61 +113,154 @@ pub(crate) fn run(app: &App, args: &SearchArgs) -> Result<ExitCode> {
     })
 }
 
-fn print(app: &App, found: &Found, out: &mut Output) -> Result<()> {
-    let mut last = None;
-    for hit in &found.hits {
-        if last != Some(&hit.session) {
-            if last.is_some() {
-                out.line("")?;
-            }
-            out.line(&heading(app, hit, out))?;
-            last = Some(&hit.session);
+/// How many hits of a conversation are printed.
+const SHOWN: usize = 4;
+
+fn print(app: &App, found: &Found, took: Duration, out: &mut Output) -> Result<()> {
+    let numbered = app.requests.remembers_lists();
+    for (place, conversation) in found.conversations.iter().enumerate() {
+        if place > 0 {
+            out.line("")?;
         }
-        out.line(&line(hit, out))?;
+        let mut seen = HashSet::new();
+        let hits = conversation
+            .hits
+            .iter()
+            .filter_map(|hit| found.hits.get(*hit));
+        // Two stores may hold the same message of a conversation.
+        let hits: Vec<&HitShape> = hits.filter(|hit| seen.insert(&hit.snippet)).collect();
+        let mut hits = hits.into_iter();
+        let Some(first) = hits.clone().next() else {
+            continue;
+        };
+        let number = numbered.then_some(place + 1);
+        out.line(&heading(app, (number, &conversation.session), first, out))?;
+        for hit in hits.by_ref().take(SHOWN) {
+            out.line(&line(app, hit, out))?;
+        }
+        let more = hits.count();
+        if more > 0 {
+            let more = format!("  and {}", count(more, "more hit", "more hits"));
+            out.line(&out.paint(Style::Faint, &more))?;
+        }
+    }
+    if numbered {
+        let sessions = found.conversations.iter();
+        app.requests
+            .remember_list(sessions.map(|it| it.session.as_str()));
     }
     if let Some(first) = found.hits.first() {
         out.line("")?;
-        out.line(&out.paint(Style::Faint, &footer(found, first)))?;
+        let took = app.terminal.then_some(took);
+        out.line(&out.paint(Style::Faint, &footer(found, first, took)))?;
     }
     Ok(())
 }
 
-fn heading(app: &App, hit: &HitShape, out: &Output) -> String {
-    let mut parts = vec![
-        out.paint(Style::Strong, &one_line(&hit.session)),
-        one_line(&hit.name),
-    ];
-    let project = hit.project.as_deref();
-    parts.extend(project.map(|project| one_line(&short_path(app, project))));
-    parts.join(&out.paint(Style::Faint, " · "))
+fn heading(
+    app: &App,
+    (number, session): (Option<usize>, &str),
+    first: &HitShape,
+    out: &Output,
+) -> String {
+    let number = number.map_or_else(String::new, |number| format!("{number} "));
+    let (mut session, mut name) = (one_line(session), one_line(&first.name));
+    let project = first.project.as_deref();
+    let mut project = project.map(|project| one_line(&short_path(app, project)));
+    let wide = |session: &str, name: &str, project: &Option<String>| {
+        let project = project.as_ref().map_or(0, |project| columns(project) + 3);
+        columns(&number) + columns(session) + 3 + columns(name) + project
+    };
+    // On a narrow terminal first the folder goes, then the end of the id, then that of the name.
+    if wide(&session, &name, &project) > app.width {
+        project = project.map(|project| cut_left(&project, app.width / 4));
+    }
+    if wide(&session, &name, &project) > app.width {
+        project = None;
+    }
+    if wide(&session, &name, &project) > app.width {
+        let id = session.find(':').map_or(0, |at| at + 1);
+        session = session.chars().take(id + 8).collect();
+        let room = app.width.saturating_sub(wide(&session, "", &project));
+        name = cut(&name, room.max(8));
+    }
+    let mut parts = vec![out.paint(Style::Strong, &session), name];
+    parts.extend(project);
+    let text = parts.join(&out.paint(Style::Faint, " · "));
+    format!("{}{text}", out.paint(Style::Faint, &number))
 }
 
-fn line(hit: &HitShape, out: &Output) -> String {
+fn line(app: &App, hit: &HitShape, out: &Output) -> String {
     let place = hit
         .entry
         .as_deref()
         .map(|entry| cut(&one_line(entry), 13))
         .unwrap_or_default();
-    let when = hit.at.map(time::minute).unwrap_or_default();
-    let lead = format!("  {} {} {place}: ", when, hit.field);
+    let when = hit.at.map(|at| out.minute(at)).unwrap_or_default();
+    let mut lead = format!("  {} {} {place}: ", when, hit.field);
+    if columns(&lead) * 2 > app.width {
+        lead = format!("  {}: ", hit.field);
+    }
+    let room = app.width.saturating_sub(columns(&lead)).max(20);
+    let (snippet, ranges) = window(&hit.snippet, &hit.ranges, room);
     format!(
         "{}{}",
         out.paint(Style::Faint, &lead),
-        marked(&hit.snippet, &hit.ranges, out)
+        marked(&snippet, &ranges, out)
     )
 }
 
-fn footer(found: &Found, first: &HitShape) -> String {
+/// The part of a snippet around its first match that fits into so many columns.
+fn window(snippet: &str, ranges: &[Range<usize>], room: usize) -> (String, Vec<Range<usize>>) {
+    let Some(first) = ranges.first() else {
+        return (cut(snippet, room), Vec::new());
+    };
+    // Whether it fits is decided on what will be printed.
+    if columns(&one_line(snippet)) <= room {
+        return (snippet.to_owned(), ranges.to_vec());
+    }
+    // A third of the room for what comes before the match.
+    let before = snippet.get(..first.start).unwrap_or_default();
+    let mut from = first.start;
+    for (at, _) in before.char_indices().rev() {
+        if columns(&one_line(before.get(at..).unwrap_or_default())) > room / 3 {
+            break;
+        }
+        from = at;
+    }
+    let lead = if from > 0 { "…" } else { "" };
+    let rest = snippet.get(from..).unwrap_or_default();
+    let mut to = rest.len();
+    let fits = |to: usize| columns(&one_line(rest.get(..to).unwrap_or_default())) + 2 <= room;
+    while to > 0 && !fits(to) {
+        to = rest
+            .get(..to)
+            .and_then(|it| it.char_indices().last())
+            .map_or(0, |(at, _)| at);
+    }
+    let tail = if to < rest.len() { "…" } else { "" };
+    let text = format!("{lead}{}{tail}", rest.get(..to).unwrap_or_default());
+    let moved = ranges
+        .iter()
+        .filter(|it| it.start >= from && it.end <= from + to);
+    let moved = moved.map(|it| it.start - from + lead.len()..it.end - from + lead.len());
+    (text, moved.collect())
+}
+
+fn footer(found: &Found, first: &HitShape, took: Option<Duration>) -> String {
     let sessions = found.sessions;
     let at_least = if sessions.exact { "" } else { "at least " };
     let number = count(sessions.number, "session", "sessions");
     let mut text = format!("{at_least}{number}");
+    if let Some(took) = took {
+        text = format!("{text} · {} ms", took.as_millis());
+    }
     if let Some(entry) = first.entry.as_deref().filter(|_| first.name != "memory") {
         let reference = shell_quote(&first.session);
-        text = format!(
+        text = as_called(&format!(
             "{text}; read the first hit with `boswell show {reference} {}`, resume it with `boswell resume {reference}`",
             shell_option("--around", entry)
-        );
+        ));
     }
     if let Some(cursor) = &found.page.cursor {
         text = format!("{text}; more with `--cursor {}`", one_line(cursor));
@@ -202,5 +300,23 @@ fn nothing(nearest: &[Suggestions], args: &SearchArgs) {
     }
     if args.query.len() > 1 && nearest.is_empty() && !args.substring && !args.regex {
         error_report::say("hint: all words must occur in one entry; try fewer of them");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_keeps_its_match_in_any_width() {
+        let snippet = format!("{} deadlock {}", "before ".repeat(9), "after ".repeat(9));
+        let at = snippet.find("deadlock").unwrap_or_default();
+        for room in [20, 40, 60, 500] {
+            let ranges = at..at + 8;
+            let (text, ranges) = window(&snippet, std::slice::from_ref(&ranges), room);
+            let matched: Vec<_> = ranges.iter().map(|it| text.get(it.clone())).collect();
+            assert_eq!(matched, [Some("deadlock")], "{room}: {text}");
+            assert!(columns(&text) <= room, "{room}: {text}");
+        }
     }
 }

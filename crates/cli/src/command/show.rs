@@ -6,15 +6,16 @@
 use std::process::ExitCode;
 
 use boswell_app::shape::{EntryParts, Shape as _};
-use boswell_app::show::{ShowRequest, ShownItem};
+use boswell_app::show::{ShowRequest, ShownItem, TranscriptHeader};
+use boswell_app::tool_line::ToolLine;
 use boswell_model::{EntryKind, Part, Result, View};
 use clap::{Args, ValueEnum};
 
 use crate::app::App;
 use crate::output::{LateOutput, Output};
 use crate::terminal::{Style, cut, escape, one_line};
-use crate::time;
-use crate::words::count;
+use crate::words::table::cut_left;
+use crate::words::{count, short_path, wrap};
 
 /// Show the transcript of a session
 ///
@@ -77,6 +78,7 @@ impl From<&ShowArgs> for ShowRequest {
             raw: args.raw,
             full_output: args.tools == ToolsArg::Full,
             subagents: args.subagents,
+            header: args.before.is_none() && args.around.is_none(),
         }
     }
 }
@@ -84,9 +86,12 @@ impl From<&ShowArgs> for ShowRequest {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<ExitCode> {
     let mut out = LateOutput::paged(app);
-    let shown = app.requests.show(&args.into(), &mut |item| {
+    let mut request = ShowRequest::from(args);
+    request.header &= !app.json;
+    let shown = app.requests.show(&request, &mut |item| {
         let out = out.open()?;
         match item {
+            ShownItem::Header(header) => print_header(app, header, out)?,
             ShownItem::Entry { entry, depth } => print(app, args, &entry, depth, out)?,
             ShownItem::Subagent { id, task, depth } if !out.json => {
                 subagent(args, (id, task), depth, out)?;
@@ -97,6 +102,45 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<ExitCode> {
     });
     out.shown(shown)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Title, and then what is known in one line each.
+fn print_header(app: &App, header: &TranscriptHeader, out: &mut Output) -> Result<()> {
+    let faint = |parts: Vec<String>| out.paint(Style::Faint, &parts.join(" · "));
+    let name = cut(&one_line(&header.name), app.width);
+    let mut who = vec![one_line(&header.agent)];
+    who.extend(header.models.iter().map(|model| one_line(model)));
+    let project = header.project.as_deref();
+    who.extend(project.map(|project| one_line(&short_path(app, project))));
+    let mut numbers = Vec::new();
+    numbers.extend(
+        header
+            .created
+            .or(header.last_active)
+            .map(|at| out.minute(at)),
+    );
+    numbers.push(count(header.turns, "turn", "turns"));
+    let tokens = |count: Option<u64>, what: &str| count.map(|it| format!("{} {what}", short(it)));
+    numbers.extend(tokens(header.input, "in"));
+    numbers.extend(tokens(header.output, "out"));
+    numbers.extend(header.cost.map(|cost| format!("${cost:.2}")));
+    let lines = [
+        out.paint(Style::Strong, &name),
+        faint(who),
+        faint(numbers),
+        out.paint(Style::Faint, &one_line(&header.session)),
+        String::new(),
+    ];
+    lines.iter().try_for_each(|line| out.line(line))
+}
+
+/// A number of tokens in a few characters.
+fn short(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..1_000_000 => format!("{:.1}k", number as f64 / 1e3),
+        _ => format!("{:.1}M", number as f64 / 1e6),
+    }
 }
 
 fn print(
@@ -192,6 +236,10 @@ impl Shown<'_> {
         }
         for part in &view.parts {
             match part {
+                // A pipe gets the text as it is; a person sees it rendered.
+                Part::Text(text) if self.app.terminal => {
+                    lines.extend(wrap::render(&escape(text), self.room(), out));
+                }
                 Part::Text(text) => lines.extend(escape(text).lines().map(str::to_owned)),
                 Part::Thinking { text, .. } if self.args.thinking => {
                     lines.extend(
@@ -201,6 +249,9 @@ impl Shown<'_> {
                     );
                 }
                 Part::Thinking { .. } => {}
+                Part::Call { name, input, .. } if self.args.tools == ToolsArg::Summary => {
+                    lines.push(self.call(name, &ToolLine::of(input), out));
+                }
                 Part::Call { name, input, .. } => {
                     self.tool(&format!("→ {name} "), input.text(), out, &mut lines)
                 }
@@ -224,6 +275,35 @@ impl Shown<'_> {
             }
         }
         lines
+    }
+
+    fn room(&self) -> usize {
+        let margin = crate::terminal::columns(MARGIN) * self.depth;
+        self.app.width.saturating_sub(margin).max(20)
+    }
+
+    /// A call in one line: `→ Edit src/coupon.rs (+11 −10)`.
+    fn call(&self, name: &str, call: &ToolLine, out: &Output) -> String {
+        let lead = format!("  → {}", one_line(name));
+        let changed = call
+            .changed
+            .map(|(plus, minus)| format!(" (+{plus} −{minus})"));
+        let tail = changed.unwrap_or_else(|| {
+            let more = call.subject.lines().count().saturating_sub(1);
+            match more {
+                0 => String::new(),
+                more => format!("  (+{})", count(more, "line", "lines")),
+            }
+        });
+        let first = call.subject.lines().find(|line| !line.trim().is_empty());
+        let taken = crate::terminal::columns(&lead) + crate::terminal::columns(&tail) + 1;
+        let room = self.room().saturating_sub(taken).max(10);
+        let subject = one_line(first.unwrap_or_default());
+        let subject = match call.changed {
+            Some(_) => cut_left(&subject, room),
+            None => cut(&subject, room),
+        };
+        out.paint(Style::Tool, &format!("{lead} {subject}{tail}"))
     }
 
     fn tool(&self, lead: &str, text: &str, out: &Output, lines: &mut Vec<String>) {
@@ -271,7 +351,7 @@ fn heading(entry: &EntryParts<'_>, view: &View, out: &Output) -> String {
     };
     let mut parts = vec![out.paint(style, &who)];
     parts.extend(view.model.as_deref().map(one_line));
-    parts.extend(entry.time.map(time::minute));
+    parts.extend(entry.time.map(|at| out.minute(at)));
     parts.extend(entry.label.as_deref().map(one_line));
     parts.join(&out.paint(Style::Faint, " · "))
 }

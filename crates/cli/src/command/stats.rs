@@ -6,19 +6,19 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use boswell_app::Cancel;
-use boswell_app::list::SessionFilter;
-use boswell_app::shape::Shape as _;
-use boswell_app::stats::{By, StatShape, StatsRequest};
-use boswell_model::Result;
+use boswell_app::shape::{Maybe, Shape as _};
+use boswell_app::stats::{By, StatShape, Statistics, StatsRequest};
 use boswell_model::json::number_text;
+use boswell_model::{Error, ErrorKind, Result};
 use clap::{Args, ValueEnum};
 
 use super::filter_args::FilterArgs;
 use crate::app::App;
 use crate::error_report;
 use crate::output::Output;
-use crate::terminal::{Style, cut, fit, one_line};
+use crate::terminal::{fit, one_line};
 use crate::words::short_path;
+use crate::words::table::{self, Column, Cut};
 
 /// Count messages, tool calls, tokens and cost
 #[derive(Debug, Args)]
@@ -27,14 +27,15 @@ use crate::words::short_path;
 
 Examples:
   boswell stats --by day --since 7d
+  boswell stats --by month,model        per month, and in it per model
   boswell stats @last"
 )]
 pub(crate) struct StatsArgs {
     /// Only this session and its subagents
     session: Option<String>,
-    /// Group by day, project, agent or model
-    #[arg(long, value_enum)]
-    by: Option<ByArg>,
+    /// Group by this, or by two of them with a comma: project,model
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KEY[,KEY]")]
+    by: Vec<ByArg>,
     #[command(flatten)]
     narrow: FilterArgs,
 }
@@ -42,15 +43,35 @@ pub(crate) struct StatsArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ByArg {
     Day,
+    Week,
+    Month,
     Project,
     Agent,
     Model,
+    Session,
+}
+
+impl ByArg {
+    fn heading(self) -> &'static str {
+        match self {
+            ByArg::Day => "DAY",
+            ByArg::Week => "WEEK",
+            ByArg::Month => "MONTH",
+            ByArg::Project => "PROJECT",
+            ByArg::Agent => "AGENT",
+            ByArg::Model => "MODEL",
+            ByArg::Session => "SESSION",
+        }
+    }
 }
 
 impl From<ByArg> for By {
     fn from(arg: ByArg) -> By {
         match arg {
             ByArg::Day => By::Day,
+            ByArg::Week => By::Week,
+            ByArg::Month => By::Month,
+            ByArg::Session => By::Session,
             ByArg::Project => By::Project,
             ByArg::Agent => By::Agent,
             ByArg::Model => By::Model,
@@ -58,19 +79,25 @@ impl From<ByArg> for By {
     }
 }
 
-impl From<&StatsArgs> for StatsRequest {
-    fn from(args: &StatsArgs) -> StatsRequest {
+impl StatsArgs {
+    fn request(&self, app: &App) -> StatsRequest {
         StatsRequest {
-            session: args.session.clone(),
-            by: args.by.map_or(By::Total, By::from),
-            filter: SessionFilter::from(&args.narrow),
+            session: self.session.clone(),
+            by: self.by.first().map_or(By::Total, |by| (*by).into()),
+            then: self.by.get(1).map(|by| (*by).into()),
+            filter: self.narrow.filter(app),
         }
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &StatsArgs) -> Result<ExitCode> {
-    let sums = app.shown(app.requests.stats(&args.into(), &Cancel::new()))?;
+    if args.by.len() > 2 {
+        return Err(Error::new(ErrorKind::Invalid, "sums have at most two keys")
+            .advising("write two of them, as in `--by month,model`"));
+    }
+    let Statistics { sums, total } =
+        app.shown(app.requests.stats(&args.request(app), &Cancel::new()))?;
     let mut out = Output::paged(app);
     if out.json {
         for sum in sums {
@@ -79,9 +106,9 @@ pub(crate) fn run(app: &App, args: &StatsArgs) -> Result<ExitCode> {
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
-    match args.by {
-        Some(by) => table(app, by, &sums, &mut out)?,
-        None => sums.iter().try_for_each(|sum| whole(sum, &mut out))?,
+    match args.by.as_slice() {
+        [] => whole(&total, &mut out)?,
+        by => table(app, by, (&sums, &total), &mut out)?,
     }
     out.finish()?;
     let unpriced: BTreeSet<&String> = sums.iter().flat_map(|sum| &sum.unpriced_models).collect();
@@ -140,48 +167,77 @@ fn records_by_kind(kinds: &[(String, u64)], out: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn table(app: &App, by: ByArg, sums: &[StatShape], out: &mut Output) -> Result<()> {
-    let width = app.width.saturating_sub(68).clamp(12, 48);
-    let by_what = match by {
-        ByArg::Day => "DAY",
-        ByArg::Project => "PROJECT",
-        ByArg::Agent => "AGENT",
-        ByArg::Model => "MODEL",
+fn table(
+    app: &App,
+    by: &[ByArg],
+    (sums, total): (&[StatShape], &StatShape),
+    out: &mut Output,
+) -> Result<()> {
+    let cut = |by: &ByArg| match by {
+        ByArg::Project => Cut::Left(12),
+        ByArg::Session => Cut::Right(12),
+        _ => Cut::Never,
     };
-    let heading = format!(
-        "{}  {:>8}  {:>8}  {:>12}  {:>12}  {:>10}",
-        fit(by_what, width),
-        "SESSIONS",
-        "MESSAGES",
-        "INPUT",
-        "OUTPUT",
-        "COST"
-    );
-    out.line(&out.paint(Style::Faint, &heading))?;
+    let mut columns: Vec<Column> = by
+        .iter()
+        .map(|by| Column::text(by.heading(), cut(by), 10))
+        .collect();
+    columns.extend([
+        Column::number("SESSIONS", 4),
+        Column::number("MESSAGES", 2),
+        Column::number("INPUT", 6),
+        Column::number("OUTPUT", 7),
+        Column::number("CACHE", 3),
+        Column::number("COST", 9),
+    ]);
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut last = None;
     for sum in sums {
-        let name = match sum.key.as_deref() {
-            None => "(no folder recorded)".to_owned(),
-            Some(key) if by == ByArg::Project => short_path(app, key),
-            Some(key) => key.to_owned(),
+        let then = match &sum.then_key {
+            Maybe::Given(key) => key.as_deref(),
+            Maybe::Absent => None,
         };
-        let tokens = &sum.tokens;
-        let input = [tokens.input, tokens.cache_read, tokens.cache_write];
-        let input = input
-            .iter()
-            .any(Option::is_some)
-            .then(|| input.into_iter().flatten().sum::<u64>());
-        let line = format!(
-            "{}  {:>8}  {:>8}  {:>12}  {:>12}  {:>10}",
-            fit(&cut(&one_line(&name), width), width),
-            grouped(sum.sessions),
-            sum.messages.map_or_else(unknown, grouped),
-            input.map_or_else(unknown, grouped),
-            tokens.output.map_or_else(unknown, grouped),
-            cost(sum.cost_usd),
-        );
-        out.line(line.trim_end())?;
+        // A key that several rows share is printed once.
+        let name = match last == Some(&sum.key) {
+            true => String::new(),
+            false => key(app, by.first(), sum.key.as_deref()),
+        };
+        last = Some(&sum.key).filter(|_| by.len() > 1);
+        let mut row = vec![name];
+        row.extend(by.get(1).map(|by| key(app, Some(by), then)));
+        row.extend(numbers(sum));
+        rows.push(row);
     }
-    Ok(())
+    let mut row = vec!["total".to_owned()];
+    row.extend(by.get(1).map(|_| String::new()));
+    row.extend(numbers(total));
+    rows.push(row);
+    table::print(&columns, &rows, app.width, out)
+}
+
+fn key(app: &App, by: Option<&ByArg>, key: Option<&str>) -> String {
+    one_line(&match (key, by) {
+        (None, _) => "(no folder recorded)".to_owned(),
+        (Some(key), Some(ByArg::Project)) => short_path(app, key),
+        (Some(key), _) => key.to_owned(),
+    })
+}
+
+/// Input is what was not in the cache, here as in the view of one sum and in JSON.
+fn numbers(sum: &StatShape) -> [String; 6] {
+    let tokens = &sum.tokens;
+    let cache = [tokens.cache_read, tokens.cache_write];
+    let known = cache.iter().any(Option::is_some);
+    let cache = known.then(|| cache.into_iter().flatten().sum::<u64>());
+    let number = |number: Option<u64>| number.map_or_else(unknown, grouped);
+    [
+        grouped(sum.sessions),
+        number(sum.messages),
+        number(tokens.input),
+        number(tokens.output),
+        number(cache),
+        cost(sum.cost_usd),
+    ]
 }
 
 fn unknown() -> String {

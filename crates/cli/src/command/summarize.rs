@@ -59,7 +59,7 @@ impl From<&SummarizeArgs> for SummarizeRequest {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &SummarizeArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     let mut progress: Option<Progress> = None;
     let mut sink = |event| match event {
         SummarizeEvent::Session { total, .. } => {

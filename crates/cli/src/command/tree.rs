@@ -9,8 +9,7 @@ use clap::Args;
 
 use crate::app::App;
 use crate::output::{LateOutput, Output};
-use crate::terminal::{Style, cut, one_line};
-use crate::time;
+use crate::terminal::{Style, columns, cut, one_line};
 
 /// Show the branches, labels and compactions of a session
 ///
@@ -67,17 +66,21 @@ fn line(app: &App, TreeNode { shape, text }: &TreeNode, out: &mut Output) -> Res
         .as_deref()
         .map(|label| format!(" [{}]", one_line(label)))
         .unwrap_or_default();
-    let time = shape.at.map(time::minute).unwrap_or_default();
-    let lead = format!(
-        "{}{mark} {between}{who}{label} {} {time} ",
-        "  ".repeat(shape.depth.min(40)),
-        one_line(&shape.id)
-    );
-    let room = app
-        .width
-        .saturating_sub(crate::terminal::columns(&lead))
-        .max(10);
-    let text = cut(&one_line(text), room);
+    let time = shape.at.map(|at| out.minute(at)).unwrap_or_default();
+    // Deep branches must leave room for what they say.
+    let indent = "  ".repeat(shape.depth.min(app.width / 8));
+    let id = one_line(&shape.id);
+    let mut lead = format!("{indent}{mark} {between}{who}{label} {id} {time} ");
+    if columns(&lead) + 20 > app.width {
+        let short: String = id.chars().take(8).collect();
+        lead = format!("{indent}{mark} {between}{who}{label} {short} ");
+    }
+    let lead = cut(&lead, app.width.saturating_sub(1));
+    let room = app.width.saturating_sub(columns(&lead));
+    let text = match room {
+        0..4 => String::new(),
+        room => cut(&one_line(text), room),
+    };
     let style = if shape.on_branch {
         Style::Strong
     } else {

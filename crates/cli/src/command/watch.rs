@@ -41,7 +41,7 @@ pub(crate) fn run(app: &App, args: &WatchArgs) -> Result<ExitCode> {
             LineNumbers::Unknown
         },
     }))?;
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     while go_on() && !out.gone() {
         std::thread::sleep(PAUSE);
         watch.look(&mut |entry| print(app, entry, &mut out))?;

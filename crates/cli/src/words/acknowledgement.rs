@@ -13,7 +13,7 @@ use crate::terminal::one_line;
 
 /// The whole answer of a command that makes one change.
 pub(crate) fn answer(app: &App, done: Acknowledgement) -> Result<ExitCode> {
-    let mut out = Output::paged(app);
+    let mut out = Output::plain(app);
     print(done, &mut out)?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -5,14 +5,20 @@
 
 use boswell_model::{Advice, RequestInput, shell_option, shell_quote};
 
+use super::as_called;
+
 /// Phrases a next step.
 pub(crate) fn phrase(advice: &Advice) -> String {
+    as_called(&clause(advice))
+}
+
+fn clause(advice: &Advice) -> String {
     match advice {
         Advice::Plain(text) => text.clone().into_owned(),
         Advice::AnyOf(steps) => joined(steps, "or"),
         Advice::InOrder(steps) => joined(steps, "then"),
         Advice::AllOf(steps) => {
-            let steps: Vec<String> = steps.iter().map(phrase).collect();
+            let steps: Vec<String> = steps.iter().map(clause).collect();
             steps.join("; ")
         }
         step => simple(step)
@@ -34,7 +40,7 @@ pub(crate) fn command(advice: &Advice) -> Option<String> {
 
 /// Joins steps: `a, b, or c`.
 fn joined(steps: &[Advice], word: &str) -> String {
-    let mut phrases: Vec<String> = steps.iter().map(phrase).collect();
+    let mut phrases: Vec<String> = steps.iter().map(clause).collect();
     if let [_, .., last] = phrases.as_mut_slice() {
         *last = format!("{word} {last}");
     }
@@ -92,6 +98,8 @@ fn of_input(advice: &Advice) -> Option<String> {
     let text = match advice {
         Advice::Omit(RequestInput::SessionId) => "leave --id out, and an id is generated",
         Advice::Omit(RequestInput::ForkStyle) => "leave out --style",
+        Advice::Omit(RequestInput::ForkScope) => "leave out --whole",
+        Advice::Omit(RequestInput::Project) => "leave out --project",
         Advice::Omit(RequestInput::BranchSummary) => "leave out --summary",
         Advice::Omit(RequestInput::PageCursor) => "start again without --cursor",
         Advice::Omit(RequestInput::TargetReader) => "leave out --for",
@@ -283,14 +291,14 @@ fn of_home(advice: &Advice) -> Option<String> {
             ));
         }
         Advice::ForceRestore => {
-            "look at the difference with `--dry-run`, then restore them with `--force`"
+            "look at the difference without `--apply`, then restore them with `--force --apply`"
         }
         Advice::KeepCopies => "keep copies of them with `boswell keep on`",
         Advice::KeepByTimer => "keep copies by a timer instead with `boswell keep on --timer`",
         Advice::KeepNow => "copy them now with `boswell keep run`",
         Advice::CleanLeftovers { dialect } => {
             return Some(format!(
-                "move them into the vault with `boswell clean --leftovers --dialect {dialect}`"
+                "move them into the vault with `boswell clean --leftovers --agent {dialect}`"
             ));
         }
         Advice::NameConfig => "name a file with BOSWELL_CONFIG",

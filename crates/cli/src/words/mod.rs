@@ -2,13 +2,17 @@
 
 pub(crate) mod acknowledgement;
 mod advice;
+mod called;
 mod count;
 pub(crate) mod files;
 mod folder;
 pub(crate) mod planned_change;
 mod size;
+pub(crate) mod table;
+pub(crate) mod wrap;
 
 pub(crate) use advice::{command, phrase};
+pub(crate) use called::{as_called, remember};
 pub(crate) use count::count;
 pub(crate) use folder::short_path;
 pub(crate) use size::size;

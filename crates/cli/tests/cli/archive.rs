@@ -117,7 +117,7 @@ fn what_is_archived_is_found_by_search_and_refuses_to_be_changed_or_resumed() {
     for command in [
         &["resume", ID, "--print"][..],
         &["rename", ID, "x"],
-        &["delete", ID],
+        &["delete", "--apply", ID],
         &["archive", ID],
     ] {
         bench.run(command).ends(3).says("boswell restore");
@@ -130,7 +130,7 @@ fn what_is_archived_is_found_by_search_and_refuses_to_be_changed_or_resumed() {
             "clean",
             "--older-than",
             "1d",
-            "--dialect",
+            "--agent",
             "claude",
             "--apply",
         ])
@@ -184,7 +184,7 @@ fn active_sessions_stay_and_old_ones_go() {
     plant(&bench);
     let plan = bench
         .run(["archive", "--older-than", "1d", "--json"])
-        .ends(0)
+        .ends(2)
         .of_type("step");
     assert_eq!(plan.len(), 1, "{plan:?}");
     bench.run(["close", &own]).ends(0);
@@ -231,7 +231,7 @@ fn a_pinned_session_stays_until_it_is_unpinned() {
             "clean",
             "--older-than",
             "1d",
-            "--dialect",
+            "--agent",
             "claude",
             "--apply",
         ])
@@ -263,7 +263,7 @@ fn a_session_that_its_agent_calls_a_favourite_stays_whichever_side_is_old() {
         .says("in its agent");
     let steps = bench
         .run(["archive", "--older-than", "1d", "--json"])
-        .ends(0)
+        .ends(2)
         .of_type("step");
     assert!(steps.len() > 3, "{steps:?}");
     let named = |id: &str| {

@@ -81,6 +81,7 @@ impl Bench {
             .env("BOSWELL_HOME", self.own())
             .env("TMPDIR", self.tmp())
             .env("COLUMNS", "100")
+            .env("TZ", "UTC")
             .current_dir(self.cwd())
             .stdin(Stdio::null());
         command

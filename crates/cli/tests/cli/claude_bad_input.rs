@@ -79,9 +79,9 @@ fn undo_takes_every_planned_change_back_to_the_byte() {
         &["branch", &session, "a1"],
         &["rewind", &session, "u3"],
         &["fork", &session],
-        &["delete", &session],
+        &["delete", "--apply", &session],
     ] {
-        bench.run(args).ends(0);
+        bench.run(args).ends(2);
         assert_ne!(shown(), before, "{args:?}");
         bench.run(["undo"]).ends(0);
         assert_eq!(shown(), before, "{args:?}");
@@ -100,7 +100,7 @@ fn cleaning_takes_old_sessions_with_their_files_and_they_can_be_put_back() {
         &format!(".claude/projects/-proj-demo/{ID}/tool-results/t.txt"),
         b"out",
     );
-    let args = ["clean", "--dialect", "claude", "--older-than", "30d"];
+    let args = ["clean", "--agent", "claude", "--older-than", "30d"];
     assert!(bench.run(args).ends(0).text().contains("would delete"));
     assert!(log.is_file());
     bench.run(args.iter().chain(&["--apply"])).ends(0);
@@ -169,6 +169,8 @@ fn what_cannot_be_done_is_refused_with_what_can() {
         &["rewind", &session, "a1"],
         &["fork", &session, "--id", "--evil"],
         &["fork", &session, "--id=--evil"],
+        &["fork", &session, "--whole"],
+        &["fork", &session, "--project", "elsewhere"],
         &["fork", &session, "--id", "../../x"],
         &["new", "--dialect", "claude", "--id=-x"],
         &["new", "--dialect", "claude", "--id", "short"],

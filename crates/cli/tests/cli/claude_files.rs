@@ -107,10 +107,15 @@ fn files_are_shown_compared_and_put_back_as_they_stood_at_a_prompt() {
         "{diff:?}"
     );
     assert_eq!(diff[1]["change"], "unchanged");
-    bench.run(["checkout", ID, "p1", "--dry-run"]).ends(0);
+    bench
+        .run(["checkout", ID, "p1"])
+        .ends(2)
+        .says("add `--apply` to do it");
     assert_eq!(read(&project(&bench).join("f.txt")), b"three\n");
     // Any entry after a prompt selects that prompt.
-    bench.run(["checkout", ID, "r1", "--json"]).ends(0);
+    bench
+        .run(["checkout", "--apply", ID, "r1", "--json"])
+        .ends(0);
     assert_eq!(read(&project(&bench).join("f.txt")), b"one\n");
     assert!(
         !project(&bench).join("new.txt").exists(),
@@ -124,7 +129,9 @@ fn files_are_shown_compared_and_put_back_as_they_stood_at_a_prompt() {
         ),
         (b"three\n".to_vec(), b"n\n".to_vec())
     );
-    bench.run(["checkout", ID, "p1", "new.txt"]).ends(0);
+    bench
+        .run(["checkout", "--apply", ID, "p1", "new.txt"])
+        .ends(0);
     assert!(project(&bench).join("f.txt").exists() && !project(&bench).join("new.txt").exists());
     assert_eq!(read(&log), before, "the session itself is not written");
 }
@@ -136,7 +143,7 @@ fn a_file_that_somebody_else_changed_stops_the_checkout() {
     let mine = project(&bench).join("f.txt");
     write(&mine, b"my own work\n");
     bench
-        .run(["checkout", ID, "p1"])
+        .run(["checkout", "--apply", ID, "p1"])
         .ends(3)
         .says("by another program");
     assert_eq!(read(&mine), b"my own work\n");
@@ -144,13 +151,15 @@ fn a_file_that_somebody_else_changed_stops_the_checkout() {
         project(&bench).join("new.txt").exists(),
         "nothing is put back then"
     );
-    bench.run(["checkout", ID, "p1", "--force"]).ends(0);
+    bench
+        .run(["checkout", "--apply", ID, "p1", "--force"])
+        .ends(0);
     assert_eq!(read(&mine), b"one\n");
     bench.run(["undo"]).ends(0);
     assert_eq!(read(&mine), b"my own work\n");
     std::fs::remove_dir_all(root(&bench).join("file-history")).unwrap();
     let said = bench
-        .run(["checkout", ID, "p1", "f.txt", "--force"])
+        .run(["checkout", "--apply", ID, "p1", "f.txt", "--force"])
         .ends(0)
         .text();
     assert!(said.contains("its copy is missing"), "{said}");
@@ -172,7 +181,7 @@ fn memory_is_changed_with_undo_and_never_through_a_link() {
             "add",
             "build",
             "use make -j2: it is fast",
-            "--dialect",
+            "--agent",
             "claude",
         ])
         .ends(0);
@@ -195,16 +204,18 @@ fn memory_is_changed_with_undo_and_never_through_a_link() {
     assert!(!folder.join("build.md").exists());
     assert_eq!(read(&folder.join("MEMORY.md")), b"# index\n");
     bench
-        .run(["memory", "rm", "MEMORY", "--dialect", "claude", "--json"])
+        .run([
+            "memory", "rm", "MEMORY", "--apply", "--agent", "claude", "--json",
+        ])
         .ends(0);
     assert!(!folder.join("MEMORY.md").exists());
     bench.run(["undo"]).ends(0);
     bench
-        .run(["memory", "rm", "nothing", "--dialect", "claude"])
+        .run(["memory", "rm", "nothing", "--apply", "--agent", "claude"])
         .ends(2)
         .says("has no page");
     bench
-        .run(["memory", "add", "../x", "text", "--dialect", "claude"])
+        .run(["memory", "add", "../x", "text", "--agent", "claude"])
         .ends(2);
     // A change of boswell's own memory can be undone too.
     bench.run(["memory", "add", "own", "a fact"]).ends(0);
@@ -214,7 +225,7 @@ fn memory_is_changed_with_undo_and_never_through_a_link() {
     std::fs::rename(&folder, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &folder).unwrap();
     bench
-        .run(["memory", "edit", "MEMORY", "gone", "--dialect", "claude"])
+        .run(["memory", "edit", "MEMORY", "gone", "--agent", "claude"])
         .ends(2)
         .says("is a link");
     assert_eq!(read(&elsewhere.join("MEMORY.md")), b"# index\n");
@@ -301,7 +312,7 @@ fn memory_check_finds_what_is_wrong_and_what_nobody_loads() {
             "add",
             "fact",
             "shared",
-            "--dialect",
+            "--agent",
             "claude",
             "--project",
             tree.to_str().unwrap(),

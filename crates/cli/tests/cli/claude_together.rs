@@ -45,7 +45,7 @@ fn while_a_client_is_at_work_the_conversation_is_its_own_and_the_rest_is_not() {
         &["branch", &session, &first],
         &["branch", &session, "--root"],
         &["rewind", &session, &first],
-        &["delete", &session],
+        &["delete", "--apply", &session],
     ] {
         desk.bench
             .run(args)

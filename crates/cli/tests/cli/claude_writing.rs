@@ -306,9 +306,9 @@ fn a_deleted_session_is_gone_with_all_its_files_and_a_restored_one_is_taken_up()
     };
     let before = holds(ID);
     assert!(before.len() >= 8, "{before:?}");
-    desk.run(&["delete", &session, "--dry-run"]);
-    assert_eq!(holds(ID), before);
     desk.run(&["delete", &session]);
+    assert_eq!(holds(ID), before);
+    desk.run(&["delete", "--apply", &session]);
     assert_eq!(holds(ID), []);
     assert!(!side.exists() && others.is_file());
     let output = desk.say("nobody", &["--resume", ID]);

@@ -136,9 +136,9 @@ fn the_last_session_is_the_same_by_the_catalog_and_by_a_look_into_every_log() {
     };
     for side in [
         &[] as &[&str],
-        &["--side", "claude"],
-        &["--side", "myagents"],
-        &["--side", "omp"],
+        &["--agent", "claude"],
+        &["--agent", "myagents"],
+        &["--agent", "omp"],
     ] {
         assert_eq!(
             found(side),

@@ -172,8 +172,8 @@ fn no_command_shows_anything_of_an_excluded_project() {
         &["stores", "--json"],
         &["stores", "--pairs"],
         &["doctor"],
-        &["clean", "--dialect", "claude", "--older-than", "1d"],
-        &["clean", "--dialect", "claude", "--leftovers"],
+        &["clean", "--agent", "claude", "--older-than", "1d"],
+        &["clean", "--agent", "claude", "--leftovers"],
         &["archive", "--older-than", "1d"],
         &["__complete"],
     ];

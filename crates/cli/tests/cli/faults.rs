@@ -219,7 +219,7 @@ fn every_system_call_that_changes_a_file_goes_through_the_shim() {
     let log_file = folder.join("calls").to_string_lossy().into_owned();
     for args in [
         &["rename", "demoRss", "Another name"][..],
-        &["delete", "5ac5"],
+        &["delete", "--apply", "5ac5"],
         &["index"],
         &["append", "019a", "--user", "x"],
     ] {
@@ -325,15 +325,8 @@ fn place_and_call(
 fn cleaning_goes_on_after_a_session_that_cannot_be_copied_and_ends_with_its_error() {
     let Some(shim) = shim() else { return };
     for args in [
-        ["clean", "--older-than", "1d", "--dialect", "pi", "--apply"],
-        [
-            "archive",
-            "--older-than",
-            "1d",
-            "--dialect",
-            "pi",
-            "--apply",
-        ],
+        ["clean", "--older-than", "1d", "--agent", "pi", "--apply"],
+        ["archive", "--older-than", "1d", "--agent", "pi", "--apply"],
     ] {
         let in_vault = |call: &LoggedCall| {
             call.name == "create" && call.path.to_string_lossy().contains("/vault/objects/")

@@ -386,7 +386,7 @@ fn a_purged_session_leaves_no_hit_and_no_word_in_boswells_folder() {
     };
     assert!(with_word().is_some());
     assert_eq!(
-        bench.run(&["delete", &session, "--purge", "--apply"]).code,
+        bench.run(&["delete", "--apply", &session, "--purge"]).code,
         0
     );
     assert_eq!(with_word(), None);

@@ -316,6 +316,58 @@ fn damaged_pages_of_the_catalog_change_no_answer() {
     }
 }
 
+/// What a person sees of derived files: sessions of a list, sums, sessions of hits.
+fn answers(bench: &Bench) -> (String, String, BTreeSet<String>) {
+    let run = |args: &[&str]| {
+        let ran = bench.run(args);
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+        ran
+    };
+    (
+        run(&["list", "--json", "--limit", "1000"]).stdout,
+        run(&["stats", "--json"]).stdout,
+        sessions(&run(&["search", "--json", "--limit", "1000", MIDDLE]).lines),
+    )
+}
+
+#[test]
+fn damage_of_derived_files_changes_no_answer() {
+    let bench = Bench::planted();
+    bench.run(&["index"]);
+    let honest = answers(&bench);
+    assert!(!honest.2.is_empty());
+    let files: Vec<_> = corpus::files(&bench.own())
+        .into_iter()
+        .filter(|path| path.is_file() && !path.ends_with("index/lock"))
+        .collect();
+    assert!(files.len() >= 4, "{files:?}");
+    let mut state = 0x9e37_79b9_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize
+    };
+    for path in files {
+        let sound = disk::read(&path);
+        for round in 0..8 {
+            let (mut hurt, at) = (sound.clone(), next() % sound.len());
+            let junk = (at + 1 + next() % 9_000).min(hurt.len());
+            match round % 4 {
+                0 | 1 => hurt[at] ^= 1 << (next() % 8),
+                2 => hurt[at..junk].fill_with(|| next() as u8),
+                _ => hurt.truncate(at),
+            }
+            disk::write(&path, &hurt);
+            assert!(
+                answers(&bench) == honest,
+                "{path:?}, byte {at}, round {round}"
+            );
+            assert!(answers(&bench) == honest, "{path:?} was not rebuilt");
+        }
+    }
+}
+
 #[test]
 fn titles_and_tags_outside_a_log_are_found() {
     let bench = planted();

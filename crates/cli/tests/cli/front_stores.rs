@@ -320,7 +320,7 @@ fn of_a_conversation_in_two_places_what_is_said_about_it_goes_to_the_front() {
         "the engine's transcript is not touched"
     );
     bench
-        .run(["rename", "1111", "theirs", "--side", "claude"])
+        .run(["rename", "1111", "theirs", "--agent", "claude"])
         .ends(0);
     assert_eq!(
         (row()["title"].as_str(), engine() == text.as_bytes()),
@@ -328,12 +328,12 @@ fn of_a_conversation_in_two_places_what_is_said_about_it_goes_to_the_front() {
         "a side was named"
     );
     let engine_then = engine();
-    let would = bench.run(["delete", "1111", "--dry-run"]).ends(0).text();
+    let would = bench.run(["delete", "1111"]).ends(2).text();
     assert!(
         would.contains("sessions.json"),
         "what is shown is what is done: {would}"
     );
-    bench.run(["delete", "1111"]).ends(0);
+    bench.run(["delete", "--apply", "1111"]).ends(0);
     assert_eq!(
         (row(), engine() == engine_then),
         (Value::Null, true),

@@ -45,7 +45,7 @@ fn every_promised_command_works_on_an_open_agent_sdk_folder_whatever_its_index()
                 .ends(0)
                 .says("kept as a note");
             let before = disk::read(&bench.home().join(".open-agent").join(&made.main));
-            bench.run(["delete", &session]).ends(0);
+            bench.run(["delete", "--apply", &session]).ends(0);
             bench.run(["restore", &session]).ends(0);
             assert_eq!(
                 disk::read(&bench.home().join(".open-agent").join(&made.main)),

@@ -5,12 +5,14 @@ use crate::bench::{Bench, bless};
 /// The expected first page of help. Rewritten by a run with `BOSWELL_BLESS=1`.
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/help.txt");
 
-/// Returns the commands on the first page of help.
+/// Returns the commands on the page of all of them.
 pub(crate) fn commands(bench: &Bench) -> Vec<String> {
     let text = bench.run(["--help"]).ends(0).text();
-    let rest = text.split_once("Commands:\n").unwrap().1;
-    rest.lines()
-        .take_while(|line| !line.is_empty())
+    let groups = text.split("\nOptions:\n").next().unwrap();
+    let groups = groups.split("\nGlobal options:\n").next().unwrap();
+    groups
+        .lines()
+        .filter(|line| line.starts_with("  "))
         .filter_map(|line| line.split_whitespace().next())
         .map(str::to_owned)
         .collect()

@@ -238,7 +238,7 @@ fn importing_again_adds_nothing_and_what_is_deleted_goes_with_its_files() {
         .ends(3)
         .says(&session);
     assert_eq!(tree(&bench.own().join("sessions")), before);
-    bench.run(["delete", &session]).ends(0);
+    bench.run(["delete", "--apply", &session]).ends(0);
     assert_eq!(tree(&bench.own().join("sessions")), []);
     bench.run(["restore", &session]).ends(0);
     assert_eq!(tree(&bench.own().join("sessions")), before);

@@ -102,7 +102,7 @@ fn a_sound_home_of_every_agent_has_nothing_left_behind() {
         "boswell",
     ] {
         let clean = bench
-            .run(["clean", "--leftovers", "--dialect", dialect])
+            .run(["clean", "--leftovers", "--agent", dialect])
             .ends(0)
             .text();
         assert_eq!(clean, "no leftovers found\n", "{dialect}");
@@ -143,8 +143,8 @@ fn side_files_of_a_session_that_is_gone_are_told_cleared_and_put_back_bit_for_bi
 
     let before = TreeSnapshot::take(&root);
     bench
-        .run(["clean", "--leftovers", "--dialect", "claude"])
-        .ends(0)
+        .run(["clean", "--leftovers", "--agent", "claude"])
+        .ends(2)
         .says("--apply");
     assert_eq!(
         before.diff(&TreeSnapshot::take(&root)),
@@ -158,7 +158,7 @@ fn side_files_of_a_session_that_is_gone_are_told_cleared_and_put_back_bit_for_bi
     );
 
     bench
-        .run(["clean", "--leftovers", "--dialect", "claude", "--apply"])
+        .run(["clean", "--leftovers", "--agent", "claude", "--apply"])
         .ends(0)
         .says("boswell undo");
     assert!(!side.exists() && !copies.exists());
@@ -168,7 +168,7 @@ fn side_files_of_a_session_that_is_gone_are_told_cleared_and_put_back_bit_for_bi
     );
     assert!(found(&bench, 0).is_empty());
     bench
-        .run(["clean", "--leftovers", "--dialect", "claude", "--apply"])
+        .run(["clean", "--leftovers", "--agent", "claude", "--apply"])
         .ends(0);
 
     bench.run(["undo"]).ends(0);
@@ -205,7 +205,7 @@ fn a_session_that_a_client_has_just_begun_is_not_taken_for_gone() {
     );
     assert!(found(&bench, 0).is_empty());
     bench
-        .run(["clean", "--leftovers", "--dialect", "claude", "--apply"])
+        .run(["clean", "--leftovers", "--agent", "claude", "--apply"])
         .ends(0);
     assert!(root.join(format!("file-history/{GONE}/1@v1")).exists());
     // The client was killed, and its registry entry stayed.

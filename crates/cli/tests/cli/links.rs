@@ -173,12 +173,14 @@ fn either_id_of_a_linked_conversation_leads_to_it_and_a_side_can_be_chosen() {
     assert_eq!(session(&["show", &shared.0.id]), reference(&shared.1));
     for side in [&shared.0, &shared.1] {
         assert_eq!(
-            session(&["show", &side.id, "--side", side.dialect]),
+            session(&["show", &side.id, "--agent", side.dialect]),
             reference(side)
         );
         assert_eq!(session(&["show", &reference(side)]), reference(side));
     }
-    let refused = bench.run(["show", &shared.0.id, "--side", "codex"]).ends(2);
+    let refused = bench
+        .run(["show", &shared.0.id, "--agent", "codex"])
+        .ends(2);
     refused.says("no side in the dialect").says("hint:");
 }
 
@@ -192,7 +194,7 @@ fn deleting_the_front_of_a_pair_leaves_the_transcript_that_its_engine_resumes_by
         let (shown, kept) = (reference(front), reference(other));
         let transcript = boswell_testkit::disk::read(&other.path);
         bench
-            .run(["delete", &shown])
+            .run(["delete", "--apply", &shown])
             .ends(0)
             .says(&format!("its transcript {kept} stays"));
         assert_eq!(boswell_testkit::disk::read(&other.path), transcript);
@@ -216,7 +218,7 @@ fn deleting_the_front_of_a_pair_leaves_the_transcript_that_its_engine_resumes_by
             .of_type("session");
         once_with_both_places(&rows, front, other);
         // A user who names both sides means both.
-        let ran = bench.run(["delete", &shown, &kept]).ends(0);
+        let ran = bench.run(["delete", "--apply", &shown, &kept]).ends(0);
         assert!(!ran.stderr.contains("stays"), "{ran:?}");
         assert!(!other.path.exists());
     }

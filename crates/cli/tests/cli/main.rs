@@ -15,6 +15,7 @@ mod claude_moved;
 mod claude_repaired;
 mod claude_together;
 mod claude_writing;
+mod codex_forks;
 mod continue_last;
 mod contract;
 mod corpus;
@@ -33,6 +34,7 @@ mod fronts;
 #[cfg(unix)]
 mod golden_home;
 mod help;
+mod honest_answers;
 mod import;
 mod import_context;
 mod import_side_files;
@@ -41,6 +43,7 @@ mod leftovers;
 mod links;
 mod listing;
 mod live_markup;
+mod manners;
 mod moving;
 mod myagents;
 mod myagents_operations;
@@ -62,6 +65,8 @@ mod readme;
 mod redaction;
 mod reference;
 mod repair;
+#[cfg(unix)]
+mod scaling;
 mod scrub;
 mod silence;
 mod startup;
@@ -72,3 +77,5 @@ mod traces;
 mod undo;
 mod unreadable;
 mod writing;
+#[cfg(target_os = "linux")]
+mod xcsh_live;

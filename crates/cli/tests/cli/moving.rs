@@ -75,7 +75,7 @@ fn sessions_memory_history_and_the_table_of_projects_follow_and_undo_brings_all_
     let before = tree(&bench);
     let plan = bench
         .run(["move", "/srv/my_app", "/srv/new place", "--json"])
-        .ends(0);
+        .ends(2);
     assert!(plan.of_type("step").len() >= 6, "{plan:?}");
     assert_eq!(tree(&bench), before, "a plan changes nothing");
     bench

@@ -108,7 +108,7 @@ fn every_promised_command_works_on_a_store_of_each_era() {
             "{shape:?}"
         );
         assert_eq!(desk.rows().len(), count - 2);
-        desk.run(&["delete", session]).ends(0);
+        desk.run(&["delete", "--apply", session]).ends(0);
         assert_eq!(desk.row(), Value::Null);
         desk.run(&["restore", session]).ends(0);
         assert_eq!(desk.row()["title"], "mine", "{shape:?}");

@@ -157,7 +157,7 @@ fn ids_in_commands_to_copy_are_quoted() {
         &["show", &reference, "--entry", "none"],
         &["show", &reference, "--around", "a"],
         &["search", "hello"],
-        &["delete", &reference],
+        &["delete", "--apply", &reference],
     ] {
         let ran = bench.run(args.iter().copied());
         let said = format!("{}{}", ran.text(), ran.stderr);

@@ -266,7 +266,7 @@ fn a_deleted_session_is_not_brought_back_by_who_was_writing() {
                 std::thread::spawn(move || finish(command))
             })
             .collect();
-        let deleted = lab.run(&["delete", "0b7e"]);
+        let deleted = lab.run(&["delete", "--apply", "0b7e"]);
         let done = children
             .into_iter()
             .map(|child| child.join().unwrap())
@@ -275,7 +275,7 @@ fn a_deleted_session_is_not_brought_back_by_who_was_writing() {
         if deleted.code != Some(0) {
             // Another process was writing: the command reports it and removes nothing.
             assert_eq!(lab.context("0b7e").len(), 4 + done, "{dialect}");
-            lab.run(&["delete", "0b7e"]).ends(0);
+            lab.run(&["delete", "--apply", "0b7e"]).ends(0);
         }
         assert!(!lab.log().exists(), "{dialect}");
         lab.run(&["append", "0b7e", "--user", "late"]).ends(2);

@@ -180,7 +180,7 @@ fn images_lie_in_the_blobs_of_the_agent_and_damage_to_them_is_told() {
             .as_bytes(),
     );
     lab.bench.run(["check", alone.to_str().unwrap()]).ends(0);
-    lab.run(&["delete", &fork, "--purge", "--apply"]).ends(0);
+    lab.run(&["delete", "--apply", &fork, "--purge"]).ends(0);
     assert_eq!(blobs().len(), 1, "the other session still names it");
     disk::write(&found[0], b"short");
     lab.run(&["check", "0b7e"]).ends(1);
@@ -189,7 +189,7 @@ fn images_lie_in_the_blobs_of_the_agent_and_damage_to_them_is_told() {
     lab.run(&["check", "0b7e"]).ends(1);
     disk::write(&found[0], &[0; 1536]);
     lab.run(&["check", "0b7e"]).ends(0);
-    lab.run(&["delete", "0b7e", "--purge", "--apply"]).ends(0);
+    lab.run(&["delete", "--apply", "0b7e", "--purge"]).ends(0);
     assert!(blobs().is_empty(), "nobody names it any more");
 }
 
@@ -199,7 +199,7 @@ fn a_deleted_session_goes_with_its_artifacts_and_comes_back_with_them() {
         let lab = Lab::new(dialect);
         let log = text_of(&lab.log());
         let artifact = lab.log().with_extension("").join("1.bash.log");
-        lab.run(&["delete", "0b7e"]).ends(0);
+        lab.run(&["delete", "--apply", "0b7e"]).ends(0);
         assert!(!lab.log().exists() && !artifact.exists(), "{dialect}");
         lab.run(&["append", "0b7e", "--user", "x"]).ends(2);
         assert!(

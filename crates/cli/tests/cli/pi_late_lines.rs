@@ -64,7 +64,7 @@ fn brings_home(lab: &Lab, session: &str, log: &std::path::Path, lines: &[String]
         "they went into the old file"
     );
     assert_eq!(problems(lab, session), ["late_lines"]);
-    let told = lab.run(&["repair", session]).ends(0).text();
+    let told = lab.run(&["repair", session]).ends(2).text();
     assert!(
         told.contains("late_lines") && told.contains("add 2 lines"),
         "{told}"

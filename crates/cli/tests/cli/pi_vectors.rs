@@ -189,7 +189,7 @@ fn a_session_without_artifacts_is_deleted() {
     for dialect in FAMILY {
         let lab = Lab::new(dialect);
         let path = planted(&lab, "bare", "/proj/demo", &[user("1", "", "a")]);
-        lab.run(&["delete", "bare"]).ends(0);
+        lab.run(&["delete", "--apply", "bare"]).ends(0);
         assert!(!path.exists() && lab.log().exists(), "{dialect}");
     }
 }

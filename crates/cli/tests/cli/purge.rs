@@ -98,7 +98,7 @@ impl Case {
         }
         may(&["keep", "on"]);
         may(&["keep", "run"]);
-        self.run(&["delete", session]).ends(0);
+        self.run(&["delete", "--apply", session]).ends(0);
         self.run(&["restore", session]).ends(0);
         self.run(&["status", session, "completed"]).ends(0);
         self.run(&["archive", session, "--apply"]).ends(0);
@@ -315,7 +315,7 @@ fn an_operation_on_another_session_of_the_same_index_can_still_be_undone_after_a
         .unwrap()
         .to_owned();
     bench
-        .run(["delete", "--purge", "--apply", &reference(0)])
+        .run(["delete", "--apply", "--purge", &reference(0)])
         .ends(0);
     bench.run(["undo", &op]).ends(0);
     let after = bench
@@ -336,7 +336,7 @@ fn what_is_only_in_the_vault_or_only_remembered_can_be_purged_too() {
         case.run(&["index"]).ends(0);
         match away {
             "archive" => drop(case.run(&["archive", &case.session, "--apply"]).ends(0)),
-            "delete" => drop(case.run(&["delete", &case.session]).ends(0)),
+            "delete" => drop(case.run(&["delete", "--apply", &case.session]).ends(0)),
             _ => {
                 std::fs::remove_file(case.root.join(format!("projects/-w/{ID}.jsonl"))).unwrap();
                 for folder in ["projects/-w", "file-history", "tasks"] {
@@ -347,7 +347,7 @@ fn what_is_only_in_the_vault_or_only_remembered_can_be_purged_too() {
         }
         case.run(&["list", "--hidden"]).ends(0);
         assert!(!holding(&case.bench.own(), &WORDS).is_empty(), "{away}");
-        case.run(&["delete", "--purge", "--apply", &case.session])
+        case.run(&["delete", "--apply", "--purge", &case.session])
             .ends(0);
         assert_eq!(case.traces(), [] as [String; 0], "{away}");
         assert_eq!(case.deleted_sessions(&[]), [] as [Value; 0], "{away}");

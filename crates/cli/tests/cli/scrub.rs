@@ -64,7 +64,7 @@ impl Case {
         .ends(0);
         may(&["keep", "on"]);
         may(&["keep", "run"]);
-        self.run(&["delete", session]).ends(0);
+        self.run(&["delete", "--apply", session]).ends(0);
         self.run(&["restore", session]).ends(0);
         self.run(&["index"]).ends(0);
         self.run(&["list", "--hidden"]).ends(0);
@@ -406,7 +406,7 @@ fn a_session_that_an_agent_is_at_work_on_is_refused_and_named() {
 #[test]
 fn an_interrupted_scrub_is_told_and_goes_on() {
     let case = claude();
-    case.run(&["delete", &case.session]).ends(0);
+    case.run(&["delete", "--apply", &case.session]).ends(0);
     case.run(&["restore", &case.session]).ends(0);
     // The state after the process was killed when the files were already changed.
     for path in crate::keep::below(&case.root) {

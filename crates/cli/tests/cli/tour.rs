@@ -158,7 +158,7 @@ const REPAIR: &[Step] = &[
     step(
         "The plan of the repair; `--apply` carries it out, and `undo` reverts it:",
         &["repair", "833e"],
-        (0, 8),
+        (2, 8),
         &["glued_records: put it on a line of its own", "--apply"],
     ),
     step(
@@ -229,7 +229,7 @@ const CHANGE: &[Step] = &[
     ),
     step(
         "Delete a session:",
-        &["delete", "b8cc"],
+        &["delete", "--apply", "b8cc"],
         (0, ALL),
         &[
             "deleted myagents:b8cc3c41",
@@ -245,14 +245,14 @@ const CHANGE: &[Step] = &[
     step(
         "The plan to archive it; archived sessions stay readable:",
         &["archive", "b8cc"],
-        (0, NOTHING),
+        (2, NOTHING),
         &["would archive myagents:b8cc3c41", "--apply"],
     ),
     step(
         "The plan to delete old sessions:",
         &["clean", "--older-than", "30d"],
         (0, NOTHING),
-        &["0 sessions; add `--apply`"],
+        &["0 sessions"],
     ),
     step(
         "The plan after a project folder was moved:",
@@ -262,7 +262,12 @@ const CHANGE: &[Step] = &[
     ),
     step(
         "Files as they were at an entry; this one was changed since, so nothing is restored:",
-        &["checkout", "5ac5", "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de"],
+        &[
+            "checkout",
+            "--apply",
+            "5ac5",
+            "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de",
+        ],
         (3, 8),
         &[],
     ),

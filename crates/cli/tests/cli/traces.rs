@@ -117,7 +117,7 @@ fn words_are_found_in_plain_files_and_in_copies_of_the_vault() {
         .trim()
         .to_owned();
     bench.run(["append", &session, "--user", &text]).ends(0);
-    bench.run(["delete", &session]).ends(0);
+    bench.run(["delete", "--apply", &session]).ends(0);
     let found = holding(
         &bench.own().join("vault/objects"),
         &["quagga, zebra", "okapi"],

@@ -193,7 +193,7 @@ fn every_command_that_a_refused_undo_suggests_is_one_that_works() {
         }),
         ("a deletion, and its place is taken", |bench| {
             let path = plant_claude(bench);
-            bench.run(["delete", OTHER]).ends(0);
+            bench.run(["delete", "--apply", OTHER]).ends(0);
             disk::write(&path, &log(OTHER, "/elsewhere"));
         }),
         (

@@ -219,8 +219,8 @@ fn what_is_deleted_is_restored_undone_or_purged() {
         .run(["append", &session, "--user", "unmistakable words"])
         .ends(0);
     let before = bench.run(["export", &session]).ends(0).stdout;
-    bench.run(["delete", &session, "--dry-run"]).ends(0);
-    bench.run(["delete", &session]).ends(0);
+    bench.run(["delete", &session]).ends(2);
+    bench.run(["delete", "--apply", &session]).ends(0);
     assert!(
         listed(&bench, &["--hidden"])
             .iter()
@@ -228,7 +228,7 @@ fn what_is_deleted_is_restored_undone_or_purged() {
     );
     bench.run(["restore", &session]).ends(0);
     assert_eq!(bench.run(["export", &session]).ends(0).stdout, before);
-    bench.run(["delete", &session]).ends(0);
+    bench.run(["delete", "--apply", &session]).ends(0);
     bench.run(["undo"]).ends(0);
     assert_eq!(bench.run(["export", &session]).ends(0).stdout, before);
     assert!(
@@ -240,7 +240,7 @@ fn what_is_deleted_is_restored_undone_or_purged() {
             .any(|op| op["kind"] == "delete")
     );
     bench
-        .run(["delete", &session, "--purge", "--apply"])
+        .run(["delete", "--apply", &session, "--purge"])
         .ends(0);
     bench.run(["restore", &session]).ends(2);
     for file in boswell_testkit::corpus::files(&bench.own()) {
@@ -284,7 +284,7 @@ fn nothing_is_written_when_nothing_may_be() {
         vec!["append", &session, "--user", "x"],
         vec!["tag", &session, "x"],
         vec!["fork", &session],
-        vec!["delete", &session],
+        vec!["delete", "--apply", &session],
         vec!["undo"],
         vec!["memory", "add", "page", "text"],
     ] {
@@ -384,7 +384,7 @@ fn copies_in_the_vault_go_when_the_settings_say_so() {
         .ends(0)
         .of_type("session");
     let reference = made[0]["ref"].as_str().unwrap().to_owned();
-    bench.run(["delete", &reference]).ends(0);
+    bench.run(["delete", "--apply", &reference]).ends(0);
     assert_eq!(
         bench
             .run(["clean", "--vault", "--json"])
@@ -400,7 +400,7 @@ fn copies_in_the_vault_go_when_the_settings_say_so() {
     assert_eq!(
         bench
             .run(["clean", "--vault", "--json"])
-            .ends(0)
+            .ends(2)
             .of_type("step")[0]["done"],
         "would drop"
     );

@@ -157,6 +157,7 @@ impl Dialect for Claude {
             shared_files: Some(self),
             repair: Some(self),
             side_files: Some(self),
+            inherit_history: None,
             runtime: Some(self),
             refine: self,
         }

@@ -1,6 +1,7 @@
 //! Collects the metadata of a session from its lines: title, prompts, usage, cost and folder.
 //!
-//! Folder, version, git branch and permission mode are those of the last line that states them.
+//! Version, git branch and permission mode are those of the last line that states them; the folder
+//! is that of the first, unless a later line says that the session was relocated.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Interner, Said, SessionMeta, Usage};
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_permission_mode_folder_branch_and_version_count() {
+    fn the_first_folder_and_the_last_permission_mode_branch_and_version_count() {
         let meta = read(concat!(
             r#"{"parentUuid":null,"type":"user","uuid":"1","cwd":"/a","gitBranch":"main","version":"2.1.1","permissionMode":"default","message":{"role":"user","content":"x"}}"#,
             "\n",

@@ -188,9 +188,12 @@ impl Moving<'_> {
                 self.leftovers(folder, listing, &to)?;
             } else if has_memory(listing) {
                 let key = format!("{}/memory", folder.key);
-                self.remark(format!(
-                    "the memory in `{key}` stays: {others} sessions of other folders share it"
-                ));
+                let why = match others {
+                    0 => "its sessions move to several folders".to_owned(),
+                    1 => "a session of another folder shares it".to_owned(),
+                    _ => format!("{others} sessions of other folders share it"),
+                };
+                self.remark(format!("the memory in `{key}` stays: {why}"));
             }
         }
         for mover in movers {

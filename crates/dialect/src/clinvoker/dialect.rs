@@ -37,6 +37,7 @@ static FACTS: DialectFacts = DialectFacts {
     capabilities: CAN,
     sessions_folder: Some("sessions"),
     creates_by_plan: true,
+    forks_to_other_projects: true,
     ..DialectFacts::new("clinvoker", "clinvoker")
 };
 

@@ -1,4 +1,5 @@
-//! A row of the index: nine fields of a document, with the names of Go's struct.
+//! A row of the index: nine fields with the names of Go's struct, which are the id and eight
+//! members of the document (`FIELDS`).
 
 use boswell_model::json::{Raw, RawKind, set_member};
 

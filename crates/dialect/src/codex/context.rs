@@ -71,11 +71,33 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
             });
         }
     }
+    let mut items = paired(drafts);
+    if !items.is_empty() {
+        items.splice(0..0, instructions(view)?);
+    }
     Ok(Context {
         tip,
-        items: paired(drafts),
+        items,
         settings: settings(view, &path)?,
     })
+}
+
+/// Returns the instructions that begin a request. Only versions with paginated threads are known to
+/// send them as a message; the header of a fork has its own copy.
+fn instructions(view: &SessionView<'_>) -> Result<Option<ContextItem>> {
+    let mut own = view.log.entries().skip(view.log.inherited);
+    let Some((slot, _)) = own.find(|(_, head)| head.kind == EntryKind::Header) else {
+        return Ok(None);
+    };
+    let text = view.with_object(slot, |object| {
+        let header = Record::of(object).payload();
+        let mode = header.get("history_mode")?;
+        text(header.get("base_instructions")?, "text").filter(|_| mode.is("paginated"))
+    })?;
+    let role = "developer";
+    Ok(text
+        .flatten()
+        .map(|text| ContextItem::with_form(slot, ContextForm::Made { role, text })))
 }
 
 /// Returns the items by which the last compaction replaced everything before it, and the index on
@@ -247,6 +269,20 @@ pub(super) fn render(item: &ContextItem, records: &[Object<'_>]) -> Message {
             let summary =
                 text(payload, "message").unwrap_or_else(|| "(no summary available)".to_owned());
             made("user", &summary, None)
+        }
+        ContextForm::Made {
+            role: role @ "developer",
+            text,
+        } => {
+            let message = made(role, text, None);
+            let native = Json::object()
+                .with("type", "message")
+                .with("role", *role)
+                .with("content", message.content.clone());
+            Message {
+                native: Some(native),
+                ..message
+            }
         }
         ContextForm::Made { role, text } => {
             let call = Item::of(payload).call_id();

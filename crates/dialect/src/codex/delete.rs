@@ -7,6 +7,7 @@
 use boswell_model::json::Raw;
 use boswell_model::{Advice, Error, ErrorKind, Result};
 
+use super::history_base;
 use super::layout::{INDEX, INDEX_LIMIT};
 use crate::{
     FileInfo, Files, Modified, Plan, PlanInput, Planned, Precondition, Step, without_sessions,
@@ -22,6 +23,7 @@ pub(super) fn plan(asked: &PlanInput<'_>) -> Result<Planned> {
         )
         .advising(Advice::list_all())
     })?;
+    refuse_while_continued(asked.files, id)?;
     let mut plan = Plan::new("delete", format!("delete the session {id}"));
     plan.preconditions
         .push(Precondition::NotLive { key: key.clone() });
@@ -43,6 +45,21 @@ pub(super) fn plan(asked: &PlanInput<'_>) -> Result<Planned> {
         });
     }
     Ok(Planned::of(plan))
+}
+
+/// Refuses to remove a log that another one continues: the fork would lose its beginning, and Codex
+/// would not resume it any more. Codex refuses this too.
+fn refuse_while_continued(files: &dyn Files, id: &str) -> Result<()> {
+    let fork = history_base::continued_by(files, id)?;
+    let Some(fork) = fork else {
+        return Ok(());
+    };
+    Err(Error::new(
+        ErrorKind::Conflict,
+        format!("the session `{id}` contains the beginning of its fork `{fork}`"),
+    )
+    .because("a fork does not copy the lines that it continues, so it would lose them")
+    .advising(Advice::Plain("delete the fork first".into())))
 }
 
 /// Three-way merge of the index: removes or restores lines in the version that Codex wrote since. A

@@ -10,14 +10,16 @@ use boswell_model::{
 
 use crate::uuid::is_uuid;
 use crate::{
-    Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, Match,
-    Permissions, PlanEdits, PlanInput, Planned, Powers, Refine, ResumeCommand, Runtime, Sample,
-    SessionLocation, SharedFiles, Support, tool_paths, unsupported,
+    Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, HistoryBase,
+    InheritHistory, Match, Permissions, PlanEdits, PlanInput, Planned, Powers, Refine,
+    ResumeCommand, Runtime, Sample, SessionLocation, SharedFiles, Support, tool_paths, unsupported,
 };
 use crate::{DialectFacts, HistoryKind, UntiedFile};
 
 use super::record::Record;
-use super::{context, delete, item, layout, meta, record, rollback, view};
+use super::{
+    context, delete, event_messages, history_base, item, layout, meta, record, rollback, view,
+};
 
 /// The dialect of OpenAI Codex CLI.
 #[derive(Debug)]
@@ -117,6 +119,10 @@ impl Dialect for Codex {
         meta::collect_meta(Record::of(object), head, names, meta);
     }
 
+    fn settle(&self, log: &mut Log, meta: Option<&mut SessionMeta>) {
+        event_messages::settle(log, meta);
+    }
+
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
         rollback::link(log)
     }
@@ -146,10 +152,26 @@ impl Dialect for Codex {
         Powers {
             edits: Some(self),
             shared_files: Some(self),
+            inherit_history: Some(self),
             runtime: Some(self),
             refine: self,
             ..Powers::default()
         }
+    }
+}
+
+impl InheritHistory for Codex {
+    fn history_base(&self, first: &Object<'_>) -> Option<HistoryBase> {
+        history_base::history_base(first)
+    }
+
+    fn base_key(
+        &self,
+        files: &dyn Files,
+        location: &SessionLocation,
+        id: &str,
+    ) -> Result<Option<String>> {
+        history_base::base_key(files, location, id)
     }
 }
 

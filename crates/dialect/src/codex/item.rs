@@ -56,6 +56,8 @@ pub(super) struct Item<'a> {
     id: Option<Raw<'a>>,
     call_id: Option<Raw<'a>>,
     content: Option<Raw<'a>>,
+    /// What newer versions say about the item besides its content.
+    passed: Option<Raw<'a>>,
 }
 
 impl<'a> Item<'a> {
@@ -69,6 +71,7 @@ impl<'a> Item<'a> {
                 "id" => found.id = Some(value),
                 "call_id" => found.call_id = Some(value),
                 "content" => found.content = Some(value),
+                "internal_chat_message_metadata_passthrough" => found.passed = Some(value),
                 _ => {}
             }
         }
@@ -87,15 +90,30 @@ impl<'a> Item<'a> {
 
     fn message_shape(&self) -> Shape {
         match self.role.and_then(|r| r.text()).as_deref() {
-            Some("user") if self.texts().any(|text| injected::is_fragment(&text)) => {
-                Shape::Fragment
-            }
-            Some("user") => Shape::Prompt,
+            Some("user") => match self.is_from_user() {
+                Some(true) => Shape::Prompt,
+                Some(false) => Shape::Fragment,
+                None if self.texts().any(|text| injected::is_fragment(&text)) => Shape::Fragment,
+                None => Shape::Prompt,
+            },
             Some("assistant") => Shape::Answer,
             Some("developer") => Shape::Developer,
             Some("system") => Shape::System,
             _ => Shape::Unknown,
         }
+    }
+
+    /// Whether the user wrote a part of the message, where Codex states what the parts are.
+    fn is_from_user(&self) -> Option<bool> {
+        let kinds = self.passed?.get("content_item_kinds")?;
+        let mut stated = None;
+        for kind in kinds.items().filter_map(|kind| kind.text()) {
+            if kind.starts_with("user.") {
+                return Some(true);
+            }
+            stated = stated.or((kind != "unknown").then_some(false));
+        }
+        stated
     }
 
     /// Returns the id that a call and its result share. Old local shell calls had only an `id`.

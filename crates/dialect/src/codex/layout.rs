@@ -9,13 +9,13 @@ use crate::uuid::is_uuid;
 use crate::{Discovered, FileInfo, Files, SessionLocation};
 
 /// Folder of archived sessions.
-const ARCHIVE: &str = "archived_sessions";
+pub(super) const ARCHIVE: &str = "archived_sessions";
 /// The index of titles: one line each time a session is named. The last line of an id counts.
 pub(super) const INDEX: &str = "session_index.jsonl";
 /// A larger file is not an index of titles.
 pub(super) const INDEX_LIMIT: u64 = 64 << 20;
 /// Folder levels of logs: year, month and day.
-const DEPTH: usize = 3;
+pub(super) const DEPTH: usize = 3;
 
 /// Finds every session below Codex's home.
 pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
@@ -34,6 +34,7 @@ pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
         }
     }
     add_packed(packed, &mut found);
+    hide_superseded(&mut found);
     add_titles(files, &mut found)?;
     Ok(found)
 }
@@ -45,17 +46,25 @@ fn take(
     packed: &mut Vec<SessionLocation>,
 ) {
     let framing = framing(&info.key);
-    if let Some(stem) = info.stem(".jsonl").or_else(|| info.stem(".json")) {
-        found.sessions.push(SessionLocation {
-            hidden,
-            ..SessionLocation::at(id_of(stem), &info, framing)
-        });
-    } else if let Some(stem) = info.stem(".jsonl.zst") {
-        packed.push(SessionLocation {
-            hidden,
-            ..SessionLocation::at(id_of(stem), &info, framing)
-        });
+    let Some(stem) = stem_of(&info) else {
+        return;
+    };
+    let location = SessionLocation {
+        hidden,
+        ..SessionLocation::at(log_id(stem), &info, framing)
+    };
+    if info.key.ends_with(".zst") {
+        packed.push(location);
+    } else {
+        found.sessions.push(location);
     }
+}
+
+/// Returns the name of a log without its ending.
+pub(super) fn stem_of(info: &FileInfo) -> Option<&str> {
+    [".jsonl", ".json", ".jsonl.zst"]
+        .iter()
+        .find_map(|end| info.stem(end))
 }
 
 /// Adds compressed logs, except those that also exist uncompressed: Codex ignores these too.
@@ -69,6 +78,36 @@ fn add_packed(packed: Vec<SessionLocation>, found: &mut Discovered) {
             found.sessions.push(location);
         }
     }
+}
+
+/// Hides the logs that a session had before it was reverted: the newest one continues them, and
+/// Codex shows no other.
+fn hide_superseded(found: &mut Discovered) {
+    let mut newest: BTreeMap<String, String> = BTreeMap::new();
+    for session in &found.sessions {
+        if let Some((thread, log)) = session.key.as_deref().and_then(reverted) {
+            // Ids begin with their time.
+            let last = newest.entry(thread.to_owned()).or_default();
+            *last = std::mem::take(last).max(log.to_owned());
+        }
+    }
+    for session in &mut found.sessions {
+        let key = session.key.as_deref().unwrap_or_default();
+        let thread = reverted(key).map_or(session.id.as_str(), |(thread, _)| thread);
+        let is_newest = newest.get(thread).is_none_or(|log| *log == session.id);
+        if !is_newest && session.hidden.is_none() {
+            session.hidden = Some("superseded");
+        }
+    }
+}
+
+/// Returns the ids of the session and the log, if a session has several logs.
+fn reverted(key: &str) -> Option<(&str, &str)> {
+    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
+    let stem = name.split_once(".json").map_or(name, |(stem, _)| stem);
+    let (before, log) = stem.rsplit_once('_').filter(|(_, log)| is_uuid(log))?;
+    let thread = before.get(before.len().checked_sub(36)?..)?;
+    is_uuid(thread).then_some((thread, log))
 }
 
 fn add_titles(files: &dyn Files, found: &mut Discovered) -> Result<()> {
@@ -85,7 +124,9 @@ fn add_titles(files: &dyn Files, found: &mut Discovered) -> Result<()> {
         }
     }
     for session in &mut found.sessions {
-        if let Some(row) = rows.get(&session.id) {
+        let key = session.key.as_deref().unwrap_or_default();
+        let thread = reverted(key).map_or(session.id.as_str(), |(thread, _)| thread);
+        if let Some(row) = rows.get(thread) {
             session.row = Some(row.to_vec());
         }
     }
@@ -102,7 +143,7 @@ pub(super) fn framing(key: &str) -> Framing {
 }
 
 /// Returns the id in a file name: the UUID at its end, else the whole name.
-fn id_of(stem: &str) -> &str {
+pub(super) fn log_id(stem: &str) -> &str {
     let tail = stem.len().checked_sub(36).and_then(|at| stem.get(at..));
     tail.filter(|tail| is_uuid(tail))
         .unwrap_or_else(|| stem.strip_prefix("rollout-").unwrap_or(stem))
@@ -199,6 +240,35 @@ mod tests {
         assert!(
             found.problems.is_empty()
                 && found.sessions.iter().all(|it| it.framing == Framing::Lines)
+        );
+    }
+
+    #[test]
+    fn of_a_reverted_session_only_the_newest_log_is_listed_with_its_title() {
+        let day = "sessions/2025/10/01/rollout-2025-10-01T10-00-00";
+        let (second, third) = (
+            "0199a0c2-2222-7000-8000-000000000001",
+            "0199a0c2-3333-7000-8000-000000000001",
+        );
+        let found = found(&[
+            format!("{day}-{A}.jsonl"),
+            format!("{day}-{A}_{second}.jsonl"),
+            format!("{day}-{A}_{third}.jsonl"),
+            format!("{day}-{B}.jsonl"),
+        ]);
+        let mut seen: Vec<_> = (found.sessions.iter())
+            .map(|it| (it.id.as_str(), it.hidden, it.row.is_some()))
+            .collect();
+        seen.sort_unstable();
+        let old = Some("superseded");
+        assert_eq!(
+            seen,
+            [
+                (A, old, true),
+                (B, None, false),
+                (second, old, true),
+                (third, None, true)
+            ]
         );
     }
 

@@ -22,6 +22,7 @@ pub(super) fn collect_meta(
         Record::Item(payload) if head.kind != EntryKind::ToolResult => fold_item(payload, meta),
         Record::Event(payload) => fold_event(payload, head, names, meta),
         Record::Turn(payload) => fold_turn(payload, names, meta),
+        Record::Tokens(payload) => note_response(payload, head, names, meta),
         _ => {}
     }
 }
@@ -188,6 +189,28 @@ fn note_total(
     meta.usage.note_said(names.intern(&name), added, said);
 }
 
+/// Records the usage of one response. The thread, turn and response in its name are the same in
+/// every copy of the line, so no arithmetic is needed for forks.
+fn note_response(payload: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut SessionMeta) {
+    let Some(usage) = payload.get("usage").and_then(counts) else {
+        return;
+    };
+    let [thread, turn, response] =
+        ["thread_id", "turn_id", "response_id"].map(|key| text(payload, key).unwrap_or_default());
+    let said = Said {
+        at: head.instant(),
+        model: meta.usage.running.model,
+        everywhere: true,
+        inherited: meta.id.as_ref().is_some_and(|id| *id != thread),
+        ..Said::default()
+    };
+    let name = format!("{thread}/{turn}/{response}");
+    meta.usage.note_said(names.intern(&name), usage, said);
+    // The total after this response is the next `token_count`, which then adds nothing.
+    let total = payload.get("thread_token_usage").and_then(counts);
+    meta.usage.running.counted(usage, total);
+}
+
 fn saw_turn(payload: Raw<'_>, meta: &mut SessionMeta) {
     if let Some(began) = payload
         .get("turn_id")
@@ -203,7 +226,7 @@ fn saw_model(model: &str, names: &mut Interner, meta: &mut SessionMeta) {
 }
 
 /// Returns the creation time of an id of UUID version 7, which begins with it.
-fn time_of_id(id: &str) -> Option<Instant> {
+pub(super) fn time_of_id(id: &str) -> Option<Instant> {
     let is_seventh = id.len() == 36 && id.as_bytes().get(14) == Some(&b'7');
     let millis: String = id.chars().take(13).filter(|c| *c != '-').collect();
     i64::from_str_radix(&millis, 16)
@@ -265,7 +288,7 @@ fn newest(event: Raw<'_>) -> Option<Usage> {
     counts(event.at(&["info", "last_token_usage"])?)
 }
 
-fn counts(total: Raw<'_>) -> Option<Usage> {
+pub(super) fn counts(total: Raw<'_>) -> Option<Usage> {
     let count = |key: &str| total.get(key).and_then(|n| n.u64());
     let cached = count("cached_input_tokens");
     let usage = Usage {

@@ -3,14 +3,17 @@
 //!
 //! Every line is an envelope with `timestamp`, `type` and `payload`; before September 2025 the
 //! items had no envelope. There are no ids and no parents: entries follow each other in file order,
-//! and only `thread_rolled_back` goes back. `docs/dialects/codex.md` describes the format, and
+//! and only `thread_rolled_back` goes back. A fork of a newer version continues the log of
+//! another session, which its header names. `docs/dialects/codex.md` describes the format, and
 //! where we differ from Codex.
 
 mod context;
 mod delete;
 mod dialect;
+mod event_messages;
 #[cfg(test)]
 mod fixture;
+mod history_base;
 mod injected;
 mod item;
 mod layout;

@@ -23,6 +23,8 @@ pub(super) enum Record<'a> {
     Compacted(Raw<'a>),
     /// A message between agents, which the model sees.
     Relay(Raw<'a>),
+    /// The tokens of one response of the model.
+    Tokens(Raw<'a>),
     /// Bookkeeping.
     State(Raw<'a>),
     /// An unknown type.
@@ -45,9 +47,13 @@ impl<'a> Record<'a> {
             Some("turn_context") => Record::Turn(payload),
             Some("compacted") => Record::Compacted(payload),
             Some("inter_agent_communication") => Record::Relay(payload),
-            Some("world_state" | "inter_agent_communication_metadata" | "rollout_reference") => {
-                Record::State(payload)
-            }
+            Some("token_usage_record") => Record::Tokens(payload),
+            Some(
+                "world_state"
+                | "inter_agent_communication_metadata"
+                | "rollout_reference"
+                | "security_risk_score",
+            ) => Record::State(payload),
             _ => Record::Unknown(payload),
         }
     }
@@ -77,6 +83,7 @@ impl<'a> Record<'a> {
             | Record::Turn(raw)
             | Record::Compacted(raw)
             | Record::Relay(raw)
+            | Record::Tokens(raw)
             | Record::State(raw)
             | Record::Unknown(raw) => raw,
         }
@@ -106,7 +113,7 @@ pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
             head.flags.set(SENT);
             EntryKind::CustomMessage
         }
-        Record::State(_) => EntryKind::Meta,
+        Record::Tokens(_) | Record::State(_) => EntryKind::Meta,
         Record::Unknown(_) => EntryKind::Unknown,
     };
 }

@@ -6,7 +6,7 @@ use boswell_model::json::{Raw, RawKind};
 use boswell_model::{MediaSource, Part, View};
 
 use super::item::{Item, Shape, Side};
-use super::meta::{permission_mode, text, usage};
+use super::meta::{counts, permission_mode, text, usage};
 use super::record::Record;
 use crate::media_part;
 
@@ -24,6 +24,10 @@ pub(super) fn view(record: Record<'_>) -> View {
         Record::Relay(payload) => View {
             parts: parts(payload.get("content")),
             ..View::default()
+        },
+        Record::Tokens(payload) => View {
+            usage: payload.get("usage").and_then(counts),
+            ..View::remark("tokens of one response")
         },
         Record::State(payload) | Record::Unknown(payload) => other(payload),
     }
@@ -217,10 +221,8 @@ fn event(payload: Raw<'_>) -> View {
     let word = text(payload, "type").unwrap_or_default();
     let said = |key: &str| text(payload, key).unwrap_or_default();
     match word.as_str() {
-        "user_message" | "agent_message" => View {
-            hidden: true,
-            ..View::text_only(said("message"))
-        },
+        // Whether these are hidden depends on the other records, and is in the head.
+        "user_message" | "agent_message" => View::text_only(said("message")),
         "agent_reasoning" | "agent_reasoning_raw_content" => View {
             parts: vec![Part::thinking(said("text"))],
             hidden: true,
@@ -426,6 +428,6 @@ mod tests {
         );
         let copy =
             view_of(r#"{"type":"event_msg","payload":{"type":"agent_message","message":"hi"}}"#);
-        assert!(copy.hidden && copy.text() == "hi");
+        assert_eq!(copy.text(), "hi");
     }
 }

@@ -49,6 +49,7 @@ static FACTS: DialectFacts = DialectFacts {
     sessions_folder: Some("sessions"),
     ids_are_unique: false,
     creates_by_plan: true,
+    forks_to_other_projects: true,
     ..DialectFacts::new("myagents", "MyAgents")
 };
 

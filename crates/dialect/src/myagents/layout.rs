@@ -1,8 +1,9 @@
 //! The layout of a MyAgents store, and which of two files contains a session.
 //!
-//! `sessions.json` is the index, `sessions/ID.jsonl` the log of a session, `sessions/ID.json` the
-//! document of an old version: where both are there, the lines win. Newer versions write
-//! `sessions-v2/ID.jsonl` (`v2`), and their row says so.
+//! `sessions.json` is the index and the folder `sessions.lock` its lock (`plan/mod.rs`),
+//! `sessions/ID.jsonl` is the log of a session, `sessions/ID.json` the document of an old version:
+//! where both are there, the lines win. `attachments/ID/` has the attachments of a session. Newer
+//! versions write `sessions-v2/ID.jsonl` (`v2`), and their row says so.
 
 use std::collections::BTreeMap;
 

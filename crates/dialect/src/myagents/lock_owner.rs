@@ -3,6 +3,9 @@
 //! The lock is a folder; a file `owner` inside names the process. The Node and Rust parts of the
 //! app judge each other by this text, so the grammar is strict: a text that does not match it names
 //! no owner, and only age can release such a lock.
+//!
+//! This is the rule alone, for other programs; boswell takes and breaks the locks with
+//! `locks/mkdir.rs` of the store, which has the same rule.
 
 /// The part of the app that wrote the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

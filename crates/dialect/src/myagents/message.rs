@@ -109,8 +109,8 @@ fn fold_answer(object: &Object<'_>, head: &Head, names: &mut Interner, meta: &mu
     }
 }
 
-/// Returns the usage and cost of a row by model. If the counters by model do not add up to those of
-/// the row, the row's own count, for the current model.
+/// Returns the token counts of a row by model. If there are none by model, or they do not add up to
+/// those of the row, returns the row's own count without a model.
 fn usage_by_model(stated: Raw<'_>) -> Vec<(Option<String>, Usage)> {
     let whole = usage(stated);
     let by_model = stated.get("modelUsage");

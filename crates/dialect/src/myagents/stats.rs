@@ -1,4 +1,4 @@
-//! The sums over a transcript (prompts, usage, cost) that its index row contains.
+//! The sums over a transcript (prompts and usage) that its index row contains.
 //!
 //! Only the messages of the user are counted; the sums grow by the new rows alone.
 

@@ -13,6 +13,8 @@ const FAMILY: DialectFacts = DialectFacts {
     readers: READERS,
     answer_sets_model: true,
     has_own_records: true,
+    forks_all_branches: true,
+    forks_to_other_projects: true,
     log_is_session: true,
     keeps_breadcrumbs: true,
     ..DialectFacts::new("pi", "pi")
@@ -68,6 +70,7 @@ static OMP: DialectFacts = DialectFacts {
         takes_prompts: false,
     },
     untied_files: HISTORY,
+    rewrites_logs: true,
     ..FAMILY
 };
 
@@ -82,6 +85,7 @@ static XCSH: DialectFacts = DialectFacts {
         takes_prompts: true,
     },
     untied_files: HISTORY,
+    rewrites_logs: true,
     ..FAMILY
 };
 

@@ -178,12 +178,12 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
         });
     Ok(Planned {
         plan,
-        remarks: vec![told(&made, view).into()],
+        remarks: vec![remark(&made, view).into()],
         ..Planned::default()
     })
 }
 
-fn told(made: &Migrated, view: &SessionView<'_>) -> String {
+fn remark(made: &Migrated, view: &SessionView<'_>) -> String {
     let records = view.log.heads.len();
     let mut text = format!("{records} records before, {records} after");
     for (count, what) in [

@@ -155,7 +155,7 @@ const PINNED: [(&str, &str); 8] = [
     (
         "entire-graph-783223eff3-0.jsonl.001",
         "145 records, 0 gaps, id -, version -, in -, branch -, parent -, hidden -, models , permissions \
-         -, 1 messages, 0 turns, 35 tool calls, tokens Some(54287)/Some(7336192)/Some(6641), 35 \
+         -, 1 messages, 0 turns, 35 tool calls, tokens Some(12612811)/Some(903963392)/Some(1259253), 35 \
          calls, 35 answers, 100 sent, -",
     ),
     (

@@ -12,7 +12,7 @@ use boswell_dialect::{
     Repairer, Sample, SessionLocation, SideFiles, SideKind, Support, by_name, recognise,
 };
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{EntryKind, Instant, Payloads, Problem, ProblemKind, Result, Slot};
+use boswell_model::{Instant, Payloads, Problem, ProblemKind, Result};
 
 const E2: &str = "7924d439-b04f-4c1c-9a52-08f5c0a0f001";
 const E3: &str = "0b0a7d1e-5bf8-4c1c-9a52-08f5c0a0f003";

@@ -6,64 +6,13 @@ use std::time::Duration;
 use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
+use super::schema;
+use super::seal::Seal;
+
 /// Format version; a catalog with another number is recreated.
-const VERSION: i64 = 9;
+const VERSION: i64 = 10;
 /// How long another process may lock the file before it is not used.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1500);
-
-const SCHEMA: &str = "
-CREATE TABLE store(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE session(
-  id INTEGER PRIMARY KEY,
-  store INTEGER NOT NULL,
-  place TEXT NOT NULL,
-  dialect TEXT NOT NULL,
-  name TEXT NOT NULL,
-  dev INTEGER NOT NULL, ino INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
-  digest INTEGER NOT NULL,
-  young INTEGER NOT NULL,
-  head INTEGER NOT NULL, tail INTEGER NOT NULL,
-  generation INTEGER NOT NULL,
-  upto INTEGER NOT NULL,
-  gone INTEGER NOT NULL,
-  rev INTEGER NOT NULL,
-  glance BLOB,
-  UNIQUE(store, place)
-);
-CREATE INDEX session_by_rev ON session(rev);
-CREATE TABLE clock(rev INTEGER NOT NULL);
-INSERT INTO clock VALUES(0);
-CREATE TABLE roll(store INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY(store, part));
-CREATE TABLE kept(session INTEGER PRIMARY KEY, facts BLOB NOT NULL);
-CREATE TABLE usage(session INTEGER PRIMARY KEY, items BLOB NOT NULL);
-CREATE TABLE account(session INTEGER PRIMARY KEY, state INTEGER NOT NULL, head BLOB NOT NULL, sums BLOB NOT NULL);
-CREATE TABLE claim(session INTEGER PRIMARY KEY, keys BLOB NOT NULL);
-CREATE TABLE shared(key INTEGER NOT NULL, session INTEGER NOT NULL, item BLOB NOT NULL, PRIMARY KEY(key, session)) WITHOUT ROWID;
-CREATE TABLE scope(
-  id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE,
-  rev INTEGER NOT NULL, notes INTEGER NOT NULL, as_of INTEGER, used INTEGER NOT NULL,
-  shown INTEGER NOT NULL DEFAULT 0, hidden INTEGER NOT NULL DEFAULT 0
-);
-CREATE TABLE scope_store(scope INTEGER NOT NULL, store INTEGER NOT NULL, PRIMARY KEY(scope, store)) WITHOUT ROWID;
-CREATE TABLE conversation(
-  id INTEGER PRIMARY KEY,
-  scope INTEGER NOT NULL,
-  dialect TEXT NOT NULL, session TEXT NOT NULL,
-  active INTEGER NOT NULL, created INTEGER NOT NULL, messages INTEGER NOT NULL, size INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  hidden INTEGER NOT NULL,
-  notes INTEGER NOT NULL,
-  facts BLOB NOT NULL
-);
-CREATE INDEX conversation_by_notes ON conversation(id) WHERE notes<>0;
-CREATE TABLE side(id INTEGER PRIMARY KEY, conversation INTEGER NOT NULL);
-CREATE INDEX side_by_conversation ON side(conversation);
-CREATE TABLE link(id INTEGER NOT NULL, alias INTEGER NOT NULL, dialect TEXT NOT NULL, name TEXT NOT NULL);
-CREATE INDEX link_by_id ON link(id);
-CREATE INDEX link_by_name ON link(name);
-CREATE TABLE beside(id INTEGER PRIMARY KEY, sum INTEGER NOT NULL);
-";
 
 /// The indexes of conversations. They are made once the first scope is complete: entering each row
 /// of a new catalog into six indexes takes longer than sorting the rows once for each.
@@ -89,27 +38,46 @@ DELETE FROM scope_store; DELETE FROM scope;
 ";
 
 /// Opens or creates the file. A damaged one, or one of another version, is deleted first.
-pub(super) fn open(path: &Path) -> Result<Connection> {
-    match attempt(path) {
-        Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::TooNew) => {
-            remove(path)?;
-            attempt(path)
+pub(super) fn open(path: &Path) -> Result<(Connection, Seal)> {
+    let seal = Seal::open(path)?;
+    match attempt(path, &seal) {
+        Err(error) if is_useless(&error) => {
+            let lock = seal.lock(PATIENCE)?;
+            // Another process may have replaced the file since.
+            let db = match connect(path).and_then(|db| check(path, &db).map(|()| db)) {
+                Err(error) if is_useless(&error) => recreate(path),
+                done => done,
+            }?;
+            lock.record();
+            drop(lock);
+            Ok((db, seal))
         }
-        done => done,
+        done => done.map(|db| (db, seal)),
     }
+}
+
+fn is_useless(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Damaged | ErrorKind::TooNew)
 }
 
 /// Opens a catalog in memory, which ends with the process.
 pub(super) fn in_memory() -> Result<Connection> {
     let place = Path::new("catalog in memory");
-    let db = Connection::open_in_memory().map_err(|error| fault(place, error))?;
-    db.execute_batch(SCHEMA)
-        .map_err(|error| fault(place, error))?;
+    let fault = |error| fault(place, error);
+    let db = Connection::open_in_memory().map_err(fault)?;
+    schema::add_row_crc(&db).map_err(fault)?;
+    schema::create(&db).map_err(fault)?;
     Ok(db)
 }
 
+/// Deletes the file and creates a new one. The caller holds the lock of the seal.
+pub(super) fn recreate(path: &Path) -> Result<Connection> {
+    remove(path)?;
+    create(path)
+}
+
 /// Deletes the file and the files that SQLite creates next to it.
-pub(super) fn remove(path: &Path) -> Result<()> {
+fn remove(path: &Path) -> Result<()> {
     for ending in ["", "-wal", "-shm", "-journal"] {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
@@ -123,72 +91,102 @@ pub(super) fn remove(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn attempt(path: &Path) -> Result<Connection> {
-    make_private(path)?;
-    let fault = |error| fault(path, error);
-    let mut db = Connection::open(path).map_err(fault)?;
-    db.busy_timeout(PATIENCE).map_err(fault)?;
-    let version: i64 = db
-        .query_row("PRAGMA user_version", [], |row| row.get(0))
-        .map_err(fault)?;
-    if version == 0 {
-        use_write_ahead_log(&db).map_err(fault)?;
+/// Opens the file; a new one gets its tables. A file that another program changed is checked.
+fn attempt(path: &Path, seal: &Seal) -> Result<Connection> {
+    let db = connect(path)?;
+    if seal.is_intact() {
+        return check_version(path, &db).map(|()| db);
     }
-    // Derived: losing the last change in a power failure costs nothing.
-    db.execute_batch("PRAGMA synchronous=OFF; PRAGMA cache_size=-8000")
-        .map_err(fault)?;
-    if version == 0 {
-        let tx = db
-            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
-            .map_err(fault)?;
-        let now: i64 = tx
-            .query_row("PRAGMA user_version", [], |row| row.get(0))
-            .map_err(fault)?;
-        if now == 0 {
-            tx.execute_batch(SCHEMA).map_err(fault)?;
-            tx.execute_batch(&format!("PRAGMA user_version={VERSION}"))
-                .map_err(fault)?;
+    let lock = seal.lock(PATIENCE)?;
+    // A process that wrote the file may have recorded its state since.
+    if !seal.is_intact() {
+        if version(path, &db)? == 0 {
+            drop(db);
+            let db = create(path)?;
+            lock.record();
+            return Ok(db);
         }
-        tx.commit().map_err(fault)?;
-    } else if version != VERSION {
-        return Err(Error::new(
-            ErrorKind::TooNew,
-            format!("`{}` is of another version", path.display()),
-        ));
+        check(path, &db)?;
+        lock.record();
     }
+    check_version(path, &db).map(|()| db)
+}
+
+/// Creates the tables in a file without any. The caller holds the lock of the seal.
+fn create(path: &Path) -> Result<Connection> {
+    let fault = |error| fault(path, error);
+    let mut db = connect(path)?;
+    // Page size counts only before the first page is written, and not inside a transaction. An
+    // empty file may be left from a process that was killed.
+    db.execute_batch("PRAGMA page_size=8192").map_err(fault)?;
+    let tx = db.transaction().map_err(fault)?;
+    schema::create(&tx).map_err(fault)?;
+    tx.execute_batch(&format!("PRAGMA user_version={VERSION}"))
+        .map_err(fault)?;
+    tx.commit().map_err(fault)?;
     Ok(db)
 }
 
-/// How often the switch to a write-ahead log is tried.
-const SWITCHES: u32 = 20;
-
-/// Switches a new database to a write-ahead log.
+/// Opens a connection.
 ///
-/// If several processes open a new catalog concurrently, SQLite fails the switch immediately
-/// instead of calling the busy handler. An empty transaction does wait for the other process.
-fn use_write_ahead_log(db: &Connection) -> rusqlite::Result<()> {
-    // Page size counts only before the first page is written, and not inside a transaction.
-    let switch = "PRAGMA page_size=8192; PRAGMA journal_mode=WAL";
-    for _ in 0..SWITCHES {
-        match db.execute_batch(switch) {
-            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
-                db.execute_batch("BEGIN IMMEDIATE; COMMIT")?;
-            }
-            done => return done,
-        }
-    }
-    db.execute_batch(switch)
+/// Changes are journaled by SQLite's rollback journal. A write-ahead log would let readers continue
+/// during a write, but its index is a file that every process maps into memory: a process is killed
+/// by SIGBUS if another program truncates that file.
+fn connect(path: &Path) -> Result<Connection> {
+    open_private(path)?;
+    let fault = |error| fault(path, error);
+    let db = Connection::open(path).map_err(fault)?;
+    db.busy_timeout(PATIENCE).map_err(fault)?;
+    schema::add_row_crc(&db).map_err(fault)?;
+    // Derived: losing the last change in a power failure costs nothing.
+    db.execute_batch(
+        "PRAGMA mmap_size=0; PRAGMA synchronous=OFF; PRAGMA cache_size=-8000; \
+         PRAGMA cell_size_check=ON",
+    )
+    .map_err(fault)?;
+    Ok(db)
 }
 
-/// Derived files are as secret as their sources.
-fn make_private(path: &Path) -> Result<()> {
+fn version(path: &Path, db: &Connection) -> Result<i64> {
+    db.query_row("PRAGMA user_version", [], |row| row.get(0))
+        .map_err(|error| fault(path, error))
+}
+
+fn check_version(path: &Path, db: &Connection) -> Result<()> {
+    if version(path, db)? == VERSION {
+        return Ok(());
+    }
+    let what = format!("`{}` is of another version", path.display());
+    Err(Error::new(ErrorKind::TooNew, what))
+}
+
+/// Checks version, structure and every row.
+pub(super) fn check(path: &Path, db: &Connection) -> Result<()> {
+    check_version(path, db)?;
+    match schema::is_sound(db) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(damaged(path)),
+        Err(error) => Err(fault(path, error)),
+    }
+}
+
+/// The error of a file with a wrong checksum.
+pub(super) fn damaged(path: &Path) -> Error {
+    Error::new(
+        ErrorKind::Damaged,
+        format!("the catalog `{}` is damaged", path.display()),
+    )
+}
+
+/// Opens a file for reading and writing, and creates it if it is missing. Only the owner may read
+/// it: derived files are as secret as their sources.
+pub(super) fn open_private(path: &Path) -> Result<std::fs::File> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
         .open(path)
-        .map(|_| ())
         .map_err(|error| Error::io(path.display(), "open", error))
 }
 
@@ -200,6 +198,7 @@ pub(super) fn fault(path: &Path, error: rusqlite::Error) -> Error {
         Some(Code::NotADatabase | Code::DatabaseCorrupt) => ErrorKind::Damaged,
         Some(Code::DiskFull) => ErrorKind::NoSpace,
         Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => ErrorKind::Denied,
+        Some(Code::SystemIoFailure) if is_short(&error) => ErrorKind::Damaged,
         Some(Code::SystemIoFailure) => ErrorKind::Unavailable,
         // A missing table or column: the file of another program under our name.
         _ => ErrorKind::Damaged,
@@ -209,4 +208,10 @@ pub(super) fn fault(path: &Path, error: rusqlite::Error) -> Error {
         format!("the catalog `{}` cannot be used", path.display()),
     )
     .caused_by(error)
+}
+
+/// Whether a page could not be read because the file ends before it.
+fn is_short(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_SHORT_READ)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use boswell_model::{Advice, Error, ErrorKind, Result, SessionMeta, SessionRef};
+use boswell_model::{ErrorKind, Result, SessionMeta, SessionRef};
 
 use super::Catalog;
 use super::conversation::forget_sessions;
@@ -71,6 +71,19 @@ impl Catalog {
         &mut self,
         goes: &dyn Fn(&SessionRef, &SessionMeta) -> bool,
     ) -> Result<Vec<PathBuf>> {
+        match self.delete_where(goes) {
+            // As above; logs that still exist are found without the catalog.
+            Err(error) if error.kind() == ErrorKind::Damaged => {
+                self.recreate().map(|()| Vec::new())
+            }
+            done => done,
+        }
+    }
+
+    fn delete_where(
+        &mut self,
+        goes: &dyn Fn(&SessionRef, &SessionMeta) -> bool,
+    ) -> Result<Vec<PathBuf>> {
         let known = known_rows(&self.db, goes).map_err(|error| self.fault(error))?;
         if known.is_empty() {
             return Ok(Vec::new());
@@ -90,10 +103,7 @@ impl Catalog {
         self.db
             .execute_batch("PRAGMA secure_delete=ON; PRAGMA temp_store=MEMORY")
             .map_err(fault)?;
-        let tx = self
-            .db
-            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
-            .map_err(fault)?;
+        let tx = self.begin()?;
         let ids = ids(&tx).map_err(fault)?;
         forget_sessions(&tx, &ids).map_err(fault)?;
         for id in ids {
@@ -107,25 +117,13 @@ impl Catalog {
         // Listing snapshots may contain its folder.
         tx.execute_batch("DELETE FROM roll").map_err(fault)?;
         tx.commit().map_err(fault)?;
+        // A reader of another process prevents this, which is reported as busy.
+        let lock = self.lock(super::database::PATIENCE)?;
         self.db.execute_batch("VACUUM").map_err(fault)?;
-        // The deleted data stays in the write-ahead log until that is truncated, which a reader may
-        // prevent.
-        let busy: i64 = self
-            .db
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-            .map_err(fault)?;
-        if busy == 0 {
-            return Ok(());
+        if let Some(lock) = lock {
+            lock.record();
         }
-        Err(Error::new(
-            ErrorKind::Busy,
-            format!(
-                "the catalog `{}` is being read by another process",
-                path.display()
-            ),
-        )
-        .because("its write-ahead log still contains what was to be removed")
-        .advising(Advice::RetryLater))
+        Ok(())
     }
 }
 

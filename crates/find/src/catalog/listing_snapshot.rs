@@ -18,6 +18,7 @@ use super::CatalogRow;
 use super::file_state::{Change, State, change};
 use super::filter_keys::{FilterKeys, Shared};
 use super::listing_match::{place_name, place_sum};
+use super::schema::{self, SESSION_IS_SOUND};
 use super::sort_keys::{self, SortKeys};
 use crate::varint::{self, Reader};
 
@@ -210,10 +211,13 @@ impl Later {
         );
         // The plus prevents SQLite from using another index, which would scan all rows of the
         // store.
-        let sql = format!("SELECT {COLUMNS}, place FROM session WHERE rev>?1 AND +store=?2");
+        let sql = format!(
+            "SELECT {COLUMNS}, place, {SESSION_IS_SOUND} FROM session WHERE rev>?1 AND +store=?2"
+        );
         let mut all = db.prepare_cached(&sql)?;
         let mut rows = all.query([rev, store])?;
         while let Some(row) = rows.next()? {
+            schema::sound(row, 13)?;
             let line = Line::of_row(row, &mut shared)?;
             later.rows.insert(row.get(12)?, line.row);
             later.lines.insert(line.row, line);

@@ -3,7 +3,8 @@
 //! [`Catalog::refresh`] compares it with every log and returns which changed; [`Catalog::fill`]
 //! reads those. The usage of API messages is stored per message, so that statistics count each once
 //! (dedupe), however many forks and copies contain it. Everything is derived: a file that is
-//! damaged or of another version is recreated.
+//! damaged or of another version is recreated. How damage is noticed is described in
+//! `docs/adr/0021-checked-catalog.md`.
 
 mod codec;
 mod conversation;
@@ -22,15 +23,20 @@ mod packed_meta;
 mod read_logs;
 mod refresh;
 mod row;
+mod schema;
+mod seal;
 mod seen_folders;
 mod session_totals;
 mod sort_keys;
 mod totals;
+mod write_transaction;
 
 use std::path::{Path, PathBuf};
 
 use boswell_model::{Error, Result};
 use rusqlite::Connection;
+
+use seal::Seal;
 
 pub use conversation::{
     ConversationChanges, ConversationCursor, ConversationOrder, ConversationPage,
@@ -45,7 +51,7 @@ pub(crate) use message_usage::Item;
 pub use read_logs::{ReadLogs, WantedRows};
 pub use refresh::Refreshed;
 pub use row::CatalogRow;
-pub(crate) use session_totals::{Group, Head, Marks, NO_MODEL, Sums, day_of};
+pub(crate) use session_totals::{Group, Head, Marks, NO_MODEL, Sums, quarter_of};
 pub use sort_keys::SortKeys;
 
 /// Returns the usage of every message of a session, read from its log.
@@ -61,7 +67,10 @@ pub(crate) fn messages_of(store: &boswell_store::Store, entry: &CatalogRow) -> V
 pub struct Catalog {
     db: Connection,
     path: PathBuf,
-    in_memory: bool,
+    /// `None` in memory.
+    seal: Option<Seal>,
+    /// Device and inode of the file that `db` has open.
+    opened: Option<(u64, u64)>,
     /// The revision that the last refresh compared with the files.
     base_rev: i64,
     /// How many revisions this process wrote since.
@@ -71,10 +80,12 @@ pub struct Catalog {
 impl Catalog {
     /// Opens the catalog in a file, which is created if it is missing; its folder must exist.
     pub fn open(path: &Path) -> Result<Catalog> {
+        let (db, seal) = database::open(path)?;
         Ok(Catalog {
-            db: database::open(path)?,
+            db,
             path: path.to_owned(),
-            in_memory: false,
+            opened: seal.identity(),
+            seal: Some(seal),
             base_rev: 0,
             own_revs: 0,
         })
@@ -85,7 +96,8 @@ impl Catalog {
         Ok(Catalog {
             db: database::in_memory()?,
             path: PathBuf::from("catalog in memory"),
-            in_memory: true,
+            seal: None,
+            opened: None,
             base_rev: 0,
             own_revs: 0,
         })
@@ -93,19 +105,19 @@ impl Catalog {
 
     /// Whether the catalog is in memory.
     pub fn is_in_memory(&self) -> bool {
-        self.in_memory
+        self.seal.is_none()
     }
 
     /// Deletes the file and starts again.
     fn recreate(&mut self) -> Result<()> {
-        if self.in_memory {
-            self.db = database::in_memory()?;
-            return Ok(());
-        }
         // The file must be closed before it is removed.
         self.db = database::in_memory()?;
-        database::remove(&self.path)?;
-        self.db = database::open(&self.path)?;
+        if let Some(seal) = &self.seal {
+            let lock = seal.lock(database::PATIENCE)?;
+            self.db = database::recreate(&self.path)?;
+            lock.record();
+            self.opened = seal.identity();
+        }
         Ok(())
     }
 

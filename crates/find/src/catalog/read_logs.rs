@@ -15,7 +15,7 @@ use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
 use boswell_store::Store;
 use boswell_store::backend::ObjectReader;
 use boswell_store::store::{Stores, Summary};
-use rusqlite::{TransactionBehavior, params};
+use rusqlite::params;
 
 use super::filter_keys::FilterKeys;
 use super::listing_snapshot::next_rev;
@@ -162,10 +162,7 @@ impl Catalog {
         let mut written = Vec::with_capacity(fine.len());
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
-        let tx = self
-            .db
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(fault)?;
+        let tx = self.begin()?;
         let rev = next_rev(&tx).map_err(fault)?;
         for Fine {
             index,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::Store;
 use boswell_store::store::{StoreId, Stores};
-use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use super::database::PATIENCE;
 use super::file_state::{Change, State, change, windows};
@@ -18,6 +18,7 @@ use super::filter_keys::Shared;
 use super::listing_match::{Listed, place_name};
 use super::listing_snapshot::{self, Line};
 use super::row::UNSETTLED;
+use super::schema::{self, SESSION_IS_SOUND};
 use super::seen_folders::SeenFolders;
 use super::{Catalog, CatalogRow};
 
@@ -76,6 +77,7 @@ const UPDATE: &str = "UPDATE session SET dev=?2, ino=?3, size=?4, mtime=?5, ctim
      generation=?11, upto=?12, gone=0, rev=?13 WHERE id=?1";
 
 fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
+    schema::sound(row, 12)?;
     Ok(Known {
         row: row.get(0)?,
         state: State::of_row(row)?,
@@ -227,7 +229,7 @@ impl Catalog {
         let fault = |error| self.fault(error);
         let (mut seen, mut shared) = (vec![false; entries.len()], Shared::default());
         let sql = format!(
-            "SELECT {}, store, place FROM session",
+            "SELECT {}, store, place, {SESSION_IS_SOUND} FROM session",
             listing_snapshot::COLUMNS
         );
         let mut all = moment.prepare_cached(&sql).map_err(fault)?;
@@ -238,6 +240,7 @@ impl Catalog {
             let Some((_, listed)) = stores.iter_mut().find(|(id, _)| *id == store) else {
                 continue;
             };
+            schema::sound(row, 14).map_err(fault)?;
             let line = Line::of_row(row, &mut shared).map_err(fault)?;
             let place = row.get_ref(13).map_err(fault)?.as_str().unwrap_or("");
             let Some(index) = listed.find(entries, &line.state, place) else {
@@ -265,14 +268,13 @@ impl Catalog {
     fn keep_listing_snapshots(&mut self, entries: &[CatalogRow], compared: &Compared) {
         let restless =
             compared.changed.len() + compared.gone.len() > MOST_LATER + entries.len() / 32;
-        if compared.without_listing_snapshot.is_empty() || restless || self.in_memory {
+        if compared.without_listing_snapshot.is_empty() || restless || self.is_in_memory() {
             return;
         }
-        let mut write = || {
-            self.db.busy_timeout(Duration::ZERO)?;
-            let tx = self
-                .db
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let write = || {
+            let fault = |error| self.fault(error);
+            self.db.busy_timeout(Duration::ZERO).map_err(fault)?;
+            let tx = self.begin_within(Duration::ZERO)?;
             for (store, range) in &compared.without_listing_snapshot {
                 let here = range
                     .clone()
@@ -282,12 +284,13 @@ impl Catalog {
                     *store,
                     compared.rev,
                     here.filter_map(|index| entries.get(index)),
-                )?;
+                )
+                .map_err(fault)?;
             }
-            tx.commit()
+            tx.commit().map_err(fault)
         };
         // The next refresh writes it again.
-        let _: rusqlite::Result<()> = write();
+        let _: Result<()> = write();
         let _ = self.db.busy_timeout(PATIENCE);
     }
 
@@ -300,10 +303,7 @@ impl Catalog {
     ) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
-        let tx = self
-            .db
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(fault)?;
+        let tx = self.begin()?;
         let rev = listing_snapshot::next_rev(&tx).map_err(fault)?;
         let mut names: HashMap<StoreId, i64> = HashMap::new();
         for index in &compared.changed {
@@ -353,7 +353,7 @@ fn settle(
     let place = place_name(&entry.location);
     let before = tx
         .prepare_cached(&format!(
-            "SELECT {KNOWN} FROM session WHERE store=?1 AND place=?2"
+            "SELECT {KNOWN}, {SESSION_IS_SOUND} FROM session WHERE store=?1 AND place=?2"
         ))?
         .query_row(params![store_row, place], known)
         .optional()?;

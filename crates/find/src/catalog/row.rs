@@ -143,7 +143,7 @@ impl CatalogRow {
     }
 
     /// Whether the columns describe an earlier state of the log that was only appended to since.
-    pub(super) fn is_known(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         self.upto.is_some() && self.sort_keys.is_some()
     }
 

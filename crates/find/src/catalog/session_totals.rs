@@ -2,7 +2,7 @@
 //! every aggregation reads them for all sessions, and they are computed only when the session
 //! changed.
 //!
-//! Messages that occur in this session alone are summed by day and model ([`Group`]). Messages that
+//! Messages that occur in this session alone are summed by quarter of an hour and model ([`Group`]). Messages that
 //! other sessions contain too are stored one by one in table `shared` (see `totals.rs`), because
 //! their owner depends on which sessions are selected.
 
@@ -17,7 +17,7 @@ use super::packed_meta::PackedMeta;
 use crate::stats::{ExactSum, UsageSum};
 use crate::varint::{self, Reader};
 
-const DAY: i64 = 86_400_000;
+const QUARTER: i64 = 900_000;
 
 /// The part of the totals that decides whether and for which conversation a session counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -135,19 +135,20 @@ pub(crate) struct Sums<'a> {
     pub(crate) groups: Vec<Group<'a>>,
 }
 
-/// The usage of one model on one day.
+/// The usage of one model in a quarter of an hour: the offsets of all time zones are multiples of
+/// it, so that any zone's days can be summed from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Group<'a> {
-    /// Start of the UTC day; `None` if neither the message nor the session has a time.
-    pub(crate) day: Option<Instant>,
+    /// Start of the quarter; `None` if neither the message nor the session has a time.
+    pub(crate) at: Option<Instant>,
     pub(crate) model: &'a str,
     pub(crate) relayed: bool,
     pub(crate) spent: UsageSum,
 }
 
-/// Returns the start of the UTC day that contains `at`.
-pub(crate) fn day_of(at: Instant) -> Instant {
-    Instant::from_millis(at.millis().div_euclid(DAY) * DAY)
+/// Returns the start of the quarter of an hour that contains `at`.
+pub(crate) fn quarter_of(at: Instant) -> Instant {
+    Instant::from_millis(at.millis().div_euclid(QUARTER) * QUARTER)
 }
 
 /// The model name of messages that do not name a model.
@@ -197,9 +198,9 @@ impl SessionTotals {
 fn groups(items: &[Item], last_active: Option<Instant>) -> Vec<Group<'_>> {
     let mut groups: BTreeMap<(Option<Instant>, &str, bool, bool), UsageSum> = BTreeMap::new();
     for item in items {
-        let day = item.at.or(last_active).map(day_of);
+        let at = item.at.or(last_active).map(quarter_of);
         let which = (
-            day,
+            at,
             item.model.as_deref().unwrap_or(NO_MODEL),
             item.relayed,
             // Usage with and without a recorded cost must not be added: `Tally::spend` decides by
@@ -213,8 +214,8 @@ fn groups(items: &[Item], last_active: Option<Instant>) -> Vec<Group<'_>> {
     }
     groups
         .into_iter()
-        .map(|((day, model, relayed, _), spent)| Group {
-            day,
+        .map(|((at, model, relayed, _), spent)| Group {
+            at,
             model,
             relayed,
             spent,
@@ -286,7 +287,7 @@ impl<'a> Sums<'a> {
         out.usage(b'w', &self.stated);
         for group in &self.groups {
             out.text(if group.relayed { b'R' } else { b'G' }, Some(group.model));
-            out.time(b'a', group.day);
+            out.time(b'a', group.at);
             for (letter, part) in [(b'$', group.spent.cost), (b'#', group.spent.requests)] {
                 if let Some(part) = part {
                     out.0.push(letter);
@@ -319,7 +320,7 @@ impl<'a> Sums<'a> {
                 letter @ (b"G" | b"R") => {
                     let (model, relayed) = (reader.text()?, letter == b"R");
                     sums.groups.push(Group {
-                        day: None,
+                        at: None,
                         model,
                         relayed,
                         spent: UsageSum::default(),
@@ -340,7 +341,7 @@ impl<'a> Sums<'a> {
 impl Group<'_> {
     fn take(&mut self, letter: u8, from: &mut Reader<'_>) -> Option<()> {
         match letter {
-            b'a' => self.day = Some(time(from)?),
+            b'a' => self.at = Some(time(from)?),
             b'$' => self.spent.cost = Some(ExactSum::from_bytes(from.bytes(16)?.try_into().ok()?)),
             b'#' => {
                 self.spent.requests = Some(ExactSum::from_bytes(from.bytes(16)?.try_into().ok()?))
@@ -366,7 +367,7 @@ mod tests {
 
     #[test]
     fn an_account_reads_back_and_a_changed_byte_is_noticed() {
-        let at = Some(Instant::from_millis(-DAY));
+        let at = Some(Instant::from_millis(-QUARTER));
         let head = Head {
             created: at,
             project: "/会".into(),
@@ -385,8 +386,8 @@ mod tests {
             cost: Some(0.5),
             ..Usage::default()
         };
-        let group = |day, relayed, usage: Usage| Group {
-            day,
+        let group = |at, relayed, usage: Usage| Group {
+            at,
             model: "m",
             relayed,
             spent: UsageSum::of(&usage),

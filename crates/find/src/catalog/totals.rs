@@ -21,14 +21,15 @@ use boswell_store::Store;
 use boswell_store::store::Stores;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::database::{self, PATIENCE};
 use super::file_state::State;
 use super::message_owners::{Fresh, MessageOwners, claim, claims_in, sum_of};
 use super::message_usage::{self, Item};
 use super::packed_meta::Packed;
 use super::seen_folders::SeenFolders;
 use super::session_totals::{Head, SessionTotals, Sums};
-use super::{Catalog, CatalogRow, WantedRows, database};
-use crate::stats::{Aggregate, By, Tally};
+use super::{Catalog, CatalogRow, WantedRows};
+use crate::stats::{Aggregate, Grouping, Tally};
 
 impl Catalog {
     /// Sums over all conversations for which `meant` returns true. `meant` receives the places of a
@@ -39,9 +40,10 @@ impl Catalog {
         &self,
         stores: &Stores,
         entries: &[CatalogRow],
-        by: By,
+        by: impl Into<Grouping>,
         meant: &dyn Fn(&[usize]) -> bool,
     ) -> Result<Tally> {
+        let by = &by.into();
         // Rows that could not be written to the database exist only in memory, so the tables would
         // not include them.
         let unwritten =
@@ -69,7 +71,7 @@ impl Catalog {
     pub fn tally_unlisted(
         store: &Store,
         locations: &[SessionLocation],
-        by: By,
+        by: impl Into<Grouping>,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<Tally> {
         let mut stores = Stores::default();
@@ -152,8 +154,12 @@ impl<'c> Books<'c> {
     /// Recomputes the totals of `stale` sessions and of the sessions that they affect, in one
     /// transaction.
     fn bring_up_to_date(&self, stale: Stale) -> Result<()> {
-        let tx = Transaction::new_unchecked(self.db, TransactionBehavior::Immediate)
-            .map_err(|it| self.fault(it))?;
+        // Tables in memory have no lock.
+        let lock = match std::ptr::eq(self.db, &self.catalog.db) {
+            true => self.catalog.lock(PATIENCE)?,
+            false => None,
+        };
+        let tx = self.catalog.begin_under(self.db, lock)?;
         for number in &stale.gone {
             self.close(*number)?;
         }
@@ -395,7 +401,7 @@ impl<'c> Books<'c> {
     }
 
     /// Updates the totals if necessary, then runs the passes of [`Aggregate`] over them.
-    fn tally(&self, by: By, meant: &dyn Fn(&[usize]) -> bool) -> Result<Tally> {
+    fn tally(&self, by: &Grouping, meant: &dyn Fn(&[usize]) -> bool) -> Result<Tally> {
         // One read transaction for all passes: they must see the same state.
         let begin = || {
             Transaction::new_unchecked(self.db, TransactionBehavior::Deferred)

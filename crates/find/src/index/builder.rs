@@ -108,11 +108,9 @@ impl Builder {
         self.blocks.len() as u32
     }
 
-    /// Returns whether the segment should be written now.
-    pub(crate) fn is_full(&self) -> bool {
-        self.text >= SEGMENT_TEXT
-            || self.blocks.len() >= MOST_BLOCKS - 1
-            || self.arena.len() > 1 << 30
+    /// Returns whether the segment should be written now, if it may have that much text.
+    pub(crate) fn is_full(&self, most: u64) -> bool {
+        self.text >= most || self.blocks.len() >= MOST_BLOCKS - 1 || self.arena.len() > 1 << 30
     }
 
     /// Returns whether the open block has enough text to be closed.

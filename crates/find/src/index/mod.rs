@@ -14,6 +14,7 @@ mod checksummed_pages;
 mod folder;
 mod manifest;
 mod merge;
+mod parallel_update;
 mod segment;
 mod snapshot;
 mod update;

@@ -9,7 +9,7 @@ use boswell_dialect::Dialect;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use super::Index;
-use super::builder::Builder;
+use super::builder::{Builder, SEGMENT_TEXT};
 use super::manifest::{Range, SourceRow};
 use super::snapshot::Snapshot;
 use super::writer::Writer;
@@ -67,21 +67,41 @@ impl Index {
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Progress> {
         let mut writer = self.writer()?;
-        let mut work = Work {
-            builder: Builder::new(),
-            claims: Vec::new(),
-            progress: Progress::default(),
-        };
-        work.progress.complete = true;
-        let done = work
-            .take(sources, reader, go_on, &mut writer)
-            .and_then(|()| work.flush(&mut writer));
-        let done = done.and_then(|()| unless_damaged(writer.tidy()));
+        let mut work = Work::new(SEGMENT_TEXT);
+        let mut next = 0;
+        let mut done = Ok(());
+        for source in sources {
+            if !go_on() {
+                work.progress.complete = false;
+                break;
+            }
+            let from = start_of(&source, &writer.snapshot, &mut next);
+            done = work.take((&source, from), reader, go_on, &mut |built| {
+                writer.add(built)
+            });
+            if done.is_err() {
+                break;
+            }
+        }
+        let done = done.and_then(|()| work.flush(&mut |built| writer.add(built)));
+        self.finish(writer, done.map(|()| work.progress))
+    }
+
+    /// Merges small segments after an update, and makes the new state visible to searches.
+    pub(super) fn finish(
+        &self,
+        mut writer: Writer<'_>,
+        done: Result<Progress>,
+    ) -> Result<Progress> {
+        let done = done.and_then(|progress| {
+            let tidy = unless_damaged(writer.tidy())?;
+            Ok(Progress {
+                complete: progress.complete && tidy,
+                ..progress
+            })
+        });
         self.put(std::mem::take(&mut writer.snapshot));
-        done.map(|tidy| Progress {
-            complete: work.progress.complete && tidy,
-            ..work.progress
-        })
+        done
     }
 
     /// Removes a source: it has no hits any more. Its terms remain in the segment until it is
@@ -164,7 +184,7 @@ impl Index {
         Ok(())
     }
 
-    fn writer(&self) -> Result<Writer<'_>> {
+    pub(super) fn writer(&self) -> Result<Writer<'_>> {
         let now = self.snapshot();
         let hurt: Vec<u64> = now
             .segments
@@ -187,6 +207,7 @@ fn unless_damaged(done: Result<()>) -> Result<bool> {
 }
 
 /// The blocks that a source will own when the segment under construction is written.
+#[derive(Debug)]
 struct Claim {
     reference: SessionRef,
     generation: u64,
@@ -197,48 +218,70 @@ struct Claim {
     count: u32,
 }
 
-/// The state of one update.
-struct Work {
+/// A segment in memory, and the claims on its blocks.
+pub(super) struct Built {
+    /// The bytes of the segment, its seal, its number of blocks, and the size of its text. Claims
+    /// without any blocks (sources without text) need no segment.
+    segment: Option<(Vec<u8>, u32, u32, u64)>,
+    claims: Vec<Claim>,
+}
+
+/// Receives finished segments.
+pub(super) type BuiltSink<'s> = &'s mut dyn FnMut(Built) -> Result<()>;
+
+/// The state of one update, or of one thread of it.
+pub(super) struct Work {
     builder: Builder,
     claims: Vec<Claim>,
-    progress: Progress,
+    pub(super) progress: Progress,
+    /// The size of text at which a segment is written.
+    most: u64,
 }
 
 impl Work {
-    /// Reads all `sources`; writes a segment whenever the builder is full.
-    fn take(
+    pub(super) fn new(most: u64) -> Work {
+        let progress = Progress {
+            complete: true,
+            ..Progress::default()
+        };
+        Work {
+            builder: Builder::new(),
+            claims: Vec::new(),
+            progress,
+            most,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.builder.is_full(self.most)
+    }
+
+    /// Reads a source from a position; passes a segment to `sink` whenever the builder is full.
+    pub(super) fn take(
         &mut self,
-        sources: &mut dyn Iterator<Item = Source>,
+        (source, mut from): (&Source, Option<TextPosition>),
         reader: &dyn SourceReader,
         go_on: &mut dyn FnMut() -> bool,
-        writer: &mut Writer<'_>,
+        sink: BuiltSink<'_>,
     ) -> Result<()> {
-        let mut next = 0;
-        for source in sources {
-            if !go_on() {
-                self.progress.complete = false;
-                return Ok(());
+        let begun = from.map_or(source.len, |place| place.at);
+        let mut read = Ok(());
+        // A source can be larger than several segments: each round continues where the previous one
+        // ended.
+        while let Some(place) = from.take() {
+            let outcome = self.read(source, reader, place, go_on);
+            let ended = self.claims.last().map_or(place, |claim| claim.covered);
+            if self.is_full() {
+                self.flush(sink)?;
+                from = (outcome.is_ok() && ended.at > place.at && ended.at < source.len)
+                    .then_some(ended);
             }
-            let mut from = start_of(&source, &writer.snapshot, &mut next);
-            let begun = from.map_or(source.len, |place| place.at);
-            let mut read = Ok(());
-            // A source can be larger than several segments: each round continues where the previous
-            // one ended.
-            while let Some(place) = from.take() {
-                let outcome = self.read(&source, reader, place, go_on);
-                let ended = self.claims.last().map_or(place, |claim| claim.covered);
-                if self.builder.is_full() {
-                    self.flush(writer)?;
-                    from = (outcome.is_ok() && ended.at > place.at && ended.at < source.len)
-                        .then_some(ended);
-                }
-                self.progress.bytes += ended.at.saturating_sub(place.at);
-                read = outcome;
-            }
-            self.progress.failed += u64::from(read.is_err());
-            self.progress.complete &= read.is_ok();
-            self.progress.sources += u64::from(begun < source.len);
+            self.progress.bytes += ended.at.saturating_sub(place.at);
+            read = outcome;
         }
+        self.progress.failed += u64::from(read.is_err());
+        self.progress.complete &= read.is_ok();
+        self.progress.sources += u64::from(begun < source.len);
         Ok(())
     }
 
@@ -254,7 +297,7 @@ impl Work {
         let first = self.builder.blocks();
         let mut covered = from;
         let mut folded = String::new();
-        let (builder, progress) = (&mut self.builder, &mut self.progress);
+        let (builder, progress, most) = (&mut self.builder, &mut self.progress, self.most);
         let mut step = |step: Step<'_>| match step {
             Step::Record(record) => {
                 builder.open(covered);
@@ -269,7 +312,7 @@ impl Work {
                 builder.close(place);
                 let goes_on = go_on();
                 progress.complete &= goes_on;
-                goes_on && !builder.is_full()
+                goes_on && !builder.is_full(most)
             }
         };
         // The last line may be incomplete while its writer is active: it is left for the next
@@ -290,20 +333,33 @@ impl Work {
         result
     }
 
-    /// Writes the segment, and commits it together with the claims on its blocks.
-    fn flush(&mut self, writer: &mut Writer<'_>) -> Result<()> {
+    /// Passes on the segment together with the claims on its blocks.
+    pub(super) fn flush(&mut self, sink: BuiltSink<'_>) -> Result<()> {
         if self.claims.is_empty() {
             return Ok(());
         }
         let mut segment = None;
-        // Claims without any blocks (sources without text) need no segment.
         if !self.builder.is_empty() {
             let (text, blocks) = (self.builder.text(), self.builder.blocks());
             let (bytes, seal) = self.builder.finish();
-            segment = Some(writer.segment(&bytes, seal, blocks, text)?);
+            segment = Some((bytes, seal, blocks, text));
         }
-        for claim in self.claims.drain(..) {
-            let row = writer.manifest.source_mut(&claim.reference);
+        sink(Built {
+            segment,
+            claims: std::mem::take(&mut self.claims),
+        })
+    }
+}
+
+impl Writer<'_> {
+    /// Writes a segment, and commits it together with the claims on its blocks.
+    pub(super) fn add(&mut self, built: Built) -> Result<()> {
+        let segment = match built.segment {
+            Some((bytes, seal, blocks, text)) => Some(self.segment(&bytes, seal, blocks, text)?),
+            None => None,
+        };
+        for claim in built.claims {
+            let row = self.manifest.source_mut(&claim.reference);
             if !claim.keeps {
                 row.ranges.clear();
             }
@@ -317,7 +373,7 @@ impl Work {
                 });
             }
         }
-        writer.commit()
+        self.commit()
     }
 }
 
@@ -344,7 +400,11 @@ fn add_record(
 }
 
 /// Returns where to begin to read a source; `None` if it is covered to its end.
-fn start_of(source: &Source, snapshot: &Snapshot, next: &mut usize) -> Option<TextPosition> {
+pub(super) fn start_of(
+    source: &Source,
+    snapshot: &Snapshot,
+    next: &mut usize,
+) -> Option<TextPosition> {
     left_of(source, snapshot.known(source, next))
 }
 

@@ -21,8 +21,9 @@ pub fn has_history(database: &Path) -> bool {
     std::fs::symlink_metadata(database).is_ok_and(|found| found.is_file())
 }
 
-/// Adds a prompt to an agent's history, which is created if it is missing. Returns whether the
-/// prompt was added: an empty one, or one equal to the newest, is not.
+/// Adds a prompt to an agent's history. A missing database is created, which `append` prevents with
+/// [`has_history`]. Returns whether the prompt was added: an empty one, or one equal to the newest,
+/// is not.
 pub fn remember(database: &Path, prompt: &str, project: Option<&str>, at: Instant) -> Result<bool> {
     Ok(remember_all(database, &[prompt], project, at)? > 0)
 }

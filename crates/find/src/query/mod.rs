@@ -30,7 +30,7 @@ use crate::extract::Field;
 pub(crate) use clause::Clause;
 pub use filter::Filters;
 pub use search::{Count, Effort, Hit, Results};
-pub use suggestions::Suggestions;
+pub use suggestions::{Suggestions, edit_distance};
 
 /// The order of hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,8 +75,11 @@ impl Query {
     /// Parses the query language: words, `"phrases"`, `prefix*`, `!not`, and filters such as
     /// `agent:claude`.
     ///
-    /// `now` is the time that relative dates such as `since:7d` refer to.
-    pub fn parse(text: &str, now: Option<boswell_model::Instant>) -> Result<Query> {
+    /// `now` is the time that relative dates such as `since:7d` refer to, in the zone of the user.
+    pub fn parse(
+        text: &str,
+        now: Option<(boswell_model::Instant, &crate::TimeZone)>,
+    ) -> Result<Query> {
         parse::query(text, now)
     }
 

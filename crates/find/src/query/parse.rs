@@ -7,13 +7,17 @@ use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
 
 use super::{Clause, Filters, Query};
 use crate::normalize::fold;
+use crate::time_zone::TimeZone;
 
 const FILTERS: [&str; 9] = [
     "agent", "project", "role", "tool", "file", "tag", "model", "since", "until",
 ];
 const ROLES: [&str; 6] = ["user", "assistant", "tool", "shell", "system", "context"];
 
-pub(super) fn query(text: &str, now: Option<Instant>) -> Result<Query> {
+/// The time of the request, and the zone of the user.
+type Now<'n> = (Instant, &'n TimeZone);
+
+pub(super) fn query(text: &str, now: Option<Now<'_>>) -> Result<Query> {
     let mut clauses: Vec<Clause> = Vec::new();
     let mut filters = Filters::default();
     for part in parts(text)? {
@@ -156,7 +160,7 @@ fn filter(word: &str) -> Result<Option<(&str, &str)>> {
     )
 }
 
-fn set(filters: &mut Filters, key: &str, value: &str, now: Option<Instant>) -> Result<()> {
+fn set(filters: &mut Filters, key: &str, value: &str, now: Option<Now<'_>>) -> Result<()> {
     let folded = fold(value);
     match key {
         "agent" => filters.agents.push(folded),
@@ -188,24 +192,22 @@ const DAY: i64 = 86_400_000;
 
 /// Parses a date, an instant, `today`, `yesterday`, or a number of `h`, `d`, `w` before `now`. A
 /// day as an end bound means its last millisecond.
-fn date(text: &str, now: Option<Instant>, bound: Bound) -> Result<Instant> {
-    let whole_day = |start: i64| {
-        Instant::from_millis(if bound == Bound::End {
-            start + DAY - 1
-        } else {
-            start
-        })
+fn date(text: &str, now: Option<Now<'_>>, bound: Bound) -> Result<Instant> {
+    let utc = TimeZone::utc();
+    let zone = now.map_or(&utc, |(_, zone)| zone);
+    let whole_day = |at: Instant| match bound {
+        Bound::Start => zone.midnight(at, 0),
+        Bound::End => Instant::from_millis(zone.midnight(at, 1).millis() - 1),
     };
-    let today = now.map(|now| now.millis().div_euclid(DAY) * DAY);
-    let found = match (text, today) {
-        ("today", Some(today)) => Some(whole_day(today)),
-        ("yesterday", Some(today)) => Some(whole_day(today - DAY)),
+    let found = match (text, now) {
+        ("today", Some((now, _))) => Some(whole_day(now)),
+        ("yesterday", Some((now, _))) => Some(whole_day(zone.midnight(now, -1))),
         _ => back(text, now),
     };
     let stated = || {
-        Instant::parse(text).map(|at| {
+        zone.parse(text).map(|at| {
             if text.trim().len() == 10 {
-                whole_day(at.millis())
+                whole_day(at)
             } else {
                 at
             }
@@ -220,7 +222,7 @@ fn date(text: &str, now: Option<Instant>, bound: Bound) -> Result<Instant> {
     })
 }
 
-fn back(text: &str, now: Option<Instant>) -> Option<Instant> {
+fn back(text: &str, now: Option<Now<'_>>) -> Option<Instant> {
     let unit = match text.chars().last()? {
         'h' => DAY / 24,
         'd' => DAY,
@@ -232,7 +234,7 @@ fn back(text: &str, now: Option<Instant>) -> Option<Instant> {
         .parse()
         .ok()
         .filter(|count| (0..1_000_000).contains(count))?;
-    now.map(|now| Instant::from_millis(now.millis() - count * unit))
+    now.map(|(now, _)| Instant::from_millis(now.millis() - count * unit))
 }
 
 fn word_clause(word: &str) -> Option<Clause> {
@@ -318,7 +320,8 @@ mod tests {
 
     #[test]
     fn dates_are_read_in_every_form() {
-        let now = Instant::parse("2026-11-15T12:00:00Z");
+        let utc = TimeZone::utc();
+        let now = Instant::parse("2026-11-15T12:00:00Z").map(|now| (now, &utc));
         for (text, at) in [
             ("since:2026-01-31", "2026-01-31T00:00:00.000Z"),
             ("since:7d", "2026-11-08T12:00:00.000Z"),
@@ -375,7 +378,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_query_panics(text in "[\"!*:a-z会\\\\ \\PC]{0,60}") {
-            let _ = query(&text, Some(Instant::from_millis(0)));
+            let _ = query(&text, Some((Instant::from_millis(0), &TimeZone::utc())));
         }
     }
 }

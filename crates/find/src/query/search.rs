@@ -60,6 +60,8 @@ pub struct Results {
     pub hits: Vec<Hit>,
     /// Number of sessions with hits.
     pub sessions: Count,
+    /// Indexes of the sources with hits.
+    pub found: Vec<usize>,
     /// Number of entries that are hits.
     pub entries: Count,
     /// Whether every source was searched to its end, in the index or by reading it.
@@ -460,6 +462,7 @@ impl<'p> Plan<'p> {
                 number: top_hits.entries,
                 exact: complete && entries_counted,
             },
+            found: top_hits.found.into_iter().collect(),
             complete,
             cursor,
             scanned,

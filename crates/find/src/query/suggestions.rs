@@ -57,6 +57,10 @@ pub(crate) fn nearest(snapshot: &Snapshot, word: &str) -> Option<Suggestions> {
 
 /// Returns the number of edits between two words (optimal string alignment: a swap of two
 /// neighbours is one edit), or `None` if it is more than `most`.
+pub fn edit_distance(wanted: &str, term: &str, most: usize) -> Option<usize> {
+    distance(&wanted.chars().collect::<Vec<_>>(), term, most)
+}
+
 fn distance(wanted: &[char], term: &str, most: usize) -> Option<usize> {
     let count = term.chars().count();
     if count.abs_diff(wanted.len()) > most {

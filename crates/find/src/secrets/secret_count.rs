@@ -1,4 +1,4 @@
-//! Counts removed secrets by kind, for the summary of an export.
+//! Counts different secrets by kind, for the summary of an export: those removed, and those left.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};

@@ -20,13 +20,13 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::by_name;
-use boswell_model::{Instant, Interner, Symbol, Usage};
+use boswell_model::{Instant, SessionRef, Symbol, Usage};
 use boswell_store::links::{LinkGraph, LinkedElsewhere};
 use boswell_store::store::Stores;
 
 use super::usage_sum::UsageSum;
-use super::{By, Tally};
-use crate::catalog::{CatalogRow, Family, Group, Head, Item, Marks, NO_MODEL, Sums, day_of};
+use super::{By, Grouping, Keys, Tally, Whose};
+use crate::catalog::{CatalogRow, Family, Group, Head, Item, Marks, NO_MODEL, Sums, quarter_of};
 
 /// The state of one aggregation; see the module documentation for the order of the calls.
 #[derive(Debug)]
@@ -42,34 +42,6 @@ pub(crate) struct Aggregate<'e> {
     /// The selected conversations, each as the places of its sides.
     meant: Vec<Vec<usize>>,
     tally: Tally,
-}
-
-/// Computes the key (project, agent, day, model) that a sum is stored under.
-#[derive(Debug)]
-struct Keys {
-    by: By,
-    names: Interner,
-    /// Formatted dates by the start of the day, so that each date is formatted once.
-    days: HashMap<Instant, String>,
-}
-
-impl Keys {
-    /// Returns the key for usage of `side` on `day` with `model`.
-    fn of<'k>(&'k mut self, side: &Side, day: Option<Instant>, model: &'k str) -> &'k str {
-        let name = match self.by {
-            By::Total => None,
-            By::Model => return model,
-            By::Day => {
-                let call = |day: Instant| day.to_rfc3339().chars().take(10).collect();
-                return day.map_or("unknown", |day| {
-                    self.days.entry(day).or_insert_with(|| call(day))
-                });
-            }
-            By::Project => side.project,
-            By::Agent => side.agent,
-        };
-        name.map_or("", |name| self.names.text(name))
-    }
 }
 
 /// One session, which is one side of a conversation.
@@ -101,21 +73,29 @@ impl Side {
         self.is_named |= named;
     }
 
+    fn whose(&self, place: usize) -> Whose {
+        Whose {
+            place,
+            project: self.project,
+            agent: self.agent,
+        }
+    }
+
     fn leaves_out(&self, relayed: bool) -> bool {
         relayed && self.has_subagents
     }
 }
 
 impl<'e> Aggregate<'e> {
-    pub(crate) fn new(stores: &'e Stores, entries: &'e [CatalogRow], by: By) -> Aggregate<'e> {
+    pub(crate) fn new(
+        stores: &'e Stores,
+        entries: &'e [CatalogRow],
+        grouping: &Grouping,
+    ) -> Aggregate<'e> {
         Aggregate {
             stores,
             entries,
-            keys: Keys {
-                by,
-                names: Interner::default(),
-                days: HashMap::new(),
-            },
+            keys: Keys::new(grouping.clone()),
             sides: vec![None; entries.len()],
             links: Vec::new(),
             other_ids: HashMap::new(),
@@ -195,13 +175,52 @@ impl<'e> Aggregate<'e> {
                 continue;
             }
             let conversation = [&[place], ties.sides(place)].concat();
+            if self.keys.grouping.has(By::Session) {
+                let name = self.name(place);
+                let sides = conversation.iter();
+                (self.keys.sessions).extend(sides.map(|side| (*side, name.clone())));
+            }
             if meant(&conversation) {
                 self.meant.push(conversation);
             }
         }
         // Only the link graph needs these ids; the memory is released before the sums are read.
         self.other_ids = HashMap::new();
+        if self.keys.grouping.has(By::Session) {
+            self.name_subagents();
+        }
         self.mark();
+    }
+
+    fn name(&self, place: usize) -> String {
+        let Some(entry) = self.entries.get(place) else {
+            return String::new();
+        };
+        let store = self.stores.get(entry.store);
+        let dialect = store.map_or("", |store| store.dialect().name());
+        SessionRef::new(dialect, &entry.location.id).to_string()
+    }
+
+    /// Names each subagent as the session that started it.
+    fn name_subagents(&mut self) {
+        let places = self.entries.iter().enumerate();
+        let by_id: HashMap<(usize, &str), usize> = places
+            .map(|(place, entry)| ((entry.store.0, entry.location.id.as_str()), place))
+            .collect();
+        let owned = self
+            .entries
+            .iter()
+            .enumerate()
+            .filter_map(|(place, entry)| {
+                let owner = entry.location.owner.as_deref()?;
+                Some((place, *by_id.get(&(entry.store.0, owner))?))
+            });
+        let owned: Vec<(usize, usize)> = owned.collect();
+        for (place, owner) in owned {
+            if let Some(name) = self.keys.sessions.get(&owner).cloned() {
+                self.keys.sessions.insert(place, name);
+            }
+        }
     }
 
     fn mark(&mut self) {
@@ -301,12 +320,14 @@ impl<'e> Aggregate<'e> {
             // A subagent works in the conversation of another session: its messages and its cost
             // count, but it is not a session of its own.
             let one = u64::from(!side.marks.has(Marks::SUBAGENT));
-            if self.keys.by == By::Model {
-                sums.models
-                    .iter()
-                    .for_each(|model| self.tally.count(model, one));
+            let at = side.last_active.map(quarter_of);
+            if self.keys.grouping.has(By::Model) {
+                for model in &sums.models {
+                    self.tally
+                        .count(self.keys.of(side.whose(place), at, model), one);
+                }
             } else {
-                let key = self.keys.of(&side, side.last_active.map(day_of), "");
+                let key = self.keys.of(side.whose(place), at, "");
                 self.tally.hold(key, one, sums);
             }
         }
@@ -317,8 +338,8 @@ impl<'e> Aggregate<'e> {
                 .chain(&stated(&side, sums))
                 .filter(|it| !side.leaves_out(it.relayed))
             {
-                self.tally
-                    .spend(self.keys.of(&side, group.day, group.model), group);
+                let key = self.keys.of(side.whose(place), group.at, group.model);
+                self.tally.spend(key, group);
             }
         }
     }
@@ -363,13 +384,13 @@ impl<'e> Aggregate<'e> {
                 .or(side.last_active);
             let model = first.model.as_deref().unwrap_or(NO_MODEL);
             let group = Group {
-                day: at.map(day_of),
+                at: at.map(quarter_of),
                 model,
                 relayed: false,
                 spent: UsageSum::of(&usage),
             };
-            self.tally
-                .spend(self.keys.of(&side, group.day, model), &group);
+            let key = self.keys.of(side.whose(*place), group.at, model);
+            self.tally.spend(key, &group);
         }
     }
 
@@ -421,12 +442,12 @@ fn stated<'s>(side: &Side, sums: &Sums<'s>) -> Option<Group<'s>> {
         .models
         .first()
         .filter(|_| sums.models.len() == 1 || !side.has_items);
-    let (day, model) = (
-        side.last_active.map(day_of),
+    let (at, model) = (
+        side.last_active.map(quarter_of),
         model.copied().unwrap_or(NO_MODEL),
     );
     (!usage.is_unknown()).then(|| Group {
-        day,
+        at,
         model,
         relayed: false,
         spent: UsageSum::of(&usage),

@@ -10,6 +10,7 @@
 
 mod aggregate;
 mod exact_sum;
+mod grouping;
 mod model_name;
 mod price_list;
 mod prices;
@@ -22,6 +23,8 @@ use boswell_model::Usage;
 
 pub(crate) use aggregate::Aggregate;
 pub(crate) use exact_sum::ExactSum;
+pub use grouping::Grouping;
+pub(crate) use grouping::{Keys, Whose};
 pub use price_list::PRICES_AS_OF;
 pub use prices::{Price, Prices};
 pub use tally::Tally;
@@ -32,14 +35,21 @@ pub(crate) use usage_sum::UsageSum;
 pub enum By {
     /// One sum over everything.
     Total,
-    /// The UTC day of a message; a session counts on the day of its last activity.
+    /// The day of a message; a session counts on the day of its last activity.
     Day,
+    /// The week of a message, likewise.
+    Week,
+    /// The month of a message, likewise.
+    Month,
     /// The project folder of the session.
     Project,
     /// The agent that wrote the session.
     Agent,
     /// The model; only usage and the number of sessions are known by model.
     Model,
+    /// The conversation, by the name of the session that lists show; subagents belong to the
+    /// session that started them.
+    Session,
 }
 
 /// The counts, tokens and cost under one key.

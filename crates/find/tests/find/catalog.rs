@@ -1,5 +1,6 @@
 //! The catalog on real files: which changes it detects, and which damage it survives.
 
+mod damage;
 mod totals;
 
 use std::io::{Seek, Write};

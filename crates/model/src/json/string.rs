@@ -119,19 +119,23 @@ fn first_escape(inner: &[u8]) -> Option<usize> {
     memchr(b'\\', inner)
 }
 
-/// Decodes with one U+FFFD for each lone surrogate (three bytes of WTF-8) and for each run of other
-/// invalid bytes.
+/// Decodes as `String::from_utf8_lossy` does, but with one U+FFFD for a lone surrogate (three bytes
+/// of WTF-8).
 fn lossy(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
+    // How many bytes of a surrogate are still to come: `utf8_chunks` returns each as a chunk.
+    let mut rest_of_surrogate = 0;
     for chunk in bytes.utf8_chunks() {
         out.push_str(chunk.valid());
-        match chunk.invalid() {
-            [] => {}
-            // `utf8_chunks` returns the second and third byte of a surrogate as chunks of their
-            // own.
-            [0x80..=0xBF] if out.ends_with('\u{FFFD}') => {}
-            _ => out.push('\u{FFFD}'),
-        }
+        rest_of_surrogate = match (chunk.invalid(), rest_of_surrogate, chunk.valid()) {
+            ([], ..) => 0,
+            ([0xA0..=0xBF], 2, "") => 1,
+            ([0x80..=0xBF], 1, "") => 0,
+            (invalid, ..) => {
+                out.push('\u{FFFD}');
+                if invalid == [0xED] { 2 } else { 0 }
+            }
+        };
     }
     out
 }
@@ -238,6 +242,17 @@ mod tests {
             assert_eq!(Str::trusted(token).to_wtf8().as_ref(), wtf8);
             assert_eq!(Str::trusted(token).to_text().matches('\u{FFFD}').count(), 1);
         }
+    }
+
+    #[test]
+    fn invalid_bytes_show_as_in_from_utf8_lossy_but_a_surrogate_as_one() {
+        assert_eq!(lossy(&[0xFF, 0xFF, b'x']), "\u{FFFD}\u{FFFD}x");
+        assert_eq!(lossy(b"\xEF\xBF\xBD\x80"), "\u{FFFD}\u{FFFD}");
+        assert_eq!(
+            lossy(&[0xED, 0xA0, 0xBD, 0xED, 0xB0, 0x80, 0x80]),
+            "\u{FFFD}".repeat(3)
+        );
+        assert_eq!(lossy(&[0xED, b'a', 0xA0]), "\u{FFFD}a\u{FFFD}");
     }
 
     #[test]

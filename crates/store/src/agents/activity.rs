@@ -11,6 +11,7 @@ use std::time::Duration;
 use boswell_dialect::{ActiveProcess, SessionLocation};
 use boswell_model::{Advice, Error, ErrorKind, Result};
 
+use super::idle_agents::idle_drivers;
 use crate::backend::BackendFiles;
 use crate::disk::{Disk, ProcessState, RealDisk};
 use crate::{Store, Wait};
@@ -53,8 +54,8 @@ impl Store {
         Ok(it.filter(|it| lives(disk.as_ref(), it)).map(|it| it.pid))
     }
 
-    /// Returns the processes that use a session: live ones in the registry, and those that have its
-    /// log open for writing.
+    /// Returns the processes that use a session: live ones in the registry, those that have its log
+    /// open for writing, and idle agents whose breadcrumb leads to it.
     ///
     /// # Errors
     ///
@@ -84,6 +85,7 @@ impl Store {
                 stat.map(|stat| disk.writers_of(stat.identity))
                     .unwrap_or_default(),
             );
+            pids.extend(idle_drivers(disk.as_ref(), self.root(), path));
         }
         pids.sort_unstable();
         pids.dedup();

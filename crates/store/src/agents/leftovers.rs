@@ -3,8 +3,8 @@
 //! Finding changes nothing. [`Runner::clear_leftovers`] moves the files into the vault, from where
 //! `undo` restores them, and breaks the locks in the agent's own way.
 //!
-//! `check` reports them as `orphaned_file` and `stale_lock`, also blobs that no session references;
-//! `clean --leftovers` removes them.
+//! `check` reports them as `orphaned_file` and `stale_lock`; `clean --leftovers` removes them.
+//! Blobs that no session references are only reported.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -3,4 +3,5 @@
 
 pub(crate) mod activity;
 pub(crate) mod breadcrumb;
+pub(crate) mod idle_agents;
 pub(crate) mod leftovers;

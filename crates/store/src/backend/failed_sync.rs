@@ -19,7 +19,7 @@ use crate::locks::lease::AppendLock;
 pub(super) fn is_marked(disk: &dyn Disk, lock: &AppendLock) -> Result<bool> {
     let path = lock.failed_sync_marker();
     let marker = disk
-        .stat(&path)
+        .stat(path)
         .map_err(|error| Error::io(path.display(), "look at", error))?;
     Ok(marker.is_some())
 }
@@ -28,10 +28,10 @@ pub(super) fn is_marked(disk: &dyn Disk, lock: &AppendLock) -> Result<bool> {
 /// error of the `fsync` itself reports the problem.
 pub(super) fn mark(disk: &dyn Disk, lock: &AppendLock) {
     let path = lock.failed_sync_marker();
-    match disk.open(&path, OpenMode::CreateNew) {
+    match disk.open(path, OpenMode::CreateNew) {
         // Without the sync a machine that dies now forgets the marker, but also the cached pages
         // that were never written: what it then finds is what the disk has.
-        Ok(_) => drop(durable::sync_parent(disk, &path)),
+        Ok(_) => drop(durable::sync_parent(disk, path)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(_) => {}
     }

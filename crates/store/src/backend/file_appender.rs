@@ -94,6 +94,7 @@ impl FileAppender {
             (file, stat) = open()?;
             named = false;
         }
+        logs.link_before_appending(name, &place.path, &stat);
         let appender = FileAppender {
             disk: Arc::clone(&logs.disk),
             root: Arc::clone(&logs.root),

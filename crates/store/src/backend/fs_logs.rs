@@ -10,13 +10,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use boswell_dialect::IdSource;
+use boswell_dialect::{IdSource, facts_of};
 use boswell_model::{Error, Result, SessionRef};
 
 use super::file_appender::FileAppender;
 use super::fs::path_below;
 use super::log_backend::{Lease, LogBackend, LogClaim, LogName, OpenLog};
-use crate::disk::{Disk, OpenMode, durable};
+use crate::disk::{Disk, OpenMode, Stat, durable};
 use crate::locks::lease::{AppendLock, LeaseLock, NamedLog};
 use crate::locks::{Locks, Owner};
 use crate::sha256::{Hasher, chunks};
@@ -96,18 +96,28 @@ impl FsLogs {
         // Looked for again under the lock: another writer may have copied the log while this one
         // waited, and a second copy would fence that writer.
         if disk
-            .stat(&mark)
+            .stat(mark)
             .map_err(|error| Error::io(mark.display(), "look at", error))?
             .is_some()
         {
             self.copy_after_failed_sync(log, path)?;
             // Only after the copy is durable: a crash before this line repeats the copy.
-            disk.remove(&mark)
+            disk.remove(mark)
                 .map_err(|error| Error::io(mark.display(), "remove", error))?;
-            durable::sync_parent(disk, &mark)?;
+            durable::sync_parent(disk, mark)?;
         }
         append_lock.release(held);
         Ok(())
+    }
+
+    /// Links a log whose agent may rewrite it from memory, so that lines which are added now can be
+    /// found again. Best effort: without the link they are added all the same.
+    pub(super) fn link_before_appending(&self, log: &LogName<'_>, path: &Path, stat: &Stat) {
+        let facts = facts_of(&log.session.dialect);
+        if facts.is_some_and(|facts| facts.rewrites_logs) {
+            let place = (self.root.as_ref(), log.key);
+            let _ = self.vault().link_appended(log.session, place, path, stat);
+        }
     }
 
     /// Replaces a log by a copy that was synced.

@@ -197,6 +197,17 @@ pub trait Disk: Processes + Sleep {
     /// Makes the directory entries of a folder durable.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
+    /// Makes several files durable, as [`DiskFile::sync`] does for one. A disk may sync them
+    /// concurrently, so that the file system commits them together.
+    fn sync_files(&self, files: &[&dyn DiskFile]) -> io::Result<()> {
+        files.iter().try_for_each(|file| file.sync())
+    }
+
+    /// As [`sync_folder`](Disk::sync_folder), for several folders.
+    fn sync_folders(&self, paths: &[&Path]) -> io::Result<()> {
+        paths.iter().try_for_each(|path| self.sync_folder(path))
+    }
+
     /// Writes bytes over themselves at `at`, if the path still leads to `file` and the bytes are
     /// still there. The next sync then covers them, also if the system wrongly considers them
     /// synced.

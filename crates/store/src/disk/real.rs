@@ -13,6 +13,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use boswell_dialect::Environment;
+use boswell_model::Instant;
+
 use super::{
     Disk, DiskFile, LockMode, OpenMode, ProcessState, Processes, Sleep, Stat, StatKind,
     process_state, read_full,
@@ -121,6 +124,14 @@ impl Disk for RealDisk {
         }
     }
 
+    fn sync_files(&self, files: &[&dyn DiskFile]) -> io::Result<()> {
+        concurrently(files, |file| file.sync())
+    }
+
+    fn sync_folders(&self, paths: &[&Path]) -> io::Result<()> {
+        concurrently(paths, |path| self.sync_folder(path))
+    }
+
     fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
         // Not the appending handle: on some systems that appends, no matter at which position it
         // writes.
@@ -157,10 +168,23 @@ impl Processes for RealDisk {
     #[cfg(target_os = "linux")]
     fn start_time(&self, pid: u32) -> Option<String> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The second field is the program's name in brackets and may contain anything; the start
-        // time is the twenty-second.
-        let (_, rest) = stat.rsplit_once(')')?;
-        rest.split_whitespace().nth(19).map(str::to_owned)
+        super::processes::field_of_stat(&stat, 22).map(str::to_owned)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn is_this_program(&self, pid: u32) -> bool {
+        let program = |of: &str| std::fs::read_link(format!("/proc/{of}/exe")).ok();
+        program("self").is_some_and(|own| program(&pid.to_string()) == Some(own))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn started_at(&self, pid: u32) -> Option<Instant> {
+        super::processes::started_at(pid)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn environment_of(&self, pid: u32) -> Option<Environment> {
+        super::processes::environment_of(pid)
     }
 
     fn knows_start_times(&self) -> bool {
@@ -223,6 +247,29 @@ fn options(how: OpenMode) -> OpenOptions {
         OpenMode::ExistingLock => options.read(true).write(true),
     };
     options
+}
+
+/// How many threads sync files: each only waits, and a journaling file system commits together what
+/// is requested while it commits.
+const SYNCING: usize = 16;
+
+/// Calls `sync` for each item on several threads; returns the first error.
+fn concurrently<T: Copy + Sync>(
+    items: &[T],
+    sync: impl Fn(T) -> io::Result<()> + Sync,
+) -> io::Result<()> {
+    let share = items.len().div_ceil(SYNCING).max(1);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = items
+            .chunks(share)
+            .map(|items| scope.spawn(|| items.iter().try_for_each(|item| sync(*item))))
+            .collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|_| Err(io::Error::other("a thread that synced files panicked")))
+        })
+    })
 }
 
 /// Searches the open files of a process. Files that may not be inspected count as not open.

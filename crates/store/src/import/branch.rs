@@ -15,7 +15,7 @@ use super::{Importing, convert, message};
 
 impl Importing<'_> {
     /// Converts the branch; returns the id of its last entry.
-    pub(super) fn tell_branch(&mut self) -> Result<Option<String>> {
+    pub(super) fn convert_branch(&mut self) -> Result<Option<String>> {
         let tip = self.source.tip()?;
         let mut branch = self.source.branch(tip)?;
         branch.retain(|slot| Some(*slot) != self.source.header());
@@ -23,10 +23,10 @@ impl Importing<'_> {
         let sent: HashSet<Slot> = items.iter().flat_map(ContextItem::slots).collect();
         let cut = self.cut(&branch, &sent);
         let (history, rest) = branch.split_at(cut.unwrap_or(0));
-        let mut parent = self.tell_history(history, &items)?;
+        let mut parent = self.convert_history(history, &items)?;
         let mut items = items.as_slice();
         if cut.is_some() {
-            (parent, items) = self.tell_compaction(items, history, parent)?;
+            (parent, items) = self.convert_compaction(items, history, parent)?;
         }
         let places: HashMap<Slot, usize> = rest
             .iter()
@@ -38,7 +38,7 @@ impl Importing<'_> {
             let place = places.get(&item.slot).copied().unwrap_or(next);
             parent = self.add_between(rest.get(next..place).unwrap_or_default(), &sent, parent)?;
             next = next.max(place);
-            parent = self.tell_message(item, parent)?;
+            parent = self.convert_item(item, parent)?;
         }
         self.add_between(rest.get(next..).unwrap_or_default(), &sent, parent)
     }
@@ -50,13 +50,17 @@ impl Importing<'_> {
         let cut = branch
             .iter()
             .rposition(|slot| log.kind(*slot) == EntryKind::Compaction)?;
-        let is_gone = |slot: &Slot| is_said(log.kind(*slot)) && !sent.contains(slot);
+        let is_gone = |slot: &Slot| is_message(log.kind(*slot)) && !sent.contains(slot);
         branch.iter().take(cut).any(is_gone).then_some(cut)
     }
 
     /// Converts the entries that are not sent any more for people to read, and those that are kept
     /// as they are sent.
-    fn tell_history(&mut self, history: &[Slot], items: &[ContextItem]) -> Result<Option<String>> {
+    fn convert_history(
+        &mut self,
+        history: &[Slot],
+        items: &[ContextItem],
+    ) -> Result<Option<String>> {
         let kept: HashMap<Slot, &ContextItem> = items
             .iter()
             .filter(|it| is_stored(it))
@@ -65,9 +69,9 @@ impl Importing<'_> {
         let mut parent = None;
         for slot in history {
             parent = match kept.get(slot) {
-                Some(item) => self.tell_message(item, parent)?,
+                Some(item) => self.convert_item(item, parent)?,
                 None => {
-                    let bodies = convert::tell(self.source, *slot, &mut self.heard)?;
+                    let bodies = convert::record(self.source, *slot, &mut self.earlier)?;
                     self.add(&[*slot], bodies, parent)?
                 }
             };
@@ -78,7 +82,7 @@ impl Importing<'_> {
     /// Converts the compaction, with the first message that is sent since, and returns the messages
     /// that remain. If that message is not a text of the user, the conversation begins again with a
     /// new root: nothing else would send the same messages.
-    fn tell_compaction<'i>(
+    fn convert_compaction<'i>(
         &mut self,
         items: &'i [ContextItem],
         history: &[Slot],
@@ -124,18 +128,18 @@ impl Importing<'_> {
             return 0;
         };
         let end = history.get(start..).unwrap_or_default();
-        let said: Vec<Slot> = end
+        let kept_messages: Vec<Slot> = end
             .iter()
             .copied()
-            .filter(|slot| is_said(self.source.log().kind(*slot)))
+            .filter(|slot| is_message(self.source.log().kind(*slot)))
             .collect();
-        let next = items.get(..said.len()).unwrap_or_default();
-        let same = next.len() == said.len()
+        let next = items.get(..kept_messages.len()).unwrap_or_default();
+        let same = next.len() == kept_messages.len()
             && next
                 .iter()
-                .zip(&said)
+                .zip(&kept_messages)
                 .all(|(item, slot)| is_stored(item) && item.slot == *slot);
-        if same { said.len() } else { 0 }
+        if same { kept_messages.len() } else { 0 }
     }
 
     /// Entries of the branch that no model is sent.
@@ -155,7 +159,7 @@ impl Importing<'_> {
         Ok(parent)
     }
 
-    fn tell_message(
+    fn convert_item(
         &mut self,
         item: &ContextItem,
         parent: Option<String>,
@@ -166,15 +170,15 @@ impl Importing<'_> {
             .view
             .as_ref()
             .filter(|_| item.form == ContextForm::Stored);
-        let mut told = message::text_pieces(&rendered, view, &mut self.heard);
+        let mut converted = message::convert_message(&rendered, view, &mut self.earlier);
         // Some apps store their engine's work in the record, and send only the text.
-        if view.is_some_and(does) && !told.bodies.iter().any(is_deed) {
-            told.bodies = convert::tell(self.source, item.slot, &mut self.heard)?;
+        if view.is_some_and(uses_tools) && !converted.bodies.iter().any(is_tool_use) {
+            converted.bodies = convert::record(self.source, item.slot, &mut self.earlier)?;
         }
-        if let Some(view) = view.filter(|_| !is_said(self.source.log().kind(item.slot))) {
+        if let Some(view) = view.filter(|_| !is_message(self.source.log().kind(item.slot))) {
             // Not typed by the user: it keeps its kind, and whether it is shown.
             let kind = format!("import.{}", self.source.log().word(item.slot));
-            for body in &mut told.bodies {
+            for body in &mut converted.bodies {
                 if let Body::User(content) = body {
                     let content: Vec<Part> = std::mem::take(content);
                     *body = Body::CustomMessage {
@@ -185,21 +189,23 @@ impl Importing<'_> {
                 }
             }
         }
-        if (told.left_over || told.bodies.is_empty()) && item.form == ContextForm::Stored {
-            told.bodies
+        if (converted.left_over || converted.bodies.is_empty()) && item.form == ContextForm::Stored
+        {
+            converted
+                .bodies
                 .push(convert::original(self.source, item.slot, &entry.bytes));
         }
         let slots: Vec<Slot> = item.slots().collect();
-        self.add(&slots, told.bodies, parent)
+        self.add(&slots, converted.bodies, parent)
     }
 }
 
 /// Whether tools were called or answered.
-fn does(view: &View) -> bool {
+fn uses_tools(view: &View) -> bool {
     view.calls().next().is_some() || view.results().next().is_some()
 }
 
-fn is_deed(body: &Body) -> bool {
+fn is_tool_use(body: &Body) -> bool {
     match body {
         Body::ToolResult { .. } => true,
         Body::Assistant(answer) => answer
@@ -210,7 +216,7 @@ fn is_deed(body: &Body) -> bool {
     }
 }
 
-fn is_said(kind: EntryKind) -> bool {
+fn is_message(kind: EntryKind) -> bool {
     matches!(
         kind,
         EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult

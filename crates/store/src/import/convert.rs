@@ -7,7 +7,7 @@ use boswell_dialect::Body;
 use boswell_model::json::Json;
 use boswell_model::{EntryKind, MediaSource, Part, Result, Slot, View};
 
-use super::message::{Heard, known, speak};
+use super::message::{EarlierFacts, known, push_message};
 use crate::Session;
 use crate::blobs::base64;
 
@@ -15,15 +15,21 @@ use crate::blobs::base64;
 const LONGEST_IMAGE: usize = 64 << 20;
 
 /// Converts an entry.
-pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Vec<Body>> {
+pub(super) fn record(
+    source: &Session,
+    slot: Slot,
+    earlier: &mut EarlierFacts,
+) -> Result<Vec<Body>> {
     let entry = source.entry(slot)?;
     let kind = source.log().kind(slot);
     let view = entry.view.unwrap_or_default();
     for (id, name, _) in view.calls() {
-        heard.reader.note_call(id, name);
+        earlier.reader.note_call(id, name);
     }
     let mut bodies = match kind {
-        EntryKind::User | EntryKind::ToolResult | EntryKind::Assistant => said(&view, kind, heard),
+        EntryKind::User | EntryKind::ToolResult | EntryKind::Assistant => {
+            message_bodies(&view, kind, earlier)
+        }
         EntryKind::Title => vec![Body::Title(view.text())],
         EntryKind::BranchSummary => vec![Body::BranchSummary {
             from: None,
@@ -76,7 +82,7 @@ pub(super) fn original(source: &Session, slot: Slot, bytes: &[u8]) -> Body {
 }
 
 /// Returns messages and tool results in order: some dialects store both in one record.
-fn said(view: &View, who: EntryKind, heard: &mut Heard) -> Vec<Body> {
+fn message_bodies(view: &View, who: EntryKind, earlier: &mut EarlierFacts) -> Vec<Body> {
     let mut bodies = Vec::new();
     let mut waiting = Vec::new();
     let by_model = who == EntryKind::Assistant;
@@ -90,14 +96,14 @@ fn said(view: &View, who: EntryKind, heard: &mut Heard) -> Vec<Body> {
             waiting.extend(placed(part));
             continue;
         };
-        speak(
+        push_message(
             by_model,
             Some(view),
             std::mem::take(&mut waiting),
-            heard,
+            earlier,
             &mut bodies,
         );
-        let tool = heard.reader.tool(call).or(view.tool.as_deref());
+        let tool = earlier.reader.tool(call).or(view.tool.as_deref());
         let tool = tool.unwrap_or("tool").to_owned();
         let content = vec![Part::Text(text.clone())];
         bodies.push(Body::ToolResult {
@@ -107,7 +113,7 @@ fn said(view: &View, who: EntryKind, heard: &mut Heard) -> Vec<Body> {
             is_error: *is_error,
         });
     }
-    speak(by_model, Some(view), waiting, heard, &mut bodies);
+    push_message(by_model, Some(view), waiting, earlier, &mut bodies);
     // What it cost is counted once.
     let answers = bodies.iter_mut().filter_map(|body| {
         if let Body::Assistant(it) = body {

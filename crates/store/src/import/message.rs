@@ -8,7 +8,7 @@ use boswell_model::{MediaSource, Message, Part, Usage, View};
 
 /// A message, part by part, in order.
 #[derive(Default)]
-pub(super) struct MessageText {
+pub(super) struct ConvertedMessage {
     pub(super) bodies: Vec<Body>,
     /// Whether something in it has no place in our format.
     pub(super) left_over: bool,
@@ -16,7 +16,7 @@ pub(super) struct MessageText {
 
 /// Facts of earlier messages that later ones do not repeat.
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct EarlierFacts {
     /// Reads messages, and knows the tools that were called.
     pub(super) reader: ChatReader,
     /// The model that answered last.
@@ -24,13 +24,13 @@ pub(super) struct Heard {
 }
 
 /// Converts a message. `view` is that of its record, if the record contains nothing else.
-pub(super) fn text_pieces(
+pub(super) fn convert_message(
     message: &Message,
     view: Option<&View>,
-    heard: &mut Heard,
-) -> MessageText {
-    let mut told = MessageText::default();
-    for chat in heard.reader.read(message) {
+    earlier: &mut EarlierFacts,
+) -> ConvertedMessage {
+    let mut converted = ConvertedMessage::default();
+    for chat in earlier.reader.read(message) {
         let Role::Tool {
             call,
             tool,
@@ -39,14 +39,14 @@ pub(super) fn text_pieces(
         else {
             let all = chat.parts.len();
             let mut content: Vec<Part> = chat.parts.into_iter().filter_map(known).collect();
-            told.left_over |= content.len() < all;
+            converted.left_over |= content.len() < all;
             content.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
             let by_model = chat.role == Role::Assistant;
-            speak(by_model, view, content, heard, &mut told.bodies);
+            push_message(by_model, view, content, earlier, &mut converted.bodies);
             continue;
         };
         let is_named = !tool.is_empty();
-        told.bodies.push(Body::ToolResult {
+        converted.bodies.push(Body::ToolResult {
             tool: if is_named { tool } else { "tool".to_owned() },
             call,
             content: chat.parts.into_iter().filter_map(known).collect(),
@@ -54,9 +54,9 @@ pub(super) fn text_pieces(
         });
     }
     if let Some(usage) = view.and_then(|view| view.usage.as_ref()) {
-        count_usage_once(*usage, &mut told.bodies);
+        count_usage_once(*usage, &mut converted.bodies);
     }
-    told
+    converted
 }
 
 /// A part that our format has a place for. The signature of a provider is left behind: it is valid
@@ -99,11 +99,11 @@ pub(super) fn only_text(message: &Message) -> Option<String> {
     (!texts.is_empty()).then(|| texts.concat())
 }
 
-pub(super) fn speak(
+pub(super) fn push_message(
     by_model: bool,
     view: Option<&View>,
     content: Vec<Part>,
-    heard: &mut Heard,
+    earlier: &mut EarlierFacts,
     bodies: &mut Vec<Body>,
 ) {
     if content.is_empty() {
@@ -114,8 +114,8 @@ pub(super) fn speak(
         // that answer names none.
         let model = view
             .and_then(|view| view.model.clone())
-            .or_else(|| heard.model.clone());
-        heard.model.clone_from(&model);
+            .or_else(|| earlier.model.clone());
+        earlier.model.clone_from(&model);
         Body::Assistant(Box::new(AssistantMessage {
             content,
             model,

@@ -62,7 +62,7 @@ impl WritableStore {
         origin: Json,
         limits: ImportLimits,
     ) -> Result<Imported> {
-        let (id, log) = self.told(source, &new, origin, limits)?;
+        let (id, log) = self.converted_log(source, &new, origin, limits)?;
         let side_files = side_files(from, source, limits)?;
         let mut carrying = Carrying {
             own: self,
@@ -267,7 +267,9 @@ impl Carrying<'_> {
             title: subagent.task.clone(),
             ..NewSession::default()
         };
-        let (_, log) = self.own.told(&session, &new, origin, self.limits)?;
+        let (_, log) = self
+            .own
+            .converted_log(&session, &new, origin, self.limits)?;
         self.blobs(&log.bytes)?;
         durable::put(disk, path, &log.bytes, &self.own.id_source().hex16()).map(Ok)
     }

@@ -74,6 +74,8 @@ impl LeaseLock {
 #[derive(Debug)]
 pub(crate) struct AppendLock {
     path: PathBuf,
+    /// The path of the log's failed-sync marker, which every append looks for.
+    marker: PathBuf,
     /// The lock file, kept open between appends: opening it costs more than locking it.
     open: Mutex<Option<Box<dyn DiskFile>>>,
 }
@@ -86,8 +88,10 @@ pub(crate) struct AppendGuard(Box<dyn DiskFile>);
 impl AppendLock {
     /// Returns the append lock with that name in `folder`.
     pub(crate) fn new(folder: &Path, name: &str) -> Self {
+        let path = append_lock_path(folder, name);
         AppendLock {
-            path: append_lock_path(folder, name),
+            marker: path.with_extension(FAILED_SYNC),
+            path,
             open: Mutex::default(),
         }
     }
@@ -127,8 +131,8 @@ impl AppendLock {
     }
 
     /// Returns the path of the log's failed-sync marker.
-    pub(crate) fn failed_sync_marker(&self) -> PathBuf {
-        self.path.with_extension(FAILED_SYNC)
+    pub(crate) fn failed_sync_marker(&self) -> &Path {
+        &self.marker
     }
 
     /// Takes the lock. Waits at most ten seconds: every holder needs it for a few writes only.

@@ -14,9 +14,9 @@ use crate::runner::{Change, Operation, Runner};
 
 const DAY: i64 = 86_400_000_000_000;
 
-/// A restored session.
+/// The operation that restored a session.
 #[derive(Debug)]
-pub struct RestoredCleanup {
+pub struct RestoredOperation {
     /// The operation, which can be undone.
     pub operation: Operation,
     /// How many files got the current time, because their agent would soon delete them again.
@@ -25,7 +25,7 @@ pub struct RestoredCleanup {
 
 /// The age from which an agent deletes files.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct CleanupRestore {
+pub(super) struct CleanupAge {
     /// Files last changed before this time (nanoseconds since 1970) are deleted within a day.
     /// `None` if the agent deletes nothing.
     before: Option<i64>,
@@ -33,9 +33,9 @@ pub(super) struct CleanupRestore {
 
 impl Runner {
     /// Returns the clean-up rule of a session's agent in the store at `root`.
-    pub(super) fn sweep(&self, root: &Path, session: &SessionRef) -> CleanupRestore {
+    pub(super) fn cleanup_age(&self, root: &Path, session: &SessionRef) -> CleanupAge {
         let Some(dialect) = by_name(&session.dialect) else {
-            return CleanupRestore::default();
+            return CleanupAge::default();
         };
         let backend = FsBackend::on(std::sync::Arc::clone(&self.disk), root);
         // If the agent's rule cannot be read, no file counts as safe.
@@ -49,11 +49,11 @@ impl Runner {
             let safe = i64::try_from(days.saturating_sub(1)).unwrap_or(i64::MAX);
             now.saturating_sub(safe.saturating_mul(DAY))
         });
-        CleanupRestore { before }
+        CleanupAge { before }
     }
 }
 
-impl CleanupRestore {
+impl CleanupAge {
     fn takes(self, modified: i64) -> bool {
         self.before.is_some_and(|before| modified < before)
     }

@@ -11,7 +11,7 @@ use crate::journal::{self, DamagedLine};
 use crate::runner::{Change, Operation, Runner, State, inode_name, place};
 use crate::vault::Reason;
 
-use super::agent_cleanup::RestoredCleanup;
+use super::agent_cleanup::RestoredOperation;
 
 /// An operation in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +96,8 @@ impl Runner {
         Ok(late)
     }
 
-    /// Removes files of a session; the vault keeps them as deleted.
+    /// Removes files of a session, for dialects that plan no deletion of their own; the vault keeps
+    /// them as deleted.
     pub fn delete(&self, root: &Path, keys: &[String], session: &SessionRef) -> Result<Operation> {
         let mut plan = Plan::new("delete", format!("delete {session}"));
         plan.steps = keys.iter().map(Step::remove).collect();
@@ -105,7 +106,7 @@ impl Runner {
 
     /// Restores the files that the last deletion or archiving of a session removed. Their paths
     /// must be free. They get their old times, unless their agent would delete them again for that.
-    pub fn restore(&self, session: &SessionRef) -> Result<RestoredCleanup> {
+    pub fn restore(&self, session: &SessionRef) -> Result<RestoredOperation> {
         let (operations, _) = self.operations()?;
         let deleted = |listed: &&ListedOperation| {
             let op = &listed.operation;

@@ -11,7 +11,7 @@ mod restore_kept;
 mod scrub;
 mod undo;
 
-pub use agent_cleanup::RestoredCleanup;
+pub use agent_cleanup::RestoredOperation;
 pub use list::{LateLines, ListedOperation};
 pub use purge::Purging;
 pub use scrub::{CopyChange, Scrubbed, Scrubbing};
@@ -23,4 +23,4 @@ pub use crate::runner::execute::Executed;
 pub use crate::runner::{
     FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher,
 };
-pub use crate::vault::keep_policy::{KeepRun, KeepWhich, is_secret};
+pub use crate::vault::keep_policy::{KeepProgress, KeepRun, KeepWhich, is_secret};

@@ -13,8 +13,8 @@ use boswell_dialect::{
 };
 use boswell_model::{Advice, Error, ErrorKind, Framing, Result, SessionRef};
 
-use super::RestoredCleanup;
-use super::agent_cleanup::CleanupRestore;
+use super::RestoredOperation;
+use super::agent_cleanup::CleanupAge;
 use super::list::{ListedOperation, is_away};
 use crate::disk::durable;
 use crate::runner::{Runner, Start, lower, place, shown};
@@ -26,7 +26,7 @@ impl Runner {
         &self,
         session: &SessionRef,
         known: &[ListedOperation],
-    ) -> Result<RestoredCleanup> {
+    ) -> Result<RestoredOperation> {
         let mut records = self.vault.of(session)?;
         records.retain(|record| is_away(record.reason) && !is_known(known, record));
         let Some(last) = records.last().cloned() else {
@@ -40,9 +40,9 @@ impl Runner {
             undoes: None,
             locks: locks_of(session, &records),
         };
-        let (sweep, mut renewed) = (self.sweep(&last.root, session), 0);
+        let (cleanup, mut renewed) = (self.cleanup_age(&last.root, session), 0);
         let operation = self.operate(&start, || {
-            let plan = self.copies_plan(session, &records, sweep, &mut renewed)?;
+            let plan = self.copies_plan(session, &records, cleanup, &mut renewed)?;
             self.check(&last.root, &plan.preconditions)?;
             let mut lowered = lower(self.disk.as_ref(), &last.root, &plan)?;
             self.derive(
@@ -53,7 +53,7 @@ impl Runner {
             )?;
             Ok(lowered)
         })?;
-        Ok(RestoredCleanup { operation, renewed })
+        Ok(RestoredOperation { operation, renewed })
     }
 
     /// Returns the steps that put files back and merge rows into shared files.
@@ -61,7 +61,7 @@ impl Runner {
         &self,
         session: &SessionRef,
         records: &[VaultRecord],
-        sweep: CleanupRestore,
+        cleanup: CleanupAge,
         renewed: &mut usize,
     ) -> Result<Plan> {
         let mut plan = Plan::new("restore", format!("restore {session}"));
@@ -69,7 +69,7 @@ impl Runner {
         // file.
         for record in records {
             if !record.derived && left_of(records, record).is_none() {
-                self.put_back(record, sweep.time(record.modified, renewed), &mut plan)?;
+                self.put_back(record, cleanup.time(record.modified, renewed), &mut plan)?;
             }
         }
         for record in records {

@@ -6,12 +6,12 @@ use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use crate::runner::{Runner, State, place, read_state};
 use crate::vault::{ChunkedCopy, Reason};
 
-use super::agent_cleanup::RestoredCleanup;
+use super::agent_cleanup::RestoredOperation;
 
 impl Runner {
     /// Restores the files of a session from the copies that were kept as they grew: the log under
     /// its last key, and its side files. Files that exist stay as they are.
-    pub fn restore_kept(&self, session: &SessionRef) -> Result<RestoredCleanup> {
+    pub fn restore_kept(&self, session: &SessionRef) -> Result<RestoredOperation> {
         let kept = self.vault.kept()?;
         let files = kept.of(session);
         let log = files
@@ -27,7 +27,7 @@ impl Runner {
         };
         let stem = log.key.strip_suffix(".jsonl").unwrap_or(&log.key);
         let mut plan = Plan::new("restore", format!("restore {session} from kept copies"));
-        let (sweep, mut renewed) = (self.sweep(&log.root, session), 0);
+        let (cleanup, mut renewed) = (self.cleanup_age(&log.root, session), 0);
         for file in files
             .iter()
             .filter(|file| file.root == log.root && belongs(file, stem, &session.id))
@@ -44,7 +44,7 @@ impl Runner {
             let modified = if partly {
                 Modified::Now
             } else {
-                sweep.time(file.modified, &mut renewed)
+                cleanup.time(file.modified, &mut renewed)
             };
             plan.steps.push(Step::Put {
                 key,
@@ -62,7 +62,7 @@ impl Runner {
             .advising(Advice::show(session)));
         }
         let operation = self.run(&log.root, &plan, session, Reason::Before)?;
-        Ok(RestoredCleanup { operation, renewed })
+        Ok(RestoredOperation { operation, renewed })
     }
 }
 

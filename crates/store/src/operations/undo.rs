@@ -17,7 +17,7 @@ use crate::runner::{
 use crate::sha256::{Digest, Hasher};
 use crate::vault::Reason;
 
-use super::agent_cleanup::RestoredCleanup;
+use super::agent_cleanup::RestoredOperation;
 
 mod conflict;
 mod contents;
@@ -52,17 +52,17 @@ impl Runner {
 
     /// Undoes a deletion for a session that is to stay: files that its agent would delete again get
     /// the current time.
-    pub(super) fn undo_deletion(&self, op: &Operation) -> Result<RestoredCleanup> {
+    pub(super) fn undo_deletion(&self, op: &Operation) -> Result<RestoredOperation> {
         let mut renewed = 0;
         let operation = self.operate(&taking_back(op), || {
             self.refuse_undone(&op.id)?;
             let mut lowered = Undoing::new(self, op)?.lower(Newer::Refuse)?;
             renewed = self
-                .sweep(&op.root, &op.session)
+                .cleanup_age(&op.root, &op.session)
                 .renew(&mut lowered.changes);
             Ok(lowered)
         })?;
-        Ok(RestoredCleanup { operation, renewed })
+        Ok(RestoredOperation { operation, renewed })
     }
 
     fn undo_with(&self, id: &str, newer: Newer) -> Result<Operation> {

@@ -141,7 +141,7 @@ fn every_step(store: &Store, bench: &RepairPlanner<'_>) -> Result<Work> {
     let base = if alone { &placed.patch } else { &untouched };
     let forks = changed.patch != *base;
     let mut work = Work {
-        plan: title(session, told(in_place, forks)),
+        plan: title(session, destination(in_place, forks)),
         steps: Vec::new(),
         in_place,
         fork: None,
@@ -174,7 +174,7 @@ fn chosen_steps(store: &Store, bench: &RepairPlanner<'_>, request: &RepairReques
     let worked = bench.chosen(&request.steps)?;
     let forks = !request.in_place && worked.steps.iter().any(|step| step.repair == Repair::Fork);
     let mut work = Work {
-        plan: title(session, told(!forks, forks)),
+        plan: title(session, destination(!forks, forks)),
         steps: Vec::new(),
         in_place: !forks,
         fork: None,
@@ -194,7 +194,7 @@ fn chosen_steps(store: &Store, bench: &RepairPlanner<'_>, request: &RepairReques
 }
 
 /// Returns where the repair goes, for the title of its operation.
-fn told(in_place: bool, forks: bool) -> &'static str {
+fn destination(in_place: bool, forks: bool) -> &'static str {
     match (in_place, forks) {
         (true, true) => " in place and into a fork",
         (false, true) => " into a fork",

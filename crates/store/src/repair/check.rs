@@ -5,7 +5,7 @@
 //! `duplicate_id`, `duplicate_record`, `missing_result`, `orphan_result`, `duplicate_call`. Those
 //! of one format come from its dialect.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use boswell_dialect::ToolLink;
 use boswell_model::{
@@ -30,6 +30,7 @@ pub struct Report {
 pub fn check(session: &Session) -> Result<Report> {
     let mut problems = Vec::new();
     of_file(session, &mut problems);
+    of_history(session, &mut problems);
     of_gaps(session, &mut problems);
     of_heads(session, &mut problems);
     of_links(session, &mut problems);
@@ -67,6 +68,16 @@ fn of_file(session: &Session, problems: &mut Vec<Problem>) {
         problems.push(Problem::of_file(
             ProblemKind::Empty,
             format!("{} bytes, and no record among them", log.bytes),
+        ));
+    }
+}
+
+/// The history that a fork inherits: without it, its agent refuses to resume the session.
+fn of_history(session: &Session, problems: &mut Vec<Problem>) {
+    if let Some(missing) = session.missing_history() {
+        problems.push(Problem::of_file(
+            ProblemKind::MissingHistory,
+            format!("an earlier part of the conversation is missing: {missing}"),
         ));
     }
 }
@@ -248,13 +259,39 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
             }
         }
     }
+    let mut open: BTreeMap<Slot, Vec<Symbol>> = BTreeMap::new();
     for (call, (slot, _)) in calls.into_iter().filter(|(_, (_, answered))| !answered) {
-        let view = session.entry(slot)?.view.unwrap_or_default();
-        let mut calls = view.calls();
-        let found = calls.find(|(id, _, _)| *id == names.text(call));
-        let name = found.map_or("a tool", |(_, name, _)| name);
+        open.entry(slot).or_default().push(call);
+    }
+    for (slot, calls) in open {
+        of_open_calls(
+            session,
+            slot,
+            calls.iter().map(|call| names.text(*call)),
+            problems,
+        )?;
+    }
+    Ok(())
+}
+
+/// Reports the calls of one entry that were never answered. An entry can contain thousands of
+/// calls, so it is read once for all of them.
+fn of_open_calls<'n>(
+    session: &Session,
+    slot: Slot,
+    calls: impl Iterator<Item = &'n str>,
+    problems: &mut Vec<Problem>,
+) -> Result<()> {
+    let view = session.entry(slot)?.view.unwrap_or_default();
+    let mut tools: HashMap<&str, &str> = HashMap::new();
+    for (id, name, _) in view.calls() {
+        tools.entry(id).or_insert(name);
+    }
+    for call in calls {
+        let name = tools.get(call).copied().unwrap_or("a tool");
         let detail = format!("the call of {} was never answered", name.escape_debug());
-        problems.push(at_entry(log, ProblemKind::MissingResult, slot, detail));
+        let problem = at_entry(session.log(), ProblemKind::MissingResult, slot, detail);
+        problems.push(problem);
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Finds late lines: lines that a program appended to a file after boswell had replaced it.
+//! Finds late lines: lines that a program appended to a file after boswell had replaced it, and
+//! lines of ours that an agent dropped when it rewrote its log from memory.
 //!
 //! A program that has a log open keeps writing to the old file when boswell renames a new one into
 //! its place. The old file stays in the vault as a hard link, so what was appended to it can be
@@ -8,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use boswell_dialect::{Confidence, Fix, SessionLocation, Splice};
+use boswell_model::json::Raw;
 use boswell_model::{Problem, ProblemKind, Repair, Result, SessionRef};
 
 use crate::operations::Runner;
@@ -19,8 +21,9 @@ use crate::{Session, Store};
 pub struct LateTable {
     /// Lines in files that an operation replaced or removed, by root and key.
     replaced: HashMap<(PathBuf, String), Vec<Vec<u8>>>,
-    /// Lines in logs that were copied after a failed `fsync`, by root and session.
-    failed_sync: HashMap<(PathBuf, SessionRef), Vec<Vec<u8>>>,
+    /// Lines in logs that were copied after a failed `fsync`, or rewritten by their agent after lines
+    /// were added, by root and session.
+    linked: HashMap<(PathBuf, SessionRef), Vec<Vec<u8>>>,
 }
 
 impl Runner {
@@ -41,11 +44,11 @@ impl Runner {
                 }
             }
         }
-        for record in self.vault.failed_sync()? {
+        for record in self.vault.linked_logs()? {
             let Some(name) = &record.inode else { continue };
             let late = self.vault.written_late(name, record.len)?;
             table
-                .failed_sync
+                .linked
                 .entry((record.root, record.session))
                 .or_default()
                 .extend(lines_of(&late));
@@ -87,13 +90,13 @@ impl LateTable {
             .cloned()
             .unwrap_or_default();
         let session = SessionRef::new(store.dialect().name(), &location.id);
-        let failed_sync = self
-            .failed_sync
+        let linked = self
+            .linked
             .get(&(store.root().to_owned(), session))
             .map_or(&[][..], Vec::as_slice);
         // Both tables can have the same line, if an operation replaced a file whose copying was
         // interrupted.
-        let other: Vec<_> = failed_sync
+        let other: Vec<_> = linked
             .iter()
             .filter(|line| !lines.contains(line))
             .cloned()
@@ -112,11 +115,11 @@ impl LateTable {
         let late = self.lines(store, location);
         let missing = missing(session, &late)?;
         Ok((!missing.is_empty()).then(|| {
-            let wrote = format!(
-                "an agent wrote {} into the file as it was before",
+            let lost = format!(
+                "the file was replaced without {} of the old one",
                 count(missing.len())
             );
-            Problem::of_file(ProblemKind::LateLines, wrote)
+            Problem::of_file(ProblemKind::LateLines, lost)
         }))
     }
 }
@@ -128,9 +131,20 @@ fn lines_of(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
         .map(<[u8]>::to_vec)
 }
 
-/// Returns the late lines that the log does not contain, neither as records nor as other lines.
+/// Returns the late lines that the log does not contain, neither as records nor as other lines. An
+/// entry with the same id counts as the line: an agent that rewrites its log may write it otherwise.
 fn missing<'a>(session: &Session, late: &'a [Vec<u8>]) -> Result<Vec<&'a Vec<u8>>> {
-    let mut wanted: HashSet<&[u8]> = late.iter().map(|line| line.trim_ascii()).collect();
+    let ids: HashSet<_> = session.log().heads.iter().filter_map(|it| it.id).collect();
+    let is_there = |line: &[u8]| {
+        let id = Raw::parse(line).ok().and_then(|raw| raw.get("id")?.text());
+        id.and_then(|id| session.log().names.find(&id))
+            .is_some_and(|id| ids.contains(&id))
+    };
+    let mut wanted: HashSet<&[u8]> = late
+        .iter()
+        .map(|line| line.trim_ascii())
+        .filter(|line| !is_there(line))
+        .collect();
     let view = session.view();
     for slot in session.log().slots() {
         if wanted.is_empty() {
@@ -179,10 +193,7 @@ pub(super) fn late_line_fixes(session: &Session, late: &[Vec<u8>]) -> Result<Vec
         slot: None,
         repair: Repair::Append,
         confidence: Confidence::Certain,
-        does: format!(
-            "add {} that an agent wrote into the file as it was before",
-            count(missing.len())
-        ),
+        does: format!("add {} of the file as it was before", count(missing.len())),
         helps: &[],
         splices: vec![Splice::insert(session.log().bytes, with)],
     }])

@@ -60,7 +60,15 @@ impl Executor<'_> {
             Change::Remove { key, before } => self.remove(number, key, before, old),
             Change::MakeFolder { key } => {
                 let path = place(self.root, key)?;
-                match self.disk.make_folder(&path) {
+                let made = match self.disk.make_folder(&path) {
+                    // A store that was named before its agent ever ran.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        durable::make_folders(self.disk, self.root)?;
+                        self.disk.make_folder(&path)
+                    }
+                    made => made,
+                };
+                match made {
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                         Err(Error::io(path.display(), "make the folder", error))
                     }

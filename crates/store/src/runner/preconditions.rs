@@ -14,6 +14,7 @@ use super::change::{Change, State};
 use super::compile::read_state;
 use super::paths::{place, shown};
 use super::{Operation, Recovered, Runner};
+use crate::agents::idle_agents::idle_drivers;
 use crate::sha256::hash_file;
 
 /// Finds out whether a program is using a file, for plans that require that none is.
@@ -78,15 +79,16 @@ impl Runner {
         let who = match &self.watcher {
             Some(watcher) => watcher.active_process(&path)?,
             // Without a watcher: any process that has the file open for writing, as the system
-            // reports it.
+            // reports it, and any agent that drives the session without having it open.
             None => {
                 let stat = self
                     .disk
                     .stat(&path)
                     .map_err(|error| Error::io(path.display(), "look at", error))?;
-                let pids = stat
+                let mut pids = stat
                     .map(|stat| self.disk.writers_of(stat.identity))
                     .unwrap_or_default();
+                pids.extend(idle_drivers(self.disk.as_ref(), root, &path));
                 pids.first().map(|pid| format!("process {pid}"))
             }
         };

@@ -227,6 +227,11 @@ impl Runner {
         let fault = |error| Error::io(path.display(), "cut", error);
         let file = self.disk.open(&path, OpenMode::Append).map_err(fault)?;
         file.truncate(before.len).map_err(fault)?;
+        // Agents and lists take the time of a log for that of the last message.
+        if let Some(time) = before.modified {
+            file.set_mode_and_time(before.mode, i128::from(time))
+                .map_err(fault)?;
+        }
         file.sync().map_err(fault)
     }
 

@@ -81,7 +81,9 @@ impl SessionCache {
             return store.session(&id).map(Arc::new);
         };
         let Some(key) = location.key.clone() else {
-            return store.read(&location, Depth::Facts).map(Arc::new);
+            return store
+                .read_conversation(&location, Depth::Facts)
+                .map(Arc::new);
         };
         let now = CachedSession::read(store, key, &location)?;
         Ok(self.keep(now))
@@ -116,7 +118,7 @@ impl CachedSession {
         // too many, never one too few.
         let object = store.backend().open(&key)?;
         let state = FileState::of(store, &key, object.as_ref())?;
-        let session = Arc::new(store.read(location, Depth::Facts)?);
+        let session = Arc::new(store.read_conversation(location, Depth::Facts)?);
         CachedSession::new(store, key, state, session, object.as_ref())
     }
 

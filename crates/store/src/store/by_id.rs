@@ -17,7 +17,7 @@ impl Store {
     pub fn session(&self, id: impl Into<SessionId>) -> Result<Session> {
         let id = id.into();
         match self.find(&id) {
-            Ok(location) => self.read(&location, Depth::Facts),
+            Ok(location) => self.read_conversation(&location, Depth::Facts),
             Err(error) => match self.pending(id.as_str())? {
                 Some(key) => self.read(&located_at(id.as_str(), &key, 0), Depth::Facts),
                 None => Err(error),

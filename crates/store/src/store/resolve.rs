@@ -318,6 +318,12 @@ impl Stores {
             }
         }
         let mut conversations = self.joined(summaries);
+        // Lists show the ids of sessions that are not hidden: a subagent or an empty session whose
+        // id begins alike must not make a listed id ambiguous.
+        let is_shown = |it: &Conversation| it.front.1.hidden().is_none();
+        if conversations.len() > 1 && conversations.iter().any(is_shown) {
+            conversations.retain(is_shown);
+        }
         match conversations.len() {
             0 => Err(Error::new(
                 ErrorKind::NotFound,

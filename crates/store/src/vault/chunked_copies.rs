@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Advice, Error, ErrorKind, Instant, Result, SessionRef};
 
+use super::keep_batch::KeepBatch;
 use super::rewrite::{Become, RewrittenCopy};
 use super::{Theirs, Vault, names_one, session_ref};
 use crate::disk::{DiskFile, Stat, durable, read_full};
@@ -97,7 +98,7 @@ impl ChunkedCopy {
             && self.identity == stat.identity
     }
 
-    fn to_json(&self) -> Json {
+    pub(super) fn to_json(&self) -> Json {
         let (device, number) = self.identity;
         Json::object()
             .with("ref", self.session.to_string())
@@ -229,6 +230,22 @@ impl Vault {
         wait: Wait,
         go_on: &dyn Fn() -> bool,
     ) -> Result<Keeping> {
+        let mut batch = KeepBatch::default();
+        let done = self.add_growing(&mut batch, kept, (root, key), session, (wait, go_on))?;
+        self.finish(batch, kept)?;
+        Ok(done)
+    }
+
+    /// As [`Vault::keep_growing`], as part of a batch: nothing is durable before the batch is
+    /// [finished](Vault::finish).
+    pub(super) fn add_growing(
+        &self,
+        batch: &mut KeepBatch,
+        kept: &mut ChunkedCopies,
+        (root, key): (&Path, &str),
+        session: &SessionRef,
+        (wait, go_on): (Wait, &dyn Fn() -> bool),
+    ) -> Result<Keeping> {
         let path = place(root, key)?;
         let fault = |error| Error::io(path.display(), "keep", error);
         let file = match self.disk.open_below(root, key) {
@@ -238,11 +255,10 @@ impl Vault {
             opened => opened.map_err(fault)?,
         };
         let stat = file.stat().map_err(fault)?;
-        if stat.len == 0 || kept.is_current(root, key, &stat) {
+        if stat.len == 0 || kept.is_current(root, key, &stat) || batch.has(root, key) {
             return Ok(Keeping::NOTHING_NEW);
         }
-        let _lock = self.lock_for(wait)?;
-        if self.kept_len()? != kept.len {
+        if self.lock_batch(batch, wait)? && self.kept_len()? != kept.len {
             // Another process has written since `kept` was read, and may have kept this very file.
             *kept = self.kept()?;
             if kept.is_current(root, key, &stat) {
@@ -266,7 +282,8 @@ impl Vault {
         {
             record.share(before);
         }
-        let bytes = self.store_pieces(file.as_ref(), &path, stat.len, &mut record, go_on)?;
+        let whole = (file.as_ref(), path.as_path(), stat.len);
+        let bytes = self.store_pieces(batch, whole, &mut record, go_on)?;
         let complete = record.len == stat.len;
         if record.pieces.is_empty() {
             return Ok(Keeping::NOT_BEGUN);
@@ -275,14 +292,17 @@ impl Vault {
             // With the real time, a partial copy would count as current.
             record.modified = 0;
         }
-        self.record_kept(kept, record)?;
+        batch.add(record);
         Ok(Keeping { bytes, complete })
     }
 
-    /// Records durably what is kept of a file now.
-    fn record_kept(&self, kept: &mut ChunkedCopies, record: ChunkedCopy) -> Result<()> {
-        journal::append(self.disk.as_ref(), &self.kept_log(), &[record.to_json()])?;
-        kept.add(record);
+    /// Adds records that were appended to `kept.jsonl`. The caller holds the vault's lock.
+    pub(super) fn add_kept(
+        &self,
+        kept: &mut ChunkedCopies,
+        records: Vec<ChunkedCopy>,
+    ) -> Result<()> {
+        records.into_iter().for_each(|record| kept.add(record));
         kept.len = self.kept_len()?;
         if kept.lines > TIDY && kept.lines > 2 * kept.versions().count() {
             self.tidy(kept)?;
@@ -292,9 +312,8 @@ impl Vault {
 
     fn store_pieces(
         &self,
-        file: &dyn DiskFile,
-        path: &Path,
-        len: u64,
+        batch: &mut KeepBatch,
+        (file, path, len): (&dyn DiskFile, &Path, u64),
         record: &mut ChunkedCopy,
         go_on: &dyn Fn() -> bool,
     ) -> Result<u64> {
@@ -310,7 +329,7 @@ impl Vault {
                 )
                 .advising(Advice::Retry));
             }
-            record.pieces.push(self.save_piece(&bytes)?);
+            record.pieces.push(self.add_piece(batch, &bytes)?);
             record.len += got as u64;
             done += got as u64;
         }

@@ -35,7 +35,7 @@ pub(crate) enum Copied<'a> {
 pub struct Vault {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) home: PathBuf,
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     pub(super) locks: Locks,
     pub(super) id_source: Arc<dyn IdSource>,
 }

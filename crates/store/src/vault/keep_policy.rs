@@ -11,6 +11,7 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::Store;
 use crate::locks::Wait;
+use crate::vault::keep_batch::KeepBatch;
 use crate::vault::{ChunkedCopies, Vault};
 
 /// Which sessions are examined.
@@ -20,6 +21,15 @@ pub enum KeepWhich {
     Changed,
     /// All sessions: side files may have changed without the log.
     All,
+}
+
+/// How many sessions of a store were examined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeepProgress {
+    /// Number of sessions so far.
+    pub done: usize,
+    /// Number of sessions of the store.
+    pub total: usize,
 }
 
 /// The result of keeping the sessions of a store.
@@ -106,89 +116,146 @@ impl FileState {
 
 impl Vault {
     /// Keeps the sessions of a store, those that changed last first, until `go_on` returns false.
+    /// `progress` is called after each session.
     ///
     /// The side files come before the log: a session whose log is current is not examined again.
+    /// Copies are made durable in batches, and are counted when they are.
     pub fn keep_sessions(
         &self,
         store: &Store,
         kept: &mut ChunkedCopies,
         which: KeepWhich,
-        wait: Wait,
-        go_on: &dyn Fn() -> bool,
+        (wait, go_on): (Wait, &dyn Fn() -> bool),
+        progress: &mut dyn FnMut(KeepProgress),
     ) -> Result<KeepRun> {
         let listing = store.list()?;
-        let mut run = KeepRun::default();
+        let mut keeper = Keeper {
+            vault: self,
+            store,
+            kept,
+            wait,
+            go_on,
+            batch: KeepBatch::default(),
+            written: KeepRun::default(),
+            run: KeepRun::default(),
+        };
         for (key, problem) in &listing.unlisted {
-            run.fail(
-                store,
-                key,
-                Error::new(ErrorKind::Denied, problem.detail.clone()),
-            );
+            let error = Error::new(ErrorKind::Denied, problem.detail.clone());
+            keeper.run.fail(store, key, error);
         }
         let mut sessions = listing.sessions;
         sessions.retain(|location| location.owner.is_none() && location.key.is_some());
         sessions.sort_by_key(|location| std::cmp::Reverse(location.modified));
-        for location in &sessions {
-            if which == KeepWhich::Changed && kept.has(store, location) {
+        let total = sessions.len();
+        for (at, location) in sessions.iter().enumerate() {
+            if which == KeepWhich::Changed && keeper.kept.has(store, location) {
                 continue;
             }
             if !go_on() {
-                run.unfinished = true;
+                keeper.run.unfinished = true;
                 break;
             }
-            match self.keep_session(store, location, kept, wait, go_on, &mut run) {
+            match keeper.keep_session(location) {
                 Ok(()) => {}
                 // Another process writes to the vault: every other session would fail in the same
                 // way.
                 Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
-                Err(error) => run.fail(store, location.key.as_deref().unwrap_or_default(), error),
+                Err(error) => {
+                    let key = location.key.as_deref().unwrap_or_default();
+                    keeper.run.fail(store, key, error);
+                }
             }
+            progress(KeepProgress {
+                done: at + 1,
+                total,
+            });
         }
-        Ok(run)
+        keeper.finish_batch();
+        Ok(keeper.run)
     }
+}
 
-    fn keep_session(
-        &self,
-        store: &Store,
-        location: &SessionLocation,
-        kept: &mut ChunkedCopies,
-        wait: Wait,
-        go_on: &dyn Fn() -> bool,
-        run: &mut KeepRun,
-    ) -> Result<()> {
+/// One run over the sessions of a store.
+struct Keeper<'k> {
+    vault: &'k Vault,
+    store: &'k Store,
+    kept: &'k mut ChunkedCopies,
+    wait: Wait,
+    go_on: &'k dyn Fn() -> bool,
+    batch: KeepBatch,
+    /// The counts of the batch.
+    written: KeepRun,
+    run: KeepRun,
+}
+
+impl Keeper<'_> {
+    fn keep_session(&mut self, location: &SessionLocation) -> Result<()> {
+        let store = self.store;
         let session = SessionRef::new(store.dialect().name(), &location.id);
         let (files, skipped) = store.side_files_here(location)?;
         for (key, error) in skipped {
-            run.fail(store, &key, error);
+            self.run.fail(store, &key, error);
         }
         let mut keys: Vec<String> = files.into_iter().map(|file| file.key).collect();
         keys.retain(|key| !is_secret(key.rsplit('/').next().unwrap_or(key)));
         keys.extend(location.key.clone());
-        let before = run.files;
+        let mut files = 0;
         for key in keys {
-            match is_kept(store, &key, kept) {
+            match is_kept(store, &key, self.kept) {
                 Ok(false) => {}
                 Ok(true) => continue,
                 Err(error) => {
-                    run.fail(store, &key, error);
+                    self.run.fail(store, &key, error);
                     continue;
                 }
             }
-            match self.keep_growing(kept, (store.root(), &key), &session, wait, go_on) {
+            let of = (store.root(), key.as_str());
+            let how = (self.wait, self.go_on);
+            let vault = self.vault;
+            match vault.add_growing(&mut self.batch, self.kept, of, &session, how) {
                 Ok(done) => {
-                    run.files += usize::from(done.bytes > 0);
-                    run.bytes += done.bytes;
+                    files += usize::from(done.bytes > 0);
+                    self.written.files += usize::from(done.bytes > 0);
+                    self.written.bytes += done.bytes;
                     if !done.complete {
-                        run.unfinished = true;
+                        self.run.unfinished = true;
                         break;
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
-                Err(error) => run.fail(store, &key, error),
+                Err(error) => self.run.fail(store, &key, error),
             }
         }
-        run.sessions += usize::from(run.files > before);
+        self.written.sessions += usize::from(files > 0);
+        // Only between sessions: the records of one are appended together, the log's last.
+        if self.batch.is_full() {
+            self.finish_batch();
+        }
         Ok(())
+    }
+
+    /// Makes the batch durable, and counts what is in it.
+    fn finish_batch(&mut self) {
+        let (batch, written) = (
+            std::mem::take(&mut self.batch),
+            std::mem::take(&mut self.written),
+        );
+        let keys = batch.keys();
+        match self.vault.finish(batch, self.kept) {
+            Ok(()) => {
+                self.run.sessions += written.sessions;
+                self.run.files += written.files;
+                self.run.bytes += written.bytes;
+            }
+            Err(error) => {
+                let source = std::error::Error::source(&error);
+                let reason = source.map_or_else(|| error.to_string(), ToString::to_string);
+                for key in keys {
+                    let same = Error::new(error.kind(), error.to_string()).because(&reason);
+                    self.run.fail(self.store, &key, same);
+                }
+            }
+        }
     }
 }
 

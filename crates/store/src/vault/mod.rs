@@ -13,6 +13,7 @@
 
 mod chunked_copies;
 mod copies;
+mod keep_batch;
 pub(crate) mod keep_policy;
 mod object;
 mod record;

@@ -28,6 +28,11 @@ pub(super) fn pack_bytes(disk: &dyn Disk, bytes: &[u8], to: &Path) -> Result<Dig
     pack(disk, to, |sink| bytes.chunks(CHUNK).try_for_each(sink))
 }
 
+/// Writes bytes as an object, and returns the open file. Neither the object nor its name is synced.
+pub(super) fn write_bytes(disk: &dyn Disk, bytes: &[u8], to: &Path) -> Result<Box<dyn DiskFile>> {
+    write(disk, to, |sink| bytes.chunks(CHUNK).try_for_each(sink)).map(|(_, file)| file)
+}
+
 type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> std::io::Result<()>;
 
 fn pack(
@@ -35,6 +40,17 @@ fn pack(
     to: &Path,
     feed: impl FnOnce(Sink<'_>) -> std::io::Result<()>,
 ) -> Result<Digest> {
+    let (hash, file) = write(disk, to, feed)?;
+    file.sync()
+        .map_err(|error| Error::io(to.display(), "write", error))?;
+    Ok(hash)
+}
+
+fn write(
+    disk: &dyn Disk,
+    to: &Path,
+    feed: impl FnOnce(Sink<'_>) -> std::io::Result<()>,
+) -> Result<(Digest, Box<dyn DiskFile>)> {
     let fault = |error| Error::io(to.display(), "write", error);
     let out = disk.open(to, OpenMode::CreateNew).map_err(fault)?;
     durable::append_all(out.as_ref(), MAGIC).map_err(fault)?;
@@ -44,8 +60,7 @@ fn pack(
         durable::append_all(out.as_ref(), &stored(chunk))
     })
     .map_err(fault)?;
-    out.sync().map_err(fault)?;
-    Ok(hasher.finish())
+    Ok((hasher.finish(), out))
 }
 
 fn stored(chunk: &[u8]) -> Vec<u8> {

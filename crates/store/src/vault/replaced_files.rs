@@ -11,7 +11,7 @@ use boswell_model::{Error, Result, SessionRef};
 use super::{Reason, Vault, VaultRecord};
 use crate::disk::{OpenMode, Stat, durable};
 use crate::journal;
-use crate::sha256::{Hasher, chunks};
+use crate::sha256::{Digest, Hasher, chunks};
 
 /// A log with a failed `fsync`, at the moment when it is copied to a new file.
 #[derive(Debug)]
@@ -28,6 +28,57 @@ pub(crate) struct FailedSyncCopy<'a> {
 }
 
 impl Vault {
+    /// Makes a hard link to a log to which lines are added now, from position `stat.len`. If its
+    /// agent rewrites the log from memory, the lines are found in the old file.
+    pub(crate) fn link_appended(
+        &self,
+        session: &SessionRef,
+        (root, key): (&Path, &str),
+        path: &Path,
+        stat: &Stat,
+    ) -> Result<()> {
+        let _lock = self.lock()?;
+        if self.name_of(stat)?.is_some() {
+            return Ok(());
+        }
+        let name = format!("appended-{}", self.id_source.hex16());
+        let record = VaultRecord {
+            op: None,
+            reason: Reason::Before,
+            session: session.clone(),
+            root: root.to_owned(),
+            key: key.to_owned(),
+            // There is no object, so the hash must be that of no other copy.
+            sha256: Digest::of(name.as_bytes()),
+            len: stat.len,
+            mode: stat.mode,
+            modified: i64::try_from(stat.modified).unwrap_or_default(),
+            at: self.id_source.now(),
+            from: None,
+            inode: Some(name.clone()),
+            derived: false,
+        };
+        journal::append(self.disk.as_ref(), &self.log(), &[record.to_json()])?;
+        self.link_inode(path, &name).map(drop)
+    }
+
+    /// Returns the name of the hard link to a file, if it has one.
+    fn name_of(&self, file: &Stat) -> Result<Option<String>> {
+        let known = self
+            .linked_logs()?
+            .into_iter()
+            .filter_map(|record| record.inode);
+        for name in known {
+            if self
+                .stat_inode(&name)?
+                .is_some_and(|stat| stat.identity == file.identity)
+            {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
     /// Makes a hard link to a log with a failed `fsync` before a copy replaces it. Bytes behind the
     /// copied ones are late lines.
     ///
@@ -37,20 +88,9 @@ impl Vault {
         let _lock = self.lock()?;
         // An earlier attempt may have been interrupted: then the file has its link already, and
         // only the copied length may differ.
-        let known = self
-            .failed_sync()?
-            .into_iter()
-            .filter_map(|record| record.inode);
-        let mut name = None;
-        for known in known {
-            if self
-                .stat_inode(&known)?
-                .is_some_and(|stat| stat.identity == log.stat.identity)
-            {
-                name = Some(known);
-            }
-        }
-        let name = name.unwrap_or_else(|| format!("doubt-{}", self.id_source.hex16()));
+        let name = self
+            .name_of(&log.stat)?
+            .unwrap_or_else(|| format!("doubt-{}", self.id_source.hex16()));
         let record = VaultRecord {
             op: None,
             reason: Reason::Before,
@@ -70,9 +110,9 @@ impl Vault {
         self.link_inode(log.path, &name).map(drop)
     }
 
-    /// Returns the records of logs that were copied after a failed `fsync`, in order; of each file
-    /// only the last one.
-    pub(crate) fn failed_sync(&self) -> Result<Vec<VaultRecord>> {
+    /// Returns the records of logs that were copied after a failed `fsync` or that lines were added
+    /// to, in order; of each file only the last one.
+    pub(crate) fn linked_logs(&self) -> Result<Vec<VaultRecord>> {
         let mut last: Vec<VaultRecord> = Vec::new();
         for record in self
             .list()?

@@ -90,13 +90,22 @@ impl Inner {
             // Checked after `synced`: a failure that came later does not take back a receipt.
             state.usable_for_sync()?;
             state = if state.syncing {
-                self.sync_ended
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner)
+                self.follow(state)
             } else {
                 self.lead(state)
             };
         }
+    }
+
+    /// Waits until the leader's `fsync` has returned.
+    fn follow<'s>(&'s self, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        state.followers += 1;
+        let mut state = self
+            .sync_ended
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.followers -= 1;
+        state
     }
 
     /// Syncs what is written, then writes what was queued meanwhile, and wakes all followers.
@@ -125,7 +134,10 @@ impl Inner {
             }
         }
         state.syncing = false;
-        self.sync_ended.notify_all();
+        // To wake threads is a system call even if none waits.
+        if state.followers > 0 {
+            self.sync_ended.notify_all();
+        }
         state
     }
 

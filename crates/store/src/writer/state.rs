@@ -62,6 +62,8 @@ pub(super) struct State {
     pub(super) written: u64,
     pub(super) synced: u64,
     pub(super) syncing: bool,
+    /// How many threads wait for the leader.
+    pub(super) followers: usize,
     /// Entries that were submitted while the leader calls `fsync`.
     pub(super) queue: Queue,
     /// Whether a duplicate was rewritten in place since the last sequence number was assigned: then
@@ -101,6 +103,7 @@ impl State {
             written: 0,
             synced: 0,
             syncing: false,
+            followers: 0,
             queue: Queue::default(),
             renewed: false,
             unsynced: Vec::new(),
@@ -219,8 +222,11 @@ impl State {
             start => start?,
         };
         if let Some(last) = batch.entries.iter().rev().find(|entry| !entry.deduplicated) {
-            // The cache stays valid for the new end: the next entry follows the one just written.
-            self.stands = Some((self.end, Some(last.id.clone())));
+            if dialect.facts().parent_needs_full_log {
+                // The cache stays valid for the new end: the next entry follows the one just
+                // written.
+                self.stands = Some((self.end, Some(last.id.clone())));
+            }
             self.tail.tip = Some(last.id.clone());
         }
         let file = self.log.file();

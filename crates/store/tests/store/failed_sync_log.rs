@@ -124,7 +124,7 @@ fn told(disk: &CrashDisk) -> Option<String> {
 fn brought_home(disk: &CrashDisk, line: &str, place: &str) {
     let before = text(disk);
     assert!(!before.contains(line), "{place}");
-    let expected = "late_lines: an agent wrote a line into the file as it was before";
+    let expected = "late_lines: the file was replaced without a line of the old one";
     assert_eq!(told(disk).as_deref(), Some(expected), "{place}");
     let store = open(disk, 1 << 21);
     let location = store.find(ID).unwrap();

@@ -16,7 +16,7 @@ use super::SessionIndex;
 use crate::RequestContext;
 use crate::sessions::filter::Side;
 use crate::sessions::notes_overlay::NotesOverlay;
-use crate::system::until;
+use crate::system::{until, workers};
 
 /// How long the index is updated after a search.
 const AFTERWARDS: Duration = Duration::from_secs(1);
@@ -65,7 +65,8 @@ impl SessionIndex {
             });
         }
         durable::make_folders(&RealDisk, &self.index)?;
-        index.update(&mut backlog.behind.into_iter().cloned(), sources, go_on)
+        let behind = backlog.behind.into_iter().cloned().collect();
+        index.update_in_parallel(behind, sources, workers(), go_on)
     }
 
     /// Returns everything that can be searched: `summaries` in order, then memory.

@@ -129,6 +129,8 @@ fn inputs() -> Vec<Advice> {
     vec![
         Advice::Omit(RequestInput::SessionId),
         Advice::Omit(RequestInput::ForkStyle),
+        Advice::Omit(RequestInput::ForkScope),
+        Advice::Omit(RequestInput::Project),
         Advice::Omit(RequestInput::BranchSummary),
         Advice::Omit(RequestInput::PageCursor),
         Advice::Omit(RequestInput::TargetReader),

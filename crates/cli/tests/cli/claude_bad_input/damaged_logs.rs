@@ -212,7 +212,7 @@ fn every_kind_of_damage_survives_every_command_that_writes() {
                 "{damage}: a fork leaves its source alone"
             );
         }
-        helps(&bench.run(["delete", &session]), damage);
+        helps(&bench.run(["delete", "--apply", &session]), damage);
         assert!(!log.exists(), "{damage}");
         bench.run(["restore", &session]).ends(0);
         assert_eq!(

@@ -109,7 +109,7 @@ fn what_belongs_to_an_excluded_session_is_not_taken_for_a_leftover() {
         .home()
         .join(format!(".claude/file-history/{HIDDEN}/0@v1"));
     world
-        .run(&["clean", "--dialect", "claude", "--leftovers", "--apply"])
+        .run(&["clean", "--agent", "claude", "--leftovers", "--apply"])
         .ends(0);
     assert!(copy.exists(), "its session is still there");
 }

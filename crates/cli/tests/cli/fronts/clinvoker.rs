@@ -62,9 +62,9 @@ fn every_promised_command_works_on_a_clinvoker_folder_whatever_its_index() {
             ])
             .ends(0);
         assert_eq!(row(&bench, new.text().trim())["agent"], "codex");
-        bench.run(["delete", &session, "--dry-run"]).ends(0);
+        bench.run(["delete", &session]).ends(2);
         bench
-            .run(["delete", &session])
+            .run(["delete", "--apply", &session])
             .ends(0)
             .says("the transcript stays with");
         bench.run(["tag", &fork, "meanwhile"]).ends(0);
@@ -149,7 +149,7 @@ fn last_here_and_a_prefix_find_a_clinvoker_session_and_index_is_none() {
         .run(["show", "clinvoker:index"])
         .ends(2)
         .says("no session is called");
-    bench.run(["delete", "clinvoker:index"]).ends(2);
+    bench.run(["delete", "--apply", "clinvoker:index"]).ends(2);
     bench.run(["show", "--", "-x"]).ends(2);
 }
 
@@ -186,8 +186,8 @@ fn cleaning_goes_by_last_use_spares_active_ones_and_needs_the_dialect_named() {
         "only boswell's own"
     );
     let would = bench
-        .run(["clean", "--older-than", "30d", "--dialect", "clinvoker"])
-        .ends(0);
+        .run(["clean", "--older-than", "30d", "--agent", "clinvoker"])
+        .ends(2);
     assert!(
         would.text().contains(&"a".repeat(32)) && would.text().lines().count() == 1,
         "{would:?}"
@@ -197,7 +197,7 @@ fn cleaning_goes_by_last_use_spares_active_ones_and_needs_the_dialect_named() {
             "clean",
             "--older-than",
             "30d",
-            "--dialect",
+            "--agent",
             "clinvoker",
             "--apply",
         ])

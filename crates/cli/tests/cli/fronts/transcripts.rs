@@ -49,7 +49,7 @@ fn showing_a_clinvoker_session_follows_to_its_transcript() {
         "records are those of the file that was named"
     );
     let own = bench
-        .run(["show", &front, "--side", "clinvoker", "--json"])
+        .run(["show", &front, "--agent", "clinvoker", "--json"])
         .ends(0);
     assert_eq!(own.lines()[0]["session"], front.as_str());
 }
@@ -112,7 +112,7 @@ fn a_front_row_whose_transcript_is_gone_says_that_resume_will_start_empty() {
     let bench = Bench::new();
     let (front, other) = pair(&bench, |_| {});
     bench
-        .run(["delete", &front])
+        .run(["delete", "--apply", &front])
         .ends(0)
         .says("the transcript stays with claude");
     assert_eq!(

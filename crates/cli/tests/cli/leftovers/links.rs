@@ -27,7 +27,7 @@ fn what_links_lead_to_and_what_holds_keys_is_left_alone() {
         .collect();
     assert_eq!(kinds, ["orphaned_file", "orphaned_file", "outside_link"]);
     let clear = bench
-        .run(["clean", "--leftovers", "--dialect", "claude", "--apply"])
+        .run(["clean", "--leftovers", "--agent", "claude", "--apply"])
         .ends(0);
     clear
         .clone()
@@ -77,7 +77,7 @@ fn a_session_is_not_deleted_through_a_link_to_a_folder_elsewhere() {
         );
     }
     std::fs::remove_file(root.join(format!("projects/-w/{HERE}/workflows"))).unwrap();
-    bench.run(["delete", HERE]).ends(0);
+    bench.run(["delete", "--apply", HERE]).ends(0);
     assert_eq!(read(&outside.join("thesis.txt")), b"years");
 }
 
@@ -102,7 +102,7 @@ fn a_folder_that_cannot_be_looked_into_hides_nothing_else() {
         "{kinds:?}"
     );
     bench
-        .run(["clean", "--leftovers", "--dialect", "nobody"])
+        .run(["clean", "--leftovers", "--agent", "nobody"])
         .ends(2)
         .says("boswell stores");
 }

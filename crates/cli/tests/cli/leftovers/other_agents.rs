@@ -55,7 +55,7 @@ fn artifacts_and_blobs_that_no_session_of_xcsh_names_are_told() {
         "{problems:?}"
     );
     bench
-        .run(["clean", "--leftovers", "--dialect", "xcsh", "--apply"])
+        .run(["clean", "--leftovers", "--agent", "xcsh", "--apply"])
         .ends(0);
     assert!(!artifacts.exists() && root.join("blobs").join(&named).exists());
 
@@ -102,15 +102,15 @@ fn locks_of_myagents_whose_owner_is_gone_are_told_and_broken_and_others_are_not(
         ]
     );
     let clear = bench
-        .run(["clean", "--leftovers", "--dialect", "myagents"])
-        .ends(0)
+        .run(["clean", "--leftovers", "--agent", "myagents"])
+        .ends(2)
         .text();
     assert!(
         clear.contains("would break the lock") && dead.exists(),
         "{clear}"
     );
     bench
-        .run(["clean", "--leftovers", "--dialect", "myagents", "--apply"])
+        .run(["clean", "--leftovers", "--agent", "myagents", "--apply"])
         .ends(0);
     assert!(!dead.exists() && live.exists() && nameless.exists() && !left.exists());
     assert!(found(&bench, 0).is_empty());
@@ -130,7 +130,7 @@ fn attachments_are_nobodys_only_if_the_index_could_be_read() {
         .collect();
     assert!(!told.contains(&"orphaned_file".to_owned()), "{told:?}");
     bench
-        .run(["clean", "--leftovers", "--dialect", "myagents", "--apply"])
+        .run(["clean", "--leftovers", "--agent", "myagents", "--apply"])
         .ends(0);
     assert!(root.join("attachments/s1/a.png").exists());
 }

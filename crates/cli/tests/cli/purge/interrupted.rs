@@ -10,11 +10,11 @@ use crate::traces::holding;
 fn a_purge_that_was_interrupted_is_finished_by_the_next_command_that_writes_and_told_by_others() {
     let case = claude();
     let made = case.live();
-    let copies = ["delete", "--purge", "--apply"]
+    let copies = ["delete", "--apply", "--purge"]
         .into_iter()
         .chain(made.iter().skip(1).map(String::as_str));
     case.run(&copies.collect::<Vec<_>>()).ends(0);
-    case.run(&["delete", &case.session]).ends(0);
+    case.run(&["delete", "--apply", &case.session]).ends(0);
     // The state after the process was killed when the files were already deleted.
     let marker = json!({
         "op": "00000000000000ab", "at": "2026-01-01T00:00:00.000Z", "kind": "purge", "refs": [case.session.as_str(), "claude:agent-a1"],

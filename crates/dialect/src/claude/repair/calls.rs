@@ -54,9 +54,9 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     }
     bring_home(lines, &mut open, &mut strays, fixes)?;
     if !open.is_empty() {
-        let last = last_of_groups(lines);
+        let surroundings = Surroundings::of(lines);
         for (slot, calls) in open {
-            fixes.extend(answer(lines, slot, &calls, &last)?);
+            fixes.extend(answer(lines, slot, &calls, &surroundings)?);
         }
     }
     if !strays.is_empty() {
@@ -118,11 +118,32 @@ fn bring_home(
     Ok(())
 }
 
-fn last_of_groups(lines: &Lines<'_>) -> HashMap<Symbol, Slot> {
-    lines
-        .counting()
-        .filter_map(|(slot, head)| head.group.map(|group| (group, slot)))
-        .collect()
+/// What is around the calls of a session, gathered in one pass: thousands of calls can be open.
+#[derive(Default)]
+struct Surroundings {
+    /// The last line of each group.
+    last: HashMap<Symbol, Slot>,
+    /// The last line that is not about progress.
+    end: Option<Slot>,
+    children: HashMap<Slot, Vec<Slot>>,
+}
+
+impl Surroundings {
+    fn of(lines: &Lines<'_>) -> Surroundings {
+        let mut around = Surroundings::default();
+        for (slot, head) in lines.counting() {
+            if let Some(group) = head.group {
+                around.last.insert(group, slot);
+            }
+            if head.kind != EntryKind::Progress {
+                around.end = around.end.max(Some(slot));
+            }
+            if let Some(parent) = lines.parent(slot).filter(|parent| *parent != slot) {
+                around.children.entry(parent).or_default().push(slot);
+            }
+        }
+        around
+    }
 }
 
 /// Adds a result that states that the real result is unknown, where the real one would have been.
@@ -130,7 +151,7 @@ fn answer(
     lines: &Lines<'_>,
     slot: Slot,
     calls: &[Symbol],
-    last: &HashMap<Symbol, Slot>,
+    around: &Surroundings,
 ) -> Result<Option<Fix>> {
     let log = lines.view.log;
     if lines.object(slot, calls_client)? != Some(true) {
@@ -141,7 +162,7 @@ fn answer(
     };
     let group_end = head
         .group
-        .and_then(|group| last.get(&group).copied())
+        .and_then(|group| around.last.get(&group).copied())
         .unwrap_or(slot);
     let new = lines.repair_input.id_source.uuid_v4();
     let Some(line) = lines.object(slot, |object| {
@@ -150,9 +171,7 @@ fn answer(
     else {
         return Ok(None);
     };
-    let goes_on = lines
-        .counting()
-        .any(|(other, head)| other > group_end && head.kind != EntryKind::Progress);
+    let goes_on = around.end > Some(group_end);
     let does = match calls.len() {
         1 => "append an answer which states that the result is unknown".to_owned(),
         n => format!("append answers which state that the results of its {n} calls are unknown"),
@@ -164,13 +183,13 @@ fn answer(
     }
     fix.splices.push(lines.inserted_after(group_end, line));
     // The children of the call become children of the new result.
-    for (child, head) in lines
-        .counting()
-        .filter(|(child, _)| lines.parent(*child) == Some(slot) && *child != slot)
-    {
-        let is_part = head.kind == EntryKind::ToolResult
-            || (head.group.is_some() && head.group == log.head(slot).and_then(|h| h.group));
-        if !is_part && !lines.is_cut(child) && head.kind != EntryKind::Progress {
+    for child in around.children.get(&slot).into_iter().flatten().copied() {
+        let Some(below) = log.head(child) else {
+            continue;
+        };
+        let is_part = below.kind == EntryKind::ToolResult
+            || (below.group.is_some() && below.group == head.group);
+        if !is_part && !lines.is_cut(child) && below.kind != EntryKind::Progress {
             fix.splices
                 .push(lines.set(child, "parentUuid", &Json::from(new.as_str()))?);
         }

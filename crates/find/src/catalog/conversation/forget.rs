@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use boswell_model::Result;
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::scope::{RowCount, remove_row};
 use super::{key, session_of};
@@ -78,12 +78,8 @@ impl Catalog {
     ///
     /// If the catalog cannot be written.
     pub fn drop_conversations(&mut self) -> Result<()> {
-        let path = self.path.clone();
-        let fault = |error| database::fault(&path, error);
-        let tx = self
-            .db
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(fault)?;
+        let fault = |error| self.fault(error);
+        let tx = self.begin()?;
         tx.execute_batch(database::WITHOUT_CONVERSATIONS)
             .map_err(fault)?;
         tx.commit().map_err(fault)

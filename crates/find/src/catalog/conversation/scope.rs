@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::SCOPES;
 use crate::catalog::Catalog;
 use crate::catalog::database::CONVERSATION_INDEXES;
+use crate::catalog::schema::{self, SCOPE_IS_SOUND};
 
 /// The stored state of a scope.
 #[derive(Debug, Clone, Default)]
@@ -51,8 +52,12 @@ impl Catalog {
 impl Scope {
     pub(super) fn read(db: &Connection, name: &str) -> rusqlite::Result<Option<Scope>> {
         let found = db
-            .prepare_cached("SELECT id, rev, notes, as_of, shown, hidden FROM scope WHERE name=?1")?
+            .prepare_cached(&format!(
+                "SELECT id, rev, notes, as_of, shown, hidden, {SCOPE_IS_SOUND} FROM scope
+                 WHERE name=?1"
+            ))?
             .query_row([name], |row| {
+                schema::sound(row, 6)?;
                 Ok(Scope {
                     id: row.get(0)?,
                     rev: row.get(1)?,

@@ -1,7 +1,7 @@
 //! Writes conversation rows.
 
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::packed::Columns;
 use super::scope::{RowCount, Scope, remove_row};
@@ -71,10 +71,7 @@ impl Catalog {
         let path = self.path.clone();
         let fault = |error| database::fault(&path, error);
         let (base, own) = (self.base_rev, self.own_revs);
-        let tx = self
-            .db
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(fault)?;
+        let tx = self.begin()?;
         let here = Scope::read(&tx, &touches.scope).map_err(fault)?;
         if here.as_ref().map(|scope| scope.rev) != touches.before {
             return Err(Error::new(

@@ -5,6 +5,7 @@ use boswell_testkit::{bench_corpus, corpus};
 
 use super::super::WantedRows;
 use super::*;
+use crate::stats::By;
 
 struct Lab {
     folder: tempfile::TempDir,

@@ -257,5 +257,11 @@ fn hostile_queries_end_with_an_answer() {
             .kind(),
         ErrorKind::Invalid
     );
-    assert!(Query::parse("since:7d x", Some(Instant::from_millis(0))).is_ok());
+    assert!(
+        Query::parse(
+            "since:7d x",
+            Some((Instant::from_millis(0), &crate::TimeZone::utc()))
+        )
+        .is_ok()
+    );
 }

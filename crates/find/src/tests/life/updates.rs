@@ -3,7 +3,7 @@
 use super::super::support::TestSources;
 use super::super::{all, build, search, sessions};
 use super::{opened, test_sources};
-use crate::Form;
+use crate::{Form, Index};
 
 #[test]
 fn what_was_appended_is_found_by_reading_only_the_tail() {
@@ -167,6 +167,91 @@ fn an_update_that_is_cut_short_keeps_what_it_read() {
             &test_sources
         )),
         ["s03", "s07"]
+    );
+}
+
+/// Sources with enough text for several threads.
+fn large_sources() -> TestSources {
+    let mut test_sources = TestSources::default();
+    for number in 0..24 {
+        let mut log = Vec::new();
+        for entry in 0..400 {
+            let text = format!(
+                "word{} common{} {}",
+                number * 400 + entry,
+                entry % 7,
+                "filler ".repeat(300)
+            );
+            let line = format!(
+                "{{\"type\":\"user\",\"uuid\":\"{number}-{entry}\",\"message\":{{\"content\":\"{text}\"}}}}\n"
+            );
+            log.extend_from_slice(line.as_bytes());
+        }
+        test_sources.logs.insert(format!("s{number:02}"), (0, log));
+    }
+    test_sources
+}
+
+#[test]
+fn an_update_on_several_threads_covers_the_same_as_on_one() {
+    let test_sources = large_sources();
+    let sources = test_sources.sources();
+    let ((_one, alone), (_two, together)) = (opened(), opened());
+    let expected = build(&alone, &sources, &test_sources);
+    let mut blocks = 0;
+    let progress = together
+        .update_in_parallel(sources.clone(), &test_sources, 4, &mut || {
+            blocks += 1;
+            true
+        })
+        .unwrap();
+    assert_eq!(progress, expected);
+    assert!(expected.complete && blocks > 24, "{blocks}");
+    for text in [
+        "word0",
+        "word9599",
+        "common3",
+        "\"common3 filler\"",
+        "nothing",
+    ] {
+        let found = |index: &Index| {
+            let results = search(index, &all(text), &sources, &test_sources);
+            assert_eq!(results.scanned, 0, "{text}");
+            let mut hits: Vec<_> = results.hits.iter().map(super::super::key).collect();
+            hits.sort_unstable();
+            hits
+        };
+        assert_eq!(found(&together), found(&alone), "{text}");
+    }
+    assert!(together.backlog(sources.iter()).behind.is_empty());
+}
+
+#[test]
+fn an_update_on_several_threads_that_is_cut_short_keeps_what_it_read() {
+    let test_sources = large_sources();
+    let sources = test_sources.sources();
+    let (_folder, index) = opened();
+    let mut blocks = 0;
+    let progress = index
+        .update_in_parallel(sources.clone(), &test_sources, 4, &mut || {
+            blocks += 1;
+            blocks < 2
+        })
+        .unwrap();
+    assert!(!progress.complete, "{progress:?}");
+    let behind: Vec<_> = index
+        .backlog(sources.iter())
+        .behind
+        .into_iter()
+        .cloned()
+        .collect();
+    assert!(!behind.is_empty());
+    let rest = index.update_in_parallel(behind, &test_sources, 4, &mut || true);
+    assert!(rest.unwrap().complete);
+    let found = search(&index, &all("word9599"), &sources, &test_sources);
+    assert_eq!(
+        (sessions(&found), found.scanned),
+        (vec!["s23".to_owned()], 0)
     );
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use boswell_model::{Instant, Usage};
 use boswell_store::store::{Stores, Summary};
 
+use crate::TimeZone;
 use crate::catalog::{CatalogRow, Family, Item, messages_of};
 use crate::stats::{By, Prices, Sum};
 
@@ -272,6 +273,12 @@ fn key(session: &One, at: Option<Instant>, model: Option<&str>, by: By) -> Strin
             || "unknown".to_owned(),
             |at| at.to_rfc3339()[..10].to_owned(),
         ),
+        By::Week => at.map_or_else(|| "unknown".to_owned(), |at| TimeZone::utc().week(at)),
+        By::Month => at.map_or_else(
+            || "unknown".to_owned(),
+            |at| at.to_rfc3339()[..7].to_owned(),
+        ),
+        By::Session => unreachable!("sessions are counted by the tests of the program"),
         By::Project => session.summary.meta.project.clone().unwrap_or_default(),
         By::Agent => session.agent.clone(),
         By::Model => model.unwrap_or_default().to_owned(),

@@ -15,7 +15,15 @@ use crate::stats::{By, Prices, Sum};
 use honest::Honest;
 use world::{Change, World};
 
-const EVERY: [By; 5] = [By::Total, By::Day, By::Project, By::Agent, By::Model];
+const EVERY: [By; 7] = [
+    By::Total,
+    By::Day,
+    By::Week,
+    By::Month,
+    By::Project,
+    By::Agent,
+    By::Model,
+];
 
 /// Whole dollars per token, so that the order of addition cannot matter.
 const PRICES: &str = r#"{"m0":{"input":1e6,"output":2e6,"cache_write":4e6,"cache_write_1h":8e6},"m1":{"input":3e6,"output":5e6},

@@ -42,8 +42,13 @@ fn keeping_is_durable_when_it_says_so() {
     let keep = |place: &Place| {
         let vault = place.runner.vault();
         let mut kept = vault.kept()?;
-        let run =
-            vault.keep_sessions(&place.claude, &mut kept, KeepWhich::All, Wait::No, &|| true)?;
+        let run = vault.keep_sessions(
+            &place.claude,
+            &mut kept,
+            KeepWhich::All,
+            (Wait::No, &|| true),
+            &mut |_| {},
+        )?;
         run.failed
             .into_iter()
             .next()

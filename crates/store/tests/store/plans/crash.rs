@@ -81,6 +81,36 @@ fn a_crash_at_every_call_leaves_the_old_state_or_the_new_one() {
 }
 
 #[test]
+fn a_rolled_back_half_append_restores_the_time_of_the_agents_log() {
+    let plan = Plan::new("repair", "one line").step(Step::append("log.jsonl", "{\"b\":2}\n"));
+    let mut torn = 0;
+    for then in [Then::Dead, Then::GoesOn] {
+        for at in 0.. {
+            let place = place();
+            let log = place.root().join("log.jsonl");
+            disk::set_modified(&log, 1_700_000_000_000);
+            let modified = || std::fs::metadata(&log).unwrap().modified().unwrap();
+            let before = (disk::read(&log), modified());
+            let broken = FailingDisk::at(at, Fault::Half, then);
+            let runner = place.runner_on(broken);
+            if runner
+                .run(&place.root(), &plan, &session(), Reason::Before)
+                .is_ok()
+            {
+                break;
+            }
+            let half = disk::read(&log);
+            torn += usize::from(half.len() > before.0.len() && !half.ends_with(b"\n"));
+            place.runner().recover().unwrap();
+            if disk::read(&log) == before.0 {
+                assert_eq!(modified(), before.1, "{at} {then:?}");
+            }
+        }
+    }
+    assert!(torn > 0, "a line was torn in the middle");
+}
+
+#[test]
 fn a_crash_during_recovery_is_settled_by_the_next_one() {
     let (old, new) = (place().tree(), new_tree());
     for at in (0..400).step_by(9) {

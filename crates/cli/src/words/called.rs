@@ -1,0 +1,45 @@
+//! The program as it was called, so that a printed command works as printed.
+//!
+//! `boswell` alone finds the stores of the machine. A call that named other stores, or a script
+//! that does so, must be named in hints likewise.
+
+use std::sync::OnceLock;
+
+use boswell_model::shell_quote;
+
+use crate::args::Global;
+
+static CALLED: OnceLock<String> = OnceLock::new();
+
+/// Remembers how the program was called.
+pub(crate) fn remember(global: &Global) {
+    // Set once, at the start; a second call would be by a test.
+    let _ = CALLED.set(name(global));
+}
+
+fn name(global: &Global) -> String {
+    if let Some(script) = &global.called_as {
+        return shell_quote(script);
+    }
+    let mut name = "boswell".to_owned();
+    // A folder of the environment is there for the next command too.
+    if let Some(home) = global
+        .home
+        .as_ref()
+        .filter(|_| !global.home_is_of_environment())
+    {
+        name = format!("{name} --home {}", shell_quote(&home.display().to_string()));
+    }
+    for store in &global.stores {
+        name = format!("{name} --store {}", shell_quote(store));
+    }
+    name
+}
+
+/// A text of ours with each command in backticks as it must be typed.
+pub(crate) fn as_called(text: &str) -> String {
+    match CALLED.get().map(String::as_str) {
+        None | Some("boswell") => text.to_owned(),
+        Some(name) => text.replace("`boswell ", &format!("`{name} ")),
+    }
+}

@@ -1,0 +1,160 @@
+//! [`KeepBatch`]: the copies of many files, made durable together.
+//!
+//! A copy alone needs a sync of each piece, of each piece's folder, and of `kept.jsonl`: a thousand
+//! sessions would wait for the disk ten thousand times. A batch writes pieces under temporary
+//! names, then syncs all of them, renames them, syncs each folder once, and appends all records
+//! with one sync. Nothing is recorded before its pieces are durable, and nothing is reported before
+//! it is recorded. After a crash the pieces of an unfinished batch are garbage, which the next
+//! clean-up removes, and its files are copied again.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use boswell_model::json::Json;
+use boswell_model::{Error, Result};
+
+use super::chunked_copies::{ChunkedCopies, ChunkedCopy};
+use super::{Vault, object};
+use crate::disk::{DiskFile, durable};
+use crate::journal;
+use crate::locks::{OsLock, Wait};
+use crate::sha256::Digest;
+
+/// Most pieces of a batch: each is an open file until the batch ends.
+const MOST_PIECES: usize = 128;
+/// Most bytes of a batch, so that an interrupted run loses little work.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Copies that are written, but not durable yet.
+#[derive(Debug, Default)]
+pub(super) struct KeepBatch {
+    pieces: HashMap<Digest, NewPiece>,
+    bytes: u64,
+    /// Folders whose names have to be synced.
+    folders: BTreeSet<PathBuf>,
+    records: Vec<ChunkedCopy>,
+    /// The vault's lock, from the first file to the end of the batch.
+    lock: Option<OsLock>,
+}
+
+#[derive(Debug)]
+struct NewPiece {
+    file: Box<dyn DiskFile>,
+    temp: PathBuf,
+    path: PathBuf,
+}
+
+impl KeepBatch {
+    /// Whether the batch should be finished before more is added.
+    pub(super) fn is_full(&self) -> bool {
+        self.pieces.len() >= MOST_PIECES || self.bytes >= MOST_BYTES
+    }
+
+    /// Whether a copy of the file is in the batch.
+    pub(super) fn has(&self, root: &Path, key: &str) -> bool {
+        let mut records = self.records.iter();
+        records.any(|record| record.root == root && record.key == key)
+    }
+
+    /// Adds the record of a file whose pieces are in the batch or durable.
+    pub(super) fn add(&mut self, record: ChunkedCopy) {
+        self.records.push(record);
+    }
+
+    /// Returns the keys of the files in the batch.
+    pub(super) fn keys(&self) -> Vec<String> {
+        self.records.iter().map(|it| it.key.clone()).collect()
+    }
+}
+
+impl Vault {
+    /// Takes the vault's lock for the batch, unless it has it. Returns whether it was taken now, so
+    /// that another process may have written before.
+    pub(super) fn lock_batch(&self, batch: &mut KeepBatch, wait: Wait) -> Result<bool> {
+        if batch.lock.is_some() {
+            return Ok(false);
+        }
+        batch.lock = Some(self.lock_for(wait)?);
+        Ok(true)
+    }
+
+    /// Writes a piece of a file, unless there is one with this content.
+    pub(super) fn add_piece(&self, batch: &mut KeepBatch, bytes: &[u8]) -> Result<Digest> {
+        let sha256 = Digest::of(bytes);
+        if batch.pieces.contains_key(&sha256) {
+            return Ok(sha256);
+        }
+        let path = self.object(sha256);
+        self.prepare_folder(batch, &path)?;
+        // The content of an existing piece was synced before it got its name; the name may not be
+        // durable yet, so its folder is synced with the batch.
+        if self.has(sha256)? {
+            return Ok(sha256);
+        }
+        let temp = durable::temp_sibling(&path, &self.id_source.hex16());
+        match object::write_bytes(self.disk.as_ref(), bytes, &temp) {
+            Ok(file) => drop(batch.pieces.insert(sha256, NewPiece { file, temp, path })),
+            Err(error) => {
+                // If this fails too, `remove_orphans` removes it later.
+                let _ = self.disk.remove(&temp);
+                return Err(error);
+            }
+        }
+        batch.bytes += bytes.len() as u64;
+        Ok(sha256)
+    }
+
+    /// Makes the folder of a piece.
+    fn prepare_folder(&self, batch: &mut KeepBatch, path: &Path) -> Result<()> {
+        let Some((folder, above)) = path.parent().and_then(|it| Some((it, it.parent()?))) else {
+            return Ok(());
+        };
+        if batch.folders.contains(folder) {
+            return Ok(());
+        }
+        if batch.folders.insert(above.to_owned()) {
+            durable::make_folders(self.disk.as_ref(), above)?;
+        }
+        match self.disk.make_folder(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(Error::io(folder.display(), "make the folder", error));
+            }
+            _ => {}
+        }
+        batch.folders.insert(folder.to_owned());
+        Ok(())
+    }
+
+    /// Makes everything in the batch durable and releases the vault's lock. If it fails, nothing of
+    /// the batch is recorded.
+    pub(super) fn finish(&self, batch: KeepBatch, kept: &mut ChunkedCopies) -> Result<()> {
+        let Some(_lock) = batch.lock else {
+            return Ok(());
+        };
+        let pieces: Vec<NewPiece> = batch.pieces.into_values().collect();
+        if let Err(error) = self.name_pieces(&pieces, &batch.folders) {
+            for piece in &pieces {
+                let _ = self.disk.remove(&piece.temp);
+            }
+            return Err(error);
+        }
+        let lines: Vec<Json> = batch.records.iter().map(ChunkedCopy::to_json).collect();
+        journal::append(self.disk.as_ref(), &self.kept_log(), &lines)?;
+        self.add_kept(kept, batch.records)
+    }
+
+    /// Syncs the pieces, gives them their names, and syncs those.
+    fn name_pieces(&self, pieces: &[NewPiece], folders: &BTreeSet<PathBuf>) -> Result<()> {
+        let files: Vec<&dyn DiskFile> = pieces.iter().map(|piece| piece.file.as_ref()).collect();
+        let fault = |error| Error::io(self.folder.display(), "sync new copies in", error);
+        self.disk.sync_files(&files).map_err(fault)?;
+        for piece in pieces {
+            self.disk
+                .rename(&piece.temp, &piece.path)
+                .map_err(|error| Error::io(piece.path.display(), "keep", error))?;
+        }
+        let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
+        self.disk.sync_folders(&folders).map_err(fault)
+    }
+}
