@@ -11,7 +11,7 @@ mod shared_files;
 mod side_files;
 
 pub use append::Append;
-pub use fold_log::FoldLog;
+pub use fold_log::{FoldLog, LineSink, LineSource};
 pub use inherit_history::{HistoryBase, InheritHistory};
 pub use plan_edits::PlanEdits;
 pub use refine::{ContextCoverage, ProviderMessage, Refine, tool_paths};

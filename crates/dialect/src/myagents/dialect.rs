@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Flags, Framing, Head, Interner, Line, Log, Message, Problem,
+    Context, ContextItem, EntryKind, Flags, Framing, Head, Interner, Log, Message, Problem,
     ProblemKind, Result, SessionMeta, SessionView, Settings, Slot, Tip, View,
 };
 
@@ -12,9 +12,9 @@ use crate::DialectFacts;
 use crate::resume_decision::Probe;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, FoldLog,
-    IdSource, LinkKind, LockSpec, Match, Orphan, Permissions, PlanEdits, PlanInput, Planned,
-    Powers, Refine, Repairer, ResumeCommand, Runtime, Sample, SessionLink, SessionLocation,
-    SharedFiles, SideFile, SideFiles, StoreRequest, Support,
+    IdSource, LineSource, LinkKind, LockSpec, Match, Orphan, Permissions, PlanEdits, PlanInput,
+    Planned, Powers, Refine, Repairer, ResumeCommand, Runtime, Sample, SessionLink,
+    SessionLocation, SharedFiles, SideFile, SideFiles, StoreRequest, Support,
 };
 
 use super::content::Content;
@@ -234,11 +234,7 @@ impl FoldLog for MyAgents {
         layout::DOCUMENT
     }
 
-    fn fold(
-        &self,
-        key: &str,
-        read: &mut dyn FnMut(&mut dyn FnMut(Line<'_>)) -> Result<()>,
-    ) -> Result<Vec<u8>> {
+    fn fold(&self, key: &str, read: LineSource<'_>) -> Result<Vec<u8>> {
         match v2::fold(v2::session_of(key), read)? {
             Ok(folded) => Ok(v2::document(&folded)),
             Err(fault) => Err(v2::refused(key, &fault)),

@@ -5,6 +5,12 @@ use boswell_model::{Framing, Line, Result};
 
 use crate::{Dialect, SessionLocation};
 
+/// Passes every line of a log, in order, to a sink.
+pub type LineSource<'r> = &'r mut dyn FnMut(LineSink<'_>) -> Result<()>;
+
+/// Receives the lines of a log.
+pub type LineSink<'s> = &'s mut dyn FnMut(Line<'_>);
+
 /// An agent with logs of operations. A message is made by many lines, so such a log is folded
 /// before it is read: the store hands out the folded document in place of the file.
 ///
@@ -25,11 +31,7 @@ pub trait FoldLog: Dialect {
     ///
     /// Those of `read`, and [`Damaged`](boswell_model::ErrorKind::Damaged) if the agent would
     /// refuse the whole log.
-    fn fold(
-        &self,
-        key: &str,
-        read: &mut dyn FnMut(&mut dyn FnMut(Line<'_>)) -> Result<()>,
-    ) -> Result<Vec<u8>>;
+    fn fold(&self, key: &str, read: LineSource<'_>) -> Result<Vec<u8>>;
 
     /// Returns a sentence about what of the log is not in its conversation, from the header of the
     /// folded document; `None` if all of it is.

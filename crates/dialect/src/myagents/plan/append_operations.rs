@@ -101,7 +101,7 @@ fn folded(work: &Work<'_>, key: &str) -> Result<v2::Folded> {
             lines.push(&bytes, sink);
         }
         lines.finish(sink);
-        Ok::<_, Error>(())
+        Ok(())
     })?;
     let folded = done.map_err(|fault| v2::refused(key, &fault))?;
     if folded.tail == v2::Tail::Invalid {

@@ -7,6 +7,8 @@
 use boswell_model::Line;
 use boswell_model::json::RawKind;
 
+use crate::LineSource;
+
 use super::frame::{Batch, Header};
 use super::operation::Operation;
 use super::state::State;
@@ -99,10 +101,10 @@ pub(crate) struct Folded {
 /// # Errors
 ///
 /// Those of `read`. The inner error is the reason why the app refuses the whole file.
-pub(crate) fn fold<E>(
+pub(crate) fn fold(
     session: Option<&str>,
-    read: &mut dyn FnMut(&mut dyn FnMut(Line<'_>)) -> Result<(), E>,
-) -> Result<Result<Folded, Fault>, E> {
+    read: LineSource<'_>,
+) -> boswell_model::Result<Result<Folded, Fault>> {
     let mut fold = Fold::new(session, u64::MAX);
     read(&mut |line| fold.line(line))?;
     if fold.is_spoiled {

@@ -9,7 +9,7 @@ const VECTORS: &str = include_str!("vectors.json");
 
 /// Folds the bytes of a file.
 fn folded(session: Option<&str>, bytes: &[u8]) -> Result<Folded, super::fold::Fault> {
-    let done: Result<_, std::convert::Infallible> = fold(session, &mut |sink| {
+    let done = fold(session, &mut |sink| {
         let mut lines = Lines::new(0, 1);
         lines.push(bytes, sink);
         lines.finish(sink);
