@@ -13,14 +13,14 @@ mod tests;
 use std::sync::Arc;
 
 pub use boswell_dialect::{Body, Draft, Parent};
-use boswell_dialect::{Capability, EditRequest, Expected};
+use boswell_dialect::{Capability, EditRequest, Expected, SessionLocation};
 pub use boswell_model::Part;
-use boswell_model::{Result, SessionRef};
+use boswell_model::{EntryId, Result, SessionRef};
 use boswell_store::Receipt;
 use boswell_store::operations::Runner;
 use boswell_store::store::Resolved;
 pub use boswell_store::{Durability, Expect, Wait};
-use boswell_store::{SessionWriter, Ticket, WritableStore};
+use boswell_store::{SessionWriter, Store, Ticket, WritableStore};
 
 use crate::acknowledgement::ReceiptShape;
 use crate::agent_history::AgentHistory;
@@ -70,6 +70,57 @@ pub struct Appender {
     cx: Arc<RequestContext>,
     parent: Option<Parent>,
     to: Destination,
+    models: Models,
+}
+
+/// Gives answers without a model the one in use, where the agent would take the answer's for it.
+#[derive(Debug)]
+struct Models {
+    store: Store,
+    location: SessionLocation,
+    /// The model in use, once it was looked for.
+    in_use: Option<Option<String>>,
+}
+
+impl Models {
+    fn fill(&mut self, draft: &mut Draft) -> Result<()> {
+        if !self.store.dialect().facts().answer_sets_model {
+            return Ok(());
+        }
+        match &mut draft.body {
+            Body::Model { model, .. } => self.in_use = Some(Some(model.clone())),
+            Body::Assistant(answer) => {
+                if let Some(model) = &answer.model {
+                    let provider = answer.provider.as_ref();
+                    let stated = provider.map(|provider| format!("{provider}/{model}"));
+                    self.in_use = Some(Some(stated.unwrap_or_else(|| model.clone())));
+                } else {
+                    let at = match &draft.parent {
+                        Parent::Entry(entry) => Some(entry),
+                        _ => None,
+                    };
+                    answer.model = self.in_use(at)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn in_use(&mut self, at: Option<&EntryId>) -> Result<Option<String>> {
+        if let Some(known) = &self.in_use {
+            return Ok(known.clone());
+        }
+        // An entry of this append is not in the log yet: then the model at the tip is used.
+        let read = |at| self.store.read_for_context(&self.location, at);
+        let (session, tip) = match at {
+            Some(_) => read(at).or_else(|_| read(None))?,
+            None => read(None)?,
+        };
+        let model = session.context(tip)?.settings.model;
+        self.in_use = Some(model.clone());
+        Ok(model)
+    }
 }
 
 #[derive(Debug)]
@@ -81,6 +132,11 @@ enum Destination {
 impl Appender {
     fn open(cx: &Arc<RequestContext>, request: &AppendRequest) -> Result<Appender> {
         let found = cx.resolve_for_writing(&request.session)?;
+        let models = Models {
+            store: found.reading().store,
+            location: found.location.clone(),
+            in_use: None,
+        };
         let to = if found.store.dialect().powers().plans(Capability::Append) {
             Destination::Plans(Box::new(PlanAppender::open(cx, request, found)?))
         } else {
@@ -90,6 +146,7 @@ impl Appender {
             cx: Arc::clone(cx),
             parent: (request.parent.as_deref()).map(|entry| Parent::Entry(entry.into())),
             to,
+            models,
         })
     }
 
@@ -101,10 +158,11 @@ impl Appender {
     /// Invalid for a draft that the format does not support, Conflict if the session is not in the
     /// expected state. Entries submitted before stay valid and should be settled.
     pub fn submit(&mut self, draft: Draft) -> Result<()> {
-        let draft = match self.parent.take() {
+        let mut draft = match self.parent.take() {
             Some(parent) => draft.below(parent),
             None => draft,
         };
+        self.models.fill(&mut draft)?;
         match &mut self.to {
             Destination::Log(log) => log.submit(draft),
             Destination::Plans(plans) => {

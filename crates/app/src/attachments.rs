@@ -1,5 +1,6 @@
 //! Images and files of a session: inside its entries and in side files.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::{Depth, SideKind};
@@ -74,8 +75,14 @@ fn attachments(
         std::fs::create_dir_all(cx.env.cwd.join(folder))
             .map_err(|error| Error::io(folder.display(), "make the folder", error))?;
     }
-    let mut count = 0;
+    let (mut count, mut seen) = (0, HashSet::new());
     let mut hand_out = |attachment: Attachment| {
+        // A file that an entry names is a side file too.
+        if let Content::File(key) = &attachment.content
+            && !seen.insert(key.clone())
+        {
+            return Ok(true);
+        }
         count += 1;
         let written = match &request.extract {
             Some(folder) => extract(cx, &found.store, &attachment, folder, count)?,

@@ -8,7 +8,7 @@ use boswell_model::json::Json;
 use boswell_model::{Context, EntryId, Message, Result};
 use boswell_store::Session;
 
-use crate::gaps::warn_about_gaps;
+use crate::gaps::{require_conversation, warn_about_gaps};
 use crate::sessions::linked_transcript;
 use crate::shape::{Map, Maybe, Shape as _, shape};
 use crate::{App, AppResult, RequestContext};
@@ -120,6 +120,7 @@ fn context(cx: &RequestContext, request: &ContextRequest, sink: ContextSink<'_>)
     let (session, tip) = found
         .store
         .read_for_context(&found.location, leaf.as_ref())?;
+    require_conversation(&session)?;
     let context = session.context(tip)?;
     let settings = Box::new(settings(&session, &context));
     if sink(ContextPart::Settings(settings))? {

@@ -19,7 +19,7 @@ use self::output::ExportOutput;
 use self::redact::Redactor;
 use self::secret_watch::SecretWatch;
 use self::transcript::{Section, Transcript};
-use crate::gaps::warn_about_gaps;
+use crate::gaps::{require_conversation, warn_about_gaps};
 use crate::{App, AppResult, Cancel, RequestContext};
 
 pub use document::{ExportShape, ExportedFile, ExportedSecrets};
@@ -105,6 +105,7 @@ fn page(
     out: &mut ExportOutput<'_>,
 ) -> Result<(SecretCount, usize)> {
     let transcript = Transcript::read(found, !request.keep_secrets, &cx.zone)?;
+    require_conversation(&transcript.session)?;
     let name = found.store.summary(&found.location)?.name();
     match request.format {
         ExportFormat::Html => html::write(&transcript, &name, out)?,

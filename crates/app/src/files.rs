@@ -10,6 +10,7 @@ use boswell_store::store::Resolved;
 
 use crate::agent_file_history::AgentFileHistory;
 use crate::checkpointed_files::CheckpointedFiles;
+use crate::gaps::require_conversation;
 use crate::shape::{Map, Maybe, shape};
 use crate::{App, AppResult, RequestContext};
 
@@ -172,6 +173,7 @@ impl FormerFiles {
     ) -> Result<(SessionRef, FormerFiles)> {
         let found = cx.resolve(&request.session)?;
         let session = found.store.read(&found.location, Depth::Facts)?;
+        require_conversation(&session)?;
         let files = FormerFiles::at(cx, &found, &session, &request.entry, &[])?;
         Ok((session.reference(), files))
     }
@@ -216,6 +218,7 @@ fn files(cx: &RequestContext, session: &str) -> Result<SessionFiles> {
     let session = found
         .store
         .read_conversation(&found.location, Depth::Heads)?;
+    require_conversation(&session)?;
     let touched = touched(&session)?;
     if touched.is_empty() {
         cx.remark("no tool of this session read or changed a file");

@@ -13,7 +13,7 @@ use boswell_store::store::Resolved;
 use boswell_store::vault::Digest;
 use boswell_store::{Session, Store, WritableStore};
 
-use crate::gaps::warn_about_history;
+use crate::gaps::{require_conversation, warn_about_history};
 use crate::shape::{self, ImportedFile, LeftFile, Maybe, SessionShape, shape};
 use crate::{App, AppResult, RequestContext};
 
@@ -133,6 +133,7 @@ impl Source {
         }
         let at = unpacked(&bytes, &given)?.unwrap_or(given);
         let session = at.store.read_conversation(&at.location, Depth::Facts)?;
+        require_conversation(&session)?;
         warn_about_history(cx, &session);
         let project = match &request.project {
             Some(project) => cx.env.cwd.join(project).display().to_string(),

@@ -6,7 +6,7 @@ use boswell_dialect::Depth;
 use boswell_model::{EntryKind, Flags, Instant, Result, Slot};
 use boswell_store::Session;
 
-use crate::gaps::warn_about_gaps;
+use crate::gaps::{require_conversation, warn_about_gaps};
 use crate::shape::shape;
 use crate::text::cut;
 use crate::{App, AppResult, RequestContext};
@@ -82,6 +82,7 @@ fn tree(cx: &RequestContext, request: &TreeRequest, sink: TreeSink<'_>) -> Resul
     let session = found
         .store
         .read_conversation(&found.location, Depth::Facts)?;
+    require_conversation(&session)?;
     let drawing = Drawing {
         leaf: session.leaf()?,
         branch: session.branch(session.tip()?)?.into_iter().collect(),

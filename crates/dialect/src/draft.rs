@@ -20,6 +20,8 @@ pub struct Draft {
     pub at: Option<Instant>,
     /// The content of the entry.
     pub body: Body,
+    /// Names of the files whose bytes are in the body, in order; for agents that keep them.
+    pub file_names: Vec<String>,
 }
 
 /// The parent of a new entry.
@@ -153,6 +155,7 @@ impl Draft {
             parent: Parent::Tip,
             at: None,
             body,
+            file_names: Vec::new(),
         }
     }
 

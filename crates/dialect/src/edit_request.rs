@@ -162,6 +162,8 @@ pub struct PlanInput<'a> {
     pub meta: &'a SessionMeta,
     /// The source of the time and of new ids.
     pub id_source: &'a dyn IdSource,
+    /// Process id of the agent's app, if it runs ([`Runtime::app_process`](crate::Runtime)).
+    pub running_app: Option<u32>,
 }
 
 impl std::fmt::Debug for PlanInput<'_> {

@@ -36,6 +36,9 @@ pub struct DialectFacts {
     pub parent_needs_full_log: bool,
     /// Whether a new session is created by a plan instead of a log alone.
     pub creates_by_plan: bool,
+    /// Whether every answer states a model that the agent takes for the one in use, so that an
+    /// answer without one must repeat it.
+    pub answer_sets_model: bool,
     /// Whether records have the format of boswell's own, so that an import can copy them.
     pub has_own_records: bool,
     /// Whether a session consists of its log only: removing the file removes the session.
@@ -143,6 +146,7 @@ impl DialectFacts {
             readers: &[],
             parent_needs_full_log: false,
             creates_by_plan: false,
+            answer_sets_model: false,
             has_own_records: false,
             forks_all_branches: false,
             forks_to_other_projects: false,

@@ -63,8 +63,8 @@ pub use location::{Discovered, Match, Sample, SessionLocation};
 pub use orphan::Orphan;
 pub use plan::{Assertion, ExpectedState, LockSpec, Modified, Plan, Precondition, Step};
 pub use powers::{
-    Append, ContextCoverage, HistoryBase, InheritHistory, PlanEdits, Powers, ProviderMessage,
-    Refine, Repairer, Runtime, SharedFiles, SideFiles, tool_paths,
+    Append, ContextCoverage, FoldLog, HistoryBase, InheritHistory, LineSink, LineSource, PlanEdits,
+    Powers, ProviderMessage, Refine, Repairer, Runtime, SharedFiles, SideFiles, tool_paths,
 };
 pub use reader::{Depth, ReadSession, Reader, may_pair, tool_links};
 pub use registry::{all, by_name, is_known_agent, recognise};

@@ -1,6 +1,7 @@
 //! Powers: the optional abilities of a dialect, one trait each.
 
 mod append;
+mod fold_log;
 mod inherit_history;
 mod plan_edits;
 mod refine;
@@ -10,6 +11,7 @@ mod shared_files;
 mod side_files;
 
 pub use append::Append;
+pub use fold_log::{FoldLog, LineSink, LineSource};
 pub use inherit_history::{HistoryBase, InheritHistory};
 pub use plan_edits::PlanEdits;
 pub use refine::{ContextCoverage, ProviderMessage, Refine, tool_paths};
@@ -28,6 +30,8 @@ use crate::Capability;
 pub struct Powers<'d> {
     /// Appends entries to logs as lines.
     pub append: Option<&'d dyn Append>,
+    /// Has logs of operations, whose conversation is what the operations leave.
+    pub fold: Option<&'d dyn FoldLog>,
     /// Changes sessions and stores by plans.
     pub edits: Option<&'d dyn PlanEdits>,
     /// Knows files that contain data of several sessions.
@@ -49,6 +53,7 @@ impl Default for Powers<'_> {
     fn default() -> Self {
         Powers {
             append: None,
+            fold: None,
             edits: None,
             shared_files: None,
             repair: None,

@@ -131,8 +131,8 @@ impl StoreSources {
         self.add(place, store, entry, || None);
     }
 
-    /// A session that the catalog could not record must not be indexed, and one without a log has
-    /// nothing to search.
+    /// A session that the catalog could not record must not be indexed, and one without a log, or
+    /// one that its agent does not show, has nothing to search.
     fn add(
         &mut self,
         place: usize,
@@ -142,6 +142,10 @@ impl StoreSources {
     ) {
         let location = &entry.location;
         let Some(key) = &location.key else { return };
+        let fold = store.dialect().powers().fold;
+        if fold.is_some_and(|fold| fold.require_readable(location).is_err()) {
+            return;
+        }
         let settled = entry.is_settled();
         let generation = if settled { entry.generation } else { u64::MAX };
         let generation = if location.framing == Framing::Lines {
@@ -301,9 +305,17 @@ fn agent_name(store: &Store, agent: &str) -> String {
     }
 }
 
+/// The record about a folded log, which its document has in place of the log's header, is shorter.
+const ABOUT_FOLDED: u64 = 4096;
+
 /// Returns the length of a log: that of the listing, or for a compressed log the uncompressed
-/// length.
+/// length. For a log that is folded an upper bound, so that it is not folded only to measure it:
+/// everything else in its document is in the log too.
 fn length(store: &Store, key: &str, listed: u64) -> u64 {
+    let fold = store.dialect().powers().fold;
+    if fold.is_some_and(|fold| fold.folds(key, b"")) {
+        return listed + ABOUT_FOLDED;
+    }
     if !is_packed(key) {
         return listed;
     }

@@ -182,6 +182,7 @@ impl Session {
         location: &SessionLocation,
         (depth, look_for, history): (Depth, LookFor, History),
     ) -> Result<Session> {
+        require_readable(dialect, location)?;
         let mut reader = Reader::new(dialect, location, depth);
         let mut inherited = match history {
             History::Own => Inherited::default(),
@@ -229,6 +230,7 @@ impl Session {
         location: &SessionLocation,
         at: Option<&EntryId>,
     ) -> Result<(Session, Tip)> {
+        require_readable(dialect, location)?;
         if let Some(key) = &location.key {
             let object = backend.open(key)?;
             if let Some(enough) = context_reader::enough_of(
@@ -445,11 +447,12 @@ impl Session {
     pub fn export(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut result = Ok(());
         self.object.with(|object| {
-            if self.location.framing != Framing::Lines {
+            let stored = object.stored();
+            if self.location.framing != Framing::Lines && stored.is_none() {
                 result = sink(&object.read(0, object.end()?)?);
                 return Ok(());
             }
-            object.lines(0, 1, &mut |line| {
+            stored.unwrap_or(object).lines(0, 1, &mut |line| {
                 if result.is_ok() {
                     result = sink(line.bytes);
                 }
@@ -479,4 +482,12 @@ pub(crate) fn header(log: &Log) -> Option<Slot> {
         .skip(log.inherited)
         .find(|(_, head)| head.kind == EntryKind::Header)
         .map(|(slot, _)| slot)
+}
+
+/// Fails for a session that its agent does not show, so that it is not shown as an empty one.
+pub(crate) fn require_readable(dialect: &dyn Dialect, location: &SessionLocation) -> Result<()> {
+    match dialect.powers().fold {
+        Some(fold) => fold.require_readable(location),
+        None => Ok(()),
+    }
 }

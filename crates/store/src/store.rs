@@ -18,7 +18,7 @@ use boswell_dialect::{
 use boswell_model::{EntryId, Error, ErrorKind, Result, SessionId, SessionRef, Slot};
 
 use crate::Session;
-use crate::backend::{Backend, BackendFiles, FsBackend, with_sessions_of_rows};
+use crate::backend::{Backend, BackendFiles, FsBackend, with_folded_logs, with_sessions_of_rows};
 use crate::blobs::{Blobs, Habit};
 use crate::disk::system_ids::SystemIds;
 use crate::disk::{Disk, RealDisk};
@@ -107,7 +107,7 @@ impl Store {
     ) -> Store {
         Store {
             dialect,
-            backend: with_sessions_of_rows(dialect, backend),
+            backend: with_folded_logs(dialect, with_sessions_of_rows(dialect, backend)),
             root: root.into(),
             disk: Some(Arc::new(RealDisk)),
             id_source: Arc::new(SystemIds),

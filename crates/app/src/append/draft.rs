@@ -70,12 +70,16 @@ pub fn draft_of_user(text: &str, files: &[AttachedFile]) -> Draft {
     let images = files
         .iter()
         .map(|file| Part::image(base64::encode(&file.bytes), &file.mime));
-    Draft::new(Body::User(std::iter::once(text).chain(images).collect()))
+    let mut draft = Draft::new(Body::User(std::iter::once(text).chain(images).collect()));
+    draft.file_names = files.iter().map(|file| file.name.clone()).collect();
+    draft
 }
 
 /// An image or file that is part of a prompt.
 #[derive(Debug, Clone)]
 pub struct AttachedFile {
+    /// Name of the file, without its folder.
+    pub name: String,
     /// Media type, such as `image/png`.
     pub mime: String,
     /// The content.
@@ -96,7 +100,9 @@ impl AttachedFile {
             )
         })?;
         let mime = mime_of(path).to_owned();
-        Ok(AttachedFile { mime, bytes })
+        let name = path.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        Ok(AttachedFile { name, mime, bytes })
     }
 }
 

@@ -130,3 +130,82 @@ fn a_line_is_a_role_with_text_a_record_or_nothing() {
         );
     }
 }
+
+/// Returns the model of each answer in a session, as its records state it.
+fn models_of(app: &App, session: &str) -> Vec<String> {
+    let cx = app.request().unwrap();
+    let found = cx.resolve(session).unwrap();
+    let session = found
+        .store
+        .read(&found.location, boswell_dialect::Depth::Heads);
+    let session = session.unwrap();
+    let entries = session.entries().map(Result::unwrap);
+    let answers = entries.filter(|entry| entry.kind == boswell_model::EntryKind::Assistant);
+    let model = |bytes: &[u8]| {
+        let record: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+        let text = |key: &str| record["message"][key].as_str().unwrap_or("-").to_owned();
+        format!("{} {}", text("provider"), text("model"))
+    };
+    answers.map(|entry| model(&entry.bytes)).collect()
+}
+
+#[test]
+fn an_assistant_without_a_model_keeps_the_model_in_force() {
+    let temp = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(temp.path().join(".pi/agent/sessions")).unwrap();
+    let app = app(&temp);
+    for (dialect, unknown) in [("pi", "unknown unknown"), ("boswell", "unknown unknown")] {
+        let made = app.new_session(&NewSessionRequest {
+            dialect: dialect.to_owned(),
+            ..NewSessionRequest::default()
+        });
+        let session = made.unwrap().value.reference.to_string();
+        let answer = |model: Option<&str>| {
+            Draft::answer(boswell_dialect::AssistantMessage {
+                content: vec![Part::Text("yes".to_owned())],
+                model: model.map(str::to_owned),
+                ..Default::default()
+            })
+        };
+        for drafts in [
+            vec![answer(None)],
+            vec![answer(Some("anthropic/m1")), answer(None)],
+            vec![answer(None)],
+            vec![
+                Draft::new(Body::Model {
+                    model: "openai/m2".to_owned(),
+                    role: None,
+                }),
+                answer(None),
+            ],
+        ] {
+            let mut appender = opened(&app, &session, Expect::default());
+            for draft in drafts {
+                appender.submit(draft).unwrap();
+            }
+            settled(&mut appender);
+            appender.close().unwrap();
+        }
+        let kept = ["anthropic m1"; 3];
+        let wanted = [&[unknown], kept.as_slice(), &["openai m2"]].concat();
+        assert_eq!(models_of(&app, &session), wanted, "{dialect}");
+    }
+}
+
+#[test]
+fn an_assistant_of_claude_without_a_model_is_synthetic_until_one_is_known() {
+    let temp = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(temp.path().join(".claude/projects")).unwrap();
+    let app = app(&temp);
+    let made = app.new_session(&NewSessionRequest {
+        dialect: "claude".to_owned(),
+        ..NewSessionRequest::default()
+    });
+    let session = made.unwrap().value.reference.to_string();
+    let mut appender = opened(&app, &session, Expect::default());
+    appender.submit(Draft::user("why?")).unwrap();
+    appender.submit(Draft::assistant("because")).unwrap();
+    settled(&mut appender);
+    appender.close().unwrap();
+    assert_eq!(models_of(&app, &session), ["- <synthetic>"]);
+}

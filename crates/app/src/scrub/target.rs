@@ -189,6 +189,13 @@ fn look_at(secrets: &Secrets, target: &mut Target, key: String) -> Result<()> {
         ));
         return Ok(());
     }
+    let fold = target.found.store.dialect().powers().fold;
+    if fold.is_some_and(|fold| fold.folds(&key, b"")) {
+        target.unreached.push(format!(
+            "`{path}` has checksums of its bytes and is not changed"
+        ));
+        return Ok(());
+    }
     let Some(bytes) = target.found.store.file(&key, LARGEST)? else {
         return Ok(());
     };

@@ -48,6 +48,7 @@ mod live_markup;
 mod manners;
 mod moving;
 mod myagents;
+mod myagents_operations;
 mod odd_ids;
 mod output;
 mod packed;

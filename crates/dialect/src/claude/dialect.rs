@@ -152,6 +152,7 @@ impl Dialect for Claude {
     fn powers(&self) -> Powers<'_> {
         Powers {
             append: Some(self),
+            fold: None,
             edits: Some(self),
             shared_files: Some(self),
             repair: Some(self),

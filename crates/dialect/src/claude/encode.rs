@@ -100,7 +100,8 @@ fn assistant(answer: &AssistantMessage, id: &str, meta: &SessionMeta) -> Json {
         .model
         .as_deref()
         .or(meta.models.last().map(String::as_str))
-        .unwrap_or("unknown");
+        // The client's own word for an answer that no model gave: it restores no model from it.
+        .unwrap_or("<synthetic>");
     Json::object()
         .with("id", format!("msg_{id}"))
         .with("type", "message")

@@ -7,6 +7,9 @@
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, MediaSource, Part, Result};
 
+/// The folder of files that tools made.
+pub(crate) const TOOL_FILES: &str = "generated/tool-attachments";
+
 /// Returns the block for one item of an `attachments` array.
 pub(crate) fn block(item: Raw<'_>) -> Part {
     let path = item.get("path").and_then(|p| p.text()).unwrap_or_default();
@@ -15,7 +18,7 @@ pub(crate) fn block(item: Raw<'_>) -> Part {
         json: super::content::lossy(item.bytes()),
     };
     if path.is_empty() {
-        return other("attachment");
+        return made_by_tool(item).unwrap_or_else(|| other("attachment"));
     }
     if !stays_inside(&path) {
         return other("unsafe_attachment");
@@ -29,6 +32,18 @@ pub(crate) fn block(item: Raw<'_>) -> Part {
         mime,
         source: MediaSource::Reference(format!("attachments/{path}")),
     }
+}
+
+/// Returns the block for a file that a tool made. Of its paths only the one that names a file in
+/// the app's own folder counts: the others are of the machine that wrote them.
+fn made_by_tool(item: Raw<'_>) -> Option<Part> {
+    let link = item.get("refPath")?.text()?;
+    let path = link.strip_prefix("/api/attachment/tool/")?;
+    let mime = item.get("mimeType").and_then(|m| m.text());
+    stays_inside(path).then(|| Part::Media {
+        mime: mime.filter(|mime| is_mime(mime)).map(Into::into),
+        source: MediaSource::Reference(format!("{TOOL_FILES}/{path}")),
+    })
 }
 
 /// Returns the path below the attachments folder, and the bytes, of a new attachment.

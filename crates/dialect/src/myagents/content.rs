@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use boswell_model::Part;
-use boswell_model::json::{Raw, RawKind};
+use boswell_model::json::{Json, Raw, RawKind, set_member};
 
-use super::attachment;
+use super::{attachment, indent};
 
 /// The content of a row, decoded.
 #[derive(Debug)]
@@ -133,16 +133,36 @@ fn call(tool: Raw<'_>) -> Vec<Part> {
 fn call_itself(tool: Raw<'_>) -> Part {
     let text_at = |key: &str| tool.get(key).and_then(|t| t.text()).map(Cow::into_owned);
     // While the arguments are streamed, `input` is empty and `inputJson` contains the text so far.
-    let input = tool
-        .get("input")
-        .filter(|input| input.members().next().is_some())
-        .map(|input| lossy(input.bytes()));
-    let input = input.or_else(|| text_at("inputJson").filter(|json| !json.is_empty()));
+    // Newer versions leave it so, and state when the text is complete.
+    let streamed = || text_at("inputJson").filter(|json| !json.is_empty());
+    let stated = || {
+        tool.get("input")
+            .filter(|input| input.members().next().is_some())
+            .map(|input| lossy(input.bytes()))
+    };
+    let input = streamed_input(tool).or_else(stated).or_else(streamed);
     Part::Call {
         id: text_at("id").unwrap_or_default(),
         name: text_at("name").unwrap_or_default(),
         input: input.unwrap_or_else(|| "{}".to_owned()).into(),
     }
+}
+
+/// Returns a block in which a call has its arguments, also where they are only streamed text.
+pub(crate) fn with_input(block: Raw<'_>) -> Json {
+    let whole = block.get("tool").and_then(streamed_input);
+    let input = whole.map(|input| indent::compact(input.as_bytes()));
+    let changed =
+        input.and_then(|input| set_member(block.bytes(), &["tool", "input"], &input).ok());
+    changed.map_or_else(|| Json::from(block), Json::Raw)
+}
+
+/// Returns the arguments of a call as they were streamed, once they are complete.
+fn streamed_input(tool: Raw<'_>) -> Option<String> {
+    let complete = tool.get("inputComplete").and_then(|it| it.bool()) == Some(true);
+    let text = tool.get("inputJson").filter(|_| complete)?.text()?;
+    Raw::parse(text.trim().as_bytes()).ok()?;
+    Some(text.into_owned())
 }
 
 fn answer(tool: Raw<'_>) -> Option<Part> {

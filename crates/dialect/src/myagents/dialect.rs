@@ -11,21 +11,24 @@ use boswell_model::{
 use crate::DialectFacts;
 use crate::resume_decision::Probe;
 use crate::{
-    Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, IdSource,
-    LinkKind, LockSpec, Match, Orphan, Permissions, PlanEdits, PlanInput, Planned, Powers, Refine,
-    Repairer, ResumeCommand, Runtime, Sample, SessionLink, SessionLocation, SharedFiles, SideFile,
-    SideFiles, StoreRequest, Support,
+    Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, FoldLog,
+    IdSource, LineSource, LinkKind, LockSpec, Match, Orphan, Permissions, PlanEdits, PlanInput,
+    Planned, Powers, Refine, Repairer, ResumeCommand, Runtime, Sample, SessionLink,
+    SessionLocation, SharedFiles, SideFile, SideFiles, StoreRequest, Support,
 };
 
 use super::content::Content;
 use super::rewind_intent::{Engine, Intent, Recovery};
 use super::row::{PENDING, Row};
 use super::stats::Stats;
-use super::{id, index, index_file, layout, leftovers, message, plan, resume};
+use super::{id, index, index_file, layout, leftovers, message, plan, resume, v2};
 
-/// The dialect of the MyAgents desktop app, in all three generations.
+/// The dialect of the MyAgents desktop app, in all its generations.
 #[derive(Debug)]
 pub struct MyAgents;
+
+/// Contains the process id of the desktop app while it runs.
+const APP_LOCK: &str = "app.lock";
 
 const CAN: Capabilities = Capabilities::new(&[
     (Capability::Read, Support::Native),
@@ -83,10 +86,14 @@ impl Dialect for MyAgents {
             .or_else(|| sample.name.strip_suffix(".json"));
         let folder = |at: usize| sample.folders.get(at).map(String::as_str);
         let at_home = stem.is_some_and(id::is_valid)
-            && folder(0) == Some("sessions")
+            && matches!(folder(0), Some("sessions" | v2::FOLDER))
             && folder(1) == Some(".myagents");
         let first = sample.records.first();
         let rows = first.is_some_and(message::is_row);
+        // No other program writes such a header.
+        if first.is_some_and(|record| v2::is_header(record)) {
+            return Match::Certain;
+        }
         let document = first
             .and_then(|record| record.get("messages"))
             .is_some_and(holds_rows);
@@ -131,8 +138,9 @@ impl Dialect for MyAgents {
 
     /// Rows are a list: each follows the one before it in the file, regardless of ids.
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
+        let said = |slot: &Slot| log.kind(*slot) != EntryKind::Header;
         log.slots()
-            .map(|slot| slot.0.checked_sub(1).map(Slot))
+            .map(|slot| slot.0.checked_sub(1).map(Slot).filter(said))
             .collect()
     }
 
@@ -141,7 +149,9 @@ impl Dialect for MyAgents {
     }
 
     fn view(&self, object: &Object<'_>) -> View {
-        if object.get("role").is_some() {
+        if v2::is_header(object) {
+            v2::header_view(object.raw())
+        } else if object.get("role").is_some() {
             message::view(object)
         } else {
             View::remark(super::content::lossy(object.raw().bytes()))
@@ -203,6 +213,7 @@ impl Dialect for MyAgents {
 
     fn powers(&self) -> Powers<'_> {
         Powers {
+            fold: Some(self),
             edits: Some(self),
             shared_files: Some(self),
             repair: Some(self),
@@ -211,6 +222,31 @@ impl Dialect for MyAgents {
             refine: self,
             ..Powers::default()
         }
+    }
+}
+
+impl FoldLog for MyAgents {
+    fn folds(&self, key: &str, first: &[u8]) -> bool {
+        v2::session_of(key).is_some() || v2::begins_log(first)
+    }
+
+    fn folded_framing(&self) -> Framing {
+        layout::DOCUMENT
+    }
+
+    fn fold(&self, key: &str, read: LineSource<'_>) -> Result<Vec<u8>> {
+        match v2::fold(v2::session_of(key), read)? {
+            Ok(folded) => Ok(v2::document(&folded)),
+            Err(fault) => Err(v2::refused(key, &fault)),
+        }
+    }
+
+    fn shortfall(&self, header: &Object<'_>) -> Option<String> {
+        v2::shortfall(header.raw())
+    }
+
+    fn require_readable(&self, location: &SessionLocation) -> Result<()> {
+        layout::require_readable(location)
     }
 }
 
@@ -271,6 +307,14 @@ impl Repairer for MyAgents {
         meta: &SessionMeta,
         problems: &mut Vec<Problem>,
     ) -> Result<()> {
+        if let Some(about) = folded_header(view) {
+            let pending = meta.metadata.get(PENDING);
+            let found = view.with_object(about, |about| {
+                v2::problems(about.raw(), pending.map(String::as_str))
+            })?;
+            problems.extend(found.unwrap_or_default());
+            return Ok(());
+        }
         let Some(json) = meta.metadata.get(PENDING) else {
             return check_sums(view, meta, problems);
         };
@@ -363,6 +407,12 @@ impl Runtime for MyAgents {
             .collect()
     }
 
+    fn app_process(&self, files: &dyn Files) -> Result<Option<u32>> {
+        let lock = files.read_whole(APP_LOCK, 64)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&lock);
+        Ok(text.trim().parse().ok())
+    }
+
     fn resume_by(
         &self,
         location: &SessionLocation,
@@ -378,13 +428,7 @@ fn check_sums(
     meta: &SessionMeta,
     problems: &mut Vec<Problem>,
 ) -> Result<()> {
-    // Records of the newer event log are not rows.
-    let newer = view
-        .log
-        .heads
-        .iter()
-        .all(|head| head.kind == EntryKind::Unknown);
-    let Some(stated) = Stats::of_facts(&meta.stated).filter(|_| !newer) else {
+    let Some(stated) = Stats::of_facts(&meta.stated) else {
         return Ok(());
     };
     let mut counted = Stats::default();
@@ -398,6 +442,12 @@ fn check_sums(
     Ok(())
 }
 
+/// Returns the record about a log of operations, if the session is one.
+fn folded_header(view: &SessionView<'_>) -> Option<Slot> {
+    let first = view.log.slots().next()?;
+    (view.log.kind(first) == EntryKind::Header).then_some(first)
+}
+
 fn holds_rows(messages: Raw<'_>) -> bool {
     let row = |item: Raw<'_>| {
         ["id", "role", "content", "timestamp"]
@@ -409,7 +459,7 @@ fn holds_rows(messages: Raw<'_>) -> bool {
 
 fn parts(content: Content<'_>) -> Vec<Json> {
     match &content {
-        Content::Blocks(_) => content.items().map(Json::from).collect(),
+        Content::Blocks(_) => content.items().map(super::content::with_input).collect(),
         Content::Text(text) => vec![
             Json::object()
                 .with("type", "text")

@@ -34,14 +34,14 @@ pub(crate) fn encode(draft: &Draft, place: MessagePosition<'_>) -> Result<Encode
     refuse_unwritable_parts("myagents", &draft.body)?;
     match &draft.body {
         Body::User(parts) => {
-            let (attachments, files) = attachments(parts, place)?;
+            let (attachments, files) = attachments(parts, &draft.file_names, place)?;
             let row = row(place, "user", content(parts)).with_some("attachments", attachments);
             Ok(Encoded {
                 row: row.to_bytes(),
                 files,
             })
         }
-        Body::Assistant(answer) => assistant(answer, place),
+        Body::Assistant(answer) => assistant(answer, &draft.file_names, place),
         Body::Native(bytes) => native(bytes, place),
         Body::ToolResult { .. } => Err(unsupported(
             "myagents",
@@ -64,7 +64,11 @@ fn row(place: MessagePosition<'_>, role: &str, content: String) -> Json {
         .with("timestamp", place.at.to_rfc3339())
 }
 
-fn assistant(answer: &AssistantMessage, place: MessagePosition<'_>) -> Result<Encoded> {
+fn assistant(
+    answer: &AssistantMessage,
+    file_names: &[String],
+    place: MessagePosition<'_>,
+) -> Result<Encoded> {
     let said = match &answer.error {
         Some(error) => format!("Error: {error}"),
         None => content(&answer.content),
@@ -74,7 +78,7 @@ fn assistant(answer: &AssistantMessage, place: MessagePosition<'_>) -> Result<En
         .iter()
         .filter(|part| matches!(part, Part::Call { .. }))
         .count();
-    let (attachments, files) = attachments(&answer.content, place)?;
+    let (attachments, files) = attachments(&answer.content, file_names, place)?;
     let row = row(place, "assistant", said)
         .with_some("attachments", attachments)
         .with_some("usage", usage(answer))
@@ -158,7 +162,13 @@ fn block(at: usize, part: &Part) -> Option<Json> {
 
 type Files = Vec<(String, Vec<u8>)>;
 
-fn attachments(parts: &[Part], place: MessagePosition<'_>) -> Result<(Option<Vec<Json>>, Files)> {
+/// Returns the members of a row about its files, and the files. A file is stored under an id; its
+/// row keeps the name that the user knows.
+fn attachments(
+    parts: &[Part],
+    names: &[String],
+    place: MessagePosition<'_>,
+) -> Result<(Option<Vec<Json>>, Files)> {
     let (mut rows, mut files) = (Vec::new(), Files::new());
     for part in parts {
         let Part::Media {
@@ -170,7 +180,8 @@ fn attachments(parts: &[Part], place: MessagePosition<'_>) -> Result<(Option<Vec
         };
         let id = (place.name)();
         let (path, bytes) = attachment::file(place.session, &id, mime, base64)?;
-        let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
+        let given = names.get(rows.len()).filter(|name| !name.is_empty());
+        let name = given.map_or_else(|| path.rsplit('/').next().unwrap_or(&path), String::as_str);
         rows.push(
             Json::object()
                 .with("id", id)

@@ -1,6 +1,6 @@
 //! Reads `sessions.json` as the app reads it, and salvages it as the app would if it is damaged.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use boswell_model::json::{Raw, RawKind, remove_member};
 use boswell_model::{Problem, ProblemKind, Result};
@@ -18,7 +18,7 @@ const LIMIT: u64 = 256 << 20;
 /// Id and JSON of each row.
 pub(crate) type Rows = Vec<(String, Vec<u8>)>;
 
-/// The rows of the index in file order, each id once.
+/// The rows of the index in file order, each id once: of several the app uses the first.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// The rows, without the member that may contain credentials.
@@ -53,7 +53,7 @@ pub(crate) fn read(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> 
         say(kind, detail);
     }
     Ok(Index {
-        rows: rows.into_iter().map(without_secret).collect(),
+        rows: once(rows).into_iter().map(without_secret).collect(),
         exists: true,
         is_readable: true,
     })
@@ -89,7 +89,7 @@ fn rows_of(files: &dyn Files, bytes: &[u8]) -> Result<(Rows, Option<(ProblemKind
 /// read.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
-    /// The rows in order, each id once.
+    /// All rows in order, also those whose id is there before.
     pub(crate) rows: Rows,
     /// The bytes of the index, if it is damaged.
     pub(crate) damaged: Option<Vec<u8>>,
@@ -139,23 +139,18 @@ fn strict(text: &[u8]) -> Option<Rows> {
     let array = Raw::parse(text)
         .ok()
         .filter(|value| value.kind() == RawKind::Array)?;
-    let rows: Option<Vec<_>> = array.items().map(row).collect();
-    rows.map(once)
+    array.items().map(row).collect()
 }
 
 /// Recovers what is readable: the valid items of an array, else every balanced top-level object
 /// with an id.
 fn salvage(text: &[u8]) -> Rows {
     match Raw::parse(text) {
-        Ok(array) if array.kind() == RawKind::Array => {
-            once(array.items().filter_map(row).collect())
-        }
-        _ => once(
-            balanced(text)
-                .into_iter()
-                .filter_map(|object| row(Raw::parse(object).ok()?))
-                .collect(),
-        ),
+        Ok(array) if array.kind() == RawKind::Array => array.items().filter_map(row).collect(),
+        _ => balanced(text)
+            .into_iter()
+            .filter_map(|object| row(Raw::parse(object).ok()?))
+            .collect(),
     }
 }
 
@@ -190,20 +185,11 @@ fn without_secret((id, row): (String, Vec<u8>)) -> (String, Vec<u8>) {
     (id, row)
 }
 
-/// Dedupes rows by id: the last one counts, at the position of the first.
-fn once(rows: Rows) -> Rows {
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut out = Rows::new();
-    for (id, row) in rows {
-        match places.get(&id).and_then(|place| out.get_mut(*place)) {
-            Some(known) => known.1 = row,
-            None => {
-                places.insert(id.clone(), out.len());
-                out.push((id, row));
-            }
-        }
-    }
-    out
+/// Returns the rows that the app uses: of those with the same id the first.
+fn once(mut rows: Rows) -> Rows {
+    let mut seen = HashSet::new();
+    rows.retain(|(id, _)| seen.insert(id.clone()));
+    rows
 }
 
 /// Returns the ranges from a top-level brace to its closing brace; braces in strings do not count.
@@ -316,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn of_doubled_rows_the_last_counts_at_the_place_of_the_first() {
+    fn of_duplicate_ids_the_first_row_counts() {
         let mut files = MemoryFiles::default();
         files.put(
             MAIN,
@@ -326,7 +312,7 @@ mod tests {
         let index = read(&files, &mut Vec::new()).unwrap();
         assert_eq!(
             index.rows[0],
-            ("a".to_owned(), br#"{"id":"a","n":2}"#.to_vec())
+            ("a".to_owned(), br#"{"id":"a","n":1}"#.to_vec())
         );
         assert_eq!(index.rows.len(), 2);
     }

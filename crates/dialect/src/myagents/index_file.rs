@@ -1,5 +1,7 @@
 //! Edits `sessions.json`: rows are changed one by one, and all others keep their bytes.
 
+use std::collections::HashSet;
+
 use boswell_model::json::{Json, Raw, remove_member, set_member};
 use boswell_model::{Advice, Error, ErrorKind, Instant, Result};
 
@@ -180,7 +182,9 @@ pub(crate) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> 
             .find(|(of, _)| of == id)
             .map(|(_, row)| row.clone())
     };
-    for (id, row) in &ours {
+    let mut seen = HashSet::new();
+    // Of rows with the same id only the first is ever changed.
+    for (id, row) in ours.iter().filter(|(id, _)| seen.insert(id.as_str())) {
         match (find(&base, id), out.row(id)) {
             (Some(was), Some(theirs)) => out.put(id, merge_row(&was, row, theirs)?),
             (None, None) => out.put(id, RowEdit { json: row.clone() }),
@@ -238,6 +242,21 @@ mod tests {
         index.put("b", row);
         let want = text.replace("\"x\": {}", "\"x\": {},\n    \"title\": \"新\"");
         assert_eq!(String::from_utf8(index.to_bytes()).unwrap(), want);
+    }
+
+    #[test]
+    fn of_duplicate_ids_the_first_row_is_changed_and_every_other_token_stays() {
+        let text = "[\n  {\n    \"id\": \"a\",\n    \"n\": 1.0\n  },\n  {\n    \"id\": \"b\"\n  },\n  {\n    \"id\": \"a\",\n    \"n\": 2e0\n  }\n]";
+        let (_, mut index) = index(text);
+        let mut row = index.row("a").unwrap();
+        row.set("title", "t").unwrap();
+        index.put("a", row);
+        let changed = text.replace("1.0", "1.0,\n    \"title\": \"t\"");
+        assert_eq!(String::from_utf8(index.to_bytes()).unwrap(), changed);
+        let theirs = text.replace("\"b\"", "\"b\",\n    \"x\": 1");
+        let merged = merge(text.as_bytes(), changed.as_bytes(), theirs.as_bytes()).unwrap();
+        let both = theirs.replace("1.0", "1.0,\n    \"title\": \"t\"");
+        assert_eq!(String::from_utf8(merged).unwrap(), both);
     }
 
     #[test]

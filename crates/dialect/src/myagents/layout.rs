@@ -2,21 +2,22 @@
 //!
 //! `sessions.json` is the index and the folder `sessions.lock` its lock (`plan/mod.rs`),
 //! `sessions/ID.jsonl` is the log of a session, `sessions/ID.json` the document of an old version:
-//! where both are there, the lines win. `attachments/ID/` has the attachments of a session.
+//! where both are there, the lines win. `attachments/ID/` has the attachments of a session. Newer
+//! versions write `sessions-v2/ID.jsonl` (`v2`), and their row says so.
 
 use std::collections::BTreeMap;
 
-use boswell_model::{Framing, Problem, ProblemKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Framing, Problem, ProblemKind, Result};
 
 use crate::{Discovered, FileInfo, Files, SessionLocation, SideFile, SideKind};
 
+use super::attachment::TOOL_FILES;
 use super::row::Row;
+use super::v2::{self, TranscriptFiles, TranscriptFormat};
 use super::visibility::{self, Transcript};
 use super::{id, index};
 
 const FOLDER: &str = "sessions";
-/// The folder in which newer versions store transcripts in a format that is not supported here.
-const NEWER_FOLDER: &str = "sessions-v2";
 /// A log of at most this size is read to check whether it contains only line ends.
 const LOOKED_INTO: u64 = 64;
 
@@ -25,13 +26,17 @@ const LOOKED_INTO: u64 = 64;
 struct Transcripts {
     lines: Option<FileInfo>,
     legacy: Option<FileInfo>,
-    newer: Option<FileInfo>,
+    operations: Option<FileInfo>,
 }
 
-/// Returns the framing of a file with this name: before 0.1.4 a session was one document.
+/// How the records of a document are found, also of a folded log.
+pub(crate) const DOCUMENT: Framing = Framing::Rows("messages");
+
+/// Returns the framing of a file with this name: before 0.1.4 a session was one document, and a log
+/// of operations is read as one.
 pub(crate) fn framing(key: &str) -> Framing {
-    if key.ends_with(".json") {
-        Framing::Rows("messages")
+    if key.ends_with(".json") || v2::session_of(key).is_some() {
+        DOCUMENT
     } else {
         Framing::Lines
     }
@@ -66,7 +71,7 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
         ));
     }
     for (session, of_session) in on_disk {
-        let location = of_session.locate(files, session, &mut found.problems)?;
+        let location = of_session.locate(files, session, None, &mut found.problems)?;
         if let (true, Some(key)) = (index.is_readable, &location.key) {
             let problem = Problem::of_file(
                 ProblemKind::StaleIndex,
@@ -86,8 +91,9 @@ fn with_row(
     of_session: Transcripts,
     problems: &mut Vec<(String, Problem)>,
 ) -> Result<SessionLocation> {
-    let mut location = of_session.locate(files, session, problems)?;
-    if let Some(row) = Row::parse(&bytes) {
+    let row = Row::parse(&bytes);
+    let mut location = of_session.locate(files, session, row, problems)?;
+    if let Some(row) = row {
         let there = location.key.is_some() && location.size > 0;
         let transcript = if there {
             Transcript::Present
@@ -101,7 +107,9 @@ fn with_row(
             .at(&["stats", "messageCount"])
             .and_then(|n| n.u64())
             .unwrap_or(0);
-        if location.key.is_none() && said > 0 {
+        let operations = TranscriptFormat::of(Some(row.0), TranscriptFiles::default())
+            == TranscriptFormat::Operations;
+        if location.key.is_none() && (said > 0 || operations) {
             let detail = format!(
                 "the row of {} counts {said} prompts, but there is no transcript",
                 location.id
@@ -125,7 +133,7 @@ fn transcripts(
     let both = [
         (FOLDER, ".jsonl"),
         (FOLDER, ".json"),
-        (NEWER_FOLDER, ".jsonl"),
+        (v2::FOLDER, ".jsonl"),
     ];
     for (folder, suffix) in both {
         for info in files.list(folder)? {
@@ -150,7 +158,7 @@ fn transcripts(
             }
             let of_session = out.entry(session.to_owned()).or_default();
             let place = match (folder, suffix) {
-                (NEWER_FOLDER, _) => &mut of_session.newer,
+                (v2::FOLDER, _) => &mut of_session.operations,
                 (_, ".json") => &mut of_session.legacy,
                 _ => &mut of_session.lines,
             };
@@ -165,21 +173,24 @@ impl Transcripts {
     ///
     /// If both exist, the app uses the line log. But if that log is empty, the migration was
     /// interrupted and only the document contains the conversation, so then we read the document.
+    /// Files of both formats are a conflict: the one that the row does not state is chosen, by
+    /// which [`require_readable`] knows.
     fn locate(
         self,
         files: &dyn Files,
         session: String,
+        row: Option<Row<'_>>,
         problems: &mut Vec<(String, Problem)>,
     ) -> Result<SessionLocation> {
-        if let Some(info) = &self.newer {
-            let detail = "this transcript is of a newer format; its records are shown as they are";
-            problems.push((
-                info.key.clone(),
-                Problem::of_file(ProblemKind::NewerVersion, detail),
-            ));
-        }
-        let chosen = match (self.newer, self.lines, self.legacy) {
-            (Some(newer), _, _) => Some(newer),
+        let there = TranscriptFiles {
+            legacy: self.lines.is_some() || self.legacy.is_some(),
+            operations: self.operations.is_some(),
+        };
+        let format = TranscriptFormat::of(row.map(|row| row.0), there);
+        let is_stated = row.is_some_and(|row| row.0.get("transcriptFormat").is_some());
+        let operations = self.operations.filter(|_| !(is_stated && there.legacy));
+        let chosen = match (operations, self.lines, self.legacy) {
+            (Some(operations), _, _) => Some(operations),
             (None, Some(lines), Some(legacy)) => {
                 let detail =
                     "the move from this document to a line log was started and not finished";
@@ -195,6 +206,12 @@ impl Transcripts {
             }
             (None, lines, legacy) => lines.or(legacy),
         };
+        let key = chosen.as_ref().map_or(index::MAIN, |info| &info.key);
+        if let Some(why) = refusal(format) {
+            let detail = format!("MyAgents does not show session {session}: {why}");
+            let problem = Problem::of_file(refused_kind(format), detail);
+            problems.push((key.to_owned(), problem));
+        }
         Ok(match chosen {
             Some(info) => {
                 let framing = framing(&info.key);
@@ -203,6 +220,44 @@ impl Transcripts {
             None => SessionLocation::of(session, Framing::Lines, 0),
         })
     }
+}
+
+/// Returns why the app refuses a session of this format.
+fn refusal(format: TranscriptFormat) -> Option<&'static str> {
+    match format {
+        TranscriptFormat::Conflict => Some("it has a transcript that contradicts its index row"),
+        TranscriptFormat::Unsupported => Some("its index row states a format that is not known"),
+        _ => None,
+    }
+}
+
+fn refused_kind(format: TranscriptFormat) -> ProblemKind {
+    match format {
+        TranscriptFormat::Unsupported => ProblemKind::NewerVersion,
+        _ => ProblemKind::Unreadable,
+    }
+}
+
+/// Fails if the app would not show the session: then it must not look like an empty one.
+pub(crate) fn require_readable(location: &SessionLocation) -> Result<()> {
+    let Some(row) = location.row.as_deref().and_then(Row::parse) else {
+        return Ok(());
+    };
+    let operations = location.key.as_deref().and_then(v2::session_of).is_some();
+    let files = TranscriptFiles {
+        legacy: location.key.is_some() && !operations,
+        operations,
+    };
+    let format = TranscriptFormat::of(Some(row.0), files);
+    let missing = format == TranscriptFormat::Operations && location.key.is_none();
+    let why = refusal(format).or(missing.then_some("its transcript is missing"));
+    let Some(why) = why else { return Ok(()) };
+    Err(Error::new(
+        ErrorKind::Damaged,
+        format!("session {} cannot be read: {why}", location.id),
+    )
+    .because("MyAgents shows nothing of it either")
+    .advising(Advice::Check { session: None }))
 }
 
 fn is_empty(files: &dyn Files, info: &FileInfo) -> Result<bool> {
@@ -221,6 +276,15 @@ pub(crate) fn side_files(files: &dyn Files, location: &SessionLocation) -> Resul
     let mut out = Vec::new();
     for info in files.list(&format!("attachments/{}", location.id))? {
         if info.is_file() {
+            out.push(SideFile {
+                key: info.key,
+                kind: SideKind::Attachment,
+                size: info.size,
+            });
+        }
+    }
+    for turn in files.list(&format!("{TOOL_FILES}/{}", location.id))? {
+        for info in files.list(&turn.key)?.into_iter().filter(FileInfo::is_file) {
             out.push(SideFile {
                 key: info.key,
                 kind: SideKind::Attachment,

@@ -6,6 +6,9 @@ use boswell_model::Result;
 
 use crate::{FileInfo, Files, Orphan, SessionLocation};
 
+use super::attachment::TOOL_FILES;
+use super::v2;
+
 /// Folders that contain lock folders; that of the index is in the root.
 const LOCKS: [&str; 2] = ["session-locks", ""];
 
@@ -37,6 +40,21 @@ pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Ve
                 Some(session),
                 "a rewind that was not finished",
             ));
+        }
+    }
+    for info in files.list(TOOL_FILES)? {
+        if info.is_folder() && !known.contains(info.name()) {
+            let session = Some(info.name());
+            orphans.extend(Orphan::folder(files, &info.key, session, "files of tools")?);
+        }
+    }
+    for info in files.list(v2::FOLDER)?.iter().filter(|info| info.is_file()) {
+        let name = info.name().strip_prefix('.');
+        let name = name.and_then(|name| name.strip_suffix(".tmp"));
+        let session = name.and_then(|name| name.split_once('.'));
+        if let Some((session, _)) = session.filter(|(session, _)| !known.contains(session)) {
+            let what = "a transcript that was not put in place";
+            orphans.push(Orphan::file(info, Some(session), what));
         }
     }
     for info in lock_like(files, |name| name.contains(".lock.stale-"))? {

@@ -7,14 +7,17 @@ use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Said, SessionMeta, Usage, View};
 
 use super::content::Content;
-use super::{attachment, reminder};
+use super::{attachment, reminder, v2};
 
 /// Fills in the head of a row. Rows have no parents and their ids repeat: only their order links
 /// them.
 pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let role = object.text("role");
     head.kind = match role.as_deref() {
+        None if v2::is_header(object) => EntryKind::Header,
         Some("user") => EntryKind::User,
+        // Words of the app itself, which no model is sent.
+        Some("assistant") if is_diagnostic(object) => EntryKind::System,
         Some("assistant") => EntryKind::Assistant,
         _ => EntryKind::Unknown,
     };
@@ -33,6 +36,12 @@ pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let failed = head.kind == EntryKind::Assistant
         && said.is_some_and(|s| s.escaped().starts_with(b"Error: "));
     head.flags.set_if(failed, Flags::ERROR);
+}
+
+fn is_diagnostic(object: &Object<'_>) -> bool {
+    object
+        .get("messageKind")
+        .is_some_and(|kind| kind.is("diagnostic"))
 }
 
 /// Adds the facts that a row states about its session.

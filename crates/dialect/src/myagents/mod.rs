@@ -21,6 +21,7 @@ mod reminder;
 mod resume;
 mod row;
 mod stats;
+mod v2;
 
 pub mod id;
 pub mod lock_owner;

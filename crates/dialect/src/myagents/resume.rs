@@ -5,6 +5,7 @@ use boswell_model::{Result, SessionRef};
 use crate::resume_decision::{
     Probe, ResumeDecision, ResumeFacts, ResumeReason, ResumeRefusal, decide,
 };
+use crate::uuid::is_uuid;
 use crate::{LinkKind, ResumeCommand, SessionLink, SessionLocation};
 
 use super::row::{PENDING, Row};
@@ -34,11 +35,15 @@ pub(super) fn resume(
     };
     let text = |key: &str| row.0.get(key)?.text().filter(|text| !text.is_empty());
     let flag = |key: &str| row.0.get(key).and_then(|value| value.bool()) == Some(true);
-    let (sdk, runtime) = (text("sdkSessionId"), row.runtime());
+    let usable = text("sdkSessionId").filter(|id| is_uuid(id));
+    // Without an id that the engine takes, the app creates the engine's session under its own id,
+    // if the engine takes that one.
+    let own = is_uuid(&location.id) && usable.is_none();
+    let (sdk, runtime) = (usable, row.runtime());
     let meta = ResumeFacts {
         id: &location.id,
         sdk_id: sdk.as_deref(),
-        unified: flag("unifiedSession"),
+        unified: own || flag("unifiedSession"),
         // The app writes the SDK's id into the row before there is a transcript, so the id alone
         // proves nothing; a prepared row is only hidden.
         registered: false,
@@ -122,6 +127,25 @@ mod tests {
             said(OWN, prepared, Probe::Found),
             format!("claude --resume {OWN}")
         );
+    }
+
+    #[test]
+    fn a_built_in_row_without_a_usable_sdk_id_is_created_under_its_own_uuid() {
+        let new = format!("claude --session-id {OWN}");
+        for row in [
+            "",
+            r#","sdkSessionId":"cron-im-7""#,
+            r#","sdkSessionId":"""#,
+        ] {
+            assert_eq!(said(OWN, row, Probe::Absent), new, "{row}");
+        }
+        let found = format!("claude --resume {OWN}");
+        assert_eq!(
+            said(OWN, "", Probe::Found),
+            found,
+            "the engine has it already"
+        );
+        assert_eq!(said("cron-im-7", "", Probe::Absent), "claude");
     }
 
     #[test]

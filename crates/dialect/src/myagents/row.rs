@@ -253,6 +253,11 @@ mod tests {
             runtime(r#"{"runtime":"builtin","runtimeSource":"managed-provider"}"#),
             "codex"
         );
+        assert_eq!(
+            runtime(r#"{"runtimeSource":"managed-provider"}"#),
+            "codex",
+            "a managed provider without a runtime"
+        );
         assert_eq!(runtime(r#"{"runtime":"gemini"}"#), "gemini");
         assert_eq!(runtime("{}"), "builtin");
     }

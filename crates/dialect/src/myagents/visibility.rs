@@ -2,10 +2,14 @@
 
 use boswell_model::json::Raw;
 
+use super::row::Row;
 use super::title;
 
 /// The provider whose early versions wrote empty rows.
 const CODEX_SUBSCRIPTION: &str = "codex-sub";
+
+/// The chores whose sessions the app hides.
+const MAINTENANCE: [&str; 2] = ["memory_gardener", "memory_molt"];
 
 /// Whether a session has a transcript on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,10 +28,17 @@ pub fn hidden(row: Raw<'_>, transcript: Transcript) -> Option<&'static str> {
     {
         return Some("prepared");
     }
-    if text_of(row, "systemMaintenanceKind").is_some() {
+    if is_maintenance(row) {
         return Some("maintenance");
     }
     (transcript == Transcript::Absent && is_draft(row)).then_some("draft")
+}
+
+/// Whether the session is one of the app's own chores. Of kinds that the app does not list it shows
+/// the session like any other.
+pub(crate) fn is_maintenance(row: Raw<'_>) -> bool {
+    let kind = row.get("systemMaintenanceKind");
+    kind.is_some_and(|kind| MAINTENANCE.iter().any(|known| kind.is(known)))
 }
 
 /// Whether the app wrote the row before the first prompt, and did not change it since.
@@ -48,7 +59,8 @@ fn is_draft(row: Raw<'_>) -> bool {
 
 fn is_managed_codex(row: Raw<'_>) -> bool {
     let fits = |of: Raw<'_>| {
-        of.get("runtime").is_some_and(|v| v.is("codex"))
+        // The engine of a managed provider is Codex, also where the row does not say so.
+        Row(of).runtime() == "codex"
             && of
                 .get("runtimeSource")
                 .is_some_and(|v| v.is("managed-provider"))
@@ -112,7 +124,7 @@ mod tests {
         );
         assert_eq!(
             why(
-                r#"{"id":"a","systemMaintenanceKind":"memory"}"#,
+                r#"{"id":"a","systemMaintenanceKind":"memory_molt"}"#,
                 Transcript::Present
             ),
             Some("maintenance")
@@ -128,6 +140,26 @@ mod tests {
             why(r#"{"id":"a","title":"New Chat"}"#, Transcript::Absent),
             None
         );
+    }
+
+    #[test]
+    fn unknown_maintenance_kinds_are_shown_and_only_the_two_known_ones_hidden() {
+        for (kind, hidden) in [
+            ("memory_gardener", Some("maintenance")),
+            ("memory_molt", Some("maintenance")),
+            ("memory", None),
+            ("compaction", None),
+            ("", None),
+        ] {
+            let row = format!(r#"{{"id":"a","systemMaintenanceKind":"{kind}"}}"#);
+            assert_eq!(why(&row, Transcript::Present), hidden, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_draft_of_a_managed_provider_is_one_of_codex_without_a_runtime() {
+        let without = DRAFT.replace(r#""runtime":"codex","#, "");
+        assert_eq!(why(&without, Transcript::Absent), Some("draft"));
     }
 
     #[test]

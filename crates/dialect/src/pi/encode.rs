@@ -225,12 +225,18 @@ fn assistant(message: &mut Printer<'_>, answer: &AssistantMessage, at: Instant) 
         .stop_reason
         .as_deref()
         .unwrap_or(if calls { "toolUse" } else { "stop" });
+    let model = answer.model.as_deref().unwrap_or("unknown");
+    // A model in use is stated with its provider.
+    let (provider, model) = match answer.provider.as_deref() {
+        Some(provider) => (provider, model),
+        None => model.split_once('/').unwrap_or(("unknown", model)),
+    };
     message
         .with("role", "assistant")
         .with_objects("content", &answer.content, part)
         .with("api", "unknown")
-        .with("provider", answer.provider.as_deref().unwrap_or("unknown"))
-        .with("model", answer.model.as_deref().unwrap_or("unknown"))
+        .with("provider", provider)
+        .with("model", model)
         .with_object("usage", |printed| usage(printed, &answer.usage))
         .with("stopReason", stop)
         .with_some("errorMessage", answer.error.as_deref())

@@ -11,6 +11,7 @@ const FAMILY: DialectFacts = DialectFacts {
     sessions_folder: Some("sessions"),
     check_depth: Depth::Calls,
     readers: READERS,
+    answer_sets_model: true,
     has_own_records: true,
     forks_all_branches: true,
     forks_to_other_projects: true,

@@ -200,6 +200,7 @@ pub(super) fn asking_with<T>(
         view: read.view(&bytes),
         meta: &read.meta,
         id_source: &id_source,
+        running_app: None,
     })
 }
 

@@ -54,6 +54,13 @@ pub trait Runtime: Dialect {
         Ok(Vec::new())
     }
 
+    /// Returns the process id in the lock of the agent's app, which may use any session
+    /// of the store without a sign; `None` if there is no such lock. The store checks
+    /// whether it still runs.
+    fn app_process(&self, _files: &dyn Files) -> Result<Option<u32>> {
+        Ok(None)
+    }
+
     /// Returns the number of days after which the agent itself deletes unchanged sessions; `None`
     /// if it never does.
     fn deletes_after(&self, _files: &dyn Files) -> Result<Option<u64>> {

@@ -8,6 +8,7 @@ mod claude_support;
 mod clinvoker_store;
 mod codex_corpus;
 mod myagents_corpus;
+mod myagents_operations;
 mod myagents_store;
 mod oas_store;
 mod pi_corpus;

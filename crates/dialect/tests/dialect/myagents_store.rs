@@ -12,7 +12,7 @@ use boswell_dialect::{
     Repairer, Sample, SessionLocation, SideFiles, SideKind, Support, by_name, recognise,
 };
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{EntryKind, Instant, Payloads, Problem, ProblemKind, Result, Slot};
+use boswell_model::{Instant, Payloads, Problem, ProblemKind, Result};
 
 const E2: &str = "7924d439-b04f-4c1c-9a52-08f5c0a0f001";
 const E3: &str = "0b0a7d1e-5bf8-4c1c-9a52-08f5c0a0f003";
@@ -122,7 +122,7 @@ fn prepared_rows_are_hidden_and_so_are_maintenance_and_drafts() {
         Some("prepared")
     );
     assert_eq!(
-        hidden(r#","systemMaintenanceKind":"memory""#),
+        hidden(r#","systemMaintenanceKind":"memory_gardener""#),
         Some("maintenance")
     );
     let draft = r#","title":"New Chat","runtime":"codex","runtimeSource":"managed-provider","providerId":"codex-sub""#;
@@ -155,22 +155,35 @@ fn a_broken_line_costs_only_itself() {
 }
 
 #[test]
-fn files_of_a_newer_format_are_listed_with_their_records() {
-    let key = format!("sessions-v2/{E2}.jsonl");
-    let found = discover(&[
-        ("sessions.json", &index_of(r#","transcriptFormat":2"#)),
-        (&key, "{\"kind\":\"header\"}\n"),
-    ]);
-    assert_eq!(kinds(&found), [(key.as_str(), ProblemKind::NewerVersion)]);
-    let location = only(found);
-    let session = Reader::read(
-        &MyAgents,
-        &location,
-        b"{\"kind\":\"header\"}\n",
-        Depth::Facts,
-    );
-    assert_eq!(session.log.kind(Slot(0)), EntryKind::Unknown);
-    assert_eq!(session.meta.kinds.get("header"), Some(&1));
+fn the_format_of_a_session_is_decided_by_its_row_and_its_files() {
+    let (old, new) = (log_of(E2), format!("sessions-v2/{E2}.jsonl"));
+    let (stated, odd) = (r#","transcriptFormat":2"#, r#","transcriptFormat":"2""#);
+    for (row, files, chosen, readable) in [
+        (stated, vec![&new], Some(&new), true),
+        (stated, vec![], None, false),
+        (stated, vec![&old], Some(&old), false),
+        (stated, vec![&old, &new], Some(&old), false),
+        ("", vec![&old], Some(&old), true),
+        ("", vec![], None, true),
+        ("", vec![&new], Some(&new), false),
+        ("", vec![&old, &new], Some(&new), false),
+        (odd, vec![&new], Some(&new), false),
+        (odd, vec![&old], Some(&old), false),
+    ] {
+        let row = index_of(row);
+        let mut all = vec![("sessions.json", row.as_str())];
+        all.extend(files.iter().map(|key| (key.as_str(), ROWS)));
+        let found = discover(&all);
+        let is_reported = !found.problems.is_empty();
+        let location = only(found);
+        assert_eq!(location.key.as_ref(), chosen, "{row} {files:?}");
+        let read = MyAgents.powers().fold.unwrap().require_readable(&location);
+        assert_eq!(read.is_ok(), readable, "{row} {files:?}");
+        assert_eq!(is_reported, !readable, "{row} {files:?}");
+        if let Err(error) = read {
+            assert_eq!(error.kind(), boswell_model::ErrorKind::Damaged);
+        }
+    }
 }
 
 #[test]

@@ -138,7 +138,7 @@ pub(super) fn windows(
         return Ok((0, 0));
     };
     let end = u64::try_from(end).unwrap_or(0);
-    let object = backend.open(key)?;
+    let object = backend.open_stored(key)?;
     let head = object.read(0, WINDOW.min(end))?;
     let from = end.saturating_sub(WINDOW);
     let tail = if from == 0 {

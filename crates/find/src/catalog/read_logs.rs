@@ -308,6 +308,9 @@ fn read_ends(store: &Store, location: &SessionLocation) -> Result<PackedMeta> {
 
 fn read_whole(store: &Store, location: &SessionLocation) -> Result<(PackedMeta, Vec<Item>)> {
     let dialect = store.dialect();
+    if let Some(fold) = dialect.powers().fold {
+        fold.require_readable(location)?;
+    }
     let mut reader = Reader::new(dialect, location, Depth::Facts);
     let object = location
         .key

@@ -99,7 +99,7 @@ impl Files for Walk<'_> {
     }
 
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
-        self.backend.open(key)?.read(at, len as u64)
+        self.backend.open_stored(key)?.read(at, len as u64)
     }
 
     fn rows(&self, key: &str) -> Result<Option<Box<dyn RowSource>>> {
@@ -130,7 +130,7 @@ impl Files for Known<'_> {
     }
 
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
-        self.backend.open(key)?.read(at, len as u64)
+        self.backend.open_stored(key)?.read(at, len as u64)
     }
 
     fn rows(&self, key: &str) -> Result<Option<Box<dyn RowSource>>> {

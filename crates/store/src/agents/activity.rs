@@ -39,6 +39,21 @@ impl Store {
             .collect())
     }
 
+    /// Returns the process id of the agent's app, if it runs.
+    pub(crate) fn running_app(&self) -> Result<Option<u32>> {
+        let Some(runtime) = self.dialect().powers().runtime else {
+            return Ok(None);
+        };
+        let pid = runtime.app_process(&BackendFiles(self.backend()))?;
+        let it = pid.map(|pid| ActiveProcess {
+            pid,
+            session: String::new(),
+            started: None,
+        });
+        let disk = self.disk();
+        Ok(it.filter(|it| lives(disk.as_ref(), it)).map(|it| it.pid))
+    }
+
     /// Returns the processes that use a session: live ones in the registry, those that have its log
     /// open for writing, and idle agents whose breadcrumb leads to it.
     ///

@@ -9,6 +9,7 @@ mod archived;
 mod compressed;
 mod failed_sync;
 mod file_appender;
+mod folded;
 mod fs;
 mod fs_logs;
 mod log_backend;
@@ -20,6 +21,7 @@ use boswell_model::{Line, Lines, Result};
 
 pub(crate) use archived::VaultBackend;
 pub use compressed::is_packed;
+pub(crate) use folded::with_folded_logs;
 pub use fs::FsBackend;
 pub(crate) use fs::leads_outside;
 pub(crate) use fs_logs::{FsLogs, lock_name};
@@ -41,6 +43,12 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// Opens an object for reading. The reader keeps reading that object, even if another one is
     /// put under the key.
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>>;
+
+    /// Opens the bytes of an object as they are stored, where [`open`](Backend::open) returns a
+    /// document that is made of them.
+    fn open_stored(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
+        self.open(key)
+    }
 
     /// Reads a small settings file of an agent; `None` if it does not exist or is longer than
     /// `limit`.
@@ -82,6 +90,11 @@ pub trait ObjectReader: Send + std::fmt::Debug {
     /// backend has no such identity.
     fn identity(&self) -> Result<Option<(u64, u64)>> {
         Ok(None)
+    }
+
+    /// Returns the object as it is stored, if this one is a document that was made of it.
+    fn stored(&self) -> Option<&dyn ObjectReader> {
+        None
     }
 
     /// Reads up to `len` bytes from position `at`; fewer at the end of the object.
@@ -229,7 +242,7 @@ impl Files for BackendFiles<'_> {
     }
 
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
-        self.0.open(key)?.read(at, len as u64)
+        self.0.open_stored(key)?.read(at, len as u64)
     }
 
     fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {

@@ -353,10 +353,13 @@ fn gather_pairs(session: &Session) -> Result<(Interner, Vec<(Slot, ToolLink)>)> 
 /// Returns the class of repair that fixes a problem of this session. Garbage on a line of its own
 /// needs none.
 pub fn repair_of(session: &Session, problem: &Problem) -> Repair {
-    if is_apart(session, problem) {
+    let repair = problem.kind.repair();
+    let is_document = session.location().framing != Framing::Lines;
+    // Bytes are moved only in logs of lines.
+    if is_apart(session, problem) || (is_document && repair == Repair::Rewrite) {
         Repair::None
     } else {
-        problem.kind.repair()
+        repair
     }
 }
 

@@ -97,6 +97,7 @@ impl Store {
             view: session.view(),
             meta: session.meta(),
             id_source: self.id_source(),
+            running_app: self.running_app()?,
         };
         self.dialect().planner()?.plan(&asked, request)
     }

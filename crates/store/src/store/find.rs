@@ -145,13 +145,18 @@ fn whose(
     info: &FileInfo,
 ) -> Result<(&'static dyn Dialect, Framing)> {
     let object = backend.open(&info.key)?;
+    let framing = |dialect: &dyn Dialect, head: &[u8]| match dialect.powers().fold {
+        Some(fold) if fold.folds(&info.key, head) => fold.folded_framing(),
+        _ => dialect.framing(&info.key),
+    };
     let folders: Vec<String> = path
         .ancestors()
         .skip(1)
         .filter_map(|p| p.file_name()?.to_str().map(str::to_owned))
         .collect();
-    if let Some(dialect) = certainly(&object.read(0, FIRST_LOOK)?, info.name(), &folders) {
-        return Ok((dialect, dialect.framing(&info.key)));
+    let first = object.read(0, FIRST_LOOK)?;
+    if let Some(dialect) = certainly(&first, info.name(), &folders) {
+        return Ok((dialect, framing(dialect, &first)));
     }
     let head = object.read(0, 256 << 10)?;
     let scanned = first_records(&head);
@@ -190,7 +195,7 @@ fn whose(
         {
             Framing::Document
         }
-        _ => dialect.framing(&info.key),
+        _ => framing(dialect, &head),
     };
     Ok((dialect, framing))
 }

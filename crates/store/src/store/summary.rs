@@ -10,6 +10,7 @@ use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, fact
 use boswell_model::{Framing, Instant, Log, Payloads, Result, SessionMeta, SessionRef};
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
+use crate::session::require_readable;
 
 /// How many bytes of each end of a large log are read for a list: as many as the agents' own
 /// pickers read.
@@ -45,6 +46,7 @@ impl Summary {
         backend: &dyn Backend,
         location: &SessionLocation,
     ) -> Result<Summary> {
+        require_readable(dialect, location)?;
         let mut reader = Reader::new(dialect, location, Depth::Facts);
         let object = location
             .key

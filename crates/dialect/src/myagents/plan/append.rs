@@ -12,6 +12,7 @@ use super::super::encode::{Encoded, MessagePosition, encode};
 use super::super::index_file::RowEdit;
 use super::super::stats::Stats;
 use super::super::{indent, preview, reminder, title};
+use super::append_operations;
 use super::input::Work;
 
 /// The steps that write lines, over a torn row if they begin with it.
@@ -29,9 +30,14 @@ fn written(work: &Work<'_>, torn: Option<(u64, Vec<u8>)>, lines: Vec<u8>) -> Res
     })
 }
 
+/// Versions before the newest keep the number of rows of an open session in memory, and write their
+/// own rows by it.
+const APP_RUNS: &str = "MyAgents runs: if it has this session open, an older version of it may \
+    write the new rows a second time; close the session there before it is used";
+
 /// The encoded rows of an append.
-struct Rows {
-    rows: Vec<Encoded>,
+pub(super) struct Rows {
+    pub(super) rows: Vec<Encoded>,
 }
 
 pub(super) fn plan(
@@ -39,7 +45,9 @@ pub(super) fn plan(
     drafts: &[Draft],
     expect: Option<&Expected>,
 ) -> Result<Planned> {
-    work.refuse_newer()?;
+    if work.is_operations() {
+        return append_operations::plan(work, drafts, expect);
+    }
     let indexed = work.index.row(work.id()).is_some();
     if !indexed && work.asked.location.key.is_none() {
         return Err(Error::new(
@@ -68,6 +76,9 @@ pub(super) fn plan(
         for (key, bytes) in &it.files {
             work.steps.push(Step::put(key, bytes.clone()));
         }
+    }
+    if work.asked.running_app.is_some() {
+        work.remarks.push(APP_RUNS.into());
     }
     let steps = written(&work, known.torn, lines)?;
     work.steps.extend(steps);
@@ -142,7 +153,7 @@ fn since_revision(work: &Work<'_>, drafts: &[Draft], revision: &Revision) -> Res
     })
 }
 
-fn stale(work: &Work<'_>, expected: &str, actual: &str) -> Error {
+pub(super) fn stale(work: &Work<'_>, expected: &str, actual: &str) -> Error {
     Error::new(
         ErrorKind::Conflict,
         format!("session {} is not where it was expected", work.id()),
@@ -216,7 +227,7 @@ fn same(work: &Work<'_>, slot: Slot, draft: &Draft) -> Result<bool> {
 }
 
 /// Checks that drafts follow the last row: a list cannot contain an entry with another parent.
-fn check_parents(work: &Work<'_>, drafts: &[Draft]) -> Result<()> {
+pub(super) fn check_parents(work: &Work<'_>, drafts: &[Draft]) -> Result<()> {
     let log = work.view().log;
     let mut last = log
         .slots()
@@ -283,7 +294,7 @@ fn next_id(last: Option<&str>, rows: u64) -> u64 {
 }
 
 /// Returns the index row after the new rows.
-fn told(work: &Work<'_>, mut row: RowEdit, rows: &Rows) -> Result<RowEdit> {
+pub(super) fn told(work: &Work<'_>, mut row: RowEdit, rows: &Rows) -> Result<RowEdit> {
     let mut stats = Stats::stated(row.raw());
     let (mut active, mut prompts) = (false, Vec::new());
     let mut quiet = false;

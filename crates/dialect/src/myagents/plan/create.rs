@@ -8,7 +8,7 @@ use crate::uuid::is_uuid;
 use crate::{Files, IdSource, NewSession, Plan, Planned};
 
 use super::super::index_file::{IndexFile, RowEdit};
-use super::super::{id, title};
+use super::super::{id, title, v2};
 use super::input::one_line;
 use super::transcript::key_of;
 
@@ -59,7 +59,7 @@ pub(super) fn is_free(files: &dyn Files, index: &IndexFile, session: &str) -> Re
     let file = [
         key_of(session),
         format!("sessions/{session}.json"),
-        format!("sessions-v2/{session}.jsonl"),
+        v2::key_of(session),
     ]
     .iter()
     .find_map(|key| files.stat(key).transpose())

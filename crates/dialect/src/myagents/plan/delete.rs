@@ -4,17 +4,20 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use crate::{Planned, SideKind, Step};
 
-use super::super::layout;
+use super::super::attachment::TOOL_FILES;
+use super::super::{layout, visibility};
 use super::input::Work;
 
 /// Plans a deletion. The app leaves attachments behind; here they are deleted too, and undo
 /// restores them.
 pub(super) fn plan(mut work: Work<'_>) -> Result<Planned> {
-    work.refuse_newer()?;
+    if work.is_operations() {
+        work.refuse_while_app_runs()?;
+    }
     if work
         .index
         .row(work.id())
-        .is_some_and(|row| row.text("systemMaintenanceKind").is_some())
+        .is_some_and(|row| visibility::is_maintenance(row.raw()))
     {
         return Err(Error::new(
             ErrorKind::Denied,
@@ -27,11 +30,15 @@ pub(super) fn plan(mut work: Work<'_>) -> Result<Planned> {
     let side = layout::side_files(work.asked.files, location)?;
     work.steps
         .extend(side.iter().map(|file| Step::remove(&file.key)));
-    if side.iter().any(|file| file.kind == SideKind::Attachment) {
-        work.steps.push(Step::RemoveFolder {
-            key: format!("attachments/{}", work.id()),
-        });
+    let attached = side.iter().filter(|file| file.kind == SideKind::Attachment);
+    let folders = attached.filter_map(|file| file.key.rsplit_once('/'));
+    let mut folders: Vec<String> = folders.map(|(folder, _)| folder.to_owned()).collect();
+    folders.dedup();
+    if folders.iter().any(|folder| folder.starts_with(TOOL_FILES)) {
+        folders.push(format!("{TOOL_FILES}/{}", work.id()));
     }
+    let removed = folders.into_iter().map(|key| Step::RemoveFolder { key });
+    work.steps.extend(removed);
     let id = work.id();
     work.index.remove(id);
     let title = format!("delete session {id}");

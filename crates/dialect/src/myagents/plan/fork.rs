@@ -33,7 +33,7 @@ const INHERITED: [&str; 12] = [
 const LARGEST: u64 = 1 << 30;
 
 pub(super) fn plan(mut work: Work<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
-    work.refuse_newer()?;
+    work.refuse_operations()?;
     let id = new
         .id
         .clone()

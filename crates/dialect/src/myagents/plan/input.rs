@@ -8,8 +8,8 @@ use boswell_model::{
 use crate::{Plan, PlanInput, Planned, Step};
 
 use super::super::index_file::{IndexFile, RowEdit};
-use super::super::preview;
 use super::super::stats::Stats;
+use super::super::{preview, v2};
 use super::transcript::Transcript;
 
 /// Maximum length of a title.
@@ -79,29 +79,47 @@ impl<'a> Work<'a> {
         self.index.put(self.id(), row);
     }
 
-    /// Refuses transcripts in an unknown format.
-    pub(super) fn refuse_newer(&self) -> Result<()> {
-        let by_key = self
-            .asked
-            .location
-            .key
-            .as_deref()
-            .is_some_and(|key| key.starts_with("sessions-v2/"));
-        let by_row = self
-            .index
-            .row(self.id())
-            .is_some_and(|row| row.raw().get("transcriptFormat").is_some());
-        if !by_key && !by_row {
+    /// Whether the transcript is a log of operations.
+    pub(super) fn is_operations(&self) -> bool {
+        let by_key = self.asked.location.key.as_deref().and_then(v2::session_of);
+        let row = self.index.row(self.id());
+        by_key.is_some() || row.is_some_and(|row| row.raw().get("transcriptFormat").is_some())
+    }
+
+    /// Refuses a change of a log of operations that the engine would have to follow.
+    pub(super) fn refuse_operations(&self) -> Result<()> {
+        if !self.is_operations() {
             return Ok(());
         }
         Err(Error::new(
-            ErrorKind::TooNew,
-            format!("session {} is of a newer format of MyAgents", self.id()),
+            ErrorKind::Unsupported,
+            format!(
+                "session {} can be changed like that only by MyAgents",
+                self.id()
+            ),
         )
-        .because("its transcript is an event log that boswell reads and does not write")
-        .advising(
-            Advice::show_records(format!("myagents:{}", self.id())).or("change it with MyAgents"),
-        ))
+        .because(
+            "its transcript is a log of operations, and the session of its engine must be changed \
+             with it",
+        )
+        .advising("do it in MyAgents; entries can be appended here while it does not run"))
+    }
+
+    /// Refuses to write a log of operations while the app runs: it would notice another writer, and
+    /// save nothing to the session until its next start.
+    pub(super) fn refuse_while_app_runs(&self) -> Result<()> {
+        let Some(pid) = self.asked.running_app else {
+            return Ok(());
+        };
+        Err(Error::new(
+            ErrorKind::Busy,
+            format!(
+                "MyAgents runs (pid {pid}) and may use session {}",
+                self.id()
+            ),
+        )
+        .because("it would save nothing to a session that another program changed")
+        .advising(Advice::CloseAgent.also("titles can be set meanwhile")))
     }
 
     /// Refuses to truncate a transcript with unreadable lines: they would be lost, or miscounted.

@@ -6,6 +6,7 @@
 //! without a row.
 
 mod append;
+mod append_operations;
 mod create;
 mod delete;
 mod fork;
@@ -121,7 +122,7 @@ fn title_plan(mut work: Work<'_>, title: &str) -> Result<Planned> {
 /// Plans the migration of a session from before 0.1.4 to a line log, as the app does when it next
 /// writes to it.
 fn migrate_plan(mut work: Work<'_>) -> Result<Planned> {
-    work.refuse_newer()?;
+    work.refuse_operations()?;
     work.settle()?;
     let steps = work.transcript()?.migrated();
     if steps.is_empty() {

@@ -8,7 +8,7 @@ use crate::{Depth, Files, IdSource, Plan, Planned, Reader, SessionLocation};
 use super::super::dialect::MyAgents;
 use super::super::index_file::{IndexFile, RowEdit};
 use super::super::stats::Stats;
-use super::super::{layout, title};
+use super::super::{layout, title, v2};
 use super::input::{preview_of, set_or_remove};
 
 /// A larger transcript is not read: its sums stay as in the index.
@@ -31,7 +31,8 @@ pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planne
         let Some(key) = location.key.clone() else {
             continue;
         };
-        if key.starts_with("sessions-v2/") || location.size > LONGEST {
+        // The app derives the sums of a log of operations itself, with its next write.
+        if v2::session_of(&key).is_some() || location.size > LONGEST {
             continue;
         }
         let bytes = files.read_whole(&key, LONGEST)?.unwrap_or_default();

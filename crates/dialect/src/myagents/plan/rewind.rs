@@ -24,7 +24,7 @@ enum Engines {
 }
 
 pub(super) fn plan(mut work: Work<'_>, tip: Tip) -> Result<Planned> {
-    work.refuse_newer()?;
+    work.refuse_operations()?;
     work.row()?;
     work.refuse_malformed()?;
     work.settle()?;

@@ -338,8 +338,8 @@ fn what_a_line_of_rows_cannot_hold_is_refused_with_what_works() {
 }
 
 #[test]
-fn a_newer_transcript_says_that_it_is_not_written() {
-    let shop = Shop::with(&ROW.replacen("{", "{\"transcriptFormat\":2,", 1), "");
+fn a_session_of_an_unknown_format_is_not_written() {
+    let shop = Shop::with(&ROW.replacen("{", "{\"transcriptFormat\":3,", 1), "");
     shop.place.put("sessions-v2/s.jsonl", "{\"event\":1}\n");
     let before = shop.place.tree();
     for request in [
@@ -347,7 +347,7 @@ fn a_newer_transcript_says_that_it_is_not_written() {
         EditRequest::Delete,
         EditRequest::Migrate,
     ] {
-        assert_eq!(shop.wants(&request).unwrap_err().kind(), ErrorKind::TooNew);
+        assert_eq!(shop.wants(&request).unwrap_err().kind(), ErrorKind::Damaged);
     }
     let kept = |tree: &crate::myagents::support::Tree| {
         tree.iter()
@@ -356,4 +356,34 @@ fn a_newer_transcript_says_that_it_is_not_written() {
             .collect::<Vec<_>>()
     };
     assert_eq!(kept(&shop.place.tree()), kept(&before));
+}
+
+#[test]
+fn the_running_apps_old_version_may_double_rows_that_we_append_so_it_is_said() {
+    let shop = Shop::with(ROW, &talk());
+    let remarks = |shop: &Shop| {
+        let done = shop.append(vec![Draft::user("x")]);
+        let said = done.planned.remarks.iter().map(ToString::to_string);
+        said.collect::<Vec<_>>().join(" ")
+    };
+    assert!(!remarks(&shop).contains("MyAgents runs"));
+    shop.place.put("app.lock", &std::process::id().to_string());
+    assert!(remarks(&shop).contains("MyAgents runs"));
+    shop.place.put("app.lock", "4194303");
+    assert!(!remarks(&shop).contains("MyAgents runs"), "it is gone");
+}
+
+#[test]
+fn an_attached_file_keeps_its_name() {
+    let shop = Shop::with(ROW, &talk());
+    let mut draft = Draft::new(Body::User(vec![
+        Part::Text("see".into()),
+        Part::image("aGk=", "image/png"),
+    ]));
+    draft.file_names = vec!["截图 1.png".to_owned()];
+    shop.append(vec![draft]);
+    let lines = shop.lines();
+    let file = &lines.last().unwrap()["attachments"][0];
+    assert_eq!(file["name"], "截图 1.png");
+    assert!(file["path"].as_str().unwrap().starts_with("s/"), "{file}");
 }

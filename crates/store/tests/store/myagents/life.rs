@@ -113,7 +113,7 @@ fn a_deleted_session_comes_back_though_the_app_wrote_its_index_meanwhile() {
 #[test]
 fn what_the_app_keeps_for_itself_is_not_deleted() {
     let shop = Shop::with(
-        &ROW.replacen('{', r#"{"systemMaintenanceKind":"memory gardener","#, 1),
+        &ROW.replacen('{', r#"{"systemMaintenanceKind":"memory_gardener","#, 1),
         &talk(),
     );
     assert_eq!(

@@ -6,6 +6,7 @@ mod crash;
 mod index;
 mod life;
 mod node;
+mod operations;
 mod rewind;
 mod shop;
 

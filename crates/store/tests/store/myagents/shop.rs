@@ -115,6 +115,13 @@ impl Shop {
         })
     }
 
+    /// Returns the text of each message, as it is read.
+    pub(crate) fn said(&self) -> Vec<String> {
+        let session = self.store().session(&self.id).unwrap();
+        let messages = session.messages().unwrap();
+        messages.iter().map(|message| message.text()).collect()
+    }
+
     pub(crate) fn rewind(&self, slot: u32) -> Result<Executed, Error> {
         self.wants(&EditRequest::Rewind(Tip::At(Slot(slot))))
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::files::Batch;
 use crate::jsonl;
-use crate::make::myagents::{Era, MyAgentsSpec, index, session};
+use crate::make::myagents::{Era, MyAgentsSpec, OperationsLog, create, index, session};
 
 /// The state of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum MyAgentsShape {
     E2,
     /// Generation 3: everything that the newest version writes.
     E3,
+    /// Generation 4: transcripts are logs of operations.
+    E4,
     /// One session is still a whole `.json` file.
     LegacyJson,
     /// One session has both files; the `.jsonl` counts.
@@ -53,6 +55,7 @@ impl MyAgentsShape {
         MyAgentsShape::E1,
         MyAgentsShape::E2,
         MyAgentsShape::E3,
+        MyAgentsShape::E4,
         MyAgentsShape::LegacyJson,
         MyAgentsShape::BothPresent,
         MyAgentsShape::EmptyWithLegacy,
@@ -120,6 +123,7 @@ fn state(shape: MyAgentsShape, batch: &mut Batch, rows: &mut Vec<Value>) {
         MyAgentsShape::LegacyJson | MyAgentsShape::BothPresent | MyAgentsShape::EmptyWithLegacy => {
             legacy(shape, batch)
         }
+        MyAgentsShape::E4 => operations(batch, rows),
         MyAgentsShape::IntentBefore | MyAgentsShape::IntentAfter => {
             intent(shape, batch, &mut rows[0])
         }
@@ -201,6 +205,32 @@ fn legacy(shape: MyAgentsShape, batch: &mut Batch) {
         }
         MyAgentsShape::EmptyWithLegacy => transcript(batch, 0).clear(),
         _ => {}
+    }
+}
+
+/// Makes logs of operations of all transcripts.
+fn operations(batch: &mut Batch, rows: &mut [Value]) {
+    for (number, row) in rows.iter_mut().enumerate() {
+        let messages = jsonl::parse(transcript(batch, number));
+        let made = &mut batch.sessions[number];
+        let log = messages
+            .iter()
+            .enumerate()
+            .map(|(at, message)| {
+                let mut message = message.clone();
+                // Ids are unique in this format.
+                message["id"] = json!(format!("m{at}"));
+                message
+            })
+            .fold(OperationsLog::new(&made.id), |log, message| {
+                log.batch(create(&message))
+            });
+        made.files
+            .list
+            .retain(|file| !file.path.ends_with(".jsonl"));
+        made.main = format!("sessions-v2/{}.jsonl", made.id);
+        made.files.add(made.main.clone(), log.into_bytes());
+        row["transcriptFormat"] = json!(2);
     }
 }
 
