@@ -86,10 +86,6 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         meta: &mut SessionMeta,
     );
 
-    /// Decides what only the whole log shows: called when everything was read, with the metadata if
-    /// it was collected. Lines may be added later, and then it is called again.
-    fn settle(&self, _log: &mut Log, _meta: Option<&mut SessionMeta>) {}
-
     /// Returns the parent of every entry. By default the entry with the id that the record names;
     /// of duplicate ids the last one.
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {

@@ -184,7 +184,7 @@ impl<'d> Reader<'d> {
             last.flags.set(Flags::UNENDED);
         }
         let meta = self.depth.has_facts().then_some(&mut self.meta);
-        self.dialect.settle(&mut self.log, meta);
+        self.dialect.powers().refine.settle(&mut self.log, meta);
         let tree = Tree::build(self.dialect.link(&self.log));
         let pairs = self.depth.has_pairs().then_some(self.pairs);
         ReadSession {

@@ -119,10 +119,6 @@ impl Dialect for Codex {
         meta::collect_meta(Record::of(object), head, names, meta);
     }
 
-    fn settle(&self, log: &mut Log, meta: Option<&mut SessionMeta>) {
-        event_messages::settle(log, meta);
-    }
-
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
         rollback::link(log)
     }
@@ -235,6 +231,10 @@ impl Runtime for Codex {
 }
 
 impl Refine for Codex {
+    fn settle(&self, log: &mut Log, meta: Option<&mut SessionMeta>) {
+        event_messages::settle(log, meta);
+    }
+
     /// Patches name their files on separate lines, in plain text or escaped in JSON.
     fn touched_files(&self, view: &View) -> Vec<(String, String)> {
         let mut touched = Vec::new();

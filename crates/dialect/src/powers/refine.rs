@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use boswell_model::json::Object;
-use boswell_model::{Message, Result, SessionView, Settings, Tip, ToolInput, View};
+use boswell_model::{
+    Log, Message, Result, SessionMeta, SessionView, Settings, Tip, ToolInput, View,
+};
 
 use crate::{SessionLocation, TextPiece};
 
@@ -12,6 +14,10 @@ use crate::{SessionLocation, TextPiece};
 ///
 /// Not an option like the other powers: each default is correct, only slower or less precise.
 pub trait Refine: Send + Sync + fmt::Debug {
+    /// Decides what only the whole log shows: called when everything was read, with the metadata if
+    /// it was collected. Lines may be added later, and then it is called again.
+    fn settle(&self, _log: &mut Log, _meta: Option<&mut SessionMeta>) {}
+
     /// Returns the text of a record as its view would show it, borrowed from the record where it is
     /// stored unescaped; `None` if only the view can provide it.
     fn text_pieces<'a>(&self, _object: &Object<'a>) -> Option<Vec<TextPiece<'a>>> {

@@ -1,7 +1,7 @@
 //! Finds agents that drive a session without having its log open.
 //!
-//! xcsh and oh-my-pi close the log after each write, so an idle one has no descriptor of it. They do
-//! keep their prompt history open, and they note the session of each terminal (a breadcrumb): a
+//! xcsh and oh-my-pi close the log after each write, so an idle one has no descriptor of it. They
+//! keep their prompt history open, and they note the session of each terminal (a breadcrumb). A
 //! process that has the history open is an agent of this store, its terminal leads to a breadcrumb,
 //! and that names the log. A breadcrumb may be outdated: a fork inside the agent does not write a
 //! new one, and a subagent overwrites it. So a log of the same folder that was changed since the

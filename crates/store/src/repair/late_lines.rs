@@ -21,8 +21,8 @@ use crate::{Session, Store};
 pub struct LateTable {
     /// Lines in files that an operation replaced or removed, by root and key.
     replaced: HashMap<(PathBuf, String), Vec<Vec<u8>>>,
-    /// Lines in logs that were copied after a failed `fsync`, or rewritten by their agent after lines
-    /// were added, by root and session.
+    /// Lines in logs that were copied after a failed `fsync`, or that their agent rewrote after
+    /// lines were added, by root and session.
     linked: HashMap<(PathBuf, SessionRef), Vec<Vec<u8>>>,
 }
 
@@ -131,20 +131,9 @@ fn lines_of(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
         .map(<[u8]>::to_vec)
 }
 
-/// Returns the late lines that the log does not contain, neither as records nor as other lines. An
-/// entry with the same id counts as the line: an agent that rewrites its log may write it otherwise.
+/// Returns the late lines that the log does not contain, neither as records nor as other lines.
 fn missing<'a>(session: &Session, late: &'a [Vec<u8>]) -> Result<Vec<&'a Vec<u8>>> {
-    let ids: HashSet<_> = session.log().heads.iter().filter_map(|it| it.id).collect();
-    let is_there = |line: &[u8]| {
-        let id = Raw::parse(line).ok().and_then(|raw| raw.get("id")?.text());
-        id.and_then(|id| session.log().names.find(&id))
-            .is_some_and(|id| ids.contains(&id))
-    };
-    let mut wanted: HashSet<&[u8]> = late
-        .iter()
-        .map(|line| line.trim_ascii())
-        .filter(|line| !is_there(line))
-        .collect();
+    let mut wanted = without_known_ids(session, late);
     let view = session.view();
     for slot in session.log().slots() {
         if wanted.is_empty() {
@@ -170,6 +159,20 @@ fn missing<'a>(session: &Session, late: &'a [Vec<u8>]) -> Result<Vec<&'a Vec<u8>
         .iter()
         .filter(|line| wanted.contains(line.trim_ascii()))
         .collect())
+}
+
+/// Returns the late lines whose entries are not in the log. An agent that rewrites its log may
+/// write an entry in another form, so the id counts, not the line.
+fn without_known_ids<'a>(session: &Session, late: &'a [Vec<u8>]) -> HashSet<&'a [u8]> {
+    let log = session.log();
+    let ids: HashSet<_> = log.heads.iter().filter_map(|head| head.id).collect();
+    let is_there = |line: &&[u8]| {
+        let id = Raw::parse(line).ok().and_then(|raw| raw.get("id")?.text());
+        let name = id.and_then(|id| log.names.find(&id));
+        name.is_some_and(|name| ids.contains(&name))
+    };
+    let lines = late.iter().map(|line| line.trim_ascii());
+    lines.filter(|line| !is_there(line)).collect()
 }
 
 /// Returns a fix that appends the late lines which the log lacks.
