@@ -1,8 +1,8 @@
 //! The transcript of a session, one entry at a time.
 //!
 //! It chooses the entries: the current branch, `--records` (every record in file order), `--entry`,
-//! `--around`, `--before` and `--limit` (pages from the end), `after`, `--subagents` (below the call that
-//! started them). It also puts back output that the agent wrote to a separate file
+//! `--around`, `--before` and `--limit` (pages from the end), `after`, `--subagents` (below the
+//! call that started them). It also puts back output that the agent wrote to a separate file
 //! (`--tools=full`), and replaces credentials in records as they are in the file (`--raw`). How an
 //! entry reads is decided by the `view` of its dialect.
 

@@ -250,6 +250,8 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(P::Finder, &[key(KeyCode::Down), ctrl('n')], A::Down, ("next session", "下一个会话"), None),
     bind(P::Finder, &[key(KeyCode::PageUp)], A::PageUp, ("a page up", "上一页"), None),
     bind(P::Finder, &[key(KeyCode::PageDown)], A::PageDown, ("a page down", "下一页"), None),
+    bind(P::Finder, &[alt(KeyCode::Char('<'))], A::First, ("the first session (Home while there is no text)", "第一个会话（无文本时按 Home）"), None),
+    bind(P::Finder, &[alt(KeyCode::Char('>'))], A::Last, ("the last session (End while there is no text)", "最后一个会话（无文本时按 End）"), None),
     bind(P::Finder, &[ctrl('s')], A::NextScope, ("search here → in the repository and its worktrees → everywhere", "搜索范围：此文件夹 → 仓库及其工作树 → 全部"), None),
     bind(P::Finder, &[ctrl('g')], A::NextAgent, ("only one agent, then the next", "仅一个智能体，再按切换"), None),
     bind(P::Finder, &[alt(KeyCode::Char('s'))], A::Sort, ("order by activity → cost → size → messages", "排序：活动时间 → 费用 → 大小 → 消息数"), None),

@@ -1,7 +1,7 @@
 //! One file per verb.
 //!
-//! `boswell` without a command opens the screen on a terminal, and is `list` elsewhere. After each command copies are made (`keep::afterwards`),
-//! and interrupted purges are reported.
+//! `boswell` without a command opens the screen on a terminal, and is `list` elsewhere. After each
+//! command copies are made (`keep::afterwards`), and interrupted purges are reported.
 
 pub(crate) mod append;
 pub(crate) mod archive;

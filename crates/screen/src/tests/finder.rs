@@ -253,3 +253,18 @@ fn the_command_is_copied_as_it_can_be_pasted() {
         "{copied}"
     );
 }
+
+#[test]
+fn home_and_end_move_in_the_list_only_without_text() {
+    let mut demo = Demo::open((120, 40));
+    let last = demo.state.finder.shown.len() - 1;
+    demo.press(KeyCode::End);
+    assert_eq!(demo.state.finder.selected, last);
+    demo.press(KeyCode::Home);
+    assert_eq!(demo.state.finder.selected, 0);
+    demo.search("o");
+    demo.press(KeyCode::Down);
+    demo.press(KeyCode::Home);
+    assert_eq!(demo.state.finder.selected, 1);
+    assert_eq!(demo.state.finder.line.before(), "");
+}

@@ -71,10 +71,10 @@ fn views(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
                 view.facts = Some(health);
             }
         }
-        Answer::Stats { by, since, stats } => {
-            if state.costs.by == by && state.costs.span.since() == since {
-                state.costs.stats = Some(stats);
-            }
+        Answer::Stats { by, since, stats }
+            if state.costs.by == by && state.costs.span.since() == since =>
+        {
+            state.costs.stats = Some(stats);
         }
         Answer::Planned(Ok(plan)) => asks.push(Ask::Leave(ScreenExit::Resume(plan))),
         Answer::Planned(Err(why)) | Answer::Failed(why) | Answer::Warning(why) => {

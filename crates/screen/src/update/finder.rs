@@ -20,6 +20,16 @@ pub(crate) fn press(state: &mut State, key: &KeyEvent, asks: &mut Vec<Ask>) {
         return run(state, binding, asks);
     }
     if let Some(binding) = keys::action(Place::Line, key) {
+        // Without text these keys have nothing to edit, so they move in the list.
+        match key.code {
+            KeyCode::Home if state.finder.line.is_empty() => {
+                return perform(state, Action::First, asks);
+            }
+            KeyCode::End if state.finder.line.is_empty() => {
+                return perform(state, Action::Last, asks);
+            }
+            _ => {}
+        }
         if state.finder.line.edit(binding.action) {
             typed(state, asks);
         }
@@ -80,7 +90,12 @@ pub(crate) fn ask_preview(state: &mut State, asks: &mut Vec<Ask>) {
 /// Does an action of the finder.
 pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
     match action {
-        Action::Up | Action::Down | Action::PageUp | Action::PageDown => {
+        Action::Up
+        | Action::Down
+        | Action::PageUp
+        | Action::PageDown
+        | Action::First
+        | Action::Last => {
             let page = usize::from(layout::finder(state.size).list.height).max(1);
             let finder = &mut state.finder;
             let last = finder.shown.len().saturating_sub(1);
