@@ -1,11 +1,11 @@
 //! `cargo xtask soak claude`: damaged transcripts, resumed by three versions of the real client.
 //!
-//! What each sent is recorded in `crates/store/tests/verdicts`, as numbers. `cargo test` compares
+//! What each sent is recorded in `crates/testkit/verdicts`, as numbers. `cargo test` compares
 //! every recorded verdict with what boswell predicts, without any client.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,7 +13,7 @@ use boswell_testkit::claude_client::ClaudeClient;
 use boswell_testkit::claude_trials::{self, ClientOutcome, Trial, VerdictTable};
 use boswell_testkit::{corpus, disk};
 
-use crate::{Outcome, clients, workspace};
+use crate::{Outcome, clients};
 
 /// Verdicts are saved after so many runs, so that an interrupted soak loses little.
 const SAVE_EVERY: usize = 20;
@@ -27,8 +27,10 @@ struct Options {
     version: Option<String>,
     /// Whether the origins are captures instead of made transcripts.
     captured: bool,
-    /// Runs this many recorded files again, chosen by the seed, and compares; records nothing.
+    /// Runs this many recorded files again and compares; records nothing.
     again: Option<usize>,
+    /// Decides which files are run again.
+    pick: usize,
     /// Only writes the files to this folder, for a closer look.
     write: Option<PathBuf>,
 }
@@ -46,11 +48,38 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if options.again.is_some() {
-        return soak.compare();
+    if let Some(count) = options.again {
+        return Ok(match soak.compare(count, options.pick)? {
+            0 => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        });
     }
     soak.record()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lets the real clients resume some recorded files again, chosen by the hash of the commit.
+/// Returns how many runs differ from their record.
+pub(crate) fn sample(count: usize) -> Outcome<usize> {
+    let head = Command::new("git").args(["rev-parse", "HEAD"]).output()?;
+    let hash = String::from_utf8_lossy(&head.stdout).into_owned();
+    let pick = usize::from_str_radix(hash.get(..8).unwrap_or("0"), 16)?;
+    let mut differing = 0;
+    for captured in [false, true] {
+        let has_origins = !captured || corpus::captures_dir().is_some();
+        let kind = if captured { "captured" } else { "made" };
+        let Some(known) = claude_trials::recorded(kind)
+            .into_iter()
+            .next()
+            .filter(|_| has_origins)
+        else {
+            continue;
+        };
+        let mut options = Options::parse(&[])?;
+        (options.seed, options.count, options.captured) = (known.seed, known.count, captured);
+        differing += Soak::prepare(&options)?.compare(count / 2, pick)?;
+    }
+    Ok(differing)
 }
 
 impl Options {
@@ -62,6 +91,7 @@ impl Options {
             version: None,
             captured: false,
             again: None,
+            pick: 0,
             write: None,
         };
         let mut rest = arguments.iter();
@@ -73,6 +103,7 @@ impl Options {
                 "--workers" => options.workers = value()?.parse()?,
                 "--version" => options.version = Some(value()?.clone()),
                 "--again" => options.again = Some(value()?.parse()?),
+                "--pick" => options.pick = value()?.parse()?,
                 "--write" => options.write = Some(value()?.into()),
                 "--captured" => options.captured = true,
                 other => return Err(format!("soak claude has no option `{other}`").into()),
@@ -95,7 +126,6 @@ struct Soak {
     table: VerdictTable,
     file: PathBuf,
     workers: usize,
-    again: Option<usize>,
 }
 
 impl Soak {
@@ -113,8 +143,7 @@ impl Soak {
             false => (claude_trials::made(), "made"),
         };
         let trials = claude_trials::trials(&origins, options.seed, options.count);
-        let folder = workspace::root().join("crates/store/tests/verdicts");
-        let file = folder.join(format!("claude-{kind}-{}.txt", options.seed));
+        let file = claude_trials::folder().join(format!("claude-{kind}-{}.txt", options.seed));
         let known = std::fs::read_to_string(&file).unwrap_or_default();
         let table = VerdictTable::parse(&known)
             .ok_or_else(|| format!("{} is not a table of verdicts", file.display()))?;
@@ -125,7 +154,6 @@ impl Soak {
             table,
             file,
             workers: options.workers,
-            again: options.again,
         })
     }
 
@@ -160,10 +188,13 @@ impl Soak {
         disk::write(&self.file, (note + &table.text()).as_bytes());
     }
 
-    /// Runs some recorded files again.
-    fn compare(&self) -> Outcome<ExitCode> {
-        let step = self.trials.len() / self.again.unwrap_or(1).clamp(1, self.trials.len().max(1));
-        let chosen: Vec<Trial> = self.trials.iter().step_by(step.max(1)).cloned().collect();
+    /// Runs `count` recorded files again. Returns how many runs differ from their record.
+    fn compare(&self, count: usize, pick: usize) -> Outcome<usize> {
+        let is_recorded = |trial: &&Trial| self.table.files.contains_key(&trial.hash());
+        let recorded: Vec<&Trial> = self.trials.iter().filter(is_recorded).collect();
+        let step = (recorded.len() / count.max(1)).max(1);
+        let picked = recorded.iter().skip(pick % step).step_by(step).take(count);
+        let chosen: Vec<Trial> = picked.map(|trial| (*trial).clone()).collect();
         let runs = self.runs(&chosen);
         let differing = AtomicUsize::new(0);
         self.each(&runs, |run, outcome| {
@@ -183,10 +214,7 @@ impl Soak {
         });
         let differing = differing.into_inner();
         println!("xtask: {} runs, {differing} differ", runs.len());
-        Ok(match differing {
-            0 => ExitCode::SUCCESS,
-            _ => ExitCode::FAILURE,
-        })
+        Ok(differing)
     }
 
     fn runs<'a>(&'a self, trials: &'a [Trial]) -> Vec<Run<'a>> {
@@ -217,6 +245,11 @@ impl Soak {
     }
 }
 
+/// Resumes a file. A failure is tried again: on a busy machine a client can be late.
 fn carry_out(run: &Run<'_>, scratch: &Path) -> ClientOutcome {
-    claude_trials::resume(run.client, run.version, run.trial, scratch)
+    let resume = || claude_trials::resume(run.client, run.version, run.trial, scratch);
+    match resume() {
+        ClientOutcome::Failed => resume(),
+        outcome => outcome,
+    }
 }

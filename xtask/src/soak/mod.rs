@@ -1,7 +1,7 @@
 //! `cargo xtask soak`: tests that take too long for every change. Injected faults, and damaged
 //! files in real clients.
 
-mod claude;
+pub(crate) mod claude;
 mod faults;
 mod options;
 

@@ -19,7 +19,9 @@ pub use operators::Operator;
 pub use origins::{Origin, captured, made};
 pub use run::{VERSIONS, resume, resume_bytes};
 pub use tags::{tagged, tags_in};
-pub use verdict::{ClientOutcome, Verdict, VerdictTable, compact, expand};
+pub use verdict::{
+    ClientOutcome, Recorded, Verdict, VerdictTable, compact, expand, folder, recorded,
+};
 
 use crate::rng::Rng;
 use crate::sha256;

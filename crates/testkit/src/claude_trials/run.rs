@@ -12,7 +12,7 @@ use crate::scripted_model::ScriptedModel;
 
 const PROBE: &str = "PROBE-OF-A-TRIAL";
 /// The longest wait for a request. A client that has not asked by then never will.
-const LONGEST: Duration = Duration::from_secs(45);
+const LONGEST: Duration = Duration::from_secs(40);
 const POLL: Duration = Duration::from_millis(20);
 
 /// The known clients, by version.
@@ -77,22 +77,30 @@ fn arguments<'a>(version: &str, session: &'a str) -> Vec<&'a str> {
 fn wait(mut child: Child, model: &ScriptedModel) -> ClientOutcome {
     let start = Instant::now();
     loop {
-        if let Some(messages) = model.asked(PROBE) {
+        if let Some(messages) = asked(model) {
             child.kill().ok();
             child.wait().ok();
-            let text: String = messages.iter().map(ToString::to_string).collect();
-            return ClientOutcome::Sent(tags_in(&text));
+            return ClientOutcome::Sent(tags_in(&messages));
         }
         if start.elapsed() > LONGEST {
             child.kill().ok();
             child.wait().ok();
             return ClientOutcome::Failed;
         }
-        if matches!(child.try_wait(), Ok(Some(_))) && model.asked(PROBE).is_none() {
+        if matches!(child.try_wait(), Ok(Some(_))) && asked(model).is_none() {
             return ended(child);
         }
         std::thread::sleep(POLL);
     }
+}
+
+/// Returns the messages of the request with the probe, which can be part of a longer text.
+fn asked(model: &ScriptedModel) -> Option<String> {
+    let requests = model.requests().into_iter();
+    requests
+        .filter(|request| request.path == "/v1/messages")
+        .map(|request| request.body["messages"].to_string())
+        .find(|messages| messages.contains(PROBE))
 }
 
 fn ended(child: Child) -> ClientOutcome {

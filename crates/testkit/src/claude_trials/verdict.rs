@@ -1,6 +1,9 @@
 //! What a client did with a file, in one short line.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::disk;
 
 /// What a client did when it resumed a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +73,44 @@ impl VerdictTable {
         }
         out
     }
+}
+
+/// The verdicts of one soak.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// The seed of its trials.
+    pub seed: u64,
+    /// The number of its trials.
+    pub count: usize,
+    /// The verdicts.
+    pub table: VerdictTable,
+}
+
+/// Returns the folder with all verdicts.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("verdicts")
+}
+
+/// Returns the recorded soaks over origins of a kind: `made` or `captured`.
+pub fn recorded(kind: &str) -> Vec<Recorded> {
+    let head = format!("claude-{kind}-");
+    let mut found = Vec::new();
+    for path in disk::list(&folder()) {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let Some(seed) = name.strip_prefix(&head).and_then(|seed| seed.parse().ok()) else {
+            continue;
+        };
+        let text = String::from_utf8(disk::read(&path)).expect("verdicts are text");
+        let count = text.split_ascii_whitespace().nth(1);
+        found.push(Recorded {
+            seed,
+            count: count
+                .and_then(|it| it.parse().ok())
+                .expect("a number of trials"),
+            table: VerdictTable::parse(&text).expect("a table of verdicts"),
+        });
+    }
+    found
 }
 
 /// Returns numbers as ranges: `1-5,7`; `-` if there are none.
