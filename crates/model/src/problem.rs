@@ -71,6 +71,8 @@ pub enum ProblemKind {
     /// Parallel tool calls, which some readers follow only in part. Not damage: the agent writes
     /// its file this way.
     ParallelCalls,
+    /// A known reader sends nothing of the session, or nothing after some line.
+    Unsent,
 }
 
 impl ProblemKind {
@@ -108,6 +110,7 @@ impl ProblemKind {
             ProblemKind::RefusedBlock => "refused_block",
             ProblemKind::LostTitle => "lost_title",
             ProblemKind::ParallelCalls => "parallel_calls",
+            ProblemKind::Unsent => "unsent",
         }
     }
 
