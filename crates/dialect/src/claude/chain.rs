@@ -3,10 +3,10 @@
 //!
 //! The tree of a session shows what the file contains: an entry whose parent is missing is a root.
 //! The newest client repairs more: it links such an entry to the line written just before it, keeps
-//! only the last of several lines with one id, ignores records that follow another record or garbage on
-//! their line, passes over messages that are not well formed, and moves the messages that a
-//! compaction kept behind its summary. Lines without an id share the id that is missing. Tip and
-//! context are computed on this chain.
+//! only the last of several lines with one id, ignores records that follow another record or
+//! garbage on their line, passes over messages that are not well formed, and moves the messages
+//! that a compaction kept behind its summary. Lines without an id share the id that is missing. Tip
+//! and context are computed on this chain.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
