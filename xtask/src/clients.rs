@@ -6,6 +6,7 @@
 mod claude;
 mod omp;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -43,6 +44,10 @@ pub(crate) fn prepare() -> Clients {
         node()?;
         Ok(vec![("BOSWELL_CLAUDE_OLD", claude::old()?)])
     });
+    clients.add("tests that run Claude Code 2.1.150", || {
+        node()?;
+        Ok(vec![("BOSWELL_CLAUDE_MIDDLE", claude::middle()?)])
+    });
     let omp = format!("tests that compare with oh-my-pi {}", omp::VERSION);
     clients.add(&omp, || {
         node()?;
@@ -65,6 +70,15 @@ pub(crate) fn prepare() -> Clients {
         Ok(vec![("BOSWELL_CHROMIUM", chromium()?)])
     });
     clients
+}
+
+/// Finds or installs the three versions of Claude Code: the words that start each, by version.
+pub(crate) fn of_claude() -> Outcome<Vec<(&'static str, Vec<OsString>)>> {
+    Ok(vec![
+        ("2.1.325", vec![claude::newest()?.into()]),
+        ("2.1.150", vec![claude::middle()?.into()]),
+        ("2.1.50", vec![node()?.into(), claude::old()?.into()]),
+    ])
 }
 
 impl Clients {

@@ -44,6 +44,9 @@ Usage: cargo xtask <command>
   soak faults [--seed N] [--command NAME] [--sample K] [--fault KIND@CALL] [--workers N] [--list]
                                         make each file system call of each writing command fail, and write
                                         docs/soak/faults.md
+  soak claude [--seed N] [--count N] [--captured] [--version V] [--workers N] [--again K --pick N] [--write DIR]
+                                        resume damaged files with real clients and record what they
+                                        send, see docs/repair.md
   bench [--repeats N] [GROUP...]        measure, and write docs/BENCHMARKS.md
   house [FOLDER]                        count the sizes of functions, files and interfaces, and hold their limits
   prose [--write]                       list what is not one sentence a line or within 100 columns in Markdown

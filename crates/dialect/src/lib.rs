@@ -68,7 +68,9 @@ pub use powers::{
 };
 pub use reader::{Depth, ReadSession, Reader, may_pair, tool_links};
 pub use registry::{all, by_name, is_known_agent, recognise};
-pub use repair::{Confidence, Fix, ForkPlace, KnownReader, Patch, PatchPiece, RepairInput, Splice};
+pub use repair::{
+    Confidence, Fix, ForkPlace, KnownReader, Patch, PatchPiece, Reading, RepairInput, Splice,
+};
 pub use resume::{
     ActiveProcess, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment,
     store_environment,

@@ -139,6 +139,17 @@ pub struct KnownReader {
     pub loses: &'static [(ProblemKind, &'static str)],
 }
 
+/// What a known reader makes of a session when it resumes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading {
+    /// It sends these records, in this order.
+    Sent(Vec<Slot>),
+    /// It finds no conversation in the file.
+    Refused,
+    /// It ends with an error.
+    Failed,
+}
+
 impl KnownReader {
     /// Returns what the reader loses because of a problem, if anything.
     pub fn loss(&self, problem: ProblemKind) -> Option<&'static str> {

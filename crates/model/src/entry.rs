@@ -147,6 +147,10 @@ impl Flags {
     pub const UNENDED: Flags = Flags(1 << 10);
     /// The record may contain a block that providers reject. Known only if tool calls were read.
     pub const REFUSED: Flags = Flags(1 << 11);
+    /// The record lacks content that its kind needs. Some readers skip it, others fail.
+    pub const MALFORMED: Flags = Flags(1 << 12);
+    /// The content is one text instead of a list of parts.
+    pub const ONE_TEXT: Flags = Flags(1 << 13);
     /// Reserved for the dialect.
     pub const OWN: Flags = Flags(1 << 15);
 

@@ -73,6 +73,8 @@ pub enum ProblemKind {
     /// Parallel tool calls, which some readers follow only in part. Not damage: the agent writes
     /// its file this way.
     ParallelCalls,
+    /// A known reader sends nothing of the session, or nothing after some line.
+    Unsent,
 }
 
 impl ProblemKind {
@@ -111,6 +113,7 @@ impl ProblemKind {
             ProblemKind::LostTitle => "lost_title",
             ProblemKind::MissingHistory => "missing_history",
             ProblemKind::ParallelCalls => "parallel_calls",
+            ProblemKind::Unsent => "unsent",
         }
     }
 

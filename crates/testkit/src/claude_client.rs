@@ -20,6 +20,9 @@ pub const CLAUDE: &str = "BOSWELL_CLAUDE";
 /// The variable with the path of an old client: a script for node.
 pub const CLAUDE_OLD: &str = "BOSWELL_CLAUDE_OLD";
 
+/// The variable with the path of a client between the two: a program.
+pub const CLAUDE_MIDDLE: &str = "BOSWELL_CLAUDE_MIDDLE";
+
 /// A client that can be run.
 #[derive(Debug, Clone)]
 pub struct ClaudeClient {
@@ -56,6 +59,19 @@ impl ClaudeClient {
         Some(ClaudeClient {
             words: vec![node.into(), script.into()],
         })
+    }
+
+    /// Returns a client of version 2.1.150, in the same way.
+    pub fn middle_or_skip() -> Option<ClaudeClient> {
+        let program = named(CLAUDE_MIDDLE)?;
+        Some(ClaudeClient {
+            words: vec![program.into()],
+        })
+    }
+
+    /// Returns a client that is started with these words.
+    pub fn started_by(words: Vec<OsString>) -> ClaudeClient {
+        ClaudeClient { words }
     }
 
     /// Returns the command for these arguments, ready to start.

@@ -31,6 +31,7 @@
 pub mod base64;
 pub mod bench_corpus;
 pub mod claude_client;
+pub mod claude_trials;
 pub mod clock;
 pub mod conformance;
 pub mod corpus;

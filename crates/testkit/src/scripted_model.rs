@@ -149,7 +149,7 @@ impl Shared {
             let nothing = json!({});
             return reply(&mut out, 200, Some(&nothing).filter(|_| method != "HEAD"));
         }
-        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let body = parsed(&body);
         lock(&self.requests).push(Request {
             path: path.clone(),
             body: body.clone(),
@@ -249,6 +249,33 @@ fn reply(out: &mut TcpStream, status: u64, body: Option<&Value>) -> std::io::Res
         "HTTP/1.1 {status} Scripted\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     )
+}
+
+/// Parses a body. Clients written in JavaScript send halves of surrogate pairs as they found them;
+/// serde_json refuses those, so every surrogate becomes U+FFFD then.
+fn parsed(body: &[u8]) -> Value {
+    serde_json::from_slice(body).unwrap_or_else(|_| {
+        let text = String::from_utf8_lossy(body);
+        let mut whole = String::with_capacity(text.len());
+        let mut rest = text.as_ref();
+        while let Some(at) = rest.find("\\ud") {
+            let (before, escape) = rest.split_at(at);
+            whole.push_str(before);
+            let is_surrogate = matches!(escape.as_bytes().get(3), Some(b'8'..=b'9' | b'a'..=b'f'));
+            match escape.get(6..).filter(|_| is_surrogate) {
+                Some(after) => {
+                    whole.push_str("\\ufffd");
+                    rest = after;
+                }
+                None => {
+                    whole.push_str("\\ud");
+                    rest = escape.get(3..).unwrap_or_default();
+                }
+            }
+        }
+        whole.push_str(rest);
+        serde_json::from_str(&whole).unwrap_or_default()
+    })
 }
 
 #[cfg(test)]

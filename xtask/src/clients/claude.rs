@@ -1,5 +1,5 @@
 //! Claude Code: the newest version from the wheel of its Python SDK, which bundles the program, and
-//! an old one from npm.
+//! two older ones from npm.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,6 +13,8 @@ const SDK_VERSION: &str = "0.2.182";
 
 const OLD_PACKAGE: &str = "@anthropic-ai/claude-code";
 const OLD_VERSION: &str = "2.1.50";
+
+const MIDDLE_VERSION: &str = "2.1.150";
 
 /// Returns the program of the newest version.
 pub(super) fn newest() -> Outcome<PathBuf> {
@@ -82,6 +84,36 @@ pub(super) fn old() -> Outcome<PathBuf> {
     npm_install(&folder, &format!("{OLD_PACKAGE}@{OLD_VERSION}"))?;
     std::fs::write(&stamp, OLD_VERSION)?;
     Ok(script)
+}
+
+/// Returns the program of a version between the two. Its package fetches the program for this
+/// machine as a package of its own, so that no install script is needed.
+pub(super) fn middle() -> Outcome<PathBuf> {
+    if let Some(given) = std::env::var_os("BOSWELL_CLAUDE_MIDDLE") {
+        println!("xtask: Claude Code {MIDDLE_VERSION} is taken from BOSWELL_CLAUDE_MIDDLE");
+        return Ok(PathBuf::from(given));
+    }
+    let folder = workspace::target()?.join("clients").join("claude-middle");
+    let arch = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let package = format!("{OLD_PACKAGE}-{}-{arch}", std::env::consts::OS);
+    let program = folder.join("node_modules").join(&package).join("claude");
+    let stamp = folder.join("installed");
+    if std::fs::read_to_string(&stamp).is_ok_and(|version| version == MIDDLE_VERSION) {
+        println!("xtask: {OLD_PACKAGE} {MIDDLE_VERSION} is already installed");
+        return Ok(program);
+    }
+    println!(
+        "xtask: installing {package} {MIDDLE_VERSION} from npm into target/clients/claude-middle (no install scripts)"
+    );
+    std::fs::create_dir_all(&folder)?;
+    npm_install(&folder, &format!("{package}@{MIDDLE_VERSION}"))?;
+    starts(Command::new(&program))?;
+    std::fs::write(&stamp, MIDDLE_VERSION)?;
+    Ok(program)
 }
 
 /// Checks that a program reports its version.

@@ -1,5 +1,7 @@
-//! `cargo xtask soak`: tests that take too long for every change. For now: injected faults.
+//! `cargo xtask soak`: tests that take too long for every change. Injected faults, and damaged
+//! files in real clients.
 
+pub(crate) mod claude;
 mod faults;
 mod options;
 
@@ -7,12 +9,13 @@ use std::process::ExitCode;
 
 use crate::Outcome;
 
+const KNOWN: &str = "there are `cargo xtask soak faults` and `cargo xtask soak claude`";
+
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     match arguments.split_first() {
         Some((what, rest)) if what == "faults" => faults::run(&options::Options::parse(rest)?),
-        Some((other, _)) => {
-            Err(format!("there is no soak `{other}`; there is `cargo xtask soak faults`").into())
-        }
-        None => Err("say what to soak: `cargo xtask soak faults`".into()),
+        Some((what, rest)) if what == "claude" => claude::run(rest),
+        Some((other, _)) => Err(format!("there is no soak `{other}`; {KNOWN}").into()),
+        None => Err(format!("name what to soak; {KNOWN}").into()),
     }
 }

@@ -11,7 +11,7 @@ use super::{parallel_calls, tip};
 /// Returns the branch that leads to `tip`, through every compaction back to its first line.
 ///
 /// The path follows the tree, which also contains records that the client ignores. At a missing
-/// parent or a cycle it continues at the line before, as the client does.
+/// parent or a cycle it continues at the line before, also where the client does not.
 pub(super) fn branch(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
     let Some(at) = tip.slot() else {
         return Ok(Vec::new());
@@ -43,7 +43,7 @@ fn trunk(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
                 .is_some_and(|head| head.parent.is_some());
             if named {
                 chain
-                    .bridge(slot)
+                    .line_before(slot)
                     .filter(|_| is_cycle() || chain.is_alive(slot))
             } else {
                 None

@@ -1,23 +1,40 @@
-//! The chain of messages as the newest client links it: it tolerates missing parents, duplicate
-//! ids, cycles and side chains (`isSidechain`) that the tree only reports.
+//! The chain of messages as a client links it: it tolerates missing parents, duplicate ids, cycles
+//! and side chains (`isSidechain`) that the tree only reports.
 //!
 //! The tree of a session shows what the file contains: an entry whose parent is missing is a root.
-//! The client repairs more: it links such an entry to the line before it, keeps only the last of
-//! several lines with one id, ignores records that follow another record or garbage on their line,
-//! and moves the messages that a compaction kept behind its summary. Tip and context are computed
-//! on this chain.
+//! The newest client repairs more: it links such an entry to the line written just before it, keeps
+//! only the last of several lines with one id, ignores records that follow another record or
+//! garbage on their line, passes over messages that are not well formed, and moves the messages
+//! that a compaction kept behind its summary. Lines without an id share the id that is missing. Tip
+//! and context are computed on this chain.
 
-use std::collections::HashSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use boswell_model::{EntryKind, Flags, Head, Log, Slot, Symbol, Tree};
+use boswell_model::{EntryKind, Flags, Head, Instant, Log, Slot, Symbol, Tree};
 
+use super::client::Client;
 use super::compaction::PreservedSegment;
+use super::lines::CountedLines;
 
 const NONE: u32 = u32::MAX;
+/// The longest time in milliseconds between a line whose parent is missing and the line before it,
+/// from which the client then continues.
+const LONGEST_BRIDGE: i64 = 5000;
 
-/// Whether the client keeps the line in its chain: only the first record of a clean line counts.
+/// Whether the newest client keeps the line in its chain, and it can be named as a parent: only the
+/// first record of a clean line counts.
 pub(super) fn counts(head: &Head) -> bool {
     head.flags.has(Flags::CHAIN) && head.nth == 0 && !head.flags.has(Flags::SALVAGED)
+}
+
+/// Whether lines of this kind are part of a chain.
+pub(super) fn is_chain_kind(kind: EntryKind) -> bool {
+    let is_other = matches!(
+        kind,
+        EntryKind::System | EntryKind::Compaction | EntryKind::Attachment | EntryKind::Progress
+    );
+    is_other || is_message(kind)
 }
 
 /// Whether the entry is a message of the user or the model, which is what a leaf can be.
@@ -32,71 +49,80 @@ pub(super) fn is_message(kind: EntryKind) -> bool {
 #[derive(Debug)]
 pub(super) struct Chain<'a> {
     log: &'a Log,
-    /// For each symbol the line with that id; of several lines the last.
+    client: Client,
+    /// The lines that count.
+    lines: CountedLines,
+    /// For each symbol the line with that id, and at the end the line without one; of several lines
+    /// the last.
     place: Vec<u32>,
+    /// The parents of lines that the client skips: their children follow those.
+    skipped: HashMap<Symbol, Option<Symbol>>,
     /// For each line, whether the client can reach it.
     alive: Vec<bool>,
     /// The parent of each line.
     up: Vec<u32>,
-    /// The nearest line of the main chain before each line.
-    before: Vec<u32>,
+    /// For each line the newest one before it in the file that is not newer. Needed only where a
+    /// parent is missing.
+    before: OnceCell<Vec<u32>>,
     /// Whether every line belongs to a side chain, as in a subagent's transcript. Then the side
     /// chain is the conversation.
     side: bool,
 }
 
 impl<'a> Chain<'a> {
-    /// Links the lines. If a compaction preserved messages, the lines before it are unreachable,
-    /// except for the preserved ones.
+    /// Links the lines as the newest client does. If a compaction preserved messages, the lines
+    /// before it are unreachable, except for the preserved ones.
     pub(super) fn of(log: &'a Log, kept: Option<&PreservedSegment>) -> Self {
+        Chain::seen_by(Client::NEWEST, log, CountedLines::of(log), kept)
+    }
+
+    /// Links the lines that count as a version of the client does.
+    pub(super) fn seen_by(
+        client: Client,
+        log: &'a Log,
+        lines: CountedLines,
+        kept: Option<&PreservedSegment>,
+    ) -> Self {
         let count = log.heads.len();
         let side = !log
-            .heads
-            .iter()
-            .any(|h| counts(h) && !h.flags.has(Flags::SIDECHAIN));
+            .entries()
+            .any(|(slot, h)| lines.counts(slot) && !h.flags.has(Flags::SIDECHAIN));
         let mut chain = Chain {
             log,
-            place: places(log),
+            client,
+            place: places(log, &lines),
+            skipped: lines.skipped(log),
+            lines,
             alive: vec![false; count],
             up: vec![NONE; count],
-            before: vec![NONE; count],
+            before: OnceCell::new(),
             side,
         };
         chain.choose(kept);
         chain.link(kept);
         if let Some(kept) = kept {
+            chain.break_circles();
             chain.move_kept(kept);
         }
-        // Last, so that cycles which the steps before may close are cut too.
-        chain.break_circles();
+        if client.finds_lost() {
+            // Last, so that cycles which the steps before may close are cut too.
+            chain.break_circles();
+        }
         chain
     }
 
-    /// Decides which lines are reachable, and finds the line before each.
+    /// Decides which lines are reachable.
     fn choose(&mut self, kept: Option<&PreservedSegment>) {
         let keeps: HashSet<Slot> = kept.iter().flat_map(|k| k.slots.iter().copied()).collect();
         let is_reached =
             |slot: Slot| kept.is_none_or(|k| slot >= k.boundary || keeps.contains(&slot));
-        let mut seen = vec![false; self.place.len()];
-        let mut last = NONE;
         for (slot, head) in self.log.entries() {
-            set(&mut self.before, slot, last);
-            let Some(id) = head.id.filter(|_| counts(head)) else {
+            if !self.lines.counts(slot) {
                 continue;
-            };
-            let Some(line) = self.line(id).filter(|line| is_reached(*line)) else {
-                continue;
-            };
-            if let Some(alive) = self.alive.get_mut(line.index()) {
-                *alive = true;
             }
-            // A line that is written again has new content, but other lines continue from its first
-            // position.
-            let is_new = seen
-                .get_mut(id.index())
-                .is_some_and(|seen| !std::mem::replace(seen, true));
-            if is_new && self.is_main(head) {
-                last = line.0;
+            let line = some(self.place.get(key(self.log, head)));
+            if let Some(line) = line.filter(|line| is_reached(*line)) {
+                set_mark(&mut self.alive, line);
             }
         }
     }
@@ -113,18 +139,29 @@ impl<'a> Chain<'a> {
             else {
                 continue;
             };
-            let named = self.line(parent);
-            let up = match named {
+            let Some(parent) = self.not_skipped(parent) else {
+                continue;
+            };
+            let up = match self.line(parent) {
                 Some(parent) if self.is_alive(parent) => parent.0,
                 // The compaction left its parent out.
                 Some(_) => tail,
-                None if self.is_main(head) => {
-                    self.before.get(slot.index()).copied().unwrap_or(NONE)
-                }
-                None => NONE,
+                None => self.bridge(slot).map_or(NONE, |slot| slot.0),
             };
             set(&mut self.up, slot, up);
         }
+    }
+
+    /// Returns the nearest parent that is not a skipped line; `None` if that is the root.
+    fn not_skipped(&self, parent: Symbol) -> Option<Symbol> {
+        let mut at = parent;
+        for _ in 0..=self.skipped.len() {
+            match self.skipped.get(&at) {
+                Some(next) if self.line(at).is_none() => at = (*next)?,
+                _ => break,
+            }
+        }
+        Some(at)
     }
 
     /// Moves the preserved messages behind the anchor, and the anchor's children behind the
@@ -133,6 +170,13 @@ impl<'a> Chain<'a> {
         let (Some(first), Some(last)) = (kept.slots.first(), kept.slots.last()) else {
             return;
         };
+        let above = kept.anchor.and_then(|anchor| self.line(anchor));
+        if let Some(anchor) = above.filter(|anchor| {
+            let up = self.parent(*anchor);
+            up.is_some_and(|up| kept.slots.contains(&up))
+        }) {
+            set(&mut self.up, anchor, NONE);
+        }
         if let Some(anchor) = kept.anchor {
             for (slot, head) in self.log.entries() {
                 if head.parent == Some(anchor) && !head.flags.has(Flags::CUT) && self.is_alive(slot)
@@ -192,6 +236,16 @@ impl<'a> Chain<'a> {
             .map(|(slot, _)| slot)
     }
 
+    /// Returns the version that links the lines like this.
+    pub(super) fn client(&self) -> Client {
+        self.client
+    }
+
+    /// Whether every line belongs to a side chain.
+    pub(super) fn is_side_only(&self) -> bool {
+        self.side
+    }
+
     /// Whether the line belongs to the conversation itself, not to a side chain.
     pub(super) fn is_main(&self, head: &Head) -> bool {
         self.side || !head.flags.has(Flags::SIDECHAIN)
@@ -202,11 +256,48 @@ impl<'a> Chain<'a> {
         some(self.up.get(slot.index()))
     }
 
-    /// Returns the line of the main chain before this one, from which the client continues when a
-    /// parent is missing.
+    /// Returns the line from which the client continues when the parent of this one is missing: of
+    /// the lines before it in the file the newest that is not newer, if it was written within the
+    /// five seconds before.
     pub(super) fn bridge(&self, slot: Slot) -> Option<Slot> {
-        self.log.head(slot).filter(|head| self.is_main(head))?;
-        some(self.before.get(slot.index()))
+        let head = self.log.head(slot)?;
+        if !self.is_main(head) || !self.client.finds_lost() {
+            return None;
+        }
+        if self.side {
+            // No client resumes such a file; a reader wants all of it.
+            return self.line_before(slot);
+        }
+        let before = self.before.get_or_init(|| self.lines_before());
+        let before = some(before.get(slot.index()))?;
+        let apart = millis(head)?.checked_sub(millis(self.log.head(before)?)?)?;
+        (apart <= LONGEST_BRIDGE).then_some(before)
+    }
+
+    /// Returns the line of the main chain before this one in the file.
+    pub(super) fn line_before(&self, slot: Slot) -> Option<Slot> {
+        let is_one = |slot: &Slot| {
+            let head = self.log.head(*slot);
+            self.is_alive(*slot) && head.is_some_and(|head| self.is_main(head))
+        };
+        (0..slot.0).rev().map(Slot).find(is_one)
+    }
+
+    fn lines_before(&self) -> Vec<u32> {
+        let mut before = vec![NONE; self.up.len()];
+        let mut by_time: BTreeSet<(i64, u32)> = BTreeSet::new();
+        for (slot, head) in self.log.entries() {
+            let Some(time) = millis(head).filter(|_| self.is_alive(slot) && self.is_main(head))
+            else {
+                continue;
+            };
+            let own = (time, slot.0);
+            if let Some((_, line)) = by_time.range(..own).next_back() {
+                set(&mut before, slot, *line);
+            }
+            by_time.insert(own);
+        }
+        before
     }
 
     /// Returns for every line whether it has a child in the conversation. Progress lines can link
@@ -227,16 +318,21 @@ impl<'a> Chain<'a> {
         out
     }
 
-    /// Iterates from the line up to its root, starting with the line itself.
+    /// Iterates from the line up to its root, starting with the line itself. In a cycle, which only
+    /// the chain of an old client can have, it ends after as many steps as there are lines.
     pub(super) fn ancestors(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
-        std::iter::successors((slot.index() < self.up.len()).then_some(slot), |slot| {
-            self.parent(*slot)
-        })
+        let first = (slot.index() < self.up.len()).then_some(slot);
+        std::iter::successors(first, |slot| self.parent(*slot)).take(self.up.len())
     }
 
     /// Returns the path from the root down to the line.
     pub(super) fn path(&self, tip: Slot) -> Vec<Slot> {
-        let mut path: Vec<Slot> = self.ancestors(tip).collect();
+        let mut seen = vec![false; self.up.len()];
+        let is_new = |slot: &Slot| {
+            let mark = seen.get_mut(slot.index());
+            mark.is_some_and(|mark| !std::mem::replace(mark, true))
+        };
+        let mut path: Vec<Slot> = self.ancestors(tip).take_while(is_new).collect();
         path.reverse();
         path
     }
@@ -248,21 +344,37 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// Returns for each symbol the line with that id; of several lines the last.
-pub(super) fn places(log: &Log) -> Vec<u32> {
-    let mut place = vec![NONE; log.names.len()];
-    for (slot, head) in log.entries().filter(|(_, h)| counts(h)) {
-        if let Some(last) = head.id.and_then(|id| place.get_mut(id.index())) {
+/// Returns for each symbol the line with that id, and at the end the line without one; of several
+/// lines the last.
+pub(super) fn places(log: &Log, lines: &CountedLines) -> Vec<u32> {
+    let mut place = vec![NONE; log.names.len() + 1];
+    for (slot, head) in log.entries().filter(|(slot, _)| lines.counts(*slot)) {
+        if let Some(last) = place.get_mut(key(log, head)) {
             *last = slot.0;
         }
     }
     place
 }
 
+/// The place of a line in lists by id.
+fn key(log: &Log, head: &Head) -> usize {
+    head.id.map_or(log.names.len(), Symbol::index)
+}
+
 fn set(list: &mut [u32], slot: Slot, value: u32) {
     if let Some(place) = list.get_mut(slot.index()) {
         *place = value;
     }
+}
+
+fn set_mark(list: &mut [bool], slot: Slot) {
+    if let Some(mark) = list.get_mut(slot.index()) {
+        *mark = true;
+    }
+}
+
+fn millis(head: &Head) -> Option<i64> {
+    head.time.map(|time| Instant::from(time).millis())
 }
 
 /// Converts a stored index to a slot; `NONE` becomes `None`.

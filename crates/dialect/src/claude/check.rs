@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use boswell_model::json::Object;
 use boswell_model::{EntryKind, Flags, Problem, ProblemKind, Result, SessionView, Slot, Tip};
 
 use super::chain::{Chain, is_message};
@@ -23,7 +24,7 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
             *mark = true;
         }
     }
-    for (end, lost) in lost_ends(view, &chain, &on_branch, at) {
+    for (end, lost) in lost_ends(view, &chain, &on_branch, at)? {
         let detail = format!(
             "a branch of {lost} {} that ends at {} is out of the client's reach",
             if lost == 1 { "message" } else { "messages" },
@@ -48,7 +49,7 @@ fn lost_ends(
     chain: &Chain<'_>,
     on_branch: &[bool],
     tip: Slot,
-) -> BTreeMap<Slot, usize> {
+) -> Result<BTreeMap<Slot, usize>> {
     let has_child = chain.has_child();
     let is_on = |slot: &Slot| on_branch.get(slot.index()).copied().unwrap_or(true);
     let is_end =
@@ -65,7 +66,10 @@ fn lost_ends(
             .ancestors(end)
             .take_while(|slot| !is_on(slot))
             .collect();
-        let messages = off.iter().filter(|slot| is_said(view, **slot)).count();
+        let mut messages = 0;
+        for slot in off.iter().filter(|slot| is_said(view, **slot)) {
+            messages += usize::from(!is_command(view, *slot)?);
+        }
         let fork = chain
             .ancestors(end)
             .find_map(|slot| places.get(&slot).copied());
@@ -73,7 +77,20 @@ fn lost_ends(
             lost.insert(chain.message(end).unwrap_or(end), messages);
         }
     }
-    lost
+    Ok(lost)
+}
+
+/// Whether a message only records a command of the user, such as `/exit`, or what it printed.
+fn is_command(view: &SessionView<'_>, slot: Slot) -> Result<bool> {
+    let is_one = |object: &Object<'_>| {
+        let content = object.get("message").and_then(|it| it.get("content"));
+        let text = content.and_then(|it| it.text());
+        text.is_some_and(|text| {
+            let text = text.trim_start();
+            text.starts_with("<command-") || text.starts_with("<local-command-")
+        })
+    };
+    Ok(view.with_object(slot, is_one)? == Some(true))
 }
 
 fn is_said(view: &SessionView<'_>, slot: Slot) -> bool {
@@ -95,11 +112,14 @@ fn was_left(
     fork: Option<usize>,
     current: &[Slot],
 ) -> bool {
+    let is_answer = |slot: &Slot| {
+        let kind = view.log.kind(*slot);
+        matches!(kind, EntryKind::Assistant | EntryKind::ToolResult)
+    };
     let next = match fork {
         Some(at) => current.get(at + 1),
-        None => current
-            .first()
-            .filter(|root| view.log.kind(**root) == EntryKind::User),
+        // A prompt, a hook's output or a compaction starts over on purpose.
+        None => current.first().filter(|root| !is_answer(root)),
     };
     match next {
         Some(next) => last < Some(*next),
@@ -110,7 +130,7 @@ fn was_left(
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{Bytes, assistant, base, file, read_bytes, text, user};
+    use super::super::fixture::{Bytes, assistant, base, file, line, read_bytes, text, user};
     use super::*;
 
     fn problems(lines: &[String]) -> Vec<String> {
@@ -133,6 +153,34 @@ mod tests {
         let mut reset = base();
         reset.push(user("u4", None, 11, "ANEW"));
         assert_eq!(problems(&reset), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn what_precedes_a_compaction_without_a_logical_parent_is_not_lost() {
+        let mut lines = base();
+        let boundary = r#""subtype":"compact_boundary","compactMetadata":{}"#;
+        lines.push(line("system", "b1", None, 11, boundary));
+        lines.push(user("k1", Some("b1"), 12, "SUMMARY"));
+        assert_eq!(problems(&lines), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn what_precedes_a_new_start_and_stubs_of_commands_are_not_lost() {
+        let mut cleared = base();
+        let hook = r#""attachment":{"type":"hook_success"}"#;
+        cleared.push(line("attachment", "h1", None, 11, hook));
+        cleared.push(user("u4", Some("h1"), 12, "AFTER CLEAR"));
+        assert_eq!(problems(&cleared), [] as [&str; 0]);
+        let mut exited = base();
+        exited.push(user("p1", Some("a5"), 11, "P1"));
+        exited.push(user(
+            "x1",
+            Some("a5"),
+            12,
+            "<command-name>/exit</command-name>",
+        ));
+        exited.push(assistant("p2", "p1", 13, "mp", &text("p done")));
+        assert_eq!(problems(&exited), [] as [&str; 0]);
     }
 
     #[test]

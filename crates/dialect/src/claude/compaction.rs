@@ -4,6 +4,7 @@ use boswell_model::json::Raw;
 use boswell_model::{Flags, Log, Result, SessionView, Slot, Symbol};
 
 use super::chain::{self, Chain};
+use super::lines::CountedLines;
 
 /// Messages from before a compaction that the client still sends, after the summary.
 #[derive(Debug, Clone)]
@@ -49,7 +50,7 @@ pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<Pres
 
 /// Returns the lines that a compaction names; `None` if one of them is not before it.
 fn slots_of(view: &SessionView<'_>, boundary: Slot, what: &What) -> Option<Vec<Slot>> {
-    let places = chain::places(view.log);
+    let places = chain::places(view.log, &CountedLines::of(view.log));
     let find = |id: &str| {
         let name = view.log.names.find(id)?;
         chain::some(places.get(name.index())).filter(|slot| *slot < boundary)

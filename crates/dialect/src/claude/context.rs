@@ -13,18 +13,15 @@ use boswell_model::{
 };
 
 use super::chain::{Chain, is_message};
+use super::client::Client;
 use super::pairing::{
     CallOutcome, Gaps, INTERRUPTED, Line, MISSING, NO_CONTENT, NO_RESPONSE, ORPHANED,
     TOOL_USE_INTERRUPTED, Voice, calls_client, calls_of, pair, results_of,
 };
 use super::{attachment, compaction, parallel_calls, tip};
 
-/// Computes the context for a tip.
+/// Computes the context for a tip, as the newest client sends it.
 pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
-    let mut context = Context {
-        tip,
-        ..Context::default()
-    };
     let path = match tip.slot() {
         Some(slot) => {
             let chain = chain_for(view, slot)?;
@@ -32,12 +29,26 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
         }
         None => Vec::new(),
     };
+    along(view, Client::NEWEST, tip, &path)
+}
+
+/// Computes the context that a version of the client sends for a path.
+pub(super) fn along(
+    view: &SessionView<'_>,
+    client: Client,
+    tip: Tip,
+    path: &[Slot],
+) -> Result<Context> {
+    let mut context = Context {
+        tip,
+        ..Context::default()
+    };
     let mut lines = Vec::with_capacity(path.len());
-    for slot in &path {
+    for slot in path {
         if let Some(head) = view.log.head(*slot) {
             let line = view.with_object(*slot, |object| {
                 note_settings(object, head, &mut context.settings);
-                line(*slot, head, object)
+                line(client, *slot, head, object)
             })?;
             lines.extend(line.flatten());
         }
@@ -49,7 +60,7 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     let failed = last
         .and_then(|slot| view.log.head(*slot))
         .is_some_and(|h| h.flags.has(Flags::ERROR));
-    let gaps = pair(&mut lines, !failed);
+    let gaps = pair(&mut lines, client, !failed && client.answers_open_calls());
     drop_foreign_thinking(&mut lines, context.settings.model.as_deref());
     drop_idle(&mut lines);
     let is_cut = path.iter().any(|slot| {
@@ -97,12 +108,18 @@ fn path_to(view: &SessionView<'_>, chain: &Chain<'_>, slot: Slot) -> Vec<Slot> {
 }
 
 /// Returns the line as the model would get it; `None` if it is not sent.
-fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
+fn line(client: Client, slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
     let voice = match head.kind {
-        // API errors are shown to the user only.
-        EntryKind::Assistant if !head.flags.has(Flags::ERROR) => Voice::Assistant,
+        // API errors, which the client itself words, are shown to the user only.
+        EntryKind::Assistant if head.flags.has(Flags::ERROR) && model(object).is_none() => {
+            return None;
+        }
+        EntryKind::Assistant => Voice::Assistant,
         EntryKind::User | EntryKind::ToolResult => Voice::User,
-        EntryKind::System if object.get("subtype").is_some_and(|s| s.is("local_command")) => {
+        EntryKind::System
+            if client.sends_commands()
+                && object.get("subtype").is_some_and(|s| s.is("local_command")) =>
+        {
             Voice::User
         }
         EntryKind::Attachment => Voice::Attached(attachment::role(object)?),

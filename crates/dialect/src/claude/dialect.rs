@@ -9,11 +9,12 @@ use boswell_model::{
     SessionMeta, SessionView, Slot, Tip, View,
 };
 
+use super::client::{self, Client};
 use super::pairing::pairs;
 use super::{
     active_processes, branch, check, context, create, delete, discover, encode, file_history, head,
     invalid_blocks, meta, move_project, native_index, orphans, plan, recognise, render, repair,
-    resume, set_leaf, settings, side_files, subagents, text_piece, tip, title_window, view,
+    resume, set_leaf, settings, side_files, subagents, text_piece, tip, title_window, unsent, view,
 };
 use crate::uuid::is_uuid;
 use crate::{
@@ -24,7 +25,7 @@ use crate::{
     SideFiles, StoreRequest, Subagent, Support, TextPiece,
 };
 use crate::{DialectFacts, HistoryKind, MemoryPolicy, UntiedFile};
-use crate::{Fix, ForkPlace, Orphan, RepairInput, ToolLink};
+use crate::{Fix, ForkPlace, Orphan, Reading, RepairInput, ToolLink};
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
 #[derive(Debug)]
@@ -267,6 +268,17 @@ impl Repairer for Claude {
         repair::fixes(repair_input)
     }
 
+    fn reading(&self, view: &SessionView<'_>, reader: &str) -> Result<Option<Reading>> {
+        match Client::named(reader) {
+            Some(client) => client::reading(view, client).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn unsent_by(&self, view: &SessionView<'_>) -> Result<Vec<&'static str>> {
+        unsent::readers(view)
+    }
+
     fn exclusive(
         &self,
         repair_input: &RepairInput<'_>,
@@ -291,6 +303,7 @@ impl Repairer for Claude {
     ) -> Result<()> {
         check::check(view, problems)?;
         invalid_blocks::check(view, problems)?;
+        unsent::check(view, problems)?;
         if let Some((slot, _)) = title_window::lost(view)? {
             let line = view.log.head(slot).map(|head| u64::from(head.line));
             let detail = "the title is stored where the client no longer reads it".to_owned();

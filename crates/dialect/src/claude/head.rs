@@ -124,13 +124,17 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     if head.kind == EntryKind::Assistant {
         group(&fields, head, names);
     }
+    let is_message = matches!(
+        head.kind,
+        EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult
+    );
+    let is_whole = !is_message || fields.message.is_some_and(Message::is_well_formed);
+    head.flags.set_if(!is_whole, Flags::MALFORMED);
+    let content = fields.message.and_then(|message| message.content);
+    let is_text = content.is_some_and(|content| content.kind() == RawKind::String);
+    head.flags.set_if(is_text, Flags::ONE_TEXT);
     if fields.uuid.is_some_and(says_something) {
         head.id = name_of(fields.uuid, names);
-        let is_message = matches!(
-            head.kind,
-            EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult
-        );
-        let is_whole = !is_message || fields.message.is_some_and(Message::is_well_formed);
         head.flags.set_if(is_of_chain && is_whole, Flags::CHAIN);
     }
     let parent = fields.parent.filter(|p| !p.is_null());

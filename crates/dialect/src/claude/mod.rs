@@ -8,6 +8,7 @@ mod attachment;
 mod branch;
 mod chain;
 mod check;
+mod client;
 mod compaction;
 mod context;
 mod create;
@@ -19,6 +20,7 @@ mod fork;
 mod head;
 mod image;
 mod invalid_blocks;
+mod lines;
 mod meta;
 mod metadata;
 mod move_project;
@@ -39,6 +41,7 @@ mod subagents;
 mod text_piece;
 mod tip;
 mod title_window;
+mod unsent;
 mod view;
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use boswell_model::json::{Object, Raw};
 use boswell_model::{Flags, Interner, Slot, Symbol, ToolLink};
 
+use super::client::Client;
 use super::invalid_blocks::{Block, is_of_claude};
 
 /// Sent for a call of the last assistant message that has no result.
@@ -105,6 +106,11 @@ pub(super) fn pairs(
     let Some(message) = object.get("message") else {
         return flags;
     };
+    // The client's record of a request (`api-request-blob`) repeats messages.
+    let is_said = |word: &Raw<'_>| word.is("user") || word.is("assistant");
+    if !object.get("type").as_ref().is_some_and(is_said) {
+        return flags;
+    }
     let content = message.get("content");
     for block in content.into_iter().flat_map(|content| content.items()) {
         let (mut read, mut id, mut answered) = (Block::default(), None, None);
@@ -148,7 +154,7 @@ pub(super) struct Gaps {
 
 /// Decides about every line with calls or results. `open_end` is whether the last assistant message
 /// may still wait for results.
-pub(super) fn pair(lines: &mut [Line], open_end: bool) -> Gaps {
+pub(super) fn pair(lines: &mut [Line], client: Client, open_end: bool) -> Gaps {
     let answered = lines
         .iter()
         .flat_map(|line| line.results.iter().cloned())
@@ -165,7 +171,7 @@ pub(super) fn pair(lines: &mut [Line], open_end: bool) -> Gaps {
                 index >= start && (line.group == group || group.is_none())
             });
             ledger.settle_calls(index, line, is_last);
-        } else if !line.results.is_empty() {
+        } else if !line.results.is_empty() && client.drops_orphans() {
             ledger.settle_results(line);
         }
     }

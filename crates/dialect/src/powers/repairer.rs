@@ -4,7 +4,7 @@ use boswell_model::json::Object;
 use boswell_model::{Flags, Interner, Problem, Result, SessionMeta, SessionView, Slot, Tip};
 
 use crate::reader::tool_links_of_view;
-use crate::{Dialect, Fix, ForkPlace, RepairInput, ToolLink};
+use crate::{Dialect, Fix, ForkPlace, Reading, RepairInput, ToolLink};
 
 /// An agent with known problems of its own. Problems of bytes, links and tool calls are found and
 /// repaired for all dialects by generic code.
@@ -39,6 +39,16 @@ pub trait Repairer: Dialect {
     /// generic fixes for glued, salvaged and duplicate records were applied.
     fn fixes(&self, _input: &RepairInput<'_>) -> Result<Vec<Fix>> {
         Ok(Vec::new())
+    }
+
+    /// Returns the known readers that send nothing of the session, or nothing after some line.
+    fn unsent_by(&self, _view: &SessionView<'_>) -> Result<Vec<&'static str>> {
+        Ok(Vec::new())
+    }
+
+    /// Predicts what a known reader makes of the session; `None` if that was never measured.
+    fn reading(&self, _view: &SessionView<'_>, _reader: &str) -> Result<Option<Reading>> {
+        Ok(None)
     }
 
     /// Returns two of the goals that cannot both be reached for this session, and the reason.

@@ -83,15 +83,13 @@ pub(crate) struct Session {
 impl Session {
     /// Reads a session file.
     pub(crate) fn read(path: &Path) -> Self {
-        let bytes = std::fs::read(path).unwrap();
-        let location = SessionLocation::of(
-            path.file_stem()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
-            Framing::Lines,
-            bytes.len() as u64,
-        );
+        let id = path.file_stem().unwrap_or_default().to_string_lossy();
+        Session::of(&id, std::fs::read(path).unwrap())
+    }
+
+    /// Reads the bytes of a session.
+    pub(crate) fn of(id: &str, bytes: Vec<u8>) -> Self {
+        let location = SessionLocation::of(id.to_owned(), Framing::Lines, bytes.len() as u64);
         let read = Reader::read(&Claude, &location, &bytes, Depth::Facts);
         Session {
             bytes: Bytes(bytes),

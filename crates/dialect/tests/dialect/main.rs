@@ -5,6 +5,7 @@
 mod claude_captures;
 mod claude_corpus;
 mod claude_support;
+mod claude_verdicts;
 mod clinvoker_store;
 mod codex_corpus;
 mod myagents_corpus;

@@ -368,6 +368,11 @@ pub fn hurt(session: &Session, problem: &Problem) -> Vec<&'static str> {
     if is_apart(session, problem) {
         return Vec::new();
     }
+    if problem.kind == ProblemKind::Unsent {
+        let repair = session.dialect().powers().repair;
+        let readers = repair.map(|repair| repair.unsent_by(&session.view()));
+        return readers.and_then(Result::ok).unwrap_or_default();
+    }
     let readers = session.dialect().facts().readers.iter();
     readers
         .filter(|reader| reader.loss(problem.kind).is_some())

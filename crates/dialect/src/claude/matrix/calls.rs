@@ -232,6 +232,12 @@ fn errors_of_the_api_are_not_sent_and_synthetic_answers_are() {
         "\"type\":\"assistant\",\"uuid\"",
         "\"type\":\"assistant\",\"isApiErrorMessage\":true,\"uuid\"",
     );
+    assert_eq!(
+        sent(&with(|lines| lines.push(error.clone())))[9..],
+        ["A API Error"],
+        "only the client's own words are left out"
+    );
+    let error = error.replace("\"big\"", "\"<synthetic>\"");
     let bytes = with(|lines| lines.push(error.clone()));
     assert_eq!(sent(&bytes), ALL);
     assert_eq!(tip_label(&bytes), "e1");

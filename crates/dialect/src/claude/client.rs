@@ -1,0 +1,212 @@
+//! The versions of the client whose behaviour was measured, and what each makes of a file.
+//!
+//! A reading is a prediction: which records a version would send if it resumed the session now.
+//! Recorded runs of the real clients prove it (`claude_verdicts` in the tests of this crate).
+
+use boswell_model::json::{Object, RawKind};
+use boswell_model::{
+    Context, ContextForm, EntryKind, Flags, Gap, Result, SessionView, Slot, SpanKind, Tip,
+};
+
+use super::chain::{Chain, is_message};
+use super::lines::CountedLines;
+use super::{context, parallel_calls, tip};
+use crate::Reading;
+
+/// A version of the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Client {
+    V2_1_50,
+    V2_1_150,
+    V2_1_325,
+}
+
+impl Client {
+    pub(super) const NEWEST: Client = Client::V2_1_325;
+    pub(super) const ALL: [Client; 3] = [Client::V2_1_50, Client::V2_1_150, Client::V2_1_325];
+
+    /// Returns the client with the name of a known reader.
+    pub(super) fn named(reader: &str) -> Option<Client> {
+        Client::ALL
+            .into_iter()
+            .find(|client| client.name() == reader)
+    }
+
+    /// Returns the name of the known reader.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Client::V2_1_50 => "2.1.50",
+            Client::V2_1_150 => "2.1.150",
+            Client::V2_1_325 => "2.1.325",
+        }
+    }
+
+    /// Whether it continues at the line before where a parent is missing, finds the other calls of
+    /// a message, and resumes the branch that was written last.
+    pub(super) fn finds_lost(self) -> bool {
+        self >= Client::V2_1_150
+    }
+
+    /// Whether it reads the first record of a line that has more on it. Others read none of them.
+    pub(super) fn reads_first_record(self) -> bool {
+        self >= Client::V2_1_150
+    }
+
+    /// Whether it skips messages that are not well formed. Others fail on them.
+    pub(super) fn skips_malformed(self) -> bool {
+        self >= Client::V2_1_325
+    }
+
+    /// Whether it sends a result of its own for a call that ends the session without one.
+    pub(super) fn answers_open_calls(self) -> bool {
+        self >= Client::V2_1_325
+    }
+
+    /// Whether it leaves out results without a call.
+    pub(super) fn drops_orphans(self) -> bool {
+        self >= Client::V2_1_150
+    }
+
+    /// Whether it sends what commands of the user printed.
+    pub(super) fn sends_commands(self) -> bool {
+        self >= Client::V2_1_150
+    }
+}
+
+/// Returns what a version makes of a session.
+pub(super) fn reading(view: &SessionView<'_>, client: Client) -> Result<Reading> {
+    match resume(view, client)? {
+        Resumed::From { chain, tip, path } => sent(view, client, &chain, tip, path),
+        Resumed::Refused => Ok(Reading::Refused),
+        Resumed::Failed => Ok(Reading::Failed),
+    }
+}
+
+/// How a version begins to resume a session.
+enum Resumed<'a> {
+    /// It continues from a tip, to which a path of lines leads.
+    From {
+        chain: Chain<'a>,
+        tip: Tip,
+        path: Vec<Slot>,
+    },
+    Refused,
+    Failed,
+}
+
+fn resume<'a>(view: &SessionView<'a>, client: Client) -> Result<Resumed<'a>> {
+    let Some(until) = end_of_reading(view, client)? else {
+        return Ok(Resumed::Failed);
+    };
+    let lines = CountedLines::seen_by(client, view.log, until);
+    if client == Client::V2_1_150 && lacks_message(view, &lines)? {
+        return Ok(Resumed::Failed);
+    }
+    let chain = tip::chain_seen_by(view, client, lines)?;
+    let Some(tip) = tip::resumed_at(view, &chain, client)? else {
+        return Ok(Resumed::Refused);
+    };
+    let path = tip.slot().map(|slot| chain.path(slot)).unwrap_or_default();
+    if fails_on(view, client, &path)? {
+        return Ok(Resumed::Failed);
+    }
+    Ok(Resumed::From { chain, tip, path })
+}
+
+/// Returns in words what a version loses of a session as a whole: everything, or what follows some
+/// line. Reads no messages, so it is fast.
+pub(super) fn whole_loss(view: &SessionView<'_>, client: Client) -> Result<Option<String>> {
+    let words = match resume(view, client)? {
+        Resumed::Refused => "finds no conversation in the file".to_owned(),
+        Resumed::Failed => "fails when it resumes the file".to_owned(),
+        Resumed::From { .. } => match end_of_reading(view, client)? {
+            Some(line) if view.log.heads.iter().any(|it| u64::from(it.line) > line) => {
+                format!("reads nothing after line {line}")
+            }
+            _ => return Ok(None),
+        },
+    };
+    Ok(Some(words))
+}
+
+fn sent(
+    view: &SessionView<'_>,
+    client: Client,
+    chain: &Chain<'_>,
+    tip: Tip,
+    path: Vec<Slot>,
+) -> Result<Reading> {
+    let path = match client.finds_lost() {
+        true => parallel_calls::put_back(view, chain, &path)?,
+        false => path,
+    };
+    let context = context::along(view, client, tip, &path)?;
+    Ok(Reading::Sent(records(&context)))
+}
+
+/// Returns the records whose content a context contains.
+fn records(context: &Context) -> Vec<Slot> {
+    let is_made = |form: &ContextForm| matches!(form, ContextForm::Made { .. });
+    let items = context.items.iter().filter(|item| !is_made(&item.form));
+    items.flat_map(|item| item.slots()).collect()
+}
+
+/// Returns the line at which a version stops to read; `None` if it fails there.
+///
+/// A line that is JSON, but `null`, ends the reading of the oldest version, and the next one does
+/// not survive it.
+fn end_of_reading(view: &SessionView<'_>, client: Client) -> Result<Option<u64>> {
+    if client > Client::V2_1_150 {
+        return Ok(Some(u64::MAX));
+    }
+    for gap in &view.log.gaps {
+        let may_be = matches!(gap.kind, SpanKind::Gap(Gap::Garbage | Gap::Pending));
+        if !may_be || gap.len > 16 {
+            continue;
+        }
+        let bytes = view.payloads.payload(gap.at, gap.len)?;
+        if bytes.trim_ascii() == b"null" {
+            return Ok((client == Client::V2_1_50).then_some(gap.line));
+        }
+    }
+    Ok(Some(u64::MAX))
+}
+
+/// Whether a message is missing or null in a line that counts, anywhere in the file.
+fn lacks_message(view: &SessionView<'_>, lines: &CountedLines) -> Result<bool> {
+    let is_null = |object: &Object<'_>| object.get("message").is_none_or(|it| it.is_null());
+    for (slot, head) in view.log.entries() {
+        let may_be = head.flags.has(Flags::MALFORMED) && lines.counts(slot);
+        if may_be && view.with_object(slot, is_null)? == Some(true) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a version fails on a message of the path that is not well formed. For old versions that
+/// includes answers whose content is a text.
+fn fails_on(view: &SessionView<'_>, client: Client, path: &[Slot]) -> Result<bool> {
+    if client.skips_malformed() {
+        return Ok(false);
+    }
+    let is_list = |object: &Object<'_>| {
+        let content = object.get("message").and_then(|it| it.get("content"));
+        content.is_some_and(|it| it.kind() == RawKind::Array)
+    };
+    for slot in path {
+        let Some(head) = view.log.head(*slot).filter(|head| is_message(head.kind)) else {
+            continue;
+        };
+        if head.kind == EntryKind::Assistant && head.flags.has(Flags::ONE_TEXT) {
+            return Ok(true);
+        }
+        // The oldest version sends lists of anything, the next one only those of the user.
+        let may_send = client == Client::V2_1_50 || head.kind != EntryKind::Assistant;
+        let sends_list = || Ok(may_send && view.with_object(*slot, is_list)? == Some(true));
+        if head.flags.has(Flags::MALFORMED) && !sends_list()? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,71 @@
+//! The sound transcripts that trials damage.
+
+use std::path::Path;
+
+use super::tags::tagged;
+use crate::make::claude::{self, ClaudeShape};
+use crate::{corpus, disk};
+
+/// The longest transcript that is used: every client run reads it.
+const LONGEST: usize = 200_000;
+
+/// A sound transcript.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// Name of its shape or scenario.
+    pub name: String,
+    /// The id of the session.
+    pub session: String,
+    /// The content, with tags.
+    pub bytes: Vec<u8>,
+}
+
+/// Returns transcripts of every shape that testkit makes, each twice.
+pub fn made() -> Vec<Origin> {
+    let mut origins = Vec::new();
+    for seed in [1, 2] {
+        for shape in ClaudeShape::ALL {
+            let made = claude::file(*shape, "/srv/demo", seed);
+            origins.push(Origin {
+                name: format!("{shape:?}-{seed}"),
+                session: made.id.clone(),
+                bytes: tagged(made.bytes()),
+            });
+        }
+    }
+    origins.retain(is_usable);
+    origins
+}
+
+/// Returns the captured transcripts below a folder, without those of subagents.
+pub fn captured(captures: &Path) -> Vec<Origin> {
+    let root = captures.join("claude-code");
+    let mut origins = Vec::new();
+    for path in corpus::files(&root) {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let is_log = path.extension().is_some_and(|ending| ending == "jsonl");
+        if !is_log || stem.len() != 36 {
+            continue;
+        }
+        let inside = path.strip_prefix(&root).unwrap_or(&path);
+        let scenario = inside.components().next();
+        let scenario = scenario.map(|it| it.as_os_str().to_string_lossy().into_owned());
+        origins.push(Origin {
+            name: format!("{}-{}", scenario.unwrap_or_default(), short(&stem)),
+            session: stem.into_owned(),
+            bytes: tagged(&disk::read(&path)),
+        });
+    }
+    origins.retain(is_usable);
+    origins
+}
+
+fn short(stem: &str) -> &str {
+    stem.get(..8).unwrap_or(stem)
+}
+
+/// Whether the origin is short enough and has a few messages to damage.
+fn is_usable(origin: &Origin) -> bool {
+    let text = String::from_utf8_lossy(&origin.bytes);
+    origin.bytes.len() <= LONGEST && super::tags_in(&text).len() >= 3
+}
