@@ -1,8 +1,8 @@
 //! The one rule for what deletes or rewrites something that exists: the plan is printed; `--apply`
 //! or a yes on the terminal carries it out.
 //!
-//! Where there is no terminal to ask on, or the answer is JSON, the plan and a hint are all, and the
-//! exit code is 2.
+//! Where there is no terminal to ask on, or the answer is JSON, the plan and a hint are all,
+//! and the exit code is 2.
 
 #![expect(
     clippy::print_stderr,

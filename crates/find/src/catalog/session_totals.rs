@@ -2,9 +2,9 @@
 //! every aggregation reads them for all sessions, and they are computed only when the session
 //! changed.
 //!
-//! Messages that occur in this session alone are summed by quarter of an hour and model ([`Group`]). Messages that
-//! other sessions contain too are stored one by one in table `shared` (see `totals.rs`), because
-//! their owner depends on which sessions are selected.
+//! Messages that occur in this session alone are summed by quarter of an hour and model
+//! ([`Group`]). Messages that other sessions contain too are stored one by one in table `shared`
+//! (see `totals.rs`), because their owner depends on which sessions are selected.
 
 use std::collections::BTreeMap;
 
