@@ -357,8 +357,8 @@ fn word(by: By) -> &'static str {
 
 fn shape_of(grouping: &Grouping, key: &str, sum: Sum, prices: &Prices) -> StatShape {
     // By model, only usage and sessions are known; for unreadable sessions nothing is.
-    let is_known = !grouping.has(By::Model) && !(sum.partial && sum.sessions == 0);
-    let known = |count: u64| is_known.then_some(count);
+    let is_unknown = grouping.has(By::Model) || sum.partial && sum.sessions == 0;
+    let known = |count: u64| (!is_unknown).then_some(count);
     let (key, then_key) = key.split_once(Grouping::SEPARATOR).unwrap_or((key, ""));
     let named = |key: &str| Some(key.to_owned()).filter(|key| !key.is_empty());
     let (then_by, then_key) = match grouping.then {
@@ -376,7 +376,7 @@ fn shape_of(grouping: &Grouping, key: &str, sum: Sum, prices: &Prices) -> StatSh
         tool_calls: known(sum.tool_calls),
         entries: known(sum.entries),
         duration_ms: sum.duration_ms,
-        kinds: is_known.then(|| sum.kinds.into_iter().collect()),
+        kinds: (!is_unknown).then(|| sum.kinds.into_iter().collect()),
         tokens: TokensShape::from(&sum.usage),
         cost_usd: sum.usage.cost,
         premium_requests: sum.usage.premium_requests,

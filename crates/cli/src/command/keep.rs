@@ -97,10 +97,13 @@ pub(crate) fn run(app: &App, args: &KeepArgs) -> Result<ExitCode> {
     Ok(error_report::left_out(app, &left_out.errors))
 }
 
+/// What is called with the progress of a request.
+type ProgressSink<'s> = &'s mut dyn FnMut(KeepProgress);
+
 /// Runs a request that copies sessions: with its progress on a terminal, and until Ctrl-C.
 fn copying<T>(
     app: &App,
-    request: &mut dyn FnMut(&Cancel, &mut dyn FnMut(KeepProgress)) -> AppResult<T>,
+    request: &mut dyn FnMut(&Cancel, ProgressSink<'_>) -> AppResult<T>,
 ) -> Result<T> {
     let cancel = Cancel::new();
     signals::cancel_on_interrupt(&cancel);

@@ -297,8 +297,7 @@ fn the_captured_fork_gives_the_fifteen_messages_that_codex_sent() {
     };
     let bench = Bench::new();
     let day = "sessions/2026/11/16";
-    for file in std::fs::read_dir(captures.join("codex").join(day)).unwrap() {
-        let path = file.unwrap().path();
+    for path in boswell_testkit::disk::list(&captures.join("codex").join(day)) {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         bench.plant(&format!(".codex/{day}/{name}"), &read(&path));
     }

@@ -17,7 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Whether tmux is missing. Only a run in CI must have it.
 #[expect(
     clippy::disallowed_methods,
-    reason = "tests have no command line, so the environment says where they run"
+    clippy::print_stderr,
+    reason = "tests have no command line, so the environment says where they run; a skipped test says so"
 )]
 fn is_missing() -> bool {
     let found = Command::new("tmux").arg("-V").output().is_ok();
@@ -111,6 +112,10 @@ impl Terminal {
         self.wait_for(text, |screen| screen.contains(text))
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test that waits for ever would say nothing"
+    )]
     fn wait_for(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
         let start = Instant::now();
         loop {

@@ -86,7 +86,7 @@ pub(super) fn reading(view: &SessionView<'_>, client: Client) -> Result<Reading>
 enum Resumed<'a> {
     /// It continues from a tip, to which a path of lines leads.
     From {
-        chain: Chain<'a>,
+        chain: Box<Chain<'a>>,
         tip: Tip,
         path: Vec<Slot>,
     },
@@ -110,7 +110,11 @@ fn resume<'a>(view: &SessionView<'a>, client: Client) -> Result<Resumed<'a>> {
     if fails_on(view, client, &path)? {
         return Ok(Resumed::Failed);
     }
-    Ok(Resumed::From { chain, tip, path })
+    Ok(Resumed::From {
+        chain: Box::new(chain),
+        tip,
+        path,
+    })
 }
 
 /// Returns in words what a version loses of a session as a whole: everything, or what follows some

@@ -407,6 +407,7 @@ fn a_line_of_more_than_8_mib_ends_the_conversation() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the time is what is tested")]
 fn the_cost_of_a_fold_grows_with_the_log_and_not_with_its_square() {
     let cost = |batches: usize| {
         let start = json!({"kind": "block-upsert", "messageId": "a",

@@ -10,7 +10,7 @@
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant as Clock};
+use std::time::Duration;
 
 use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::disk::{Disk, RealDisk, Sleep};
@@ -55,12 +55,12 @@ impl Seal {
 
     /// Takes the lock of writers. Fails if another process holds it for longer than `patience`.
     pub(super) fn lock(&self, patience: Duration) -> Result<SealLock<'_>> {
-        let start = Clock::now();
+        let mut waited = Duration::ZERO;
         while let Err(error) = self.file.try_lock() {
             if let TryLockError::Error(error) = error {
                 return Err(Error::io(self.catalog.display(), "lock", error));
             }
-            if start.elapsed() >= patience {
+            if waited >= patience {
                 let what = format!(
                     "the catalog `{}` is being written by another process",
                     self.catalog.display()
@@ -68,6 +68,7 @@ impl Seal {
                 return Err(Error::new(ErrorKind::Busy, what).advising(Advice::RetryLater));
             }
             RealDisk.sleep(PAUSE);
+            waited += PAUSE;
         }
         Ok(SealLock { seal: self })
     }

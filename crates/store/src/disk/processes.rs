@@ -93,6 +93,10 @@ pub fn process_state(_pid: u32) -> ProcessState {
 
 /// Returns when a process was started, as Linux reports it: in ticks since the machine was started.
 #[cfg(target_os = "linux")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the kernel describes processes in files, which are no user's"
+)]
 pub(super) fn started_at(pid: u32) -> Option<Instant> {
     /// Ticks of a second, as the kernel shows them to programs.
     const TICKS: i64 = 100;
@@ -116,6 +120,10 @@ pub(super) fn field_of_stat(stat: &str, number: usize) -> Option<&str> {
 
 /// Returns environment, folder and terminal of a process, as Linux reports them.
 #[cfg(target_os = "linux")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the kernel describes processes in files, which are no user's"
+)]
 pub(super) fn environment_of(pid: u32) -> Option<Environment> {
     let place = format!("/proc/{pid}");
     let bytes = std::fs::read(format!("{place}/environ")).ok()?;

@@ -74,6 +74,10 @@ fn arguments<'a>(version: &str, session: &'a str) -> Vec<&'a str> {
 }
 
 /// Waits for the request, which is all that is needed, or for the end of the client.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a client that hangs is ended after a while"
+)]
 fn wait(mut child: Child, model: &ScriptedModel) -> ClientOutcome {
     let start = Instant::now();
     loop {

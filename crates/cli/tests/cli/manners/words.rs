@@ -113,7 +113,7 @@ fn c6_one_is_singular() {
     ] {
         let text = bench.run(args).ends(0).text();
         for wrong in ["1 sessions", "1 copies", "1 files ", "1 hits", "1 problems"] {
-            let found = text.split(|c: char| c == '\n' || c == ',');
+            let found = text.split(['\n', ',']);
             let found: Vec<&str> = found.filter(|it| it.trim().starts_with(wrong)).collect();
             assert!(found.is_empty(), "{args:?}: {text}");
         }

@@ -100,6 +100,8 @@ fn goals_that_exclude_each_other_are_an_error() {
     let mut lines: Vec<Vec<u8>> = made
         .bytes()
         .split_inclusive(|byte| *byte == b'\n')
+        // It would name the branch, and all versions would agree.
+        .filter(|line| !line.windows(13).any(|part| part == b"\"last-prompt\""))
         .map(<[u8]>::to_vec)
         .collect();
     // A branch that was written last but is older than the other one.
