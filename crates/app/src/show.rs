@@ -130,14 +130,14 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
             .store
             .read_conversation(&found.location, Depth::Heads)?
     };
+    if !of_file || session.log().heads.is_empty() {
+        require_known_format(&session)?;
+    }
     if request.header && !of_file {
         let header = header(cx, &found)?;
         if !sink(ShownItem::Header(&header))? {
             return Ok(());
         }
-    }
-    if !of_file || session.log().heads.is_empty() {
-        require_known_format(&session)?;
     }
     let subagents = if request.raw || request.records {
         Vec::new()

@@ -8,6 +8,7 @@ const GROUPS: &[(&str, &[&str], &[&str])] = &[
         "Find",
         &["list", "search", "show", "prompts", "stats"],
         &[
+            "pick",
             "projects",
             "tree",
             "context",
@@ -39,7 +40,7 @@ const GROUPS: &[(&str, &[&str], &[&str])] = &[
     (
         "About",
         &["demo"],
-        &["stores", "config", "doctor", "man", "completions"],
+        &["stores", "config", "doctor", "man", "completions", "init"],
     ),
 ];
 

@@ -152,7 +152,7 @@ fn a_session_of_another_folder_under_the_same_key_stays() {
     bench
         .run(["move", "/srv/my_app", "/srv/elsewhere", "--apply"])
         .ends(0)
-        .says("share it");
+        .says("a session of another folder shares it");
     assert!(
         root.join(format!("projects/-srv-my-app/{DUPLICATE}.jsonl"))
             .exists()

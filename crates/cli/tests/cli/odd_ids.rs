@@ -92,7 +92,8 @@ fn a_file_whose_name_is_an_option_is_reported_and_not_listed_in_any_dialect() {
                 .run(["show", path.to_str().unwrap()])
                 .ends(0)
                 .text()
-                .matches("hello")
+                // Once as the title, in the first line.
+                .matches("\nhello")
                 .count(),
             1
         );

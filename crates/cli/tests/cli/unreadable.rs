@@ -191,7 +191,7 @@ fn one_unreadable_folder_next_to_a_log_does_not_stop_keep() {
 fn one_closed_project_does_not_stop_index_native() {
     let lab = Lab::new();
     lab.close("-closed");
-    let shown = lab.run(&["index", "--native"]).ends(3);
+    let shown = lab.run(&["index", "--native"]).ends(2);
     assert!(
         shown.stderr.contains("/-closed` was left as it is"),
         "{shown:?}"

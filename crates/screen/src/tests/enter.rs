@@ -116,7 +116,7 @@ fn a_damaged_session_leads_to_its_repair() {
     });
     let screen = demo.screen();
     assert!(
-        screen.contains("glued_records") && screen.contains("6 of 7"),
+        screen.contains("glued_records") && screen.contains("4 of 7"),
         "{screen}"
     );
     demo.press(KeyCode::Char('a'));

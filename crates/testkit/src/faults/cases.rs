@@ -223,6 +223,7 @@ fn checkout() -> Vec<Case> {
             "5ac5",
             "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de",
             "--force",
+            "--apply",
         ],
     )]
 }
@@ -242,7 +243,7 @@ fn memory() -> Vec<Case> {
                 "one more fact",
                 "--project",
                 SHOP,
-                "--dialect",
+                "--agent",
                 "claude",
             ],
         ),
@@ -255,7 +256,7 @@ fn memory() -> Vec<Case> {
                 "whole new page",
                 "--project",
                 SHOP,
-                "--dialect",
+                "--agent",
                 "claude",
             ],
         ),
@@ -264,10 +265,11 @@ fn memory() -> Vec<Case> {
             &[
                 "memory",
                 "rm",
+                "--apply",
                 "money",
                 "--project",
                 SHOP,
-                "--dialect",
+                "--agent",
                 "claude",
             ],
         ),
@@ -289,14 +291,15 @@ fn forking() -> Vec<Case> {
 
 fn deleting() -> Vec<Case> {
     vec![
-        Case::new("delete boswell", &["delete", "019a"]),
-        Case::new("delete claude", &["delete", "5ac5"]),
-        Case::new("delete pi", &["delete", "80459"]),
-        Case::new("delete myagents", &["delete", "b8cc"]),
-        Case::new("delete clinvoker", &["delete", "2c37"]),
-        Case::new("delete oas", &["delete", "476e"]),
-        Case::new("delete codex", &["delete", "codex:ad4b"]),
-        Case::new("delete several", &["delete", "80459", "demoRss"]).judged(Judged::Parts),
+        Case::new("delete boswell", &["delete", "019a", "--apply"]),
+        Case::new("delete claude", &["delete", "5ac5", "--apply"]),
+        Case::new("delete pi", &["delete", "80459", "--apply"]),
+        Case::new("delete myagents", &["delete", "b8cc", "--apply"]),
+        Case::new("delete clinvoker", &["delete", "2c37", "--apply"]),
+        Case::new("delete oas", &["delete", "476e", "--apply"]),
+        Case::new("delete codex", &["delete", "codex:ad4b", "--apply"]),
+        Case::new("delete several", &["delete", "80459", "demoRss", "--apply"])
+            .judged(Judged::Parts),
         Case::new("purge boswell", &["delete", "019a", "--purge", "--apply"]),
         Case::new("purge claude", &["delete", "5ac5", "--purge", "--apply"]),
         Case::new("purge myagents", &["delete", "b8cc", "--purge", "--apply"]),
@@ -331,15 +334,15 @@ fn cleaning_and_moving() -> Vec<Case> {
     vec![
         Case::new(
             "clean older",
-            &["clean", "--older-than", "1d", "--dialect", "pi", "--apply"],
+            &["clean", "--older-than", "1d", "--agent", "pi", "--apply"],
         )
         .judged(Judged::Parts),
         Case::new(
             "clean leftovers",
-            &["clean", "--leftovers", "--dialect", "claude", "--apply"],
+            &["clean", "--leftovers", "--agent", "claude", "--apply"],
         ),
         Case::new("clean vault", &["clean", "--vault", "--apply"])
-            .after(&[&["delete", "80459"], NO_RETENTION])
+            .after(&[&["delete", "80459", "--apply"], NO_RETENTION])
             .judged(Judged::Parts),
         Case::new(
             "move claude-pi",
@@ -352,7 +355,7 @@ fn cleaning_and_moving() -> Vec<Case> {
 
 fn bringing_back() -> Vec<Case> {
     vec![
-        Case::new("restore deleted", &["restore", CLAUDE]).after(&[&["delete", "5ac5"]]),
+        Case::new("restore deleted", &["restore", CLAUDE]).after(&[&["delete", "5ac5", "--apply"]]),
         Case::new("restore archived", &["restore", CLAUDE])
             .after(&[&["archive", "5ac5", "--apply"]]),
         Case::new(
@@ -370,7 +373,7 @@ fn bringing_back() -> Vec<Case> {
             "demoRss",
             "Another name",
         ]]),
-        Case::new("undo delete", &["undo", "{op}"]).after(&[&["delete", "5ac5"]]),
+        Case::new("undo delete", &["undo", "{op}"]).after(&[&["delete", "5ac5", "--apply"]]),
         Case::new("undo move", &["undo", "{op}"]).after(&[
             &["sh", "mv {d}/projects/shop {d}/projects/store"],
             &["move", SHOP, "{d}/projects/store", "--apply"],
@@ -378,10 +381,11 @@ fn bringing_back() -> Vec<Case> {
         Case::new("undo memory", &["undo", "{op}"]).after(&[&[
             "memory",
             "rm",
+            "--apply",
             "money",
             "--project",
             SHOP,
-            "--dialect",
+            "--agent",
             "claude",
         ]]),
         Case::new("undo undo", &["undo", "{op}"])

@@ -26,7 +26,9 @@ fn sessions_are_found_by_id_name_and_path_and_never_guessed() {
     }
     lab.plant(
         "--proj-demo--/2026-02-17T00-00-00-000Z_0b7f.jsonl",
-        &format!("{}\n", header("0b7f", "/proj/demo", "")),
+        &String::from_utf8(disk::read(&log))
+            .unwrap()
+            .replace("0b7e", "0b7f"),
     );
     lab.run(&["show", "0b7"]).ends(2).says("0b7e").says("0b7f");
     lab.run(&["show", "2026-02"])
