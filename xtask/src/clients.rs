@@ -54,6 +54,12 @@ pub(crate) fn prepare() -> Clients {
         let (package, bun) = omp::omp()?;
         Ok(vec![("BOSWELL_OMP_PACKAGE", package), ("BOSWELL_BUN", bun)])
     });
+    add_tools(&mut clients);
+    clients
+}
+
+/// Adds the programs that are no agents: a tracer, a compiler, a terminal and a browser.
+fn add_tools(clients: &mut Clients) {
     clients.add("tests of the order of system calls", || {
         strace()?;
         Ok(Vec::new())
@@ -69,7 +75,6 @@ pub(crate) fn prepare() -> Clients {
     clients.add("tests of pages in a browser", || {
         Ok(vec![("BOSWELL_CHROMIUM", chromium()?)])
     });
-    clients
 }
 
 /// Finds or installs the three versions of Claude Code: the words that start each, by version.

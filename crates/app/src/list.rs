@@ -104,14 +104,7 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
     }
     let limit = request.limit.unwrap_or(usize::MAX);
     let more = sessions.len().saturating_sub(request.offset) > limit && !request.by_cost;
-    let conversations = match &costs {
-        Some(costs) if request.by_cost => {
-            let all = sessions.page(0, usize::MAX)?;
-            let dearest = dearest_first(all, costs).into_iter();
-            dearest.skip(request.offset).take(limit).collect()
-        }
-        _ => sessions.page(request.offset, limit)?,
-    };
+    let conversations = page(&mut sessions, request, costs.as_ref())?;
     let short_ids = sessions.short_ids(&conversations);
     warn_about(cx, sessions.take_rest());
     sessions.keep_conversations();
@@ -131,6 +124,23 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
         found_any,
         looked_at: looked_at(cx),
     })
+}
+
+/// The conversations of the page in order.
+fn page(
+    sessions: &mut SessionList<'_>,
+    request: &ListRequest,
+    costs: Option<&Costs>,
+) -> Result<Vec<Conversation>> {
+    let limit = request.limit.unwrap_or(usize::MAX);
+    match costs {
+        Some(costs) if request.by_cost => {
+            let all = sessions.page(0, usize::MAX)?;
+            let dearest = dearest_first(all, costs).into_iter();
+            Ok(dearest.skip(request.offset).take(limit).collect())
+        }
+        _ => sessions.page(request.offset, limit),
+    }
 }
 
 /// How closely sessions must be looked at to answer the request.

@@ -186,14 +186,8 @@ fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
     let filter = Filter::new(cx, &request.filter)?;
     let mut session_index = SessionIndex::create(cx)?;
     let go_on = || !cx.cancel.is_cancelled();
-    // An outdated catalog row is sufficient to show a hit, but not to select sessions.
     let chosen = query.filters.ask_about_sessions() || !filter.takes_all();
-    let rows = if chosen {
-        WantedRows::Ends
-    } else {
-        WantedRows::Hint
-    };
-    session_index.read(cx, rows, &go_on)?;
+    session_index.read(cx, wanted_rows(chosen), &go_on)?;
     if !go_on() {
         return Ok(Found::cancelled(cx));
     }
@@ -213,12 +207,7 @@ fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
     let conversations = scope.conversations(cx, &sessions, &results.hits);
     let hits = results.hits.into_iter();
     let hits = hits.map(|hit| scope.shape(cx, &sessions, hit)).collect();
-    let read = if chosen {
-        LogsRead::now(cx)
-    } else {
-        LogsRead::Partly
-    };
-    session_index.keep_conversations(cx, read);
+    session_index.keep_conversations(cx, logs_read(cx, chosen));
     session_index.note_rest(cx);
     Ok(Found {
         hits,
@@ -233,6 +222,22 @@ fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
             exits_soon: cx.exits_soon,
         }),
     })
+}
+
+/// An outdated catalog row is sufficient to show a hit, but not to select sessions.
+fn wanted_rows(chosen: bool) -> WantedRows {
+    match chosen {
+        true => WantedRows::Ends,
+        false => WantedRows::Hint,
+    }
+}
+
+/// How many of the logs were read, if sessions were selected or not.
+fn logs_read(cx: &RequestContext, chosen: bool) -> LogsRead {
+    match chosen {
+        true => LogsRead::now(cx),
+        false => LogsRead::Partly,
+    }
 }
 
 fn query(cx: &RequestContext, request: &SearchRequest) -> Result<Query> {

@@ -198,26 +198,16 @@ fn rows(grouping: &Grouping, tally: &Tally, prices: &Prices) -> Vec<StatShape> {
         .map(|(key, sum)| shape_of(grouping, &key, sum, prices))
         .collect();
     // The keys of the first grouping are ordered by what all of their rows cost.
-    let mut whole: HashMap<Option<String>, (f64, u64)> = HashMap::new();
-    for row in &rows {
-        let (cost, output) = whole.entry(row.key.clone()).or_default();
-        *cost += row.cost_usd.unwrap_or(0.0);
-        *output += row.tokens.output.unwrap_or(0);
-    }
-    let heavier = |(a, b): ((f64, u64), (f64, u64))| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1));
-    let weight = |row: &StatShape| {
-        let (cost, output) = (row.cost_usd.unwrap_or(0.0), row.tokens.output.unwrap_or(0));
-        (cost, output)
-    };
+    let whole = weights_of_keys(&rows);
     let of_key = |row: &StatShape| whole.get(&row.key).copied().unwrap_or_default();
     rows.sort_by(|a, b| {
         let first = match is_time(grouping.by) {
             true => Ordering::Equal,
-            false => heavier((of_key(a), of_key(b))),
+            false => heavier(of_key(a), of_key(b)),
         };
         let second = || match grouping.then.is_some_and(is_time) {
             true => Ordering::Equal,
-            false => heavier((weight(a), weight(b))),
+            false => heavier(weight(a), weight(b)),
         };
         first
             .then_with(|| a.key.cmp(&b.key))
@@ -225,6 +215,30 @@ fn rows(grouping: &Grouping, tally: &Tally, prices: &Prices) -> Vec<StatShape> {
             .then_with(|| then_key(a).cmp(then_key(b)))
     });
     rows
+}
+
+/// Cost and output tokens.
+type Weight = (f64, u64);
+
+fn weight(row: &StatShape) -> Weight {
+    (row.cost_usd.unwrap_or(0.0), row.tokens.output.unwrap_or(0))
+}
+
+/// Orders the heavier before the lighter.
+fn heavier(a: Weight, b: Weight) -> Ordering {
+    b.0.total_cmp(&a.0).then(b.1.cmp(&a.1))
+}
+
+/// The weight of all rows of each key of the first grouping.
+fn weights_of_keys(rows: &[StatShape]) -> HashMap<Option<String>, Weight> {
+    let mut whole: HashMap<Option<String>, Weight> = HashMap::new();
+    for row in rows {
+        let (cost, output) = whole.entry(row.key.clone()).or_default();
+        let more = weight(row);
+        *cost += more.0;
+        *output += more.1;
+    }
+    whole
 }
 
 fn then_key(row: &StatShape) -> &str {

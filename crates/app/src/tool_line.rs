@@ -92,24 +92,30 @@ fn text<'a>(raw: &Raw<'a>, key: &str) -> Option<Cow<'a, str>> {
     raw.get(key).and_then(|it| it.text())
 }
 
+/// Lines that a call adds and removes, if it changes a file.
 fn changed(arguments: &Raw<'_>) -> Option<(usize, usize)> {
-    let edit = |raw: &Raw<'_>| {
-        EDITS.iter().find_map(|(old, new)| {
-            let (old, new) = (text(raw, old)?, text(raw, new)?);
-            Some(difference(&old, &new))
-        })
-    };
-    let several = || {
-        let mut edits = arguments.get("edits")?.items().filter_map(|it| edit(&it));
-        let first = edits.next()?;
-        Some(edits.fold(first, |(plus, minus), (more, less)| {
-            (plus + more, minus + less)
-        }))
-    };
     let written = || TEXTS.iter().find_map(|key| text(arguments, key));
     edit(arguments)
-        .or_else(several)
+        .or_else(|| edits(arguments))
         .or_else(|| written().map(|it| (it.lines().count(), 0)))
+}
+
+/// Lines that one edit adds and removes.
+fn edit(raw: &Raw<'_>) -> Option<(usize, usize)> {
+    EDITS.iter().find_map(|(old, new)| {
+        let (old, new) = (text(raw, old)?, text(raw, new)?);
+        Some(difference(&old, &new))
+    })
+}
+
+/// Lines that all edits of a list add and remove.
+fn edits(arguments: &Raw<'_>) -> Option<(usize, usize)> {
+    let list = arguments.get("edits")?;
+    let mut edits = list.items().filter_map(|it| edit(&it));
+    let first = edits.next()?;
+    Some(edits.fold(first, |(plus, minus), (more, less)| {
+        (plus + more, minus + less)
+    }))
 }
 
 /// How many lines are new and gone between what both texts begin and end with.

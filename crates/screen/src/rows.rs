@@ -207,21 +207,26 @@ impl NameQuery {
 
     /// Whether a session matches by its name, prompts, project or tags.
     pub(crate) fn matches(&self, row: &Row) -> bool {
-        let any = |wanted: &[String], has: &dyn Fn(&str) -> bool| {
-            wanted.is_empty() || wanted.iter().any(|it| has(it))
-        };
-        let within =
-            |all: &[String], part: &str| all.iter().any(|it| it.to_lowercase().contains(part));
         let project = row.project.as_deref().unwrap_or("").to_lowercase();
         !self.only_text
-            && any(&self.agents, &|it| row.agent.contains(it))
-            && any(&self.projects, &|it| project.contains(it))
-            && any(&self.models, &|it| within(&row.models, it))
-            && any(&self.tags, &|it| within(&row.tags, it))
+            && is_wanted(&self.agents, |it| row.agent.contains(it))
+            && is_wanted(&self.projects, |it| project.contains(it))
+            && is_wanted(&self.models, |it| is_within(&row.models, it))
+            && is_wanted(&self.tags, |it| is_within(&row.tags, it))
             && self.since.is_none_or(|since| row.active >= Some(since))
             && self.until.is_none_or(|until| row.active < Some(until))
             && self.words.iter().all(|word| row.searched.contains(word))
     }
+}
+
+/// Whether one of the values of a filter fits; without values everything does.
+fn is_wanted(values: &[String], fits: impl Fn(&str) -> bool) -> bool {
+    values.is_empty() || values.iter().any(|it| fits(it))
+}
+
+/// Whether one of the texts contains a part, which is in lower case.
+fn is_within(texts: &[String], part: &str) -> bool {
+    texts.iter().any(|it| it.to_lowercase().contains(part))
 }
 
 /// Completes the filter before the cursor: first its name, then its value from the rows.
@@ -253,6 +258,7 @@ pub(crate) fn completed(word: &str, rows: &[Row]) -> Option<String> {
     })
 }
 
+/// Returns the last folder of a path.
 fn base_name(path: &str) -> Option<String> {
     path.rsplit(['/', '\\'])
         .find(|it| !it.is_empty())

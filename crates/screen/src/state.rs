@@ -1,5 +1,7 @@
 //! All state of the screen, as plain data. Views read it, `update` changes it.
 
+mod show;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use boswell_app::text::one_line;
@@ -11,7 +13,7 @@ use crate::ask::{
 };
 use crate::keys::{Binding, Place};
 use crate::line::Line;
-use crate::rows::{NameQuery, Row, TextHit};
+use crate::rows::Row;
 use crate::transcript::{Block, Detail, TextLine};
 use crate::words::{self, Language, Words};
 
@@ -228,52 +230,6 @@ impl Finder {
             finder.hit_rows = found.hits.iter().map(|hit| hit.row()).collect();
             finder.found = found;
         });
-    }
-
-    /// Computes what is shown: sessions that match by name in their order, then those that only
-    /// their text matches, best first. The first one is selected.
-    pub(crate) fn show(&mut self, now: Instant) {
-        let query = NameQuery::parse(self.line.text(), now, &self.zone);
-        let is_empty = self.line.text().trim().is_empty();
-        let mut best: HashMap<usize, usize> = HashMap::new();
-        if !is_empty {
-            // A title is in the row already, so another hit of the session says more.
-            let is_title = |hit: &TextHit| hit.field == "titles";
-            for titles in [false, true] {
-                let hits = self.found.hits.iter().enumerate();
-                for (hit, found) in hits.filter(|(_, it)| is_title(it) == titles) {
-                    if let Some(row) = self.index.get(&found.session) {
-                        best.entry(*row).or_insert(hit);
-                    }
-                }
-            }
-        }
-        let rows = self.rows.iter().enumerate();
-        let named = rows.filter(|(_, row)| is_empty || query.matches(row));
-        let mut shown: Vec<Shown> = named
-            .map(|(row, _)| Shown {
-                row: Some(row),
-                hit: best.remove(&row),
-            })
-            .collect();
-        if !is_empty {
-            let mut seen = BTreeSet::new();
-            for (hit, found) in self.found.hits.iter().enumerate() {
-                match self.index.get(&found.session) {
-                    Some(row) if best.get(row) == Some(&hit) => shown.push(Shown {
-                        row: Some(*row),
-                        hit: Some(hit),
-                    }),
-                    None if seen.insert(&found.session) => shown.push(Shown {
-                        row: None,
-                        hit: Some(hit),
-                    }),
-                    _ => {}
-                }
-            }
-        }
-        self.shown = shown;
-        self.selected = 0;
     }
 
     /// Selects a session if it is shown, else the first one.

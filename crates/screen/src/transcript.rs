@@ -283,38 +283,27 @@ fn line(tone: Tone, text: String, block: usize, first: bool) -> TextLine {
     }
 }
 
+/// Returns the lines of a block, with the margin of its depth.
 fn of_block(block: &Block, detail: Detail, width: usize) -> Vec<(Tone, String)> {
     let margin = "│ ".repeat(block.depth);
     let inner = width.saturating_sub(columns(&margin));
     let lines: Vec<(Tone, String)> = match block.kind {
-        BlockKind::Prompt => {
-            let wrapped = wrap(&block.text, inner.saturating_sub(2)).into_iter();
-            wrapped
-                .map(|it| (Tone::Prompt, format!("┃ {it}")))
-                .collect()
-        }
+        BlockKind::Prompt => led(Tone::Prompt, "┃ ", &block.text, inner),
         BlockKind::Answer => markdown(&block.text, inner),
         BlockKind::Thinking if !detail.thinking => Vec::new(),
-        BlockKind::Thinking => {
-            let wrapped = wrap(&block.text, inner.saturating_sub(4)).into_iter();
-            wrapped
-                .map(|it| (Tone::Faint, format!("  ┊ {it}")))
-                .collect()
-        }
+        BlockKind::Thinking => led(Tone::Faint, "  ┊ ", &block.text, inner),
         BlockKind::Call | BlockKind::Output { .. } => tool(block, detail, inner),
         BlockKind::Remark => vec![(Tone::Faint, cut(&one_line(&block.text), inner))],
         BlockKind::Subagent => {
             let name = fill(detail.language.say(words::SUBAGENT), &[&block.head]);
-            vec![(
-                Tone::Tool,
-                cut(&format!("  ⤷ {name} {}", block.text), inner),
-            )]
+            let text = format!("  ⤷ {name} {}", block.text);
+            vec![(Tone::Tool, cut(&text, inner))]
         }
         BlockKind::Compaction => {
             let title = detail.language.say(words::COMPACTED);
             let mut lines = vec![(Tone::Faint, cut(&format!("┄┄┄ {title} ┄┄┄"), inner))];
-            let text = wrap(&block.text, inner.saturating_sub(2)).into_iter();
-            lines.extend(text.take(6).map(|it| (Tone::Faint, format!("  {it}"))));
+            let text = led(Tone::Faint, "  ", &block.text, inner);
+            lines.extend(text.into_iter().take(6));
             lines
         }
     };
@@ -324,46 +313,62 @@ fn of_block(block: &Block, detail: Detail, width: usize) -> Vec<(Tone, String)> 
         .collect()
 }
 
+/// Wraps text with the same lead before each line.
+fn led(tone: Tone, lead: &str, text: &str, width: usize) -> Vec<(Tone, String)> {
+    let wrapped = wrap(text, width.saturating_sub(columns(lead))).into_iter();
+    wrapped.map(|it| (tone, format!("{lead}{it}"))).collect()
+}
+
+/// Returns the lines of a call or its output, as far as tools are shown.
 fn tool(block: &Block, detail: Detail, width: usize) -> Vec<(Tone, String)> {
-    let failed = is_failure(block);
-    if detail.tools == Tools::Off {
-        return Vec::new();
+    match detail.tools {
+        Tools::Off => Vec::new(),
+        Tools::Summary => vec![tool_head(block, detail, width)],
+        Tools::Full => {
+            let mut lines = vec![tool_head(block, detail, width)];
+            lines.extend(tool_text(block, width));
+            lines
+        }
     }
-    let tone = if failed { Tone::Failed } else { Tone::Tool };
+}
+
+/// Returns the line that stands for a call or its output.
+fn tool_head(block: &Block, detail: Detail, width: usize) -> (Tone, String) {
     let arrow = if block.kind == BlockKind::Call {
         "→"
     } else {
         "←"
     };
-    let state = if failed {
-        format!("{}: ", detail.language.say(words::CALL_FAILED))
+    let (tone, state) = if is_failure(block) {
+        let failed = detail.language.say(words::CALL_FAILED);
+        (Tone::Failed, format!("{failed}: "))
     } else {
-        String::new()
+        (Tone::Tool, String::new())
     };
     let more = block.text.lines().count().saturating_sub(1);
     let tail = match block.kind {
         BlockKind::Output { .. } if more > 0 && detail.tools == Tools::Summary => {
             let more = more.to_string();
-            format!(
-                " {}",
-                fill(detail.language.say(words::LINES_MORE), &[&more])
-            )
+            let more = fill(detail.language.say(words::LINES_MORE), &[&more]);
+            format!(" {more}")
         }
         _ => String::new(),
     };
     let lead = format!("  {arrow} {state}");
     let room = width.saturating_sub(columns(&lead) + columns(&tail));
-    let mut lines = vec![(tone, format!("{lead}{}{tail}", cut(&block.head, room)))];
-    if detail.tools == Tools::Full {
-        for text in block.text.lines() {
-            let tone = match text.get(..2) {
-                Some("+ ") if block.kind == BlockKind::Call => Tone::Added,
-                Some("- ") if block.kind == BlockKind::Call => Tone::Removed,
-                _ => Tone::Code,
-            };
-            let wrapped = wrap(text, width.saturating_sub(6)).into_iter();
-            lines.extend(wrapped.map(|it| (tone, format!("      {it}"))));
-        }
+    (tone, format!("{lead}{}{tail}", cut(&block.head, room)))
+}
+
+/// Returns the whole text of a call or its output; an edit as a diff.
+fn tool_text(block: &Block, width: usize) -> Vec<(Tone, String)> {
+    let mut lines = Vec::new();
+    for text in block.text.lines() {
+        let tone = match text.get(..2) {
+            Some("+ ") if block.kind == BlockKind::Call => Tone::Added,
+            Some("- ") if block.kind == BlockKind::Call => Tone::Removed,
+            _ => Tone::Code,
+        };
+        lines.extend(led(tone, "      ", text, width));
     }
     lines
 }

@@ -16,7 +16,7 @@ use crate::sessions::list::links_of;
 pub struct FoundConversation {
     /// The session that lists show; for memory: the path.
     pub session: String,
-    /// Its hits in order, as indexes in [`Found::hits`].
+    /// Its hits in order, as indexes in `Found::hits`.
     pub hits: Vec<usize>,
 }
 
@@ -63,19 +63,14 @@ impl Scope {
     ) -> Result<u64> {
         let mut linked = Sessions::new();
         let mut others = Vec::new();
-        for source in found {
-            let origin = self.places.get(*source);
-            let origin = origin.and_then(|place| self.sources.origin(*place));
-            let Some(Origin::Session(place)) = origin else {
-                continue;
-            };
-            let entry = session_index.entries.get(*place);
+        for place in self.session_places(found) {
+            let entry = session_index.entries.get(place);
             let keys = entry.and_then(|entry| entry.sort_keys());
             // What is not known of a session is read, as for a list.
             if keys.is_none_or(|keys| keys.is_linked()) {
-                linked.extend(session_index.summary(cx, *place)?.map(|it| (*place, it)));
+                linked.extend(session_index.summary(cx, place)?.map(|it| (place, it)));
             } else {
-                others.push(*place);
+                others.push(place);
             }
         }
         // The other side need not know that it is one.
@@ -93,6 +88,15 @@ impl Scope {
         }
         let names: HashSet<String> = fronts(cx, &linked).into_values().collect();
         Ok(u64::try_from(linked.len() - names.len()).unwrap_or(0))
+    }
+
+    /// The places of those sources that are sessions.
+    fn session_places(&self, sources: &[usize]) -> impl Iterator<Item = usize> {
+        let places = sources.iter().filter_map(|source| self.places.get(*source));
+        places.filter_map(|place| match self.sources.origin(*place)? {
+            Origin::Session(session) => Some(*session),
+            Origin::Memory(_) => None,
+        })
     }
 }
 

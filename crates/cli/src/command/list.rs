@@ -114,14 +114,40 @@ pub(crate) fn run(app: &App, args: &ListArgs) -> Result<ExitCode> {
 
 fn table(app: &App, args: &ListArgs, page: &SessionPage, out: &mut Output) -> Result<()> {
     let numbered = app.requests.remembers_lists();
+    let all = columns(args, numbered);
+    let rows: Vec<Vec<String>> = page
+        .rows
+        .iter()
+        .enumerate()
+        .map(|(number, row)| {
+            let cells = cells(app, (number + 1, row), page.page.as_of, out);
+            let cells = cells.into_iter().zip(&all);
+            cells
+                .filter_map(|(cell, (shown, _))| shown.then_some(cell))
+                .collect()
+        })
+        .collect();
+    let columns: Vec<Column> = all
+        .iter()
+        .filter_map(|(shown, column)| shown.then_some(*column))
+        .collect();
+    table::print(&columns, &rows, app.width, out)?;
+    if numbered {
+        let fronts = page.rows.iter().map(|row| &row.conversation.front.1);
+        let refs: Vec<String> = fronts.map(|front| front.reference.to_string()).collect();
+        app.requests.remember_list(refs.iter().map(String::as_str));
+    }
+    Ok(())
+}
+
+/// All columns in the order of `cells`, and whether each is shown.
+fn columns(args: &ListArgs, numbered: bool) -> [(bool, Column); 9] {
     let with_cost = args.cost || args.sort == SortArg::Cost;
     let with_size = args.sort == SortArg::Size;
-    let columns: Vec<(bool, Column)> = vec![
+    let id = Column::text("ID", Cut::Never, 9).styled(Style::Strong);
+    [
         (numbered, Column::number("#", 6).styled(Style::Faint)),
-        (
-            true,
-            Column::text("ID", Cut::Never, 9).styled(Style::Strong),
-        ),
+        (true, id),
         (true, Column::text("AGENT", Cut::Right(6), 3)),
         (true, Column::text("ACTIVE", Cut::Never, 5)),
         (true, Column::number("MSGS", 2)),
@@ -129,34 +155,7 @@ fn table(app: &App, args: &ListArgs, page: &SessionPage, out: &mut Output) -> Re
         (with_cost, Column::number("COST", 7)),
         (true, Column::text("PROJECT", Cut::Left(8), 4)),
         (true, Column::text("NAME", Cut::Right(12), 10)),
-    ];
-    let rows: Vec<Vec<String>> = page
-        .rows
-        .iter()
-        .enumerate()
-        .map(|(number, row)| {
-            let cells = cells(app, (number + 1, row), page.page.as_of, out);
-            let shown = cells.into_iter().zip(&columns);
-            shown
-                .filter(|(_, (shown, _))| *shown)
-                .map(|(cell, _)| cell)
-                .collect()
-        })
-        .collect();
-    let columns: Vec<Column> = columns
-        .into_iter()
-        .filter_map(|(shown, column)| shown.then_some(column))
-        .collect();
-    table::print(&columns, &rows, app.width, out)?;
-    if numbered {
-        let refs: Vec<String> = page
-            .rows
-            .iter()
-            .map(|row| row.conversation.front.1.reference.to_string())
-            .collect();
-        app.requests.remember_list(refs.iter().map(String::as_str));
-    }
-    Ok(())
+    ]
 }
 
 fn cells(

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use boswell_app::Cancel;
-use boswell_app::search::{Found, HitShape, Order, QueryForm, SearchRequest, Suggestions};
+use boswell_app::search::{
+    Found, FoundConversation, HitShape, Order, QueryForm, SearchRequest, Suggestions,
+};
 use boswell_app::shape::Shape as _;
 use boswell_app::system::Stopwatch;
 use boswell_model::{Result, shell_option, shell_quote};
@@ -122,27 +124,8 @@ fn print(app: &App, found: &Found, took: Duration, out: &mut Output) -> Result<(
         if place > 0 {
             out.line("")?;
         }
-        let mut seen = HashSet::new();
-        let hits = conversation
-            .hits
-            .iter()
-            .filter_map(|hit| found.hits.get(*hit));
-        // Two stores may hold the same message of a conversation.
-        let hits: Vec<&HitShape> = hits.filter(|hit| seen.insert(&hit.snippet)).collect();
-        let mut hits = hits.into_iter();
-        let Some(first) = hits.clone().next() else {
-            continue;
-        };
         let number = numbered.then_some(place + 1);
-        out.line(&heading(app, (number, &conversation.session), first, out))?;
-        for hit in hits.by_ref().take(SHOWN) {
-            out.line(&line(app, hit, out))?;
-        }
-        let more = hits.count();
-        if more > 0 {
-            let more = format!("  and {}", count(more, "more hit", "more hits"));
-            out.line(&out.paint(Style::Faint, &more))?;
-        }
+        print_conversation(app, found, (number, conversation), out)?;
     }
     if numbered {
         let sessions = found.conversations.iter();
@@ -157,6 +140,33 @@ fn print(app: &App, found: &Found, took: Duration, out: &mut Output) -> Result<(
     Ok(())
 }
 
+/// The heading of a conversation, and its first hits.
+fn print_conversation(
+    app: &App,
+    found: &Found,
+    (number, conversation): (Option<usize>, &FoundConversation),
+    out: &mut Output,
+) -> Result<()> {
+    let mut seen = HashSet::new();
+    let hits = conversation.hits.iter();
+    let hits = hits.filter_map(|hit| found.hits.get(*hit));
+    // Two stores may hold the same message of a conversation.
+    let hits: Vec<&HitShape> = hits.filter(|hit| seen.insert(&hit.snippet)).collect();
+    let Some(first) = hits.first() else {
+        return Ok(());
+    };
+    out.line(&heading(app, (number, &conversation.session), first, out))?;
+    for hit in hits.iter().take(SHOWN) {
+        out.line(&line(app, hit, out))?;
+    }
+    let more = hits.len().saturating_sub(SHOWN);
+    if more > 0 {
+        let more = format!("  and {}", count(more, "more hit", "more hits"));
+        out.line(&out.paint(Style::Faint, &more))?;
+    }
+    Ok(())
+}
+
 fn heading(
     app: &App,
     (number, session): (Option<usize>, &str),
@@ -164,30 +174,50 @@ fn heading(
     out: &Output,
 ) -> String {
     let number = number.map_or_else(String::new, |number| format!("{number} "));
-    let (mut session, mut name) = (one_line(session), one_line(&first.name));
     let project = first.project.as_deref();
-    let mut project = project.map(|project| one_line(&short_path(app, project)));
-    let wide = |session: &str, name: &str, project: &Option<String>| {
-        let project = project.as_ref().map_or(0, |project| columns(project) + 3);
-        columns(&number) + columns(session) + 3 + columns(name) + project
+    let mut heading = Heading {
+        session: one_line(session),
+        name: one_line(&first.name),
+        project: project.map(|project| one_line(&short_path(app, project))),
     };
-    // On a narrow terminal first the folder goes, then the end of the id, then that of the name.
-    if wide(&session, &name, &project) > app.width {
-        project = project.map(|project| cut_left(&project, app.width / 4));
-    }
-    if wide(&session, &name, &project) > app.width {
-        project = None;
-    }
-    if wide(&session, &name, &project) > app.width {
-        let id = session.find(':').map_or(0, |at| at + 1);
-        session = session.chars().take(id + 8).collect();
-        let room = app.width.saturating_sub(wide(&session, "", &project));
-        name = cut(&name, room.max(8));
-    }
-    let mut parts = vec![out.paint(Style::Strong, &session), name];
-    parts.extend(project);
+    heading.narrow(app.width, columns(&number));
+    let mut parts = vec![out.paint(Style::Strong, &heading.session), heading.name];
+    parts.extend(heading.project);
     let text = parts.join(&out.paint(Style::Faint, " · "));
     format!("{}{text}", out.paint(Style::Faint, &number))
+}
+
+/// The parts of a heading.
+struct Heading {
+    session: String,
+    name: String,
+    project: Option<String>,
+}
+
+impl Heading {
+    /// The width of all parts.
+    fn width(&self) -> usize {
+        let project = self.project.as_ref();
+        let project = project.map_or(0, |project| columns(project) + 3);
+        columns(&self.session) + 3 + columns(&self.name) + project
+    }
+
+    /// On a narrow terminal first the folder goes, then the end of the id, then that of the name.
+    fn narrow(&mut self, width: usize, taken: usize) {
+        if taken + self.width() > width {
+            let project = self.project.take();
+            self.project = project.map(|project| cut_left(&project, width / 4));
+        }
+        if taken + self.width() > width {
+            self.project = None;
+        }
+        if taken + self.width() > width {
+            let id = self.session.find(':').map_or(0, |at| at + 1);
+            self.session = self.session.chars().take(id + 8).collect();
+            let others = taken + self.width() - columns(&self.name);
+            self.name = cut(&self.name, width.saturating_sub(others).max(8));
+        }
+    }
 }
 
 fn line(app: &App, hit: &HitShape, out: &Output) -> String {
@@ -216,28 +246,15 @@ fn window(snippet: &str, ranges: &[Range<usize>], room: usize) -> (String, Vec<R
         return (cut(snippet, room), Vec::new());
     };
     // Whether it fits is decided on what will be printed.
-    if columns(&one_line(snippet)) <= room {
+    if columns(&flat(snippet)) <= room {
         return (snippet.to_owned(), ranges.to_vec());
     }
     // A third of the room for what comes before the match.
     let before = snippet.get(..first.start).unwrap_or_default();
-    let mut from = first.start;
-    for (at, _) in before.char_indices().rev() {
-        if columns(&one_line(before.get(at..).unwrap_or_default())) > room / 3 {
-            break;
-        }
-        from = at;
-    }
+    let from = start_of_end(before, room / 3);
     let lead = if from > 0 { "…" } else { "" };
     let rest = snippet.get(from..).unwrap_or_default();
-    let mut to = rest.len();
-    let fits = |to: usize| columns(&one_line(rest.get(..to).unwrap_or_default())) + 2 <= room;
-    while to > 0 && !fits(to) {
-        to = rest
-            .get(..to)
-            .and_then(|it| it.char_indices().last())
-            .map_or(0, |(at, _)| at);
-    }
+    let to = end_of_start(rest, room);
     let tail = if to < rest.len() { "…" } else { "" };
     let text = format!("{lead}{}{tail}", rest.get(..to).unwrap_or_default());
     let moved = ranges
@@ -245,6 +262,29 @@ fn window(snippet: &str, ranges: &[Range<usize>], room: usize) -> (String, Vec<R
         .filter(|it| it.start >= from && it.end <= from + to);
     let moved = moved.map(|it| it.start - from + lead.len()..it.end - from + lead.len());
     (text, moved.collect())
+}
+
+/// Where the end of a text starts that fits into so many columns.
+fn start_of_end(text: &str, room: usize) -> usize {
+    let mut from = text.len();
+    for (at, _) in text.char_indices().rev() {
+        if columns(&flat(text.get(at..).unwrap_or_default())) > room {
+            break;
+        }
+        from = at;
+    }
+    from
+}
+
+/// Where the start of a text ends that fits into so many columns with a `…` at both ends.
+fn end_of_start(text: &str, room: usize) -> usize {
+    let fits = |to: usize| columns(&flat(text.get(..to).unwrap_or_default())) + 2 <= room;
+    let mut to = text.len();
+    while to > 0 && !fits(to) {
+        let last = text.get(..to).and_then(|it| it.char_indices().last());
+        to = last.map_or(0, |(at, _)| at);
+    }
+    to
 }
 
 fn footer(found: &Found, first: &HitShape, took: Option<Duration>) -> String {
@@ -268,15 +308,17 @@ fn footer(found: &Found, first: &HitShape, took: Option<Duration>) -> String {
     text
 }
 
+/// A text on one line, with as many spaces as it has.
+fn flat(text: &str) -> String {
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .collect();
+    escape(&text)
+}
+
 /// The snippet on one line, its matches painted.
 fn marked(snippet: &str, ranges: &[Range<usize>], out: &Output) -> String {
-    let flat = |text: &str| {
-        let text: String = text
-            .chars()
-            .map(|c| if c.is_whitespace() { ' ' } else { c })
-            .collect();
-        escape(&text)
-    };
     let mut shown = String::new();
     let mut at = 0;
     for range in ranges {

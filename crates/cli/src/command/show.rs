@@ -112,6 +112,18 @@ fn print_header(app: &App, header: &TranscriptHeader, out: &mut Output) -> Resul
         out.paint(Style::Faint, &text)
     };
     let name = cut(&one_line(&header.name), app.width);
+    let lines = [
+        out.paint(Style::Strong, &name),
+        faint(who(app, header)),
+        faint(numbers(header, out)),
+        out.paint(Style::Faint, &one_line(&header.session)),
+        String::new(),
+    ];
+    lines.iter().try_for_each(|line| out.line(line))
+}
+
+/// The agent, its models, and the project if there is room for it.
+fn who(app: &App, header: &TranscriptHeader) -> Vec<String> {
     let mut who = vec![one_line(&header.agent)];
     who.extend(header.models.iter().map(|model| one_line(model)));
     let taken: usize = who.iter().map(|part| columns(part) + 3).sum();
@@ -119,26 +131,19 @@ fn print_header(app: &App, header: &TranscriptHeader, out: &mut Output) -> Resul
     let project = project.map(|project| one_line(&short_path(app, project)));
     let room = app.width.saturating_sub(taken);
     who.extend(project.map(|it| cut_left(&it, room)).filter(|_| room > 7));
-    let mut numbers = Vec::new();
-    numbers.extend(
-        header
-            .created
-            .or(header.last_active)
-            .map(|at| out.minute(at)),
-    );
+    who
+}
+
+/// When the session began, and its turns, tokens and cost, as far as they are known.
+fn numbers(header: &TranscriptHeader, out: &Output) -> Vec<String> {
+    let began = header.created.or(header.last_active);
+    let mut numbers: Vec<String> = began.map(|at| out.minute(at)).into_iter().collect();
     numbers.push(count(header.turns, "turn", "turns"));
     let tokens = |count: Option<u64>, what: &str| count.map(|it| format!("{} {what}", short(it)));
     numbers.extend(tokens(header.input, "in"));
     numbers.extend(tokens(header.output, "out"));
     numbers.extend(header.cost.map(|cost| format!("${cost:.2}")));
-    let lines = [
-        out.paint(Style::Strong, &name),
-        faint(who),
-        faint(numbers),
-        out.paint(Style::Faint, &one_line(&header.session)),
-        String::new(),
-    ];
-    lines.iter().try_for_each(|line| out.line(line))
+    numbers
 }
 
 /// A number of tokens in a few characters.
@@ -238,58 +243,59 @@ impl Shown<'_> {
     }
 
     fn lines(&self, view: &View, out: &Output) -> Vec<String> {
-        let width = self.app.width.saturating_sub(4);
         let mut lines = Vec::new();
         if let Some(remark) = &view.remark {
-            lines.push(out.paint(
-                Style::Faint,
-                &cut(
-                    &one_line(remark),
-                    if self.everything { 100_000 } else { width },
-                ),
-            ));
+            let room = match self.everything {
+                true => 100_000,
+                false => self.app.width.saturating_sub(4),
+            };
+            lines.push(out.paint(Style::Faint, &cut(&one_line(remark), room)));
         }
         for part in &view.parts {
-            match part {
-                // A pipe gets the text as it is; a person sees it rendered.
-                Part::Text(text) if self.app.terminal => {
-                    lines.extend(wrap::render(&escape(text), self.room(), out));
-                }
-                Part::Text(text) => lines.extend(escape(text).lines().map(str::to_owned)),
-                Part::Thinking { text, .. } if self.args.thinking => {
-                    lines.extend(
-                        escape(text)
-                            .lines()
-                            .map(|line| out.paint(Style::Faint, &format!("  ┊ {line}"))),
-                    );
-                }
-                Part::Thinking { .. } => {}
-                Part::Call { name, input, .. } if self.args.tools == ToolsArg::Summary => {
-                    lines.push(self.call(name, &ToolLine::of(input), out));
-                }
-                Part::Call { name, input, .. } => {
-                    self.tool(&format!("→ {name} "), input.text(), out, &mut lines)
-                }
-                Part::Result { text, is_error, .. } => {
-                    self.tool(
-                        if *is_error { "← failed: " } else { "← " },
-                        text,
-                        out,
-                        &mut lines,
-                    );
-                }
-                Part::Media { mime, .. } => lines.push(out.paint(
-                    Style::Tool,
-                    &format!("  [{}]", one_line(mime.as_deref().unwrap_or("media"))),
-                )),
-                Part::Other { word, json } => lines.push(out.paint(
-                    Style::Faint,
-                    &cut(&format!("  [{}] {}", one_line(word), one_line(json)), width),
-                )),
-                _ => {}
-            }
+            self.part(part, out, &mut lines);
         }
         lines
+    }
+
+    /// Adds the lines of a part of an entry.
+    fn part(&self, part: &Part, out: &Output, lines: &mut Vec<String>) {
+        match part {
+            Part::Text(text) => lines.extend(self.text(text, out)),
+            Part::Thinking { text, .. } if self.args.thinking => {
+                let text = escape(text);
+                let thought = |line| out.paint(Style::Faint, &format!("  ┊ {line}"));
+                lines.extend(text.lines().map(thought));
+            }
+            Part::Call { name, input, .. } if self.args.tools == ToolsArg::Summary => {
+                lines.push(self.call(name, &ToolLine::of(input), out));
+            }
+            Part::Call { name, input, .. } => {
+                self.tool(&format!("→ {name} "), input.text(), out, lines);
+            }
+            Part::Result { text, is_error, .. } => {
+                let lead = if *is_error { "← failed: " } else { "← " };
+                self.tool(lead, text, out, lines);
+            }
+            Part::Media { mime, .. } => {
+                let mime = one_line(mime.as_deref().unwrap_or("media"));
+                lines.push(out.paint(Style::Tool, &format!("  [{mime}]")));
+            }
+            Part::Other { word, json } => {
+                let text = format!("  [{}] {}", one_line(word), one_line(json));
+                let text = cut(&text, self.app.width.saturating_sub(4));
+                lines.push(out.paint(Style::Faint, &text));
+            }
+            _ => {}
+        }
+    }
+
+    /// A pipe gets the text as it is; a person sees it rendered.
+    fn text(&self, text: &str, out: &Output) -> Vec<String> {
+        let text = escape(text);
+        match self.app.terminal {
+            true => wrap::render(&text, self.room(), out),
+            false => text.lines().map(str::to_owned).collect(),
+        }
     }
 
     /// A pipe gets ids as a whole, which scripts take from there.

@@ -173,23 +173,6 @@ fn table(
     (sums, total): (&[StatShape], &StatShape),
     out: &mut Output,
 ) -> Result<()> {
-    let cut = |by: &ByArg| match by {
-        ByArg::Project => Cut::Left(12),
-        ByArg::Session => Cut::Right(12),
-        _ => Cut::Never,
-    };
-    let mut columns: Vec<Column> = by
-        .iter()
-        .map(|by| Column::text(by.heading(), cut(by), 10))
-        .collect();
-    columns.extend([
-        Column::number("SESSIONS", 4),
-        Column::number("MESSAGES", 2),
-        Column::number("INPUT", 6),
-        Column::number("OUTPUT", 7),
-        Column::number("CACHE", 3),
-        Column::number("COST", 9),
-    ]);
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut last = None;
     for sum in sums {
@@ -212,7 +195,26 @@ fn table(
     row.extend(by.get(1).map(|_| String::new()));
     row.extend(numbers(total));
     rows.push(row);
-    table::print(&columns, &rows, app.width, out)
+    table::print(&columns(by), &rows, app.width, out)
+}
+
+/// A column for each key, and those of the numbers.
+fn columns(by: &[ByArg]) -> Vec<Column> {
+    let cut = |by: &ByArg| match by {
+        ByArg::Project => Cut::Left(12),
+        ByArg::Session => Cut::Right(12),
+        _ => Cut::Never,
+    };
+    let keys = by.iter().map(|by| Column::text(by.heading(), cut(by), 10));
+    let numbers = [
+        Column::number("SESSIONS", 4),
+        Column::number("MESSAGES", 2),
+        Column::number("INPUT", 6),
+        Column::number("OUTPUT", 7),
+        Column::number("CACHE", 3),
+        Column::number("COST", 9),
+    ];
+    keys.chain(numbers).collect()
 }
 
 fn key(app: &App, by: Option<&ByArg>, key: Option<&str>) -> String {

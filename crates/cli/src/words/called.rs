@@ -9,7 +9,8 @@ use boswell_model::shell_quote;
 
 use crate::args::Global;
 
-static CALLED: OnceLock<String> = OnceLock::new();
+/// The name to print instead of `boswell`; `None` if that is how it was called.
+static CALLED: OnceLock<Option<String>> = OnceLock::new();
 
 /// Remembers how the program was called.
 pub(crate) fn remember(global: &Global) {
@@ -17,29 +18,30 @@ pub(crate) fn remember(global: &Global) {
     let _ = CALLED.set(name(global));
 }
 
-fn name(global: &Global) -> String {
+/// The name to print, unless it is the plain one.
+fn name(global: &Global) -> Option<String> {
     if let Some(script) = &global.called_as {
-        return shell_quote(script);
+        return Some(shell_quote(script));
     }
-    let mut name = "boswell".to_owned();
+    let mut options = String::new();
     // A folder of the environment is there for the next command too.
     if let Some(home) = global
         .home
         .as_ref()
         .filter(|_| !global.home_is_of_environment())
     {
-        name = format!("{name} --home {}", shell_quote(&home.display().to_string()));
+        options = format!(" --home {}", shell_quote(&home.display().to_string()));
     }
     for store in &global.stores {
-        name = format!("{name} --store {}", shell_quote(store));
+        options = format!("{options} --store {}", shell_quote(store));
     }
-    name
+    (!options.is_empty()).then(|| format!("boswell{options}"))
 }
 
 /// A text of ours with each command in backticks as it must be typed.
 pub(crate) fn as_called(text: &str) -> String {
-    match CALLED.get().map(String::as_str) {
-        None | Some("boswell") => text.to_owned(),
-        Some(name) => text.replace("`boswell ", &format!("`{name} ")),
+    match CALLED.get() {
+        None | Some(None) => text.to_owned(),
+        Some(Some(name)) => text.replace("`boswell ", &format!("`{name} ")),
     }
 }

@@ -32,14 +32,14 @@ fn paragraph(line: &str, width: usize, out: &Output, lines: &mut Vec<String>) {
         lines.extend(wrapped.iter().map(|it| out.paint(Style::Strong, it)));
         return;
     }
-    // What follows a bullet or a number hangs below its text.
+    // What follows a bullet or a number is aligned with its text.
     let indent = line.len() - start.len();
     let bullet = ["- ", "* ", "+ ", "> "]
         .iter()
         .find(|it| start.starts_with(**it));
     let digits = start.bytes().take_while(u8::is_ascii_digit).count();
     let number = digits > 0 && start.get(digits..).is_some_and(|it| it.starts_with(". "));
-    let hang = match (bullet, number) {
+    let indent_of_rest = match (bullet, number) {
         (Some(_), _) => indent + 2,
         (None, true) => indent + digits + 2,
         (None, false) => indent,
@@ -49,7 +49,7 @@ fn paragraph(line: &str, width: usize, out: &Output, lines: &mut Vec<String>) {
         lines.push(line.to_owned());
         return;
     }
-    let wrapped = wrap(line, width, hang.min(width / 2));
+    let wrapped = wrap(line, width, indent_of_rest.min(width / 2));
     lines.extend(wrapped.iter().map(|it| inline(it, out)));
 }
 
@@ -89,8 +89,8 @@ fn inline(line: &str, out: &Output) -> String {
     shown + rest
 }
 
-/// Breaks a line between words; the lines after the first are indented by `hang`.
-pub(crate) fn wrap(line: &str, width: usize, hang: usize) -> Vec<String> {
+/// Breaks a line between words; the lines after the first are indented by `indent_of_rest`.
+pub(crate) fn wrap(line: &str, width: usize, indent_of_rest: usize) -> Vec<String> {
     let width = width.max(10);
     let mut lines = Vec::new();
     let mut now = String::new();
@@ -98,7 +98,7 @@ pub(crate) fn wrap(line: &str, width: usize, hang: usize) -> Vec<String> {
         let mut word = word;
         if columns(&now) + columns(word.trim_end()) > width && !now.trim().is_empty() {
             lines.push(now.trim_end().to_owned());
-            now = " ".repeat(hang);
+            now = " ".repeat(indent_of_rest);
         }
         // A word that is longer than a line, as texts without spaces are.
         while columns(&now) + columns(word.trim_end()) > width {
@@ -114,7 +114,7 @@ pub(crate) fn wrap(line: &str, width: usize, hang: usize) -> Vec<String> {
             let (part, rest) =
                 word.split_at(fits.max(word.chars().next().map_or(1, char::len_utf8)));
             lines.push(format!("{now}{part}"));
-            now = " ".repeat(hang);
+            now = " ".repeat(indent_of_rest);
             word = rest;
         }
         now.push_str(word);
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_kept_whole_and_what_hangs_is_indented() {
+    fn words_are_kept_whole_and_the_rest_is_indented() {
         assert_eq!(wrap("- one two three", 11, 2), ["- one two", "  three"]);
         assert_eq!(wrap("", 20, 0), [""]);
         assert_eq!(

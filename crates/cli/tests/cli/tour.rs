@@ -11,6 +11,10 @@ use crate::bench::bless;
 use crate::demo::Demo;
 use crate::help;
 
+mod printed;
+
+use printed::{quoted, row, settled};
+
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tour.md");
 
 /// Shows no line of an output that is long or differs between runs.
@@ -468,42 +472,4 @@ fn take(step: &Step, demo: &Demo, page: &mut String) {
     // What is printed on stderr is not shown, but must not be mistaken for silence.
     let more = text.lines().count() > step.shown || text.is_empty() && !ran.stderr.is_empty();
     page.push_str(if more { "…\n```\n" } else { "```\n" });
-}
-
-fn quoted(word: &str) -> String {
-    if word.contains([' ', '\'', '#']) {
-        format!("\"{word}\"")
-    } else {
-        word.to_owned()
-    }
-}
-
-/// Returns a line without the folder of the demo, which differs between runs.
-fn settled(line: &str, root: &Path) -> String {
-    let root = root.to_str().unwrap();
-    let dashed: String = root
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .collect();
-    line.replace(root, "~/demo")
-        .replace(&dashed, "-home-me-demo")
-}
-
-/// Returns a row of `list` in the same way, without its age, and with the truncated project
-/// normalised.
-fn row(line: &str) -> String {
-    let mut words: Vec<&str> = line.split_whitespace().collect();
-    if words.get(3) == Some(&"ago") {
-        words.remove(3);
-    }
-    if words.first() != Some(&"ID") && words.len() > 4 {
-        words[2] = "…";
-        words[4] = if words[4].ends_with("shop") {
-            "~/demo/projects/shop"
-        } else {
-            "~/demo/projects/blog"
-        };
-    }
-    let (columns, name) = words.split_at(words.len().min(5));
-    format!("{}  {}", columns.join("  "), name.join(" "))
 }

@@ -187,13 +187,7 @@ impl Moving<'_> {
             if whole {
                 self.leftovers(folder, listing, &to)?;
             } else if has_memory(listing) {
-                let key = format!("{}/memory", folder.key);
-                let why = match others {
-                    0 => "its sessions move to several folders".to_owned(),
-                    1 => "a session of another folder shares it".to_owned(),
-                    _ => format!("{others} sessions of other folders share it"),
-                };
-                self.remark(format!("the memory in `{key}` stays: {why}"));
+                self.memory_stays(folder, others);
             }
         }
         for mover in movers {
@@ -202,6 +196,17 @@ impl Moving<'_> {
             self.step(Step::AppendKeepingTime { key, bytes });
         }
         Ok(())
+    }
+
+    /// Remarks why the memory of a folder does not move with its sessions.
+    fn memory_stays(&mut self, folder: &FileInfo, others: usize) {
+        let key = format!("{}/memory", folder.key);
+        let why = match others {
+            0 => "its sessions move to several folders".to_owned(),
+            1 => "a session of another folder shares it".to_owned(),
+            _ => format!("{others} sessions of other folders share it"),
+        };
+        self.remark(format!("the memory in `{key}` stays: {why}"));
     }
 
     /// Moves the files of one session out of a folder that contains other sessions, or into an

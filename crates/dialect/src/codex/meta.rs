@@ -50,13 +50,16 @@ fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut Ses
     if let Some(branch) = payload.at(&["git", "branch"]).and_then(|it| it.text()) {
         meta.git_branch = Some(branch.into());
     }
-    if !first {
-        return;
+    if first {
+        let begun = time_of_id(&id).or(begun);
+        meta.usage.running.begin(begun, head.instant());
+        fold_first(payload, id, names, meta);
     }
+}
+
+/// Reads what only the first header of a session states.
+fn fold_first(payload: Raw<'_>, id: String, names: &mut Interner, meta: &mut SessionMeta) {
     let forked_from = text(payload, "forked_from_id");
-    meta.usage
-        .running
-        .begin(time_of_id(&id).or(begun), head.instant());
     if forked_from.is_some() {
         meta.usage.running.forks();
     }

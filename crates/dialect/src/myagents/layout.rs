@@ -189,22 +189,9 @@ impl Transcripts {
         let format = TranscriptFormat::of(row.map(|row| row.0), there);
         let is_stated = row.is_some_and(|row| row.0.get("transcriptFormat").is_some());
         let operations = self.operations.filter(|_| !(is_stated && there.legacy));
-        let chosen = match (operations, self.lines, self.legacy) {
-            (Some(operations), _, _) => Some(operations),
-            (None, Some(lines), Some(legacy)) => {
-                let detail =
-                    "the move from this document to a line log was started and not finished";
-                problems.push((
-                    legacy.key.clone(),
-                    Problem::of_file(ProblemKind::PendingChange, detail),
-                ));
-                Some(if is_empty(files, &lines)? {
-                    legacy
-                } else {
-                    lines
-                })
-            }
-            (None, lines, legacy) => lines.or(legacy),
+        let chosen = match operations {
+            Some(operations) => Some(operations),
+            None => older(files, self.lines, self.legacy, problems)?,
         };
         let key = chosen.as_ref().map_or(index::MAIN, |info| &info.key);
         if let Some(why) = refusal(format) {
@@ -220,6 +207,29 @@ impl Transcripts {
             None => SessionLocation::of(session, Framing::Lines, 0),
         })
     }
+}
+
+/// Returns the line log or the document, whichever contains the session.
+fn older(
+    files: &dyn Files,
+    lines: Option<FileInfo>,
+    legacy: Option<FileInfo>,
+    problems: &mut Vec<(String, Problem)>,
+) -> Result<Option<FileInfo>> {
+    let (lines, legacy) = match (lines, legacy) {
+        (Some(lines), Some(legacy)) => (lines, legacy),
+        (lines, legacy) => return Ok(lines.or(legacy)),
+    };
+    let detail = "the move from this document to a line log was started and not finished";
+    problems.push((
+        legacy.key.clone(),
+        Problem::of_file(ProblemKind::PendingChange, detail),
+    ));
+    Ok(Some(if is_empty(files, &lines)? {
+        legacy
+    } else {
+        lines
+    }))
 }
 
 /// Returns why the app refuses a session of this format.

@@ -16,54 +16,58 @@ const LOCKS: [&str; 2] = ["session-locks", ""];
 /// transcript, and broken locks.
 pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
     let known: HashSet<&str> = found.iter().map(|it| it.id.as_str()).collect();
+    let mut orphans = folders(files, &known, "attachments", "attachments")?;
+    orphans.extend(rewinds(files, &known)?);
+    orphans.extend(folders(files, &known, TOOL_FILES, "files of tools")?);
+    orphans.extend(not_put_in_place(files, &known)?);
+    for info in lock_like(files, |name| name.contains(".lock.stale-"))? {
+        let what = "a lock that was broken";
+        orphans.extend(Orphan::folder(files, &info.key, None, what)?);
+    }
+    Ok(orphans)
+}
+
+/// Returns the folders below `parent` that are named by a session that is not known.
+fn folders(
+    files: &dyn Files,
+    known: &HashSet<&str>,
+    parent: &str,
+    what: &'static str,
+) -> Result<Vec<Orphan>> {
     let mut orphans = Vec::new();
-    for info in files
-        .list("attachments")?
-        .iter()
-        .filter(|info| info.is_folder() && !known.contains(info.name()))
-    {
-        orphans.extend(Orphan::folder(
-            files,
-            &info.key,
-            Some(info.name()),
-            "attachments",
-        )?);
-    }
-    for info in files.list("sessions")?.iter().filter(|info| info.is_file()) {
-        let session = info
-            .name()
-            .split_once(".jsonl.rewind-")
-            .map(|(session, _)| session);
-        if let Some(session) = session.filter(|session| !known.contains(session)) {
-            orphans.push(Orphan::file(
-                info,
-                Some(session),
-                "a rewind that was not finished",
-            ));
-        }
-    }
-    for info in files.list(TOOL_FILES)? {
+    for info in files.list(parent)? {
         if info.is_folder() && !known.contains(info.name()) {
             let session = Some(info.name());
-            orphans.extend(Orphan::folder(files, &info.key, session, "files of tools")?);
+            orphans.extend(Orphan::folder(files, &info.key, session, what)?);
         }
     }
-    for info in files.list(v2::FOLDER)?.iter().filter(|info| info.is_file()) {
-        let name = info.name().strip_prefix('.');
-        let name = name.and_then(|name| name.strip_suffix(".tmp"));
-        let session = name.and_then(|name| name.split_once('.'));
-        if let Some((session, _)) = session.filter(|(session, _)| !known.contains(session)) {
-            let what = "a transcript that was not put in place";
+    Ok(orphans)
+}
+
+/// Returns the files of unfinished rewinds of sessions that are not known.
+fn rewinds(files: &dyn Files, known: &HashSet<&str>) -> Result<Vec<Orphan>> {
+    let mut orphans = Vec::new();
+    for info in files.list("sessions")?.iter().filter(|info| info.is_file()) {
+        let parts = info.name().split_once(".jsonl.rewind-");
+        if let Some((session, _)) = parts.filter(|(session, _)| !known.contains(session)) {
+            let what = "a rewind that was not finished";
             orphans.push(Orphan::file(info, Some(session), what));
         }
     }
-    for info in lock_like(files, |name| name.contains(".lock.stale-"))? {
-        orphans.extend(Orphan::folder(
-            files,
-            &info.key,
-            None,
-            "a lock that was broken",
-        )?);
+    Ok(orphans)
+}
+
+/// Returns the temporary transcripts of sessions that are not known.
+fn not_put_in_place(files: &dyn Files, known: &HashSet<&str>) -> Result<Vec<Orphan>> {
+    let mut orphans = Vec::new();
+    for info in files.list(v2::FOLDER)?.iter().filter(|info| info.is_file()) {
+        let name = info.name().strip_prefix('.');
+        let name = name.and_then(|name| name.strip_suffix(".tmp"));
+        let parts = name.and_then(|name| name.split_once('.'));
+        if let Some((session, _)) = parts.filter(|(session, _)| !known.contains(session)) {
+            let what = "a transcript that was not put in place";
+            orphans.push(Orphan::file(info, Some(session), what));
+        }
     }
     Ok(orphans)
 }

@@ -74,7 +74,7 @@ fn differences(trials: &[Trial], known: &Recorded) -> (Vec<String>, usize) {
     (wrong, count)
 }
 
-fn compare(origins: &[claude_trials::Origin], kind: &str) {
+fn compare(origins: &[claude_trials::TrialOrigin], kind: &str) {
     for known in claude_trials::recorded(kind) {
         let trials = claude_trials::trials(origins, known.seed, known.count);
         let (mut wrong, count) = differences(&trials, &known);

@@ -73,17 +73,30 @@ impl Index {
             // All threads together have about as much text in memory as one alone would have.
             most: SEGMENT_TEXT / workers as u64,
         };
-        let done = std::thread::scope(|scope| {
+        let done = shared.run(workers, &mut writer, go_on);
+        self.finish(writer, done)
+    }
+}
+
+impl Shared<'_> {
+    /// Reads on `workers` threads and writes on this one; returns what was done.
+    fn run(
+        &self,
+        workers: usize,
+        writer: &mut Writer<'_>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Progress> {
+        std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel(1);
             let threads: Vec<_> = (0..workers)
                 .map(|_| {
                     let sender = sender.clone();
-                    scope.spawn(|| shared.work(sender))
+                    scope.spawn(|| self.work(sender))
                 })
                 .collect();
             // The channel ends when the threads have dropped their senders.
             drop(sender);
-            let written = shared.write(&receiver, &mut writer, go_on);
+            let written = self.write(&receiver, writer, go_on);
             // A thread that waits to pass on a segment must not wait for ever.
             drop(receiver);
             let parts = threads.into_iter().map(|thread| {
@@ -92,12 +105,9 @@ impl Index {
             });
             let parts = parts.collect::<Result<Vec<Progress>>>()?;
             written.map(|()| sum_of(&parts))
-        });
-        self.finish(writer, done)
+        })
     }
-}
 
-impl Shared<'_> {
     /// Reads sources until none is left.
     fn work(&self, sender: SyncSender<Built>) -> Progress {
         let mut work = Work::new(self.most);

@@ -1,32 +1,23 @@
 //! What workers answered.
 
+use boswell_model::Instant;
+
 use crate::ScreenExit;
-use crate::ask::{Answer, Ask, FoundText};
+use crate::ask::{Answer, Ask, FoundText, Preview, RowsAsk};
 use crate::keys::Place;
-use crate::state::State;
+use crate::rows::Row;
+use crate::state::{Finder, State};
 use crate::transcript;
 use crate::update::{check, reader, resume};
 
 /// Takes an answer. One to a question that is not asked any more is dropped.
 pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
-    let now = state.now;
     match answer {
         Answer::Rows {
             ask,
             rows,
             complete,
-        } if ask == state.finder.wanted => {
-            let finder = &mut state.finder;
-            finder.complete = complete;
-            if ask.agent.is_none() {
-                let agents = rows.iter().flat_map(|it| it.agent.split(['+', '/', '@']));
-                finder.agents.extend(agents.map(str::to_owned));
-            }
-            finder.set_rows(rows, now);
-            let index = &finder.index;
-            finder.marked.retain(|it| index.contains_key(it));
-        }
-        Answer::Rows { .. } => {}
+        } => listed(state, &ask, rows, complete),
         Answer::LookedAt(places) => state.finder.looked_at = places,
         Answer::Refreshed(at) => state.finder.refreshed = Some(at),
         Answer::Marks { live, lost_soon } => {
@@ -36,24 +27,45 @@ pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
         Answer::Changed(sessions) => changed(state, &sessions, asks),
         Answer::Gone(sessions) => gone(state, &sessions),
         Answer::Found { generation, found } => found_text(state, generation, found),
-        Answer::Preview(mut preview) => {
-            let wanted = state.finder.asked.as_ref();
-            let is_it =
-                |it: &(String, Option<String>)| it.0 == preview.session && it.1 == preview.entry;
-            if wanted.is_some_and(is_it) {
-                if let Ok(blocks) = &mut preview.blocks {
-                    let project = state.finder.row().and_then(|it| it.project.clone());
-                    transcript::shorten_paths(blocks, project.as_deref());
-                }
-                state.finder.preview = Some(preview);
-                resume::arrived(state, asks);
-            }
-        }
+        Answer::Preview(preview) => previewed(state, preview, asks),
         Answer::Page { ask, page } => reader::take(state, &ask, page),
         other => views(state, other, asks),
     }
 }
 
+/// Takes the rows of the list, if they are still the wanted ones.
+fn listed(state: &mut State, ask: &RowsAsk, rows: Vec<Row>, complete: bool) {
+    let now = state.now;
+    let finder = &mut state.finder;
+    if *ask != finder.wanted {
+        return;
+    }
+    finder.complete = complete;
+    if ask.agent.is_none() {
+        let agents = rows.iter().flat_map(|it| it.agent.split(['+', '/', '@']));
+        finder.agents.extend(agents.map(str::to_owned));
+    }
+    finder.set_rows(rows, now);
+    let index = &finder.index;
+    finder.marked.retain(|it| index.contains_key(it));
+}
+
+/// Takes a preview, if it is the one that was asked for last.
+fn previewed(state: &mut State, mut preview: Preview, asks: &mut Vec<Ask>) {
+    let wanted = state.finder.asked.as_ref();
+    let is_it = |it: &(String, Option<String>)| it.0 == preview.session && it.1 == preview.entry;
+    if !wanted.is_some_and(is_it) {
+        return;
+    }
+    if let Ok(blocks) = &mut preview.blocks {
+        let project = state.finder.row().and_then(|it| it.project.clone());
+        transcript::shorten_paths(blocks, project.as_deref());
+    }
+    state.finder.preview = Some(preview);
+    resume::arrived(state, asks);
+}
+
+/// Takes what the other views asked for, and what came of a change.
 fn views(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
     match answer {
         Answer::Tree { session, nodes } => {
@@ -96,6 +108,7 @@ fn views(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
     }
 }
 
+/// Takes the hits of a search, if it is the newest one.
 fn found_text(state: &mut State, generation: u64, found: Result<FoundText, String>) {
     if generation != state.finder.generation {
         return;
@@ -108,6 +121,7 @@ fn found_text(state: &mut State, generation: u64, found: Result<FoundText, Strin
     }
 }
 
+/// Asks again for what is shown of sessions whose logs changed.
 fn changed(state: &mut State, sessions: &[String], asks: &mut Vec<Ask>) {
     let shown = state.finder.asked.as_ref().map(|it| &it.0);
     if shown.is_some_and(|shown| sessions.contains(shown)) {
@@ -118,35 +132,11 @@ fn changed(state: &mut State, sessions: &[String], asks: &mut Vec<Ask>) {
 
 /// Removes sessions from every view: a purged text must not stay on the screen.
 fn gone(state: &mut State, sessions: &[String]) {
+    gone_from_finder(&mut state.finder, sessions, state.now);
     let is_gone = |session: &String| sessions.contains(session);
-    let finder = &mut state.finder;
-    finder.change(state.now, |finder| {
-        finder.rows.retain(|it| !is_gone(&it.session));
-        finder.found.hits.retain(|it| !is_gone(&it.session));
-        finder.hit_rows = finder.found.hits.iter().map(|it| it.row()).collect();
-        finder.sort();
-    });
-    finder.marked.retain(|it| !is_gone(it));
-    if finder
-        .preview
-        .as_ref()
-        .is_some_and(|it| is_gone(&it.session))
-    {
-        finder.preview = None;
-        finder.asked = None;
-    }
-    let reader = state.reader.as_ref().is_some_and(|it| is_gone(&it.session));
-    let tree = state.tree.as_ref().is_some_and(|it| is_gone(&it.session));
-    let health = state.health.as_ref().is_some_and(|it| is_gone(&it.session));
-    if reader {
-        state.reader = None;
-    }
-    if tree {
-        state.tree = None;
-    }
-    if health {
-        state.health = None;
-    }
+    let reader = state.reader.take_if(|it| is_gone(&it.session)).is_some();
+    let tree = state.tree.take_if(|it| is_gone(&it.session)).is_some();
+    let health = state.health.take_if(|it| is_gone(&it.session)).is_some();
     let empty = |place: &Place| match place {
         Place::Reader => reader,
         Place::Tree => tree,
@@ -156,5 +146,21 @@ fn gone(state: &mut State, sessions: &[String]) {
     state.back.retain(|it| !empty(it));
     if empty(&state.place) {
         state.place = state.back.pop().unwrap_or(Place::Finder);
+    }
+}
+
+/// Removes sessions from the list, the hits, the marks and the preview.
+fn gone_from_finder(finder: &mut Finder, sessions: &[String], now: Instant) {
+    let is_gone = |session: &String| sessions.contains(session);
+    finder.change(now, |finder| {
+        finder.rows.retain(|it| !is_gone(&it.session));
+        finder.found.hits.retain(|it| !is_gone(&it.session));
+        finder.hit_rows = finder.found.hits.iter().map(|it| it.row()).collect();
+        finder.sort();
+    });
+    finder.marked.retain(|it| !is_gone(it));
+    let preview = finder.preview.take_if(|it| is_gone(&it.session));
+    if preview.is_some() {
+        finder.asked = None;
     }
 }

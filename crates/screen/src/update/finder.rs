@@ -95,28 +95,12 @@ pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
         | Action::PageUp
         | Action::PageDown
         | Action::First
-        | Action::Last => {
-            let page = usize::from(layout::finder(state.size).list.height).max(1);
-            let finder = &mut state.finder;
-            let last = finder.shown.len().saturating_sub(1);
-            finder.selected = moved(finder.selected, action, page).min(last);
-            finder.waiting = None;
-        }
+        | Action::Last => select(state, action),
         Action::Read => read(state, asks),
         Action::Complete => complete(state, asks),
         Action::CopyCommand => copy_command(state, asks),
         Action::NextScope | Action::NextAgent | Action::Hidden => widen(state, action, asks),
-        Action::Sort => {
-            state.finder.change(state.now, |finder| {
-                finder.order = match finder.order {
-                    Order::Active => Order::Cost,
-                    Order::Cost => Order::Size,
-                    Order::Size => Order::Messages,
-                    Order::Messages => Order::Active,
-                };
-                finder.sort();
-            });
-        }
+        Action::Sort => sort(state),
         Action::Mark => mark(state),
         Action::Rename => rename(state),
         Action::Tag => tag(state),
@@ -128,6 +112,28 @@ pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
         }
         _ => {}
     }
+}
+
+/// Moves the selection.
+fn select(state: &mut State, action: Action) {
+    let page = usize::from(layout::finder(state.size).list.height).max(1);
+    let finder = &mut state.finder;
+    let last = finder.shown.len().saturating_sub(1);
+    finder.selected = moved(finder.selected, action, page).min(last);
+    finder.waiting = None;
+}
+
+/// Changes to the next order of the list.
+fn sort(state: &mut State) {
+    state.finder.change(state.now, |finder| {
+        finder.order = match finder.order {
+            Order::Active => Order::Cost,
+            Order::Cost => Order::Size,
+            Order::Size => Order::Messages,
+            Order::Messages => Order::Active,
+        };
+        finder.sort();
+    });
 }
 
 /// Opens the selected session at its hit.

@@ -16,12 +16,6 @@ pub(crate) fn open(state: &mut State, session: String, entry: Option<String>, as
     if entry.is_none() && state.reader.as_ref().is_some_and(same) {
         return state.go(Place::Reader);
     }
-    let row = state
-        .finder
-        .index
-        .get(&session)
-        .and_then(|at| state.finder.rows.get(*at));
-    let row = row.or(state.finder.row());
     let ask = PageAsk {
         part: match &entry {
             Some(entry) => PagePart::Around(entry.clone()),
@@ -29,24 +23,30 @@ pub(crate) fn open(state: &mut State, session: String, entry: Option<String>, as
         },
         session: session.clone(),
     };
-    let mut reader = Reader {
-        title: row.map(|it| it.name.clone()).unwrap_or_default(),
-        agent: row.map(|it| it.agent.clone()).unwrap_or_default(),
-        project: row.and_then(|it| it.project.clone()),
-        session,
-        loading: Some(ask.clone()),
-        target: entry,
-        ..Reader::default()
-    };
+    let mut reader = named(state, session);
+    reader.loading = Some(ask.clone());
+    reader.target = entry;
     reader.detail.language = state.look.language;
-    let words = state.finder.line.text().split_whitespace();
-    let first = words
-        .into_iter()
-        .find(|it| !it.contains(':') && !it.starts_with('!'));
+    let mut words = state.finder.line.text().split_whitespace();
+    let first = words.find(|it| !it.contains(':') && !it.starts_with('!'));
     reader.find = first.map(|it| it.trim_matches(['"', '*']).to_lowercase());
     state.reader = Some(reader);
     state.go(Place::Reader);
     asks.push(Ask::Page(ask));
+}
+
+/// Returns an empty reader with what the list knows of a session.
+fn named(state: &State, session: String) -> Reader {
+    let finder = &state.finder;
+    let row = finder.index.get(&session);
+    let row = row.and_then(|at| finder.rows.get(*at)).or(finder.row());
+    Reader {
+        title: row.map(|it| it.name.clone()).unwrap_or_default(),
+        agent: row.map(|it| it.agent.clone()).unwrap_or_default(),
+        project: row.and_then(|it| it.project.clone()),
+        session,
+        ..Reader::default()
+    }
 }
 
 /// Takes a page that arrived.
@@ -88,6 +88,7 @@ impl Reader {
         self.lines = transcript::lines(&self.blocks, self.detail, self.width);
     }
 
+    /// Shows a page instead of what was shown: its end, or the entry to go to.
     fn fill(&mut self, page: Page, height: usize) {
         self.blocks = page.blocks;
         self.first = page.first;
@@ -236,7 +237,6 @@ pub(crate) fn entry(state: &State) -> Option<String> {
 /// Does an action of the reader.
 pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
     let page = height(state).saturating_sub(1).max(1);
-    let entry = entry(state);
     let Some(reader) = &mut state.reader else {
         return;
     };
@@ -267,18 +267,26 @@ pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
                 purpose: InputPurpose::Find,
             }));
         }
-        Action::CopyEntry => {
-            let of_entry = reader.blocks.iter().filter(|it| it.entry == entry);
-            let texts: Vec<&str> = of_entry.map(|it| it.text.as_str()).collect();
-            asks.push(Ask::Copy(texts.join("\n")));
-        }
-        Action::CopyLink => {
-            let link = entry.map(|entry| format!("{}#{entry}", reader.session));
-            asks.extend(link.map(Ask::Copy));
-        }
+        Action::CopyEntry | Action::CopyLink => copy(state, action, asks),
         Action::Follow => follow(reader, asks),
         _ => reader.top = moved(reader.top, action, page).min(last),
     }
+}
+
+/// Copies the text of the entry at the top, or a link to it.
+fn copy(state: &State, action: Action, asks: &mut Vec<Ask>) {
+    let entry = entry(state);
+    let Some(reader) = &state.reader else {
+        return;
+    };
+    if action == Action::CopyLink {
+        let link = entry.map(|entry| format!("{}#{entry}", reader.session));
+        asks.extend(link.map(Ask::Copy));
+        return;
+    }
+    let of_entry = reader.blocks.iter().filter(|it| it.entry == entry);
+    let texts: Vec<&str> = of_entry.map(|it| it.text.as_str()).collect();
+    asks.push(Ask::Copy(texts.join("\n")));
 }
 
 /// Jumps to a prompt, a failure or a hit.

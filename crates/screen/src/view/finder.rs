@@ -93,25 +93,8 @@ fn skip_columns(text: &str, skipped: usize) -> &str {
 /// Returns the counts and what narrows the list.
 fn facts(state: &State) -> String {
     let (finder, look) = (&state.finder, &state.look);
-    let mut parts: Vec<String> = Vec::new();
-    let all = number(finder.rows.len());
     let waiting = finder.answered != finder.generation;
-    if finder.line.text().trim().is_empty() {
-        parts.push(match finder.rows.len() {
-            1 => look.say(words::SESSION).to_owned(),
-            _ => fill(look.say(words::SESSIONS), &[&all]),
-        });
-    } else {
-        let shown = number(finder.shown.len());
-        parts.push(fill(look.say(words::FOUND), &[&shown, &all]));
-        if !waiting {
-            parts.push(format!("{} ms", finder.found.millis));
-            parts.push(match finder.found.scanned {
-                Some(bytes) => fill(look.say(words::SCANNED), &[&size(bytes)]),
-                None => look.say(words::ALL_COVERED).to_owned(),
-            });
-        }
-    }
+    let mut parts = counts(state, waiting);
     parts.extend(narrowing(state).into_iter().map(str::to_owned));
     if let Some(agent) = &finder.wanted.agent {
         parts.push(fill(look.say(words::ONLY_AGENT), &[&one_line(agent)]));
@@ -128,6 +111,29 @@ fn facts(state: &State) -> String {
     parts.join(" · ")
 }
 
+/// Returns how many sessions there are, or what the search found so far.
+fn counts(state: &State, waiting: bool) -> Vec<String> {
+    let (finder, look) = (&state.finder, &state.look);
+    let all = number(finder.rows.len());
+    if finder.line.text().trim().is_empty() {
+        return vec![match finder.rows.len() {
+            1 => look.say(words::SESSION).to_owned(),
+            _ => fill(look.say(words::SESSIONS), &[&all]),
+        }];
+    }
+    let shown = number(finder.shown.len());
+    let mut parts = vec![fill(look.say(words::FOUND), &[&shown, &all])];
+    if !waiting {
+        parts.push(format!("{} ms", finder.found.millis));
+        parts.push(match finder.found.scanned {
+            Some(bytes) => fill(look.say(words::SCANNED), &[&size(bytes)]),
+            None => look.say(words::ALL_COVERED).to_owned(),
+        });
+    }
+    parts
+}
+
+/// Returns what narrows or orders the list.
 fn narrowing(state: &State) -> Vec<&'static str> {
     let (finder, look) = (&state.finder, &state.look);
     let mut parts = Vec::new();
@@ -282,48 +288,59 @@ fn snippet(state: &State, canvas: &mut Canvas<'_, '_>, (area, y): (Rect, u16), a
     }
 }
 
+/// Draws why the list is empty.
 fn nothing(state: &State, canvas: &mut Canvas<'_, '_>, area: Rect) {
     let (finder, look) = (&state.finder, &state.look);
-    let mut lines: Vec<String> = Vec::new();
-    if let Some(error) = &finder.error {
-        lines.push(error.clone());
+    let lines = if let Some(error) = &finder.error {
+        vec![error.clone()]
     } else if finder.rows.is_empty() && !finder.looked_at.is_empty() {
-        lines.push(look.say(words::NOTHING_FOUND).to_owned());
-        for (dialect, root, exists) in &finder.looked_at {
-            let state = if *exists {
-                words::FOLDER_EMPTY
-            } else {
-                words::FOLDER_MISSING
-            };
-            lines.push(format!(
-                "  {dialect:<10} {} ({})",
-                look.folder(root),
-                look.say(state)
-            ));
-        }
-        lines.push(look.say(words::TRY_DEMO).to_owned());
+        no_sessions(state)
     } else if finder.refreshed.is_none() && finder.rows.is_empty() {
-        lines.push(look.say(words::READING).to_owned());
+        vec![look.say(words::READING).to_owned()]
     } else if finder.answered == finder.generation {
-        lines.push(look.say(words::NO_HIT).to_owned());
-        for (word, near) in &finder.found.nearest {
-            lines.push(fill(
-                look.say(words::SIMILAR),
-                &[&one_line(word), &one_line(near)],
-            ));
-        }
-        if finder.line.text().split_whitespace().count() > 1 && finder.found.nearest.is_empty() {
-            lines.push(look.say(words::ONE_ENTRY).to_owned());
-        }
-        if finder.wanted.scope != Scope::Everywhere {
-            lines.push(look.say(words::WIDEN).to_owned());
-        }
-    }
+        no_hits(state)
+    } else {
+        Vec::new()
+    };
     let width = usize::from(area.width).saturating_sub(4);
     let wrapped = lines.iter().flat_map(|it| transcript::wrap(it, width));
     for (y, line) in (area.top()..area.bottom()).zip(wrapped) {
         canvas.text_in(area.x + 2, y, area.width.saturating_sub(2), &line, PLAIN);
     }
+}
+
+/// Returns the folders that were examined without finding a session.
+fn no_sessions(state: &State) -> Vec<String> {
+    let look = &state.look;
+    let mut lines = vec![look.say(words::NOTHING_FOUND).to_owned()];
+    for (dialect, root, exists) in &state.finder.looked_at {
+        let why = if *exists {
+            words::FOLDER_EMPTY
+        } else {
+            words::FOLDER_MISSING
+        };
+        let (folder, why) = (look.folder(root), look.say(why));
+        lines.push(format!("  {dialect:<10} {folder} ({why})"));
+    }
+    lines.push(look.say(words::TRY_DEMO).to_owned());
+    lines
+}
+
+/// Returns that nothing matches, and what could be tried instead.
+fn no_hits(state: &State) -> Vec<String> {
+    let (finder, look) = (&state.finder, &state.look);
+    let mut lines = vec![look.say(words::NO_HIT).to_owned()];
+    for (word, near) in &finder.found.nearest {
+        let values = [&*one_line(word), &*one_line(near)];
+        lines.push(fill(look.say(words::SIMILAR), &values));
+    }
+    if finder.line.text().split_whitespace().count() > 1 && finder.found.nearest.is_empty() {
+        lines.push(look.say(words::ONE_ENTRY).to_owned());
+    }
+    if finder.wanted.scope != Scope::Everywhere {
+        lines.push(look.say(words::WIDEN).to_owned());
+    }
+    lines
 }
 
 /// Returns project, branch and state of a session in one line.

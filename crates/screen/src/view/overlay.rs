@@ -3,6 +3,7 @@
 use boswell_app::text::{columns, fit};
 use ratatui::layout::Rect;
 
+use crate::keys::Binding;
 use crate::state::{Input, Menu, Overlay, Question, State};
 use crate::transcript::wrap;
 use crate::update::overlay::filtered;
@@ -20,6 +21,7 @@ pub(crate) fn draw(state: &State, canvas: &mut Canvas<'_, '_>) {
     }
 }
 
+/// Draws a menu: its title, the typed words and the items that they leave.
 fn draw_menu(state: &State, canvas: &mut Canvas<'_, '_>, menu: &Menu) {
     let items = filtered(menu, state);
     let (width, height) = state.size;
@@ -34,23 +36,27 @@ fn draw_menu(state: &State, canvas: &mut Canvas<'_, '_>, menu: &Menu) {
     let line = boswell_app::text::escape(menu.line.text());
     let x = canvas.text_in(area.x + 2, area.y + 1, wide.saturating_sub(4), &line, PLAIN);
     canvas.cursor(x, area.y + 1);
+    draw_items(state, canvas, area, (&items, menu.selected));
+}
+
+/// Draws the items of a menu below its line, so that the selected one is visible.
+fn draw_items(
+    state: &State,
+    canvas: &mut Canvas<'_, '_>,
+    area: Rect,
+    (items, selected): (&[&Binding], usize),
+) {
     let rows = usize::from(area.height.saturating_sub(3));
-    let top = menu.selected.saturating_sub(rows.saturating_sub(1));
-    let names = items
-        .iter()
-        .map(|it| columns(&it.names()))
-        .max()
-        .unwrap_or(0);
+    let top = selected.saturating_sub(rows.saturating_sub(1));
+    let names = items.iter().map(|it| columns(&it.names()));
+    let names = names.max().unwrap_or(0);
     for (row, (at, item)) in items.iter().enumerate().skip(top).take(rows).enumerate() {
         let y = area.y + 2 + u16::try_from(row).unwrap_or(0);
-        let text = format!(
-            "{}  {}",
-            fit(&item.names(), names),
-            state.look.say(item.does)
-        );
-        canvas.text_in(area.x + 2, y, wide.saturating_sub(4), &text, PLAIN);
-        if at == menu.selected {
-            canvas.paint(Rect::new(area.x + 1, y, wide - 2, 1), SELECTED);
+        let name = fit(&item.names(), names);
+        let text = format!("{name}  {}", state.look.say(item.does));
+        canvas.text_in(area.x + 2, y, area.width.saturating_sub(4), &text, PLAIN);
+        if at == selected {
+            canvas.paint(Rect::new(area.x + 1, y, area.width - 2, 1), SELECTED);
         }
     }
 }

@@ -475,23 +475,15 @@ mod tests {
 
     #[test]
     fn what_was_typed_is_told_apart_without_looking() {
-        assert_eq!(Selector::parse("@last").unwrap(), Selector::Last);
-        assert_eq!(
-            Selector::parse("0b7e").unwrap(),
-            Selector::Prefix("0b7e".into())
-        );
-        assert_eq!(
-            Selector::parse("unknown:x").unwrap(),
-            Selector::Ref("unknown".into(), "x".into())
-        );
-        assert_eq!(
-            Selector::parse("./a").unwrap(),
-            Selector::Path("./a".into())
-        );
-        assert_eq!(
-            Selector::parse("x.jsonl").unwrap(),
-            Selector::Path("x.jsonl".into())
-        );
+        for (typed, selector) in [
+            ("@last", Selector::Last),
+            ("0b7e", Selector::Prefix("0b7e".into())),
+            ("unknown:x", Selector::Ref("unknown".into(), "x".into())),
+            ("./a", Selector::Path("./a".into())),
+            ("x.jsonl", Selector::Path("x.jsonl".into())),
+        ] {
+            assert_eq!(Selector::parse(typed).unwrap(), selector);
+        }
         for bad in ["", "-rf", "--help", "a\0b"] {
             assert_eq!(
                 Selector::parse(bad).unwrap_err().kind(),

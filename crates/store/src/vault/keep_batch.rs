@@ -16,7 +16,7 @@ use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 
 use super::chunked_copies::{ChunkedCopies, ChunkedCopy, Keeping, PIECE};
 use super::{Vault, object};
-use crate::disk::{DiskFile, durable, read_full};
+use crate::disk::{DiskFile, Stat, durable, read_full};
 use crate::journal;
 use crate::locks::{OsLock, Wait};
 use crate::runner::place;
@@ -89,6 +89,27 @@ impl Vault {
         Ok(done)
     }
 
+    /// Returns the record of a copy that has no pieces yet.
+    fn empty_copy(
+        &self,
+        session: &SessionRef,
+        (root, key): (&Path, &str),
+        stat: &Stat,
+    ) -> ChunkedCopy {
+        ChunkedCopy {
+            session: session.clone(),
+            root: root.to_owned(),
+            key: key.to_owned(),
+            len: 0,
+            mode: stat.mode,
+            modified: i64::try_from(stat.modified).unwrap_or_default(),
+            identity: stat.identity,
+            at: self.id_source.now(),
+            grew: false,
+            pieces: Vec::new(),
+        }
+    }
+
     /// As [`Vault::keep_growing`], as part of a batch: nothing is durable before the batch is
     /// [finished](Vault::finish).
     pub(super) fn add_growing(
@@ -118,18 +139,7 @@ impl Vault {
                 return Ok(Keeping::NOTHING_NEW);
             }
         }
-        let mut record = ChunkedCopy {
-            session: session.clone(),
-            root: root.to_owned(),
-            key: key.to_owned(),
-            len: 0,
-            mode: stat.mode,
-            modified: i64::try_from(stat.modified).unwrap_or_default(),
-            identity: stat.identity,
-            at: self.id_source.now(),
-            grew: false,
-            pieces: Vec::new(),
-        };
+        let mut record = self.empty_copy(session, (root, key), &stat);
         if let Some(before) = kept.file(root, key)
             && still_begins_with(file.as_ref(), before).map_err(fault)?
         {

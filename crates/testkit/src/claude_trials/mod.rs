@@ -16,7 +16,7 @@ mod tests;
 mod verdict;
 
 pub use operators::Operator;
-pub use origins::{Origin, captured, made};
+pub use origins::{TrialOrigin, captured, made};
 pub use run::{VERSIONS, resume, resume_bytes};
 pub use tags::{tagged, tags_in};
 pub use verdict::{
@@ -48,7 +48,7 @@ impl Trial {
 
 /// Returns `count` trials of a seed. Every operator is used as often as every other; two of five
 /// trials have a second one.
-pub fn trials(origins: &[Origin], seed: u64, count: usize) -> Vec<Trial> {
+pub fn trials(origins: &[TrialOrigin], seed: u64, count: usize) -> Vec<Trial> {
     let mut trials = Vec::with_capacity(count);
     for number in 0..count {
         let mut rng = Rng::for_part(seed, &format!("trial {number}"));

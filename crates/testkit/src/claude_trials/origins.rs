@@ -11,7 +11,7 @@ const LONGEST: usize = 200_000;
 
 /// A sound transcript.
 #[derive(Debug, Clone)]
-pub struct Origin {
+pub struct TrialOrigin {
     /// Name of its shape or scenario.
     pub name: String,
     /// The id of the session.
@@ -21,12 +21,12 @@ pub struct Origin {
 }
 
 /// Returns transcripts of every shape that testkit makes, each twice.
-pub fn made() -> Vec<Origin> {
+pub fn made() -> Vec<TrialOrigin> {
     let mut origins = Vec::new();
     for seed in [1, 2] {
         for shape in ClaudeShape::ALL {
             let made = claude::file(*shape, "/srv/demo", seed);
-            origins.push(Origin {
+            origins.push(TrialOrigin {
                 name: format!("{shape:?}-{seed}"),
                 session: made.id.clone(),
                 bytes: tagged(made.bytes()),
@@ -38,7 +38,7 @@ pub fn made() -> Vec<Origin> {
 }
 
 /// Returns the captured transcripts below a folder, without those of subagents.
-pub fn captured(captures: &Path) -> Vec<Origin> {
+pub fn captured(captures: &Path) -> Vec<TrialOrigin> {
     let root = captures.join("claude-code");
     let mut origins = Vec::new();
     for path in corpus::files(&root) {
@@ -50,7 +50,7 @@ pub fn captured(captures: &Path) -> Vec<Origin> {
         let inside = path.strip_prefix(&root).unwrap_or(&path);
         let scenario = inside.components().next();
         let scenario = scenario.map(|it| it.as_os_str().to_string_lossy().into_owned());
-        origins.push(Origin {
+        origins.push(TrialOrigin {
             name: format!("{}-{}", scenario.unwrap_or_default(), short(&stem)),
             session: stem.into_owned(),
             bytes: tagged(&disk::read(&path)),
@@ -65,7 +65,7 @@ fn short(stem: &str) -> &str {
 }
 
 /// Whether the origin is short enough and has a few messages to damage.
-fn is_usable(origin: &Origin) -> bool {
+fn is_usable(origin: &TrialOrigin) -> bool {
     let text = String::from_utf8_lossy(&origin.bytes);
     origin.bytes.len() <= LONGEST && super::tags_in(&text).len() >= 3
 }

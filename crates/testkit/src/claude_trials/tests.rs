@@ -25,7 +25,7 @@ fn every_operator_damages_some_origin() {
         if number > 0 && operator.name() == Operator::nth(0).name() {
             break;
         }
-        let changes = |origin: &Origin| {
+        let changes = |origin: &TrialOrigin| {
             (0..5).any(|seed| operator.apply(&origin.bytes, &mut Rng::new(seed)) != origin.bytes)
         };
         if !origins.iter().any(changes) {

@@ -7,7 +7,7 @@ use crate::bench::{Bench, Ran, finish};
 
 const ID: &str = "aaaaaaaa-2222-4333-8444-555555555555";
 const OTHER: &str = "bbbbbbbb-2222-4333-8444-555555555555";
-const TWIN: &str = "aaaaaaaa-2222-4333-8444-666666666666";
+const DUPLICATE: &str = "aaaaaaaa-2222-4333-8444-666666666666";
 
 fn log(id: &str, text: &str) -> String {
     let user = json!({"type": "user", "uuid": format!("{id}-1"), "parentUuid": null,
@@ -64,7 +64,7 @@ fn c4_a_hidden_subagent_never_makes_a_listed_id_ambiguous() {
 fn c4_listed_ids_are_as_long_as_they_must_be_even_beyond_the_page() {
     let bench = Bench::new();
     plant(&bench, ID, "first");
-    plant(&bench, TWIN, "second");
+    plant(&bench, DUPLICATE, "second");
     bench.run(["index"]).ends(0);
     for args in [&["list"][..], &["list", "--limit", "1"]] {
         let text = bench.run(args).ends(0).text();

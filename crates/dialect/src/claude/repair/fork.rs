@@ -32,13 +32,8 @@ pub(in super::super) fn fork(repair_input: &RepairInput<'_>) -> Result<Option<Fo
             let with = forked_line(&record, &value, &from)?;
             splices.push(lines.replaced(slot, with));
         } else if let Some(session) = raw.get("sessionId") {
-            let at = session
-                .bytes()
-                .as_ptr()
-                .addr()
-                .saturating_sub(record.as_ptr().addr()) as u64;
             splices.push(Splice {
-                at: head.at + at,
+                at: head.at + offset_of(session, &record),
                 len: session.bytes().len() as u64,
                 with: value.clone(),
             });
@@ -50,6 +45,12 @@ pub(in super::super) fn fork(repair_input: &RepairInput<'_>) -> Result<Option<Fo
         id,
         splices,
     }))
+}
+
+/// Returns how far into its record a value begins.
+fn offset_of(value: Raw<'_>, record: &[u8]) -> u64 {
+    let start = value.bytes().as_ptr().addr();
+    start.saturating_sub(record.as_ptr().addr()) as u64
 }
 
 /// The first line of the chain: in the new session, with a note of where it is from.

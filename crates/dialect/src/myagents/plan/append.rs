@@ -50,15 +50,7 @@ pub(super) fn plan(
     }
     let indexed = work.index.row(work.id()).is_some();
     if !indexed && work.asked.location.key.is_none() {
-        return Err(Error::new(
-            ErrorKind::NotFound,
-            format!("session {} does not exist any more", work.id()),
-        )
-        .because("it has neither a row nor a transcript, and what was deleted stays so")
-        .advising(Advice::ListSessions {
-            dialect: Some("myagents".to_owned()),
-            hidden: false,
-        }));
+        return Err(gone(&work));
     }
     work.settle()?;
     check_parents(&work, drafts)?;
@@ -88,6 +80,19 @@ pub(super) fn plan(
     }
     let title = format!("append {} rows", rows.rows.len());
     work.finish("append", &title)
+}
+
+/// Returns the error for a session that was deleted.
+fn gone(work: &Work<'_>) -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        format!("session {} does not exist any more", work.id()),
+    )
+    .because("it has neither a row nor a transcript, and what was deleted stays so")
+    .advising(Advice::ListSessions {
+        dialect: Some("myagents".to_owned()),
+        hidden: false,
+    })
 }
 
 /// The drafts that the transcript already contains.

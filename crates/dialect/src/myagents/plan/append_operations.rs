@@ -49,17 +49,21 @@ pub(super) fn plan(
     if rows.is_empty() {
         return work.finish("append", "nothing to add");
     }
-    let files = rows.iter().flat_map(|it| &it.files);
-    let files: Vec<Step> = files
-        .map(|(key, bytes)| Step::put(key, bytes.clone()))
-        .collect();
-    work.steps.extend(files);
+    work.steps.extend(attachments(&rows));
     let step = written(&work, key, &folded, lines)?;
     work.steps.push(step);
     let title = format!("append {} messages", rows.len());
     let row = told(&work, row, &Rows { rows })?;
     work.put_row(row);
     work.finish("append", &title)
+}
+
+/// Returns the steps that write the attachments of the rows.
+fn attachments(rows: &[Encoded]) -> Vec<Step> {
+    let files = rows.iter().flat_map(|it| &it.files);
+    files
+        .map(|(key, bytes)| Step::put(key, bytes.clone()))
+        .collect()
 }
 
 /// Refuses a session whose row announces something that only the app can finish.
@@ -178,19 +182,23 @@ fn encoded(work: &Work<'_>, draft: &Draft, turn: &mut Option<String>) -> Result<
     if text("role") == "user" {
         *turn = Some(id.clone());
     }
+    let row = message(&id, row, turn.as_deref()).to_bytes();
+    Ok((id, Encoded { row, files }))
+}
+
+/// Returns a row as a complete message of a turn.
+fn message(id: &str, row: Raw<'_>, turn: Option<&str>) -> Json {
     let mut message = Json::object();
     for (key, value) in row.members() {
         let key = key.to_text();
         message = match &*key {
-            "content" => message.with("content", content(&id, value)),
+            "content" => message.with("content", content(id, value)),
             _ => message.with(&key, value),
         };
     }
-    let message = message
-        .with_some("turnId", turn.as_deref())
-        .with("transcriptState", "complete");
-    let row = message.to_bytes();
-    Ok((id, Encoded { row, files }))
+    message
+        .with_some("turnId", turn)
+        .with("transcriptState", "complete")
 }
 
 /// Returns the time of a message that is there already: a retry without a time of its own means it.

@@ -15,21 +15,11 @@ impl Work<'_> {
         let Some(mut row) = self.index.row(self.id()) else {
             return Ok(());
         };
-        let Some(pending) = row
-            .raw()
-            .get(PENDING)
-            .filter(|v| !v.is_null())
-            .map(|v| v.bytes().to_vec())
-        else {
+        let Some(pending) = pending(&row) else {
             return Ok(());
         };
         let Some(intent) = Raw::parse(&pending).ok().and_then(Intent::parse) else {
-            return Err(Error::new(
-                ErrorKind::TooNew,
-                format!("a change of {} was started and not finished", self.id()),
-            )
-            .because("this version does not know its kind")
-            .advising("open the session in MyAgents, which finishes it"));
+            return Err(self.unknown_change());
         };
         let rows = self.view().log.heads.len() as u64;
         match intent.recovery(bound(&row, intent.engine).as_deref(), rows, self.is_sound()) {
@@ -50,17 +40,38 @@ impl Work<'_> {
                     .push("a rewind that was interrupted was finished".into());
             }
             Recovery::Inconsistent(why) => {
-                return Err(Error::new(
-                    ErrorKind::Damaged,
-                    format!("a rewind of {} cannot be finished", self.id()),
-                )
-                .because(why)
-                .advising(Advice::check(format!("myagents:{}", self.id()))));
+                return Err(self.cannot_be_finished(why));
             }
         }
         self.put_row(row);
         Ok(())
     }
+
+    /// Returns the error for an unfinished change of a kind that is not known.
+    fn unknown_change(&self) -> Error {
+        Error::new(
+            ErrorKind::TooNew,
+            format!("a change of {} was started and not finished", self.id()),
+        )
+        .because("this version does not know its kind")
+        .advising("open the session in MyAgents, which finishes it")
+    }
+
+    /// Returns the error for a rewind that can be rolled neither back nor forward.
+    fn cannot_be_finished(&self, why: &'static str) -> Error {
+        Error::new(
+            ErrorKind::Damaged,
+            format!("a rewind of {} cannot be finished", self.id()),
+        )
+        .because(why)
+        .advising(Advice::check(format!("myagents:{}", self.id())))
+    }
+}
+
+/// Returns the bytes of the intent in a row.
+fn pending(row: &RowEdit) -> Option<Vec<u8>> {
+    let intent = row.raw().get(PENDING)?;
+    (!intent.is_null()).then(|| intent.bytes().to_vec())
 }
 
 /// Returns the engine's session that a row is bound to.

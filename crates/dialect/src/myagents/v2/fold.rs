@@ -199,24 +199,11 @@ impl<'s> Fold<'s> {
             return Err(Fault::new("it is longer than 8 MiB".to_owned()));
         }
         let batch = Batch::parse(line)?;
-        let base = self.header.as_ref().map_or(0, |header| header.base);
-        let follows = if batch.baseline {
-            self.in_baseline && batch.from == 0 && batch.revision == base
-        } else {
-            !self.in_baseline && batch.from == self.revision + 1 && batch.revision >= batch.from
-        };
-        if !follows {
+        if !self.is_next(&batch) {
             let why = "its revision does not follow that of the line before";
             return Err(Fault::new(why.to_owned()));
         }
-        let operations = batch.body.get("operations");
-        let Some(operations) = operations.filter(|it| it.kind() == RawKind::Array) else {
-            return Err(Fault::new("its batch has no valid `operations`".to_owned()));
-        };
-        let checked = operations.items().enumerate();
-        let checked: Vec<Operation<'_>> = checked
-            .map(|(at, raw)| Operation::parse(raw).map_err(|fault| fault.at(at + 1)))
-            .collect::<Result<_, _>>()?;
+        let checked = checked_operations(&batch)?;
         for (at, operation) in checked.iter().enumerate() {
             if let Err(why) = self.state.apply(operation) {
                 self.is_spoiled = true;
@@ -234,6 +221,16 @@ impl<'s> Fold<'s> {
             .and_then(|id| id.text())
             .map(Into::into);
         Ok(())
+    }
+
+    /// Returns whether the revisions of a batch follow those of the line before.
+    fn is_next(&self, batch: &Batch<'_>) -> bool {
+        let base = self.header.as_ref().map_or(0, |header| header.base);
+        if batch.baseline {
+            self.in_baseline && batch.from == 0 && batch.revision == base
+        } else {
+            !self.in_baseline && batch.from == self.revision + 1 && batch.revision >= batch.from
+        }
     }
 
     fn finish(self) -> Result<Folded, Fault> {
@@ -275,4 +272,16 @@ impl<'s> Fold<'s> {
             fault: self.fault,
         })
     }
+}
+
+/// Returns the operations of a batch, or the fault of the first bad one.
+fn checked_operations<'a>(batch: &Batch<'a>) -> Result<Vec<Operation<'a>>, Fault> {
+    let operations = batch.body.get("operations");
+    let Some(operations) = operations.filter(|it| it.kind() == RawKind::Array) else {
+        return Err(Fault::new("its batch has no valid `operations`".to_owned()));
+    };
+    let numbered = operations.items().enumerate();
+    numbered
+        .map(|(at, raw)| Operation::parse(raw).map_err(|fault| fault.at(at + 1)))
+        .collect()
 }

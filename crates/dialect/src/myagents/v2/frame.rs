@@ -1,5 +1,7 @@
 //! The lines of the log: a header, then batches with the checksum of their bytes.
 
+use std::borrow::Cow;
+
 use boswell_model::json::Raw;
 use sha2::{Digest, Sha256};
 
@@ -39,70 +41,74 @@ pub(super) struct Batch<'a> {
 impl Header {
     /// Parses the first line; `session` is the id that it must name.
     pub(super) fn parse(line: &[u8], session: Option<&str>) -> Result<Header, Fault> {
-        let bad = |why: &str| Fault::new(why.to_owned());
-        let raw = Raw::parse(line.trim_ascii())
-            .ok()
-            .filter(|_| std::str::from_utf8(line).is_ok())
-            .ok_or_else(|| bad("its first line is not JSON"))?;
-        let text = |key: &str| raw.get(key).and_then(|value| value.text());
-        if text("kind").as_deref() != Some(KIND) {
-            return Err(bad("its first line is not the header of a transcript"));
-        }
-        if raw.get("version").and_then(|version| version.f64()) != Some(2.0) {
-            return Err(bad("its header states a version other than 2").newer());
-        }
-        let named = text("sessionId").ok_or_else(|| bad("its header names no session"))?;
+        let raw = header_line(line)?;
+        let Some(named) = text_of(raw, "sessionId") else {
+            return Err(bad("its header names no session"));
+        };
         if session.is_some_and(|session| session != named) {
             return Err(bad("its header names another session"));
         }
-        let generation = text("generation").filter(|it| !it.is_empty());
-        let flag = raw.get("baseline").and_then(|it| it.bool());
         let source = raw.get("sourceGeneration");
         if source.is_some_and(|it| it.string().is_none()) {
             return Err(bad("its header names no valid source"));
         }
+        let Some(generation) = text_of(raw, "generation").filter(|it| !it.is_empty()) else {
+            return Err(bad("its header has no generation"));
+        };
+        let Some(base) = safe(raw.get("baseRevision")) else {
+            return Err(bad("its header has no valid revision"));
+        };
+        let Some(baseline) = raw.get("baseline").and_then(|it| it.bool()) else {
+            return Err(bad("its header does not say how the file begins"));
+        };
         Ok(Header {
-            generation: generation
-                .ok_or_else(|| bad("its header has no generation"))?
-                .into_owned(),
-            base: safe(raw.get("baseRevision"))
-                .ok_or_else(|| bad("its header has no valid revision"))?,
-            baseline: flag.ok_or_else(|| bad("its header does not say how the file begins"))?,
+            generation: generation.into_owned(),
+            base,
+            baseline,
         })
     }
+}
+
+/// Returns the header as JSON, after a check that it is one of this version.
+fn header_line(line: &[u8]) -> Result<Raw<'_>, Fault> {
+    let raw = Raw::parse(line.trim_ascii()).ok();
+    let Some(raw) = raw.filter(|_| std::str::from_utf8(line).is_ok()) else {
+        return Err(bad("its first line is not JSON"));
+    };
+    if text_of(raw, "kind").as_deref() != Some(KIND) {
+        return Err(bad("its first line is not the header of a transcript"));
+    }
+    if raw.get("version").and_then(|version| version.f64()) != Some(2.0) {
+        return Err(bad("its header states a version other than 2").newer());
+    }
+    Ok(raw)
+}
+
+/// Returns a member that is a text.
+fn text_of<'a>(raw: Raw<'a>, key: &str) -> Option<Cow<'a, str>> {
+    raw.get(key)?.text()
+}
+
+/// Returns the fault with this reason.
+fn bad(why: &str) -> Fault {
+    Fault::new(why.to_owned())
 }
 
 impl<'a> Batch<'a> {
     /// Parses a line without its line end.
     pub(super) fn parse(line: &'a [u8]) -> Result<Batch<'a>, Fault> {
-        let bad = |why: &str| Fault::new(why.to_owned());
-        let inner = line
-            .strip_prefix(OPEN)
-            .and_then(|rest| rest.strip_suffix(CLOSE))
-            .ok_or_else(|| bad("it is not a batch"))?;
-        let at = memchr::memmem::rfind(inner, SEPARATOR).ok_or_else(|| bad("it is not a batch"))?;
-        let (body, sum) = inner.split_at(at);
-        let sum = sum.get(SEPARATOR.len()..).unwrap_or_default();
-        if sum.len() != 64 || !sum.iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
-            return Err(bad("it has no checksum"));
-        }
-        if hex(body) != sum {
-            return Err(bad("its checksum is wrong"));
-        }
-        if std::str::from_utf8(body).is_err() {
-            return Err(bad("it is not UTF-8"));
-        }
-        let body = Raw::parse(body).map_err(|_| bad("its batch is not JSON"))?;
-        let shape = |key: &str| format!("its batch has no valid `{key}`");
+        let Ok(body) = Raw::parse(checked_body(line)?) else {
+            return Err(bad("its batch is not JSON"));
+        };
         let mode = body.get("mode");
         let baseline = mode.is_some_and(|mode| mode.is("baseline"));
         if !baseline && !mode.is_some_and(|mode| mode.is("delta")) {
-            return Err(Fault::new(shape("mode")));
+            return Err(misshapen("mode"));
         }
         if body.get("id").is_none_or(|id| id.string().is_none()) {
-            return Err(Fault::new(shape("id")));
+            return Err(misshapen("id"));
         }
-        let number = |key: &str| safe(body.get(key)).ok_or_else(|| Fault::new(shape(key)));
+        let number = |key: &str| safe(body.get(key)).ok_or_else(|| misshapen(key));
         Ok(Batch {
             baseline,
             from: number("fromRevision")?,
@@ -118,6 +124,34 @@ impl<'a> Batch<'a> {
             !(value.is_null() || empty || value.bool() == Some(false) || value.f64() == Some(0.0))
         })
     }
+}
+
+/// Returns the body of the batch in a line, after a check of its checksum.
+fn checked_body(line: &[u8]) -> Result<&[u8], Fault> {
+    let inner = line.strip_prefix(OPEN);
+    let Some(inner) = inner.and_then(|rest| rest.strip_suffix(CLOSE)) else {
+        return Err(bad("it is not a batch"));
+    };
+    let Some(at) = memchr::memmem::rfind(inner, SEPARATOR) else {
+        return Err(bad("it is not a batch"));
+    };
+    let (body, sum) = inner.split_at(at);
+    let sum = sum.get(SEPARATOR.len()..).unwrap_or_default();
+    if sum.len() != 64 || !sum.iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+        return Err(bad("it has no checksum"));
+    }
+    if hex(body) != sum {
+        return Err(bad("its checksum is wrong"));
+    }
+    if std::str::from_utf8(body).is_err() {
+        return Err(bad("it is not UTF-8"));
+    }
+    Ok(body)
+}
+
+/// Returns the fault of a batch in which this member is missing or wrong.
+fn misshapen(key: &str) -> Fault {
+    Fault::new(format!("its batch has no valid `{key}`"))
 }
 
 /// Returns the line of a batch, with its line end.
