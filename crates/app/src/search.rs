@@ -205,8 +205,7 @@ fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
     };
     let page = page(cx, &results, counted);
     let conversations = scope.conversations(cx, &sessions, &results.hits);
-    let hits = results.hits.into_iter();
-    let hits = hits.map(|hit| scope.shape(cx, &sessions, hit)).collect();
+    let hits = scope.shapes(cx, &sessions, results.hits);
     session_index.keep_conversations(cx, logs_read(cx, chosen));
     session_index.note_rest(cx);
     Ok(Found {
@@ -358,6 +357,12 @@ impl Scope {
         }
         cx.add_notes(sessions.values_mut().map(|(_, summary)| summary))?;
         Ok(sessions)
+    }
+
+    /// Returns the shapes of hits.
+    fn shapes(&self, cx: &RequestContext, sessions: &Sessions, hits: Vec<Hit>) -> Vec<HitShape> {
+        let hits = hits.into_iter();
+        hits.map(|hit| self.shape(cx, sessions, hit)).collect()
     }
 
     fn shape(&self, cx: &RequestContext, sessions: &Sessions, hit: Hit) -> HitShape {
