@@ -13,9 +13,12 @@ use crate::app::App;
 use crate::output::Output;
 
 /// Variables by which agents mark the commands that they run. An agent cannot use a screen.
-const AGENTS: [&str; 6] = [
+const AGENTS: [&str; 9] = [
     "CLAUDECODE",
+    "CLINE_ACTIVE",
+    "CODEX_CI",
     "CODEX_SANDBOX",
+    "CODEX_THREAD_ID",
     "GEMINI_CLI",
     "CURSOR_AGENT",
     "OPENCODE",

@@ -306,7 +306,7 @@ fn a_deleted_session_is_gone_with_all_its_files_and_a_restored_one_is_taken_up()
     };
     let before = holds(ID);
     assert!(before.len() >= 8, "{before:?}");
-    desk.run(&["delete", &session]);
+    desk.bench.run(["delete", &session]).ends(2);
     assert_eq!(holds(ID), before);
     desk.run(&["delete", "--apply", &session]);
     assert_eq!(holds(ID), []);
