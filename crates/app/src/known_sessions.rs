@@ -218,19 +218,7 @@ fn cursor_behind(row: &ConversationRow, sort: Sort) -> String {
 
 /// Whether a text occurs in the name or the prompts of a side.
 fn is_match(side: &ConversationSide, text: &str) -> bool {
-    let texts = [
-        &side.title,
-        &side.summary,
-        &side.first_prompt,
-        &side.last_prompt,
-        &side.project,
-    ];
-    has_text(
-        texts.into_iter().flatten(),
-        &side.tags,
-        &side.reference,
-        text,
-    )
+    has_text(side.texts(), &side.tags, &side.reference, text)
 }
 
 fn refresh(cx: &RequestContext) -> Result<RefreshedSessions> {

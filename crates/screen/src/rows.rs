@@ -41,14 +41,7 @@ impl Row {
         let front = &row.front;
         let mut searched = vec![row.name.clone()];
         for side in row.sides() {
-            let texts = [
-                &side.title,
-                &side.summary,
-                &side.first_prompt,
-                &side.last_prompt,
-                &side.project,
-            ];
-            searched.extend(texts.into_iter().flatten().cloned());
+            searched.extend(side.texts().cloned());
             searched.extend(side.tags.iter().cloned());
             searched.push(side.reference.to_string());
         }

@@ -10,7 +10,7 @@ mod overlay;
 mod reader;
 mod tree;
 
-use boswell_app::text::columns;
+use boswell_app::text::{columns, one_line};
 use ratatui::Frame;
 use ratatui::style::{Color, Modifier, Style};
 
@@ -79,6 +79,25 @@ pub(crate) fn header(state: &State, canvas: &mut Canvas<'_, '_>, left: &str, rig
         right,
         FAINT,
     );
+}
+
+/// Draws the header of a view of one session. Returns the answer that the view shows, or draws that
+/// it is not there yet or why there is none.
+pub(crate) fn answer<'a, T>(
+    state: &State,
+    canvas: &mut Canvas<'_, '_>,
+    (title, session): (words::Words, &str),
+    answer: Option<&'a Result<T, String>>,
+) -> Option<&'a T> {
+    let title = format!("‹ {}", state.look.say(title));
+    header(state, canvas, &title, &one_line(session));
+    let area = layout::body(state.size);
+    match answer {
+        Some(Ok(answer)) => return Some(answer),
+        Some(Err(error)) => canvas.text(1, area.y, error, WARNING),
+        None => canvas.text(1, area.y, state.look.say(words::LOADING), FAINT),
+    };
+    None
 }
 
 /// Returns a cost. A small one is not shown as nothing.

@@ -247,7 +247,7 @@ fn every_command_that_a_refused_undo_suggests_is_one_that_works() {
             std::fs::remove_file(path).unwrap();
         }
         for command in commands {
-            // On a terminal it asks; here nobody can answer.
+            // It asks on a terminal, and there is none here.
             let asks = if command.starts_with("boswell delete") {
                 " --apply"
             } else {

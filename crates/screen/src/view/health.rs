@@ -5,7 +5,7 @@ use crate::layout;
 use crate::state::State;
 use crate::transcript;
 use crate::view::canvas::Canvas;
-use crate::view::{FAINT, GOOD, PLAIN, STRONG, WARNING, header};
+use crate::view::{FAINT, GOOD, PLAIN, STRONG, WARNING, answer};
 use crate::words::{self, fill};
 
 /// Draws the health of a session.
@@ -13,25 +13,11 @@ pub(crate) fn draw(state: &State, canvas: &mut Canvas<'_, '_>) {
     let Some(health) = &state.health else {
         return;
     };
-    let title = format!("‹ {}", state.look.say(words::HEALTH));
-    header(
-        state,
-        canvas,
-        &title,
-        &boswell_app::text::one_line(&health.session),
-    );
-    let area = layout::body(state.size);
-    let facts = match &health.facts {
-        Some(Ok(facts)) => facts,
-        Some(Err(error)) => {
-            canvas.text(1, area.y, error, WARNING);
-            return;
-        }
-        None => {
-            canvas.text(1, area.y, state.look.say(words::LOADING), FAINT);
-            return;
-        }
+    let about = (words::HEALTH, health.session.as_str());
+    let Some(facts) = answer(state, canvas, about, health.facts.as_ref()) else {
+        return;
     };
+    let area = layout::body(state.size);
     let lines = lines(state, facts, usize::from(area.width).saturating_sub(2));
     let last = lines.len().saturating_sub(usize::from(area.height));
     let top = health.top.min(last);

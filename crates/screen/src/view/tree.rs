@@ -6,7 +6,7 @@ use crate::ask::Node;
 use crate::layout;
 use crate::state::State;
 use crate::view::canvas::Canvas;
-use crate::view::{FAINT, PLAIN, SELECTED, WARNING, header};
+use crate::view::{FAINT, PLAIN, SELECTED, answer};
 use crate::words::{self, fill};
 
 /// Draws the tree.
@@ -14,25 +14,11 @@ pub(crate) fn draw(state: &State, canvas: &mut Canvas<'_, '_>) {
     let Some(tree) = &state.tree else {
         return;
     };
-    let title = format!("‹ {}", state.look.say(words::TREE));
-    header(
-        state,
-        canvas,
-        &title,
-        &boswell_app::text::one_line(&tree.session),
-    );
-    let area = layout::body(state.size);
-    let nodes = match &tree.nodes {
-        Some(Ok(nodes)) => nodes,
-        Some(Err(error)) => {
-            canvas.text(1, area.y, error, WARNING);
-            return;
-        }
-        None => {
-            canvas.text(1, area.y, state.look.say(words::LOADING), FAINT);
-            return;
-        }
+    let about = (words::TREE, tree.session.as_str());
+    let Some(nodes) = answer(state, canvas, about, tree.nodes.as_ref()) else {
+        return;
     };
+    let area = layout::body(state.size);
     let height = usize::from(area.height);
     let top = tree.selected.saturating_sub(height.saturating_sub(1));
     let visible = nodes.iter().enumerate().skip(top);

@@ -199,16 +199,7 @@ fn by_id(work: &Work<'_>, drafts: &[Draft]) -> Result<Known> {
             continue;
         }
         let id = draft.id.as_ref().map(EntryId::as_str).unwrap_or_default();
-        return Err(Error::new(
-            ErrorKind::Conflict,
-            format!(
-                "session {} has an entry `{}` already",
-                work.id(),
-                id.escape_debug()
-            ),
-        )
-        .because("it has other content")
-        .advising("leave the id out, and one is generated"));
+        return Err(work.id_is_taken(id));
     }
     Ok(Known { count, torn: None })
 }

@@ -303,16 +303,7 @@ fn is_same(work: &Work<'_>, id: &str, encoded: &Encoded) -> Result<()> {
     if same {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::Conflict,
-        format!(
-            "session {} has an entry `{}` already",
-            work.id(),
-            id.escape_debug()
-        ),
-    )
-    .because("it has other content")
-    .advising("leave the id out, and one is generated"))
+    Err(work.id_is_taken(id))
 }
 
 /// Returns the step that writes the lines: in place of a torn batch, which the app would cut off.

@@ -31,6 +31,15 @@ pub(super) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
+    /// Returns the error for an entry whose id another entry has.
+    pub(super) fn id_is_taken(&self, id: &str) -> Error {
+        let id = id.escape_debug();
+        let what = format!("session {} has an entry `{id}` already", self.id());
+        Error::new(ErrorKind::Conflict, what)
+            .because("it has other content")
+            .advising("leave the id out, and one is generated")
+    }
+
     pub(super) fn begin(asked: &'a PlanInput<'a>) -> Result<Self> {
         let index = IndexFile::load(asked.files)?;
         let (steps, remarks, entries) = (Vec::new(), Vec::new(), Vec::new());

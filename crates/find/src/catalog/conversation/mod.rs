@@ -94,6 +94,21 @@ pub struct ConversationSide {
     pub last_prompt: Option<String>,
 }
 
+impl ConversationSide {
+    /// Returns the texts by which a session is found without a look into its log, besides its tags
+    /// and its reference.
+    pub fn texts(&self) -> impl Iterator<Item = &String> {
+        let texts = [
+            &self.title,
+            &self.summary,
+            &self.first_prompt,
+            &self.last_prompt,
+            &self.project,
+        ];
+        texts.into_iter().flatten()
+    }
+}
+
 impl Default for ConversationSide {
     fn default() -> ConversationSide {
         ConversationSide {
