@@ -119,6 +119,13 @@ advice! {
         /// The entry to look around.
         around: Option<String>,
     } => "show_records",
+    /// Read another branch of a session than the current one.
+    ShowBranch {
+        /// The session.
+        session: String,
+        /// The last entry of the branch.
+        leaf: String,
+    } => "show_branch",
     /// Look at the prompts of the session at hand.
     ShowPrompts => "show_prompts",
     /// Look at the entries and branches of the session at hand.
@@ -240,6 +247,11 @@ advice! {
         /// The session.
         session: String,
     } => "repair",
+    /// Make a session for the current model provider of its agent.
+    ChangeProvider {
+        /// The session.
+        session: String,
+    } => "change_provider",
     /// Choose single steps of a repair.
     RepairByStep => "repair_by_step",
     /// Carry out single steps of a repair in the session itself.

@@ -75,6 +75,8 @@ pub enum ProblemKind {
     ParallelCalls,
     /// A known reader sends nothing of the session, or nothing after some line.
     Unsent,
+    /// The agent hides the session, because it belongs to another model provider than the current.
+    OtherProvider,
 }
 
 impl ProblemKind {
@@ -114,6 +116,7 @@ impl ProblemKind {
             ProblemKind::MissingHistory => "missing_history",
             ProblemKind::ParallelCalls => "parallel_calls",
             ProblemKind::Unsent => "unsent",
+            ProblemKind::OtherProvider => "other_provider",
         }
     }
 
@@ -146,6 +149,7 @@ impl ProblemKind {
             | ProblemKind::ParallelCalls
             | ProblemKind::BadHeader
             | ProblemKind::MissingId
+            | ProblemKind::Unsent
             | ProblemKind::InvalidUtf8 => Repair::Fork,
             _ => Repair::None,
         }
