@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use boswell_model::json::{Raw, RawKind};
 use boswell_model::{MediaSource, Message, Part, ToolInput};
 
-use crate::{ChatMessage, Role, media_part};
+use crate::{ChatMessage, Role, google_parts, media_part};
 
 /// Reads the messages of a context one after the other.
 ///
@@ -73,8 +73,11 @@ impl ChatReader {
         Some(ChatMessage::new(role, parts.collect()))
     }
 
-    /// A result that is a part of a message, as Claude and Codex write it.
+    /// A result that is a part of a message, as Claude, Codex and Gemini write it.
     fn result_part(&self, item: Raw<'_>) -> Option<ChatMessage> {
+        if item.get("functionResponse").is_some() {
+            return self.function_response(item);
+        }
         let (call, said) = match text(item, "type")?.as_str() {
             "tool_result" => (
                 text(item, "tool_use_id")?,
@@ -88,6 +91,24 @@ impl ChatReader {
         let is_error = item.get("is_error").and_then(|it| it.bool()) == Some(true);
         let role = self.tool_role(call, text(item, "tool_name"), is_error);
         Some(ChatMessage::new(role, result_content(said)))
+    }
+
+    /// A result in the form of Google's API, with its files after it.
+    fn function_response(&self, item: Raw<'_>) -> Option<ChatMessage> {
+        let mut parts = google_parts::parts(Some(item)).into_iter();
+        let Some(Part::Result {
+            call,
+            text: said,
+            is_error,
+        }) = parts.next()
+        else {
+            return None;
+        };
+        let tool = item.at(&["functionResponse", "name"]);
+        let tool = tool.and_then(|it| it.text()).map(Cow::into_owned);
+        let role = self.tool_role(call, tool, is_error);
+        let content = std::iter::once(Part::Text(said)).chain(parts);
+        Some(ChatMessage::new(role, content.collect()))
     }
 
     fn tool_role(&self, call: String, stated: Option<String>, is_error: bool) -> Role {
@@ -108,7 +129,7 @@ fn say(role: &Role, parts: Vec<Part>, found: &mut Vec<ChatMessage>) {
 
 fn role(word: &str) -> Role {
     match word {
-        "assistant" => Role::Assistant,
+        "assistant" | "model" => Role::Assistant,
         "system" | "developer" => Role::System,
         _ => Role::User,
     }
@@ -136,6 +157,12 @@ fn part(part: Raw<'_>) -> Part {
 }
 
 fn known_part(part: Raw<'_>) -> Option<Part> {
+    if part.get("type").is_none() {
+        // Google's API has no types: a part is what its member says.
+        let mut parts = google_parts::parts(Some(part)).into_iter();
+        let only = parts.next().filter(|_| parts.next().is_none());
+        return only.filter(|part| !matches!(part, Part::Other { .. }));
+    }
     let call = |id: &str, name: Option<String>, input: &str| {
         Some(Part::Call {
             id: text(part, id)?,
@@ -329,6 +356,36 @@ mod tests {
                 ChatMessage::new(Role::Assistant, vec![thinking, call("c", "shell", "{}")]),
                 ChatMessage::new(result, vec![Part::Text("out".to_owned())]),
                 ChatMessage::new(Role::Assistant, vec![other]),
+            ]
+        );
+    }
+
+    #[test]
+    fn messages_in_the_form_of_google_are_read_like_others() {
+        let read = read(
+            "model",
+            &[
+                r#"{"text":"hm","thought":true}"#,
+                r#"{"text":"I look."}"#,
+                r#"{"functionCall":{"id":"c","name":"ls","args":{"dir":"."}}}"#,
+                r#"{"functionResponse":{"id":"c","name":"ls","response":{"error":"none"}}}"#,
+            ],
+        );
+        let said = vec![
+            Part::thinking("hm"),
+            Part::Text("I look.".to_owned()),
+            call("c", "ls", r#"{"dir":"."}"#),
+        ];
+        let result = Role::Tool {
+            call: "c".to_owned(),
+            tool: "ls".to_owned(),
+            is_error: true,
+        };
+        assert_eq!(
+            read,
+            [
+                ChatMessage::new(Role::Assistant, said),
+                ChatMessage::new(result, vec![Part::Text("none".to_owned())]),
             ]
         );
     }

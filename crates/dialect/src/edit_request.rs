@@ -60,6 +60,8 @@ pub enum EditRequest {
     Delete,
     /// Convert the session to the newest format version of its agent.
     Migrate,
+    /// Make a session for the agent's current model provider from one of another provider.
+    Provider,
     /// Repair damage. The store computes this plan itself; dialects provide the fixes and the
     /// locks.
     Repair,
@@ -79,8 +81,13 @@ impl EditRequest {
             EditRequest::Rewind(_) => Capability::Rewind,
             EditRequest::Fork { .. } => Capability::Fork,
             EditRequest::Delete => Capability::Delete,
-            EditRequest::Migrate | EditRequest::Repair => return None,
+            EditRequest::Migrate | EditRequest::Provider | EditRequest::Repair => return None,
         })
+    }
+
+    /// Whether the plan needs the whole conversation, also the part that other logs contain.
+    pub fn needs_conversation(&self) -> bool {
+        matches!(self, EditRequest::Fork { .. } | EditRequest::Provider)
     }
 
     /// Whether the request changes the conversation itself, so that no other process may hold the
@@ -93,6 +100,7 @@ impl EditRequest {
             | EditRequest::Rewind(_)
             | EditRequest::Delete
             | EditRequest::Migrate
+            | EditRequest::Provider
             | EditRequest::Repair => true,
             EditRequest::Title(_)
             | EditRequest::Tags(_)

@@ -1,5 +1,7 @@
 //! Facts: the constants of a dialect as data, so that no other crate decides by its name.
 
+use boswell_model::Framing;
+
 use crate::{Capabilities, Capability, Depth, KnownReader, RowLayout, Support};
 
 /// The constants of a dialect.
@@ -69,6 +71,14 @@ pub struct DialectFacts {
     pub untied_files: &'static [UntiedFile],
     /// How database rows form a session; `None` if sessions are files.
     pub rows: Option<RowLayout>,
+    /// The framing of a file that is one document, whatever its name says; `None` if its name
+    /// decides.
+    pub document_framing: Option<Framing>,
+    /// Whether the agent may delete a session after it was resumed, so that a copy is made first.
+    pub resume_endangers: bool,
+    /// Whether the agent's settings accept a hook that runs when a session ends, in the form that
+    /// boswell writes.
+    pub has_end_hook: bool,
 }
 
 /// Where large values of records are stored.
@@ -161,6 +171,9 @@ impl DialectFacts {
             memory: MemoryPolicy::ReadOnly,
             untied_files: &[],
             rows: None,
+            document_framing: None,
+            resume_endangers: false,
+            has_end_hook: false,
         }
     }
 

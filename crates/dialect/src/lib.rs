@@ -6,8 +6,11 @@
 //! There is one folder per agent family; [`all`] lists the dialects.
 
 mod capabilities;
+mod chat_agent;
+mod chat_lines;
 mod chat_message;
 mod chat_reader;
+mod content_blocks;
 mod dialect;
 mod draft;
 mod duplicate_calls;
@@ -15,12 +18,17 @@ mod edit_request;
 mod environment;
 mod facts;
 mod files;
+mod google_parts;
 mod id_source;
 mod infer_parent;
 mod json_layout;
+mod line_edits;
 mod location;
 mod media_part;
+mod members;
+mod message_map;
 mod orphan;
+mod other_root;
 mod plan;
 mod powers;
 mod reader;
@@ -34,14 +42,25 @@ mod uuid;
 mod without_sessions;
 
 pub mod claude;
+mod cline;
 pub mod clinvoker;
 pub mod codex;
+mod continue_dev;
+pub mod copilot;
+mod droid;
+pub mod gemini;
+mod iflow;
+pub mod kimi;
+pub mod kimi_cli;
 pub mod launch;
 pub mod myagents;
 pub mod oas;
+mod openclaw;
 pub mod pi;
+pub mod qwen;
 pub mod resume_decision;
 pub mod unknown;
+mod vibe;
 
 pub use boswell_model::ToolLink;
 pub use capabilities::{Capabilities, Capability, Support};
@@ -66,10 +85,11 @@ pub use powers::{
     Append, ContextCoverage, FoldLog, HistoryBase, InheritHistory, LineSink, LineSource, PlanEdits,
     Powers, ProviderMessage, Refine, Repairer, Runtime, SharedFiles, SideFiles, tool_paths,
 };
-pub use reader::{Depth, ReadSession, Reader, may_pair, tool_links};
+pub use reader::{Depth, ReadSession, Reader, RecordSink, may_pair, tool_links};
 pub use registry::{all, by_name, is_known_agent, recognise};
 pub use repair::{
-    Confidence, Fix, ForkPlace, KnownReader, Patch, PatchPiece, Reading, RepairInput, Splice,
+    Confidence, Fix, ForkPlace, KnownReader, Patch, PatchPiece, REPAIRED_TITLE, ReaderLoss,
+    Reading, RepairInput, Splice, UnsentReason,
 };
 pub use resume::{
     ActiveProcess, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment,

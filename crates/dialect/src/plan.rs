@@ -2,7 +2,7 @@
 //!
 //! A dialect converts an edit request into a [`Plan`] and writes nothing itself. One runner in
 //! `boswell-store` acquires the locks, checks the preconditions, executes the steps in order, and
-//! can undo them. So a plan can be printed (`--dry-run`), tested without files, and recovered after
+//! can undo them. So a plan can be printed, tested without files, and recovered after
 //! a crash. Keys are paths below the store's root, with `/` between their parts.
 
 use std::fmt;
@@ -408,7 +408,8 @@ impl fmt::Display for Step {
     }
 }
 
-/// One line per lock, precondition and step, for `--dry-run`; safe to print on a terminal.
+/// One line per lock, precondition and step, for a look before it is applied; safe to print on a
+/// terminal.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Quotes are harmless on a terminal, and titles contain them, so they are not escaped.

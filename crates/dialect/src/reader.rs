@@ -52,6 +52,9 @@ pub struct Reader<'d> {
     end: u64,
 }
 
+/// Receives a record, its head, and the names that the head refers to.
+pub type RecordSink<'s> = &'s mut dyn FnMut(&Object<'_>, &Head, &Interner);
+
 /// A session after reading.
 #[derive(Debug)]
 pub struct ReadSession {
@@ -115,6 +118,12 @@ impl<'d> Reader<'d> {
 
     /// Reads the next line.
     pub fn line(&mut self, line: Line<'_>) {
+        self.line_with(line, &mut |_, _, _| {});
+    }
+
+    /// As [`Reader::line`]; `seen` gets every record, so that a log need not be read again for
+    /// something else.
+    pub fn line_with(&mut self, line: Line<'_>, seen: RecordSink<'_>) {
         self.log.lines = line.number;
         self.log.bytes += line.bytes.len() as u64;
         self.end = line.at + line.bytes.len() as u64;
@@ -123,9 +132,14 @@ impl<'d> Reader<'d> {
         // Taken out of `self` because the callback borrows `self` while the splitter runs.
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
-            self.piece(piece)
+            self.piece(piece, seen)
         });
         self.splitter = splitter;
+    }
+
+    /// Returns how many bytes were read.
+    pub fn bytes(&self) -> u64 {
+        self.log.bytes
     }
 
     /// Reads the next line of a log that this one continues, before the first line of its own. Its
@@ -142,7 +156,7 @@ impl<'d> Reader<'d> {
         };
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
-            self.piece(piece)
+            self.piece(piece, &mut |_, _, _| {})
         });
         (self.splitter, self.depth) = (splitter, depth);
         let Log { heads, names, .. } = &mut self.log;
@@ -164,7 +178,9 @@ impl<'d> Reader<'d> {
         self.log.lines = memchr::memchr_iter(b'\n', bytes).count() as u64 + 1;
         self.log.bytes = bytes.len() as u64;
         let mut splitter = std::mem::take(&mut self.splitter);
-        splitter.document(bytes, self.framing, &mut |piece| self.piece(piece));
+        splitter.document(bytes, self.framing, &mut |piece| {
+            self.piece(piece, &mut |_, _, _| {})
+        });
         self.splitter = splitter;
     }
 
@@ -218,7 +234,7 @@ impl<'d> Reader<'d> {
         reader.finish()
     }
 
-    fn piece(&mut self, piece: SplitRecord<'_>) {
+    fn piece(&mut self, piece: SplitRecord<'_>, seen: RecordSink<'_>) {
         match (&piece.object, piece.span.kind) {
             (Some(object), _) => {
                 let mut head = Head::of(&piece.span);
@@ -236,6 +252,7 @@ impl<'d> Reader<'d> {
                     head.flags
                         .set(tool_links(self.dialect, object, names, sink));
                 }
+                seen(object, &head, &self.log.names);
                 self.log.heads.push(head);
             }
             (None, SpanKind::Gap(Gap::Newline | Gap::Blank | Gap::Frame)) => {}

@@ -5,19 +5,34 @@
 
 use crate::{Dialect, Match, Sample};
 
+static ALL: &[&dyn Dialect] = &[
+    &crate::claude::Claude,
+    &crate::codex::Codex,
+    &crate::gemini::Gemini,
+    &crate::qwen::Qwen,
+    &crate::copilot::Copilot,
+    &crate::kimi::Kimi,
+    &crate::kimi_cli::KimiCli,
+    &crate::cline::CLINE,
+    &crate::cline::ROO,
+    &crate::cline::KILO,
+    &crate::continue_dev::CONTINUE,
+    &crate::vibe::VIBE,
+    &crate::droid::DROID,
+    &crate::iflow::IFLOW,
+    &crate::openclaw::OPENCLAW,
+    &crate::pi::Pi::PI,
+    &crate::pi::Pi::OMP,
+    &crate::pi::Pi::XCSH,
+    &crate::pi::Pi::BOSWELL,
+    &crate::myagents::MyAgents,
+    &crate::clinvoker::Clinvoker,
+    &crate::oas::OpenAgentSdk,
+];
+
 /// Returns the dialects of all known agents, in display order.
 pub fn all() -> &'static [&'static dyn Dialect] {
-    &[
-        &crate::claude::Claude,
-        &crate::codex::Codex,
-        &crate::pi::Pi::PI,
-        &crate::pi::Pi::OMP,
-        &crate::pi::Pi::XCSH,
-        &crate::pi::Pi::BOSWELL,
-        &crate::myagents::MyAgents,
-        &crate::clinvoker::Clinvoker,
-        &crate::oas::OpenAgentSdk,
-    ]
+    ALL
 }
 
 /// Returns the dialect with this name; `unknown` reads any JSON.

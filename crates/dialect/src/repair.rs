@@ -5,9 +5,16 @@
 //! [`Patch`], reads the patched session to check the result, and the runner writes it. See
 //! `docs/adr/0008`.
 
-use boswell_model::{Log, ProblemKind, Repair, SessionMeta, SessionView, Slot, ToolLink};
+use std::collections::HashSet;
+
+use boswell_model::{
+    Log, Problem, ProblemKind, Repair, SessionMeta, SessionView, Slot, Symbol, ToolLink,
+};
 
 use crate::{IdSource, SessionLocation};
+
+/// How the title of a repaired fork ends.
+pub const REPAIRED_TITLE: &str = "(repaired)";
 
 /// How certain it is that a fix restores what the agent would have written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +82,8 @@ pub struct Fix {
     pub does: String,
     /// Names of the readers that it helps; empty means all.
     pub helps: &'static [&'static str],
+    /// Fixes of a lower stage are applied first: those of a higher one may be others afterwards.
+    pub stage: u8,
     /// The bytes that it changes.
     pub splices: Vec<Splice>,
 }
@@ -98,6 +107,7 @@ impl Fix {
             confidence,
             does,
             helps,
+            stage: 0,
             splices,
         }
     }
@@ -135,8 +145,44 @@ pub struct KnownReader {
     pub title: &'static str,
     /// Version, for readers that are versions of the agent itself; these are sorted, oldest first.
     pub version: Option<[u32; 3]>,
-    /// For each problem what the reader loses because of it.
+    /// For each problem what the reader can lose because of it.
     pub loses: &'static [(ProblemKind, &'static str)],
+    /// The reader whose losses decide, for a file, whether this one loses something: itself if its
+    /// behaviour is predicted, else one that reads alike; `None` if the kind of a problem decides.
+    pub measured_as: Option<&'static str>,
+}
+
+/// What a known reader loses of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReaderLoss {
+    /// Name of the reader.
+    pub reader: &'static str,
+    /// Entries of the conversation that it does not send, or with which the provider refuses its
+    /// request; sorted.
+    pub entries: Vec<Slot>,
+    /// The ids of these entries.
+    pub ids: HashSet<Symbol>,
+    /// Why it sends nothing, or nothing after some line: a clause with the reader as subject.
+    pub whole: Option<String>,
+}
+
+impl ReaderLoss {
+    /// Whether a problem can be the reason of the loss.
+    fn follows_from(&self, log: &Log, problem: &Problem) -> bool {
+        let id = |slot: Slot| log.head(slot).and_then(|head| head.id);
+        let Some(slot) = problem.slot else {
+            return true;
+        };
+        match problem.kind {
+            ProblemKind::MissingResult
+            | ProblemKind::OrphanResult
+            | ProblemKind::DuplicateCall
+            | ProblemKind::RefusedBlock
+            | ProblemKind::LostBranch => self.entries.binary_search(&slot).is_ok(),
+            ProblemKind::DuplicateId => id(slot).is_some_and(|id| self.ids.contains(&id)),
+            _ => true,
+        }
+    }
 }
 
 /// What a known reader makes of a session when it resumes it.
@@ -150,8 +196,96 @@ pub enum Reading {
     Failed,
 }
 
+/// Why a known reader does not send a record that is in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UnsentReason {
+    /// It finds no conversation in the file.
+    NoConversation,
+    /// It ends with an error when it resumes the file.
+    ReaderFails,
+    /// It does not read the line: the record shares it with other bytes, or comes after a line at
+    /// which the reader stops.
+    NotRead,
+    /// The message has no content that it understands.
+    NoContent,
+    /// The record has no id, or another record has the same one.
+    SameId,
+    /// A parent between the record and the tip is missing.
+    BehindGap,
+    /// It follows only one of several calls that were made at the same time.
+    ParallelCall,
+    /// The call has no result.
+    NoResult,
+    /// The result has no call, or comes before it.
+    NoCall,
+    /// Another call has the same id.
+    RepeatedCall,
+    /// The record is not on the branch that it resumes.
+    OtherBranch,
+    /// It sends the summary of a compaction instead.
+    BeforeCompaction,
+    /// The record belongs to a subagent.
+    SideChain,
+    /// An error of the client or provider, which is shown to the user only.
+    ClientError,
+    /// The message consists of blank text, or of thinking alone.
+    NothingToSend,
+}
+
+impl UnsentReason {
+    /// The word for it in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            UnsentReason::NoConversation => "no_conversation",
+            UnsentReason::ReaderFails => "reader_fails",
+            UnsentReason::NotRead => "not_read",
+            UnsentReason::NoContent => "no_content",
+            UnsentReason::SameId => "same_id",
+            UnsentReason::BehindGap => "behind_gap",
+            UnsentReason::ParallelCall => "parallel_call",
+            UnsentReason::NoResult => "no_result",
+            UnsentReason::NoCall => "no_call",
+            UnsentReason::RepeatedCall => "repeated_call",
+            UnsentReason::OtherBranch => "other_branch",
+            UnsentReason::BeforeCompaction => "before_compaction",
+            UnsentReason::SideChain => "side_chain",
+            UnsentReason::ClientError => "client_error",
+            UnsentReason::NothingToSend => "nothing_to_send",
+        }
+    }
+
+    /// Whether the reader leaves such records out of sound sessions too.
+    pub fn is_intended(self) -> bool {
+        self >= UnsentReason::OtherBranch
+    }
+}
+
 impl KnownReader {
-    /// Returns what the reader loses because of a problem, if anything.
+    /// Whether a problem of a session costs this reader something, given the losses of all readers
+    /// whose behaviour is predicted.
+    pub(crate) fn is_hurt(&self, log: &Log, losses: &[ReaderLoss], problem: &Problem) -> bool {
+        let of = |name: &str| losses.iter().find(|it| it.reader == name);
+        if problem.kind == ProblemKind::Unsent {
+            return of(self.name).is_some();
+        }
+        if self.loss(problem.kind).is_none() {
+            return false;
+        }
+        // What is lost later, or is no entry, does not show in what is sent now.
+        let shows = !matches!(
+            problem.kind,
+            ProblemKind::TornTail
+                | ProblemKind::BadHeader
+                | ProblemKind::InvalidUtf8
+                | ProblemKind::LostTitle
+        );
+        match self.measured_as.filter(|_| shows) {
+            Some(name) => of(name).is_some_and(|it| it.follows_from(log, problem)),
+            None => true,
+        }
+    }
+
+    /// Returns what the reader can lose because of a problem, if anything.
     pub fn loss(&self, problem: ProblemKind) -> Option<&'static str> {
         self.loses
             .iter()

@@ -3,11 +3,21 @@
 /// Whether `text` is a UUID in its usual form: 8-4-4-4-12 hexadecimal digits, of any version and
 /// case.
 pub(crate) fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
+    let Ok(bytes) = <&[u8; 36]>::try_from(text.as_bytes()) else {
+        return false;
+    };
+    // Every byte is checked, without a branch for each: every list asks this of every file.
+    let digits = |from: usize, to: usize| {
+        let digits = bytes.get(from..to).unwrap_or_default().iter();
+        digits.fold(true, |all, byte| all & byte.is_ascii_hexdigit())
+    };
+    let dashes = [8, 13, 18, 23].map(|at: usize| bytes[at] == b'-');
+    (dashes == [true; 4])
+        & digits(0, 8)
+        & digits(9, 13)
+        & digits(14, 18)
+        & digits(19, 23)
+        & digits(24, 36)
 }
 
 #[cfg(test)]

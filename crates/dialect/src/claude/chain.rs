@@ -236,6 +236,11 @@ impl<'a> Chain<'a> {
             .map(|(slot, _)| slot)
     }
 
+    /// Whether the line counts for the client.
+    pub(super) fn counts(&self, slot: Slot) -> bool {
+        self.lines.counts(slot)
+    }
+
     /// Returns the version that links the lines like this.
     pub(super) fn client(&self) -> Client {
         self.client

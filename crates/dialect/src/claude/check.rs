@@ -10,24 +10,22 @@ use boswell_model::{EntryKind, Flags, Problem, ProblemKind, Result, SessionView,
 use super::chain::{Chain, is_message};
 use super::{branch, tip};
 
+/// A branch that the client will not show again.
+pub(super) struct LostBranch {
+    /// Its last message.
+    end: Slot,
+    /// Its entries, without those that the current branch shares.
+    pub(super) entries: Vec<Slot>,
+    /// The number of messages among them.
+    messages: usize,
+}
+
 /// Reports every lost branch once, with its number of messages.
 pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()> {
-    let tip = tip::tip(view)?;
-    let Tip::At(at) = tip else { return Ok(()) };
-    let chain = Chain::of(view.log, None);
-    let mut on_branch = vec![false; view.log.heads.len()];
-    for slot in branch::branch(view, tip)?
-        .into_iter()
-        .chain(tip::chain_of(view)?.path(at))
-    {
-        if let Some(mark) = on_branch.get_mut(slot.index()) {
-            *mark = true;
-        }
-    }
-    for (end, lost) in lost_ends(view, &chain, &on_branch, at)? {
+    for LostBranch { end, messages, .. } in lost_branches(view)? {
         let detail = format!(
-            "a branch of {lost} {} that ends at {} is out of the client's reach",
-            if lost == 1 { "message" } else { "messages" },
+            "a branch of {messages} {} that ends at {} is out of the client's reach",
+            if messages == 1 { "message" } else { "messages" },
             view.log.label(end)
         );
         let line = view.log.head(end).map(|head| u64::from(head.line));
@@ -42,14 +40,32 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
     Ok(())
 }
 
-/// Returns the ends of branches that diverge from the current one and that the user did not leave
-/// on purpose, with the number of messages on each.
+/// Returns the branches that diverge from the current one and that the user did not leave on
+/// purpose, in the order of their ends.
+pub(super) fn lost_branches(view: &SessionView<'_>) -> Result<Vec<LostBranch>> {
+    let tip = tip::tip(view)?;
+    let Tip::At(at) = tip else {
+        return Ok(Vec::new());
+    };
+    let chain = Chain::of(view.log, None);
+    let mut on_branch = vec![false; view.log.heads.len()];
+    for slot in branch::branch(view, tip)?
+        .into_iter()
+        .chain(tip::chain_of(view)?.path(at))
+    {
+        if let Some(mark) = on_branch.get_mut(slot.index()) {
+            *mark = true;
+        }
+    }
+    lost_ends(view, &chain, &on_branch, at)
+}
+
 fn lost_ends(
     view: &SessionView<'_>,
     chain: &Chain<'_>,
     on_branch: &[bool],
     tip: Slot,
-) -> Result<BTreeMap<Slot, usize>> {
+) -> Result<Vec<LostBranch>> {
     let has_child = chain.has_child();
     let is_on = |slot: &Slot| on_branch.get(slot.index()).copied().unwrap_or(true);
     let is_end =
@@ -62,22 +78,31 @@ fn lost_ends(
         .collect();
     let mut lost = BTreeMap::new();
     for end in chain.in_order().filter(is_end) {
-        let off: Vec<Slot> = chain
+        let entries: Vec<Slot> = chain
             .ancestors(end)
             .take_while(|slot| !is_on(slot))
             .collect();
         let mut messages = 0;
-        for slot in off.iter().filter(|slot| is_said(view, **slot)) {
+        for slot in entries.iter().filter(|slot| is_said(view, **slot)) {
             messages += usize::from(!is_command(view, *slot)?);
         }
         let fork = chain
             .ancestors(end)
             .find_map(|slot| places.get(&slot).copied());
-        if messages > 0 && !was_left(view, off.iter().max().copied(), fork, &current) {
-            lost.insert(chain.message(end).unwrap_or(end), messages);
+        let is_left = was_left(view, &entries, fork, &current) && !is_stub(view, fork, &current)?;
+        if messages > 0 && !is_left {
+            let end = chain.message(end).unwrap_or(end);
+            lost.insert(
+                end,
+                LostBranch {
+                    end,
+                    entries,
+                    messages,
+                },
+            );
         }
     }
-    Ok(lost)
+    Ok(lost.into_values().collect())
 }
 
 /// Whether a message only records a command of the user, such as `/exit`, or what it printed.
@@ -91,6 +116,20 @@ fn is_command(view: &SessionView<'_>, slot: Slot) -> Result<bool> {
         })
     };
     Ok(view.with_object(slot, is_one)? == Some(true))
+}
+
+/// Whether the current branch consists of commands of the user alone where it diverged: nobody
+/// asked again, and the conversation is on the other branch.
+fn is_stub(view: &SessionView<'_>, fork: Option<usize>, current: &[Slot]) -> Result<bool> {
+    let own = fork
+        .and_then(|at| current.get(at + 1..))
+        .unwrap_or_default();
+    for slot in own.iter().filter(|slot| is_said(view, **slot)) {
+        if !is_command(view, *slot)? {
+            return Ok(false);
+        }
+    }
+    Ok(!own.is_empty())
 }
 
 fn is_said(view: &SessionView<'_>, slot: Slot) -> bool {
@@ -108,7 +147,7 @@ fn is_said(view: &SessionView<'_>, slot: Slot) -> bool {
 /// assistant messages as roots.
 fn was_left(
     view: &SessionView<'_>,
-    last: Option<Slot>,
+    entries: &[Slot],
     fork: Option<usize>,
     current: &[Slot],
 ) -> bool {
@@ -118,11 +157,13 @@ fn was_left(
     };
     let next = match fork {
         Some(at) => current.get(at + 1),
+        // Nobody begins with an answer: its parent was lost.
+        None if entries.last().is_some_and(is_answer) => None,
         // A prompt, a hook's output or a compaction starts over on purpose.
         None => current.first().filter(|root| !is_answer(root)),
     };
     match next {
-        Some(next) => last < Some(*next),
+        Some(next) => entries.iter().max() < Some(next),
         // The current branch ends at the fork: a `last-prompt` line moved the tip there.
         None => fork.is_some(),
     }

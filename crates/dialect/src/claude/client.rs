@@ -3,6 +3,8 @@
 //! A reading is a prediction: which records a version would send if it resumed the session now.
 //! Recorded runs of the real clients prove it (`claude_verdicts` in the tests of this crate).
 
+use std::collections::HashSet;
+
 use boswell_model::json::{Object, RawKind};
 use boswell_model::{
     Context, ContextForm, EntryKind, Flags, Gap, Result, SessionView, Slot, SpanKind, Tip,
@@ -10,7 +12,7 @@ use boswell_model::{
 
 use super::chain::{Chain, is_message};
 use super::lines::CountedLines;
-use super::{context, parallel_calls, tip};
+use super::{compaction, context, parallel_calls, tip};
 use crate::Reading;
 
 /// A version of the client.
@@ -57,12 +59,17 @@ impl Client {
         self >= Client::V2_1_325
     }
 
+    /// Whether it finds no conversation in a file without messages.
+    pub(super) fn needs_message(self) -> bool {
+        self <= Client::V2_1_150
+    }
+
     /// Whether it sends a result of its own for a call that ends the session without one.
     pub(super) fn answers_open_calls(self) -> bool {
         self >= Client::V2_1_325
     }
 
-    /// Whether it leaves out results without a call.
+    /// Whether it leaves out results without a call also before the first answer.
     pub(super) fn drops_orphans(self) -> bool {
         self >= Client::V2_1_150
     }
@@ -83,7 +90,7 @@ pub(super) fn reading(view: &SessionView<'_>, client: Client) -> Result<Reading>
 }
 
 /// How a version begins to resume a session.
-enum Resumed<'a> {
+pub(super) enum Resumed<'a> {
     /// It continues from a tip, to which a path of lines leads.
     From {
         chain: Box<Chain<'a>>,
@@ -94,7 +101,8 @@ enum Resumed<'a> {
     Failed,
 }
 
-fn resume<'a>(view: &SessionView<'a>, client: Client) -> Result<Resumed<'a>> {
+/// Returns where a version resumes a session, and what leads there.
+pub(super) fn resume<'a>(view: &SessionView<'a>, client: Client) -> Result<Resumed<'a>> {
     let Some(until) = end_of_reading(view, client)? else {
         return Ok(Resumed::Failed);
     };
@@ -117,20 +125,45 @@ fn resume<'a>(view: &SessionView<'a>, client: Client) -> Result<Resumed<'a>> {
     })
 }
 
-/// Returns in words what a version loses of a session as a whole: everything, or what follows some
-/// line. Reads no messages, so it is fast.
-pub(super) fn whole_loss(view: &SessionView<'_>, client: Client) -> Result<Option<String>> {
-    let words = match resume(view, client)? {
-        Resumed::Refused => "finds no conversation in the file".to_owned(),
-        Resumed::Failed => "fails when it resumes the file".to_owned(),
-        Resumed::From { .. } => match end_of_reading(view, client)? {
-            Some(line) if view.log.heads.iter().any(|it| u64::from(it.line) > line) => {
-                format!("reads nothing after line {line}")
-            }
-            _ => return Ok(None),
-        },
+/// What a version reaches of a session.
+pub(super) struct Reached {
+    /// The lines that it sends.
+    pub(super) slots: HashSet<Slot>,
+    /// Why it sends nothing, or nothing after some line.
+    pub(super) whole: Option<String>,
+}
+
+/// Returns what a version reaches of a session. Messages are read only if `exactly`: where calls
+/// and results match, it sends every line of its path that says something.
+pub(super) fn reached(view: &SessionView<'_>, client: Client, exactly: bool) -> Result<Reached> {
+    let (slots, whole) = match resume(view, client)? {
+        Resumed::Refused => (
+            Vec::new(),
+            Some("finds no conversation in the file".to_owned()),
+        ),
+        Resumed::Failed => (
+            Vec::new(),
+            Some("fails when it resumes the file".to_owned()),
+        ),
+        Resumed::From { chain, tip, path } => {
+            let whole = match end_of_reading(view, client)? {
+                Some(line) if view.log.heads.iter().any(|it| u64::from(it.line) > line) => {
+                    Some(format!("reads nothing after line {line}"))
+                }
+                _ => None,
+            };
+            let path = followed(view, client, &chain, path)?;
+            let slots = match exactly {
+                true => records(&context::along(view, client, tip, &path)?),
+                false => path,
+            };
+            (slots, whole)
+        }
     };
-    Ok(Some(words))
+    Ok(Reached {
+        slots: slots.into_iter().collect(),
+        whole,
+    })
 }
 
 fn sent(
@@ -140,16 +173,26 @@ fn sent(
     tip: Tip,
     path: Vec<Slot>,
 ) -> Result<Reading> {
-    let path = match client.finds_lost() {
-        true => parallel_calls::put_back(view, chain, &path)?,
-        false => path,
-    };
+    let path = followed(view, client, chain, path)?;
     let context = context::along(view, client, tip, &path)?;
     Ok(Reading::Sent(records(&context)))
 }
 
+/// Returns the lines that a version follows on a path: new ones find the other calls of a message.
+pub(super) fn followed(
+    view: &SessionView<'_>,
+    client: Client,
+    chain: &Chain<'_>,
+    path: Vec<Slot>,
+) -> Result<Vec<Slot>> {
+    match client.finds_lost() {
+        true => parallel_calls::put_back(view, chain, &path),
+        false => Ok(path),
+    }
+}
+
 /// Returns the records whose content a context contains.
-fn records(context: &Context) -> Vec<Slot> {
+pub(super) fn records(context: &Context) -> Vec<Slot> {
     let is_made = |form: &ContextForm| matches!(form, ContextForm::Made { .. });
     let items = context.items.iter().filter(|item| !is_made(&item.form));
     items.flat_map(|item| item.slots()).collect()
@@ -176,11 +219,14 @@ fn end_of_reading(view: &SessionView<'_>, client: Client) -> Result<Option<u64>>
     Ok(Some(u64::MAX))
 }
 
-/// Whether a message is missing or null in a line that counts, anywhere in the file.
+/// Whether a message is missing or null in a line that counts, anywhere since the last compaction:
+/// nothing before it is read.
 fn lacks_message(view: &SessionView<'_>, lines: &CountedLines) -> Result<bool> {
     let is_null = |object: &Object<'_>| object.get("message").is_none_or(|it| it.is_null());
+    let start = compaction::last_boundary(view.log);
     for (slot, head) in view.log.entries() {
-        let may_be = head.flags.has(Flags::MALFORMED) && lines.counts(slot);
+        let is_read = lines.counts(slot) && start.is_none_or(|start| slot > start);
+        let may_be = head.flags.has(Flags::MALFORMED) && is_read;
         if may_be && view.with_object(slot, is_null)? == Some(true) {
             return Ok(true);
         }
@@ -198,6 +244,9 @@ fn fails_on(view: &SessionView<'_>, client: Client, path: &[Slot]) -> Result<boo
         let content = object.get("message").and_then(|it| it.get("content"));
         content.is_some_and(|it| it.kind() == RawKind::Array)
     };
+    if client == Client::V2_1_150 && joins_text(view, path)? {
+        return Ok(true);
+    }
     for slot in path {
         let Some(head) = view.log.head(*slot).filter(|head| is_message(head.kind)) else {
             continue;
@@ -209,6 +258,30 @@ fn fails_on(view: &SessionView<'_>, client: Client, path: &[Slot]) -> Result<boo
         let may_send = client == Client::V2_1_50 || head.kind != EntryKind::Assistant;
         let sends_list = || Ok(may_send && view.with_object(*slot, is_list)? == Some(true));
         if head.flags.has(Flags::MALFORMED) && !sends_list()? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a hook added one text to the path or below one of its lines: 2.1.150 joins it like a
+/// list, and fails.
+fn joins_text(view: &SessionView<'_>, path: &[Slot]) -> Result<bool> {
+    let path: HashSet<Slot> = path.iter().copied().collect();
+    let is_added = |slot: Slot| {
+        let above = view.tree.parent(slot);
+        path.contains(&slot) || above.is_some_and(|above| path.contains(&above))
+    };
+    let is_one = |object: &Object<'_>| {
+        let added = object.get("attachment")?;
+        added
+            .get("type")
+            .filter(|it| it.is("hook_additional_context"))?;
+        Some(added.get("content")?.kind() == RawKind::String)
+    };
+    for (slot, head) in view.log.entries() {
+        let may_be = head.kind == EntryKind::Attachment && is_added(slot);
+        if may_be && view.with_object(slot, is_one)?.flatten() == Some(true) {
             return Ok(true);
         }
     }

@@ -4,7 +4,7 @@
 //! model. In a request the client also merges adjacent lines of the user and moves attachments to
 //! the edges of the merged message; this changes no content and is left out here.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{
@@ -184,6 +184,12 @@ fn weigh(content: Raw<'_>) -> (bool, bool) {
     (speaks, is_idle)
 }
 
+/// Whether a message contains more than thinking and blank text.
+pub(super) fn is_spoken(object: &Object<'_>) -> bool {
+    let content = object.get("message").and_then(|it| it.get("content"));
+    content.is_some_and(|content| !weigh(content).1)
+}
+
 /// Drops lines that are only thinking of other models: it is signed for the model that wrote it,
 /// and is not sent after a change of model.
 fn drop_foreign_thinking(lines: &mut [Line], model: Option<&str>) {
@@ -225,6 +231,8 @@ fn items(lines: &[Line], gaps: &Gaps, is_cut: bool) -> Vec<ContextItem> {
     let mut run: Vec<&Line> = Vec::new();
     let mut answer: Option<(usize, Option<boswell_model::Symbol>)> = None;
     let mut made: Vec<ContextItem> = Vec::new();
+    let missing: HashSet<usize> = gaps.missing.iter().copied().collect();
+    let answers = answers_by_call(lines);
     for (index, line) in lines
         .iter()
         .enumerate()
@@ -248,8 +256,8 @@ fn items(lines: &[Line], gaps: &Gaps, is_cut: bool) -> Vec<ContextItem> {
             answer = Some((out.len(), line.group));
             out.push(answer_item(line));
         }
-        if gaps.missing.contains(&index) {
-            made.push(unanswered(lines, line, MISSING));
+        if missing.contains(&index) {
+            made.push(unanswered(&answers, line, MISSING));
         }
     }
     out.append(&mut made);
@@ -258,7 +266,7 @@ fn items(lines: &[Line], gaps: &Gaps, is_cut: bool) -> Vec<ContextItem> {
         gaps.interrupted
             .iter()
             .filter_map(|index| lines.get(*index))
-            .map(|line| unanswered(lines, line, INTERRUPTED)),
+            .map(|line| unanswered(&answers, line, INTERRUPTED)),
     );
     if let Some(line) = gaps.interrupted.last().and_then(|index| lines.get(*index)) {
         let form = ContextForm::Made {
@@ -294,15 +302,30 @@ fn answer_item(line: &Line) -> ContextItem {
 
 /// Returns the results that the client invents for the calls of a line. The recorded results follow
 /// separately, so that the two can be distinguished.
-fn unanswered(lines: &[Line], line: &Line, text: &str) -> ContextItem {
+fn unanswered(answers: &Answers<'_>, line: &Line, text: &str) -> ContextItem {
     let form = ContextForm::Made {
         role: "user",
         text: text.to_owned(),
     };
     let mut item = ContextItem::with_form(line.slot, form);
-    let answers = |l: &&Line| l.results.iter().any(|id| line.calls.contains(id));
-    item.more = lines.iter().filter(answers).map(|l| l.slot).collect();
+    let of_calls = line.calls.iter().filter_map(|id| answers.get(id.as_str()));
+    let found: BTreeSet<(usize, Slot)> = of_calls.flatten().copied().collect();
+    item.more = found.into_iter().map(|(_, slot)| slot).collect();
     item
+}
+
+/// The lines with a result of each call, by position.
+type Answers<'l> = HashMap<&'l str, Vec<(usize, Slot)>>;
+
+/// Collected once: a session that ends with thousands of open calls asks for each of them.
+fn answers_by_call(lines: &[Line]) -> Answers<'_> {
+    let mut answers = Answers::new();
+    for (at, line) in lines.iter().enumerate() {
+        for id in &line.results {
+            answers.entry(id).or_default().push((at, line.slot));
+        }
+    }
+    answers
 }
 
 /// Adds the user's messages between two assistant messages. Results without a call are dropped,

@@ -13,8 +13,9 @@ use super::client::{self, Client};
 use super::pairing::pairs;
 use super::{
     active_processes, branch, check, context, create, delete, discover, encode, file_history, head,
-    invalid_blocks, meta, move_project, native_index, orphans, plan, recognise, render, repair,
-    resume, set_leaf, settings, side_files, subagents, text_piece, tip, title_window, unsent, view,
+    invalid_blocks, losses, meta, move_project, native_index, odd_records, orphans, plan,
+    recognise, render, repair, resume, set_leaf, settings, side_files, subagents, text_piece, tip,
+    title_window, unsent_records, view,
 };
 use crate::uuid::is_uuid;
 use crate::{
@@ -25,7 +26,7 @@ use crate::{
     SideFiles, StoreRequest, Subagent, Support, TextPiece,
 };
 use crate::{DialectFacts, HistoryKind, MemoryPolicy, UntiedFile};
-use crate::{Fix, ForkPlace, Orphan, Reading, RepairInput, ToolLink};
+use crate::{Fix, ForkPlace, Orphan, ReaderLoss, Reading, RepairInput, ToolLink, UnsentReason};
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
 #[derive(Debug)]
@@ -70,6 +71,7 @@ static FACTS: DialectFacts = DialectFacts {
             is_database: false,
         },
     ],
+    has_end_hook: true,
     ..DialectFacts::new("claude", "Claude Code")
 };
 
@@ -268,6 +270,10 @@ impl Repairer for Claude {
         repair::fixes(repair_input)
     }
 
+    fn predicts(&self, reader: &str) -> bool {
+        Client::named(reader).is_some()
+    }
+
     fn reading(&self, view: &SessionView<'_>, reader: &str) -> Result<Option<Reading>> {
         match Client::named(reader) {
             Some(client) => client::reading(view, client).map(Some),
@@ -275,16 +281,19 @@ impl Repairer for Claude {
         }
     }
 
-    fn unsent_by(&self, view: &SessionView<'_>) -> Result<Vec<&'static str>> {
-        unsent::readers(view)
+    fn losses(&self, view: &SessionView<'_>, problems: &[Problem]) -> Result<Vec<ReaderLoss>> {
+        losses::losses(view, problems)
     }
 
-    fn exclusive(
+    fn unsent_records(
         &self,
-        repair_input: &RepairInput<'_>,
-        goals: &[&'static str],
-    ) -> Result<Option<String>> {
-        repair::exclusive(repair_input, goals)
+        view: &SessionView<'_>,
+        reader: &str,
+    ) -> Result<Option<Vec<(Slot, UnsentReason)>>> {
+        match Client::named(reader) {
+            Some(client) => unsent_records::unsent_records(view, client).map(Some),
+            None => Ok(None),
+        }
     }
 
     fn repaired_fork(
@@ -303,7 +312,7 @@ impl Repairer for Claude {
     ) -> Result<()> {
         check::check(view, problems)?;
         invalid_blocks::check(view, problems)?;
-        unsent::check(view, problems)?;
+        odd_records::check(view, problems)?;
         if let Some((slot, _)) = title_window::lost(view)? {
             let line = view.log.head(slot).map(|head| u64::from(head.line));
             let detail = "the title is stored where the client no longer reads it".to_owned();

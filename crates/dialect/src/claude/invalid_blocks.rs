@@ -4,8 +4,10 @@
 //! The newest client itself omits blank texts, except inside tool results; it sends broken images
 //! again in every request.
 
-use boswell_model::json::Raw;
-use boswell_model::{EntryKind, Flags, Problem, ProblemKind, Result, SessionView, Slot};
+use std::collections::HashSet;
+
+use boswell_model::json::{Object, Raw};
+use boswell_model::{EntryKind, Flags, Head, Problem, ProblemKind, Result, SessionView, Slot};
 
 use super::image::{self, Flaw};
 use super::{repair, tip};
@@ -189,6 +191,52 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
         });
     }
     Ok(())
+}
+
+/// Returns those of the reported lines with which the provider can be expected to refuse a request.
+///
+/// Blank texts are taken in practice: real sessions with them went on. Of other texts and thoughts
+/// that is so if an answer of the model follows.
+pub(super) fn refused(view: &SessionView<'_>, reported: &[Slot]) -> Result<Vec<Slot>> {
+    if reported.is_empty() {
+        return Ok(Vec::new());
+    }
+    let reported: HashSet<Slot> = reported.iter().copied().collect();
+    let path = repair::entries_agent_sees(view, tip::tip(view)?)?;
+    let (mut refused, mut is_answered) = (Vec::new(), false);
+    for slot in path.into_iter().rev() {
+        if !reported.contains(&slot) {
+            is_answered = is_answered || is_answer(view, slot)?;
+            continue;
+        }
+        let is_harmful = |object: &Object<'_>| {
+            let found = object.get("message").map(|it| refused_in(&it));
+            let mut found = found.into_iter().flatten();
+            found.any(|block| match block {
+                InvalidBlock::Blank => false,
+                InvalidBlock::Image(_) => true,
+                InvalidBlock::BlankResult | InvalidBlock::Unsigned => !is_answered,
+            })
+        };
+        if view.with_object(slot, is_harmful)? == Some(true) {
+            refused.push(slot);
+        }
+    }
+    Ok(refused)
+}
+
+/// Whether a line is an answer of the model, not a text of the client.
+fn is_answer(view: &SessionView<'_>, slot: Slot) -> Result<bool> {
+    let is_error = |head: &Head| head.flags.has(Flags::ERROR);
+    let head = view.log.head(slot);
+    if head.is_none_or(|head| head.kind != EntryKind::Assistant || is_error(head)) {
+        return Ok(false);
+    }
+    let is_model = |object: &Object<'_>| {
+        let model = object.get("message").and_then(|it| it.get("model"));
+        model.is_some_and(|model| !model.is("<synthetic>"))
+    };
+    Ok(view.with_object(slot, is_model)? == Some(true))
 }
 
 /// Returns every block of a message that the provider rejects.

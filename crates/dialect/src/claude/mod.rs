@@ -16,15 +16,18 @@ mod delete;
 mod dialect;
 mod discover;
 mod encode;
+mod expected;
 mod fork;
 mod head;
 mod image;
 mod invalid_blocks;
 mod lines;
+mod losses;
 mod meta;
 mod metadata;
 mod move_project;
 mod native_index;
+mod odd_records;
 mod orphans;
 mod pairing;
 mod parallel_calls;
@@ -41,7 +44,7 @@ mod subagents;
 mod text_piece;
 mod tip;
 mod title_window;
-mod unsent;
+mod unsent_records;
 mod view;
 
 #[cfg(test)]

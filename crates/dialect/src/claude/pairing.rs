@@ -165,15 +165,19 @@ pub(super) fn pair(lines: &mut [Line], client: Client, open_end: bool) -> Gaps {
         calls: HashMap::new(),
         gaps: Gaps::default(),
     };
+    // The oldest version looks for the calls of results behind the first answer only.
+    let mut looks = client.drops_orphans();
     for (index, line) in lines.iter_mut().enumerate() {
         if !line.calls.is_empty() {
             let is_last = last.is_some_and(|(start, group)| {
                 index >= start && (line.group == group || group.is_none())
             });
             ledger.settle_calls(index, line, is_last);
-        } else if !line.results.is_empty() && client.drops_orphans() {
+        } else if !line.results.is_empty() && looks {
             ledger.settle_results(line);
         }
+        let is_answer = line.voice == Voice::Assistant && !line.is_idle;
+        looks |= is_answer && line.fate == CallOutcome::Sent;
     }
     ledger.gaps
 }

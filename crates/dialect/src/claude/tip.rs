@@ -31,7 +31,7 @@ pub(super) fn chain_seen_by<'a>(
 ///
 /// The oldest version takes the newest line. An unknown time is newer than no other, and no
 /// other is newer than it. Newer versions take the branch that was written last, and find none if
-/// its last message has no time.
+/// its last message has no time. The newest one resumes lines that are no messages, too.
 pub(super) fn resumed_at(
     view: &SessionView<'_>,
     chain: &Chain<'_>,
@@ -48,7 +48,10 @@ pub(super) fn resumed_at(
         Some(Tip::At(slot)) => Some(slot),
         None => last_written(view.log, chain),
     };
-    let message = tip.and_then(|slot| chain.message(slot));
+    let message = tip.and_then(|slot| match client.needs_message() {
+        true => chain.message(slot),
+        false => chain.message(slot).or(Some(slot)),
+    });
     let has_time = |slot: Slot| view.log.head(slot).is_some_and(|head| head.time.is_some());
     Ok(tip.filter(|_| message.is_some_and(has_time)).map(Tip::At))
 }
@@ -162,10 +165,13 @@ fn ends_below(log: &Log, chain: &Chain<'_>, leaf: Slot) -> Vec<Slot> {
     ends
 }
 
-/// Returns the last line of the file without children, if it or an ancestor is a message.
+/// Returns the last line of the file without children, if it or an ancestor is a message. One
+/// version takes the last line, with children or not.
 fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
     let has_child = chain.has_child();
-    let childless = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
+    let takes_any = chain.client() == Client::V2_1_150;
+    let childless =
+        |slot: &Slot| takes_any || !has_child.get(slot.index()).copied().unwrap_or(true);
     let end = chain
         .in_order()
         .rev()

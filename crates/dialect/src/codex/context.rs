@@ -82,8 +82,7 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     })
 }
 
-/// Returns the instructions that begin a request. Only versions with paginated threads are known to
-/// send them as a message; the header of a fork has its own copy.
+/// Returns the instructions that begin a request; the header of a fork has its own copy.
 fn instructions(view: &SessionView<'_>) -> Result<Option<ContextItem>> {
     let mut own = view.log.entries().skip(view.log.inherited);
     let Some((slot, _)) = own.find(|(_, head)| head.kind == EntryKind::Header) else {
@@ -91,8 +90,7 @@ fn instructions(view: &SessionView<'_>) -> Result<Option<ContextItem>> {
     };
     let text = view.with_object(slot, |object| {
         let header = Record::of(object).payload();
-        let mode = header.get("history_mode")?;
-        text(header.get("base_instructions")?, "text").filter(|_| mode.is("paginated"))
+        text(header.get("base_instructions")?, "text")
     })?;
     let role = "developer";
     Ok(text

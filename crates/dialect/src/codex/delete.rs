@@ -8,26 +8,20 @@ use boswell_model::json::Raw;
 use boswell_model::{Advice, Error, ErrorKind, Result};
 
 use super::history_base;
-use super::layout::{INDEX, INDEX_LIMIT};
-use crate::{
-    FileInfo, Files, Modified, Plan, PlanInput, Planned, Precondition, Step, without_sessions,
-};
+use super::layout::{INDEX, INDEX_LIMIT, discover, log_ids};
+use super::plan::{key_of, unused};
+use crate::{FileInfo, Files, Modified, Plan, PlanInput, Planned, Step, without_sessions};
 
-/// Plans a deletion.
+/// Plans a deletion: of all logs of the session, so that an older one does not appear in its place.
 pub(super) fn plan(asked: &PlanInput<'_>) -> Result<Planned> {
     let id = &asked.location.id;
-    let key = asked.location.key.clone().ok_or_else(|| {
-        Error::new(
-            ErrorKind::NotFound,
-            format!("the session `{id}` has no log"),
-        )
-        .advising(Advice::list_all())
-    })?;
-    refuse_while_continued(asked.files, id)?;
+    let logs = logs_of(asked)?;
+    refuse_while_continued(asked.files, id, &logs)?;
     let mut plan = Plan::new("delete", format!("delete the session {id}"));
-    plan.preconditions
-        .push(Precondition::NotLive { key: key.clone() });
-    plan.steps.push(Step::remove(key));
+    for key in logs {
+        plan.preconditions.extend(unused(asked, &key));
+        plan.steps.push(Step::remove(key));
+    }
     let old = asked
         .files
         .read_whole(INDEX, INDEX_LIMIT)?
@@ -47,10 +41,31 @@ pub(super) fn plan(asked: &PlanInput<'_>) -> Result<Planned> {
     Ok(Planned::of(plan))
 }
 
+/// Returns the keys of the logs that are deleted: of a session that was reverted, all of them.
+fn logs_of(asked: &PlanInput<'_>) -> Result<Vec<String>> {
+    let key = key_of(asked)?;
+    let ids = log_ids(&key);
+    if ids.len() < 2 || asked.location.hidden == Some("superseded") {
+        return Ok(vec![key]);
+    }
+    let thread = &asked.location.id;
+    let others = discover(asked.files)?.sessions.into_iter();
+    let others = others
+        .filter_map(|it| it.key)
+        .filter(|other| *other != key && log_ids(other).first() == Some(&thread.as_str()));
+    let mut logs: Vec<String> = others.collect();
+    logs.insert(0, key);
+    Ok(logs)
+}
+
 /// Refuses to remove a log that another one continues: the fork would lose its beginning, and Codex
 /// would not resume it any more. Codex refuses this too.
-fn refuse_while_continued(files: &dyn Files, id: &str) -> Result<()> {
-    let fork = history_base::continued_by(files, id)?;
+fn refuse_while_continued(files: &dyn Files, id: &str, logs: &[String]) -> Result<()> {
+    let ids: Vec<String> = logs
+        .iter()
+        .filter_map(|key| log_ids(key).pop().map(str::to_owned))
+        .collect();
+    let fork = history_base::continued_by(files, &ids, logs)?;
     let Some(fork) = fork else {
         return Ok(());
     };

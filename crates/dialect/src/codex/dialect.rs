@@ -4,22 +4,27 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{
-    Advice, Context, ContextItem, EntryKind, Framing, Head, Interner, Log, Message, Result,
+    Context, ContextItem, EntryKind, Framing, Head, Interner, Log, Message, Problem, Result,
     SessionMeta, SessionView, Slot, Tip, View,
 };
 
 use crate::uuid::is_uuid;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, HistoryBase,
-    InheritHistory, Match, Permissions, PlanEdits, PlanInput, Planned, Powers, Refine,
-    ResumeCommand, Runtime, Sample, SessionLocation, SharedFiles, Support, tool_paths, unsupported,
+    IdSource, InheritHistory, Match, Permissions, PlanEdits, PlanInput, Planned, Powers, Refine,
+    ResumeCommand, Runtime, Sample, SessionLocation, SharedFiles, StoreRequest, Support,
+    tool_paths,
 };
 use crate::{DialectFacts, HistoryKind, UntiedFile};
 
 use super::record::Record;
 use super::{
-    context, delete, event_messages, history_base, item, layout, meta, record, rollback, view,
+    context, delete, event_messages, history_base, item, layout, meta, plan, provider, record,
+    rollback, view,
 };
+
+/// The member of headers and rows that names the model provider.
+pub(super) const PROVIDER: &str = "model_provider";
 
 /// The dialect of OpenAI Codex CLI.
 #[derive(Debug)]
@@ -30,9 +35,13 @@ static FACTS: DialectFacts = DialectFacts {
     capabilities: Capabilities::new(&[
         (Capability::Read, Support::Native),
         (Capability::Context, Support::Native),
+        (Capability::Append, Support::Native),
+        (Capability::Fork, Support::Native),
+        (Capability::Title, Support::Native),
         (Capability::Resume, Support::Native),
         (Capability::Delete, Support::Native),
     ]),
+    creates_by_plan: true,
     sessions_folder: Some("sessions"),
     prompt_history: HistoryKind::Lines,
     untied_files: &[
@@ -99,9 +108,11 @@ impl Dialect for Codex {
             ..SessionMeta::default()
         };
         let row = location.row.as_deref().and_then(|row| Raw::parse(row).ok());
-        meta.title = row
-            .and_then(|row| meta::text(row, "thread_name"))
-            .filter(|title| !title.trim().is_empty());
+        let stated = |key: &str| row.and_then(|row| meta::text(row, key));
+        meta.title = stated("thread_name").filter(|title| !title.trim().is_empty());
+        if let Some(provider) = stated(PROVIDER) {
+            meta.metadata.insert(PROVIDER.to_owned(), provider);
+        }
         meta
     }
 
@@ -169,22 +180,38 @@ impl InheritHistory for Codex {
     ) -> Result<Option<String>> {
         history_base::base_key(files, location, id)
     }
+
+    fn continued_by(
+        &self,
+        files: &dyn Files,
+        location: &SessionLocation,
+    ) -> Result<Option<String>> {
+        let own: Vec<String> = location.key.iter().cloned().collect();
+        let ids = own.iter().filter_map(|key| layout::log_ids(key).pop());
+        let ids: Vec<String> = ids.map(str::to_owned).collect();
+        history_base::continued_by(files, &ids, &own)
+    }
 }
 
 impl PlanEdits for Codex {
     fn plans(&self, operation: Capability) -> bool {
-        operation == Capability::Delete
+        matches!(
+            operation,
+            Capability::Append | Capability::Fork | Capability::Title | Capability::Delete
+        )
     }
 
     fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
-        match request {
-            EditRequest::Delete => delete::plan(asked),
-            _ => Err(unsupported(
-                "codex",
-                "be changed like that",
-                Advice::SeeCapabilities,
-            )),
-        }
+        plan::of_session(asked, request)
+    }
+
+    fn plan_store(
+        &self,
+        files: &dyn Files,
+        request: &StoreRequest,
+        id_source: &dyn IdSource,
+    ) -> Result<Planned> {
+        plan::of_store(files, request, id_source)
     }
 }
 
@@ -211,6 +238,15 @@ impl SharedFiles for Codex {
 impl Runtime for Codex {
     fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
         vec![("CODEX_HOME", root.to_owned())]
+    }
+
+    fn hides(
+        &self,
+        files: &dyn Files,
+        location: &SessionLocation,
+        meta: &SessionMeta,
+    ) -> Result<Option<Problem>> {
+        provider::hides(files, location, meta)
     }
 
     /// Returns the resume command. Permissions are not passed on: Codex starts with those of its

@@ -7,7 +7,7 @@
 use boswell_model::json::{Object, Scanned};
 use boswell_model::{Instant, Result};
 
-use super::layout::{ARCHIVE, DEPTH, discover, log_id, stem_of};
+use super::layout::{ARCHIVE, DEPTH, discover, log_id, log_ids, stem_of};
 use super::meta::{text, time_of_id};
 use super::record::Record;
 use crate::{FileInfo, Files, HistoryBase, SessionLocation};
@@ -82,16 +82,25 @@ fn in_folder(infos: &[FileInfo], id: &str) -> Option<String> {
     logs.first().map(|info| info.key.clone())
 }
 
-/// Returns the id of a log that continues the log with an id.
-pub(super) fn continued_by(files: &dyn Files, id: &str) -> Result<Option<String>> {
-    let born = time_of_id(id);
+/// Returns the id of a session that continues one of these logs, which are given by their ids. The
+/// logs at `own` are not looked at: they go together.
+pub(super) fn continued_by(
+    files: &dyn Files,
+    ids: &[String],
+    own: &[String],
+) -> Result<Option<String>> {
+    // A fork is younger than what it continues.
+    let born = ids.iter().map(|id| time_of_id(id)).min().flatten();
     for other in discover(files)?.sessions {
-        // A fork is younger than what it continues.
-        let is_older = born.is_some() && time_of_id(&other.id).is_some_and(|at| Some(at) < born);
-        let Some(key) = other.key.filter(|_| !is_older && other.id != id) else {
+        let is_older = |key: &String| {
+            let log = log_ids(key).pop().and_then(time_of_id);
+            born.is_some() && log.is_some_and(|at| Some(at) < born)
+        };
+        let key = other.key.filter(|key| !own.contains(key) && !is_older(key));
+        let Some(key) = key else {
             continue;
         };
-        if base_of_file(files, &key)?.is_some_and(|base| base.id == id) {
+        if base_of_file(files, &key)?.is_some_and(|base| ids.contains(&base.id)) {
             return Ok(Some(other.id));
         }
     }

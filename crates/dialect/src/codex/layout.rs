@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::json::Raw;
+use boswell_model::json::{Json, Raw};
 use boswell_model::{Framing, Result};
 
+use super::thread_rows::ThreadRows;
 use crate::uuid::is_uuid;
 use crate::{Discovered, FileInfo, Files, SessionLocation};
 
@@ -34,9 +35,36 @@ pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
         }
     }
     add_packed(packed, &mut found);
-    hide_superseded(&mut found);
-    add_titles(files, &mut found)?;
+    name_reverted(&mut found);
+    let titles = titles(files);
+    let threads = ThreadRows::read(files, &mut found);
+    for session in &mut found.sessions {
+        describe(session, &titles, &threads);
+    }
     Ok(found)
+}
+
+/// Adds what the index of titles and the database of threads state about a session.
+fn describe(session: &mut SessionLocation, titles: &Titles, threads: &ThreadRows) {
+    let key = session.key.as_deref().unwrap_or_default();
+    let thread = reverted(key).map_or(session.id.as_str(), |(thread, _)| thread);
+    let (title, row) = (titles.get(thread), threads.of(thread));
+    if title.is_none() && row.is_none() {
+        return;
+    }
+    let archived = row.is_some_and(|row| row.archived);
+    let title = title.or_else(|| row?.name.as_ref());
+    let provider = row.and_then(|row| row.provider.as_deref());
+    let row = Json::object()
+        .with("id", thread)
+        .with_some("thread_name", title.map(String::as_str))
+        .with_some("archived", archived.then_some(true))
+        .with_some("model_provider", provider);
+    session.row = Some(row.to_bytes());
+    // Codex lists no thread that its database calls archived, wherever the log is.
+    if archived && session.hidden.is_none() {
+        session.hidden = Some("archived");
+    }
 }
 
 fn take(
@@ -80,9 +108,9 @@ fn add_packed(packed: Vec<SessionLocation>, found: &mut Discovered) {
     }
 }
 
-/// Hides the logs that a session had before it was reverted: the newest one continues them, and
-/// Codex shows no other.
-fn hide_superseded(found: &mut Discovered) {
+/// Names reverted sessions: the newest log of a session has the id of the session, because it
+/// continues the others and Codex shows no other. The older ones are hidden.
+fn name_reverted(found: &mut Discovered) {
     let mut newest: BTreeMap<String, String> = BTreeMap::new();
     for session in &found.sessions {
         if let Some((thread, log)) = session.key.as_deref().and_then(reverted) {
@@ -91,13 +119,32 @@ fn hide_superseded(found: &mut Discovered) {
             *last = std::mem::take(last).max(log.to_owned());
         }
     }
+    if newest.is_empty() {
+        return;
+    }
     for session in &mut found.sessions {
         let key = session.key.as_deref().unwrap_or_default();
         let thread = reverted(key).map_or(session.id.as_str(), |(thread, _)| thread);
-        let is_newest = newest.get(thread).is_none_or(|log| *log == session.id);
-        if !is_newest && session.hidden.is_none() {
+        let Some(log) = newest.get(thread) else {
+            continue;
+        };
+        if *log == session.id {
+            session.id = thread.to_owned();
+        } else if session.hidden.is_none() {
             session.hidden = Some("superseded");
         }
+    }
+    // The first log has the id of the session too, and whoever looks for the id takes the first.
+    found.sessions.sort_by_key(|it| it.hidden.is_some());
+}
+
+/// Returns the ids in the name of a log: that of the session, and that of the log if it differs.
+pub(super) fn log_ids(key: &str) -> Vec<&str> {
+    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
+    let stem = name.split_once(".json").map_or(name, |(stem, _)| stem);
+    match reverted(key) {
+        Some((thread, log)) => vec![thread, log],
+        None => vec![log_id(stem)],
     }
 }
 
@@ -110,27 +157,24 @@ fn reverted(key: &str) -> Option<(&str, &str)> {
     is_uuid(thread).then_some((thread, log))
 }
 
-fn add_titles(files: &dyn Files, found: &mut Discovered) -> Result<()> {
+/// Titles by the id of their session.
+type Titles = BTreeMap<String, String>;
+
+fn titles(files: &dyn Files) -> Titles {
+    let mut titles = Titles::new();
     // An unreadable index is not an error: without it sessions only lack their titles.
     let Ok(Some(bytes)) = files.read_whole(INDEX, INDEX_LIMIT) else {
-        return Ok(());
+        return titles;
     };
-    let mut rows: BTreeMap<String, &[u8]> = BTreeMap::new();
     for line in bytes.split(|b| *b == b'\n') {
         if let Ok(row) = Raw::parse(line)
             && let Some(id) = row.get("id").and_then(|id| id.text())
+            && let Some(title) = row.get("thread_name").and_then(|title| title.text())
         {
-            rows.insert(id.into_owned(), row.bytes());
+            titles.insert(id.into_owned(), title.into_owned());
         }
     }
-    for session in &mut found.sessions {
-        let key = session.key.as_deref().unwrap_or_default();
-        let thread = reverted(key).map_or(session.id.as_str(), |(thread, _)| thread);
-        if let Some(row) = rows.get(thread) {
-            session.row = Some(row.to_vec());
-        }
-    }
-    Ok(())
+    titles
 }
 
 /// The first versions wrote one document per session; all others write one record per line.
@@ -261,13 +305,18 @@ mod tests {
             .collect();
         seen.sort_unstable();
         let old = Some("superseded");
+        let first = found.sessions.iter().find(|it| it.id == A).unwrap();
+        assert!(
+            first.key.as_ref().unwrap().contains(third),
+            "the newest is found first"
+        );
         assert_eq!(
             seen,
             [
+                (A, None, true),
                 (A, old, true),
                 (B, None, false),
-                (second, old, true),
-                (third, None, true)
+                (second, old, true)
             ]
         );
     }

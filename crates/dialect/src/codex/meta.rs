@@ -75,7 +75,8 @@ fn fold_first(payload: Raw<'_>, id: String, names: &mut Interner, meta: &mut Ses
     }
     for key in METADATA {
         if let Some(value) = text(payload, key) {
-            meta.metadata.insert(key.to_owned(), value);
+            // What Codex's database states counts for Codex, and was there before.
+            meta.metadata.entry(key.to_owned()).or_insert(value);
         }
     }
 }

@@ -1,5 +1,4 @@
 //! OpenAI Codex CLI: one log per session below `sessions/YYYY/MM/DD`, which Codex calls a rollout.
-//! Read only.
 //!
 //! Every line is an envelope with `timestamp`, `type` and `payload`; before September 2025 the
 //! items had no envelope. There are no ids and no parents: entries follow each other in file order,
@@ -10,6 +9,7 @@
 mod context;
 mod delete;
 mod dialect;
+mod encode;
 mod event_messages;
 #[cfg(test)]
 mod fixture;
@@ -18,8 +18,11 @@ mod injected;
 mod item;
 mod layout;
 mod meta;
+mod plan;
+mod provider;
 mod record;
 mod rollback;
+mod thread_rows;
 mod view;
 
 pub use dialect::Codex;

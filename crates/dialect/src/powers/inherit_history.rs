@@ -27,4 +27,9 @@ pub trait InheritHistory: Dialect {
         location: &SessionLocation,
         id: &str,
     ) -> Result<Option<String>>;
+
+    /// Returns the id of a session that continues the log at `location`, if there is one: no byte
+    /// of that log may move.
+    fn continued_by(&self, files: &dyn Files, location: &SessionLocation)
+    -> Result<Option<String>>;
 }

@@ -4,7 +4,7 @@ use boswell_model::json::Object;
 use boswell_model::{Flags, Interner, Problem, Result, SessionMeta, SessionView, Slot, Tip};
 
 use crate::reader::tool_links_of_view;
-use crate::{Dialect, Fix, ForkPlace, Reading, RepairInput, ToolLink};
+use crate::{Dialect, Fix, ForkPlace, ReaderLoss, Reading, RepairInput, ToolLink, UnsentReason};
 
 /// An agent with known problems of its own. Problems of bytes, links and tool calls are found and
 /// repaired for all dialects by generic code.
@@ -41,9 +41,28 @@ pub trait Repairer: Dialect {
         Ok(Vec::new())
     }
 
-    /// Returns the known readers that send nothing of the session, or nothing after some line.
-    fn unsent_by(&self, _view: &SessionView<'_>) -> Result<Vec<&'static str>> {
+    /// Predicts what known readers lose of the session; empty if they lose nothing, or if what they
+    /// do was never measured. `problems` are those that were found.
+    fn losses(&self, _view: &SessionView<'_>, _problems: &[Problem]) -> Result<Vec<ReaderLoss>> {
         Ok(Vec::new())
+    }
+
+    /// Returns the names of the known readers that a problem costs something, given the losses of
+    /// all readers. Where there is none, the problem is not damage.
+    fn hurt(
+        &self,
+        view: &SessionView<'_>,
+        losses: &[ReaderLoss],
+        problem: &Problem,
+    ) -> Vec<&'static str> {
+        let readers = self.facts().readers.iter();
+        let hurt = readers.filter(|reader| reader.is_hurt(view.log, losses, problem));
+        hurt.map(|reader| reader.name).collect()
+    }
+
+    /// Whether it was measured what a known reader makes of sessions.
+    fn predicts(&self, _reader: &str) -> bool {
+        false
     }
 
     /// Predicts what a known reader makes of the session; `None` if that was never measured.
@@ -51,12 +70,13 @@ pub trait Repairer: Dialect {
         Ok(None)
     }
 
-    /// Returns two of the goals that cannot both be reached for this session, and the reason.
-    fn exclusive(
+    /// Returns the messages that a known reader does not send, each with the reason; `None` if that
+    /// was never measured. A record is sent if a copy of it is.
+    fn unsent_records(
         &self,
-        _input: &RepairInput<'_>,
-        _goals: &[&'static str],
-    ) -> Result<Option<String>> {
+        _view: &SessionView<'_>,
+        _reader: &str,
+    ) -> Result<Option<Vec<(Slot, UnsentReason)>>> {
         Ok(None)
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_model::{Result, SessionMeta};
+use boswell_model::{Problem, Result, SessionMeta};
 
 use crate::resume_decision::Probe;
 use crate::{
@@ -61,9 +61,25 @@ pub trait Runtime: Dialect {
         Ok(None)
     }
 
+    /// Returns the problem of a session that the agent does not list or resume because of its
+    /// settings, not because of the session's files.
+    fn hides(
+        &self,
+        _files: &dyn Files,
+        _location: &SessionLocation,
+        _meta: &SessionMeta,
+    ) -> Result<Option<Problem>> {
+        Ok(None)
+    }
+
     /// Returns the number of days after which the agent itself deletes unchanged sessions; `None`
     /// if it never does.
     fn deletes_after(&self, _files: &dyn Files) -> Result<Option<u64>> {
         Ok(None)
+    }
+
+    /// Whether the agent deletes the session at its next start, whatever its age.
+    fn deletes_at_next_start(&self, _location: &SessionLocation) -> bool {
+        false
     }
 }

@@ -138,7 +138,7 @@ const PINNED: [(&str, &str); 8] = [
          main, parent -, hidden -, models \
          gpt-5.6-luna+gpt-5.5+codex-auto-review+gpt-5.4+gpt-5.2+gpt-5.2-codex+gpt-5.1, permissions \
          [trimmed for fixture]/[trimmed for fixture], 2 messages, 1 turns, 6 tool calls, tokens \
-         Some(12757)/Some(3584)/Some(81), 4 calls, 4 answers, 27 sent, List the files",
+         Some(12757)/Some(3584)/Some(81), 4 calls, 4 answers, 28 sent, List the files",
     ),
     (
         "claude-code-transcripts-sample-codex-session.jsonl",
@@ -163,7 +163,7 @@ const PINNED: [(&str, &str); 8] = [
         "63 records, 0 gaps, id 019ed6c3-ed8a-7931-9967-3839ce81c127, version 0.139.0, in git-sync, \
          branch fix/tokenstore-windows-flock, parent 019ed6c3-ed1e-73a2-8651-8353917974b6, hidden \
          subagent, models gpt-5.5, permissions never/workspace-write, 2 messages, 1 turns, 13 tool calls, \
-         tokens Some(37903)/Some(180736)/Some(4838), 13 calls, 13 answers, 42 sent, Review the code \
+         tokens Some(37903)/Some(180736)/Some(4838), 13 calls, 13 answers, 43 sent, Review the code \
          changes against the base",
     ),
     (
@@ -171,7 +171,7 @@ const PINNED: [(&str, &str); 8] = [
         "27 records, 0 gaps, id 019ed48b-4c03-7482-a261-fa313e05f801, version 0.139.0, in git-sync, \
          branch fix/checkpoint-nil-deref, parent 019ed48b-4b97-77f0-89c4-4398b4e93e73, hidden subagent, \
          models gpt-5.5, permissions never/workspace-write, 2 messages, 1 turns, 4 tool calls, tokens \
-         Some(39244)/Some(25600)/Some(858), 4 calls, 4 answers, 16 sent, Review the code changes against \
+         Some(39244)/Some(25600)/Some(858), 4 calls, 4 answers, 17 sent, Review the code changes against \
          the base",
     ),
     (
@@ -179,7 +179,7 @@ const PINNED: [(&str, &str); 8] = [
         "955 records, 0 gaps, id 019d7e3d-0164-79d1-af76-e4ee6689b94f, version 0.118.0, in git-sync, \
          branch soph/rewrite, parent 019d7d08-46c9-7f73-affe-4e6ca9852d56, hidden subagent, models \
          gpt-5.4, permissions on-request/workspace-write, 93 messages, 15 turns, 219 tool calls, tokens \
-         Some(1314693)/Some(7144192)/Some(11743), 217 calls, 217 answers, 31 sent, can you get yourself \
+         Some(1314693)/Some(7144192)/Some(11743), 217 calls, 217 answers, 32 sent, can you get yourself \
          an overview over th",
     ),
 ];

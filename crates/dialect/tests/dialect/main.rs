@@ -2,6 +2,10 @@
 //! linked once.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod agents_context;
+mod agents_corpus;
+mod agents_edit;
+mod agents_support;
 mod claude_captures;
 mod claude_corpus;
 mod claude_support;

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use boswell_model::json::{Json, Object, Raw};
-use boswell_model::{EntryKind, ProblemKind, Result, Slot, Symbol};
+use boswell_model::json::{Json, Object, Raw, set_member};
+use boswell_model::{EntryKind, Instant, ProblemKind, Result, Slot, Symbol};
 
 use super::super::chain::counts;
 use super::super::pairing::calls_client;
 use super::super::tip;
 use super::readers::LEAVE_CALLS_OPEN;
-use super::{Lines, call_ids};
+use super::{Lines, call_ids, changed, path};
 use crate::{Confidence, Fix, ToolLink};
 
 /// The text in place of a tool result that is not known.
@@ -60,21 +60,70 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
         }
     }
     if !strays.is_empty() {
-        let has_child = lines.chain.has_child();
-        let tip = tip::tip(&lines.view)?.slot();
+        let on_branch = OnBranch::of(lines)?;
         for slot in strays.into_keys() {
             let mut fix = keep_as_text(lines, slot, &called)?;
-            // Lines that are not on the path are read only if they are results; as a text message
-            // this one would not be shown at all.
-            let side_files =
-                !has_child.get(slot.index()).copied().unwrap_or(false) && tip != Some(slot);
-            if let Some(fix) = fix.as_mut().filter(|_| side_files) {
-                fix.confidence = Confidence::Guess;
+            if let Some(fix) = fix.as_mut() {
+                on_branch.take_in(lines, slot, fix)?;
             }
             fixes.extend(fix);
         }
     }
     Ok(())
+}
+
+/// The path to the tip, and which lines other lines follow.
+struct OnBranch {
+    path: Vec<Slot>,
+    has_child: Vec<bool>,
+}
+
+impl OnBranch {
+    fn of(lines: &Lines<'_>) -> Result<OnBranch> {
+        let tip = tip::tip(&lines.view)?.slot();
+        let path = tip.map(|tip| path(&lines.view, &lines.chain, tip));
+        Ok(OnBranch {
+            path: path.unwrap_or_default(),
+            has_child: lines.chain.has_child(),
+        })
+    }
+
+    /// Puts a result that becomes a text between the lines of the branch. Clients look for results
+    /// beside the path, but not for texts.
+    fn take_in(&self, lines: &Lines<'_>, slot: Slot, fix: &mut Fix) -> Result<()> {
+        let has_child = self.has_child.get(slot.index()).copied().unwrap_or(false);
+        if has_child || self.path.contains(&slot) || lines.is_side(slot) {
+            return Ok(());
+        }
+        let (above, below) = self.place(lines, slot);
+        let (Some(id), Some(splice)) = (lines.id(slot), fix.splices.first_mut()) else {
+            return Ok(());
+        };
+        let parent = Json::from(above.and_then(|above| lines.id(above))).to_bytes();
+        splice.with = set_member(&splice.with, &["parentUuid"], &parent).map_err(|_| changed())?;
+        if let Some(below) = below {
+            let splice = lines.set(below, "parentUuid", &Json::from(id))?;
+            fix.splices.push(splice);
+        }
+        Ok(())
+    }
+
+    /// Returns the lines of the path between which a text of that position can be: not between the
+    /// parts of an answer, and not between a call and its results.
+    fn place(&self, lines: &Lines<'_>, slot: Slot) -> (Option<Slot>, Option<Slot>) {
+        let log = lines.view.log;
+        let group = |slot: Slot| log.head(slot).and_then(|head| head.group);
+        let mut above = None;
+        for below in &self.path {
+            let is_part = group(*below).is_some() && group(*below) == above.and_then(group);
+            let is_apart = log.kind(*below) != EntryKind::ToolResult && !lines.is_cut(*below);
+            if *below > slot && is_apart && !is_part {
+                return (above, Some(*below));
+            }
+            above = Some(*below);
+        }
+        (above, None)
+    }
 }
 
 /// Matches a result with a call of its parent line, regardless of the id in the result: a result is
@@ -225,7 +274,7 @@ fn answer_line<'n>(
             Json::object().with("role", "user").with("content", results),
         )
         .with("uuid", id)
-        .with_some("timestamp", raw("timestamp"))
+        .with_some("timestamp", just_after(call).or_else(|| raw("timestamp")))
         .with_some("userType", raw("userType"))
         .with_some("cwd", raw("cwd"))
         .with_some("sessionId", raw("sessionId"))
@@ -235,8 +284,20 @@ fn answer_line<'n>(
         .to_bytes()
 }
 
+/// Returns the time just after that of a line: old clients resume the first of the newest lines.
+fn just_after(line: &Object<'_>) -> Option<Json> {
+    let time = Instant::parse(&line.text("timestamp")?)?;
+    let after = Instant::from_millis(time.millis().checked_add(1)?);
+    Some(Json::from(after.to_rfc3339()))
+}
+
 /// Converts a result without a call to a text message, because the provider rejects such a result.
-fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Symbol>) -> Result<Option<Fix>> {
+/// `called` has the calls that are in the file.
+pub(super) fn keep_as_text(
+    lines: &Lines<'_>,
+    slot: Slot,
+    called: &HashSet<Symbol>,
+) -> Result<Option<Fix>> {
     let names = &lines.view.log.names;
     let is_stray = |block: &Raw<'_>| {
         let call = block.get("tool_use_id").and_then(|id| id.text());

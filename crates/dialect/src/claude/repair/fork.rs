@@ -4,19 +4,16 @@ use boswell_model::Result;
 use boswell_model::json::{Json, Raw, insert_member, set_member};
 
 use super::{Lines, changed};
-use crate::{ForkPlace, RepairInput, Splice};
+use crate::{ForkPlace, REPAIRED_TITLE, RepairInput, Splice};
 
 /// Returns the changes that make the copy a fork. Entry ids stay, as in the client's own forks;
 /// every line names the new session, and the first line of the chain names the old one.
 pub(in super::super) fn fork(repair_input: &RepairInput<'_>) -> Result<Option<ForkPlace>> {
-    let Some((folder, _)) = repair_input
-        .location
-        .key
-        .as_deref()
-        .and_then(|key| key.rsplit_once('/'))
-    else {
+    let Some(key) = repair_input.location.key.as_deref() else {
         return Ok(None);
     };
+    // A file outside a store is at the root of its own.
+    let folder = key.rsplit_once('/').map(|(folder, _)| folder);
     let lines = Lines::of(repair_input);
     let id = repair_input.id_source.uuid_v4();
     let value = Json::from(id.as_str()).to_bytes();
@@ -41,7 +38,10 @@ pub(in super::super) fn fork(repair_input: &RepairInput<'_>) -> Result<Option<Fo
     }
     splices.push(lines.at_end(&title_line(repair_input, &id)));
     Ok(Some(ForkPlace {
-        key: format!("{folder}/{id}.jsonl"),
+        key: match folder {
+            Some(folder) => format!("{folder}/{id}.jsonl"),
+            None => format!("{id}.jsonl"),
+        },
         id,
         splices,
     }))
@@ -70,6 +70,6 @@ fn title_line(repair_input: &RepairInput<'_>, id: &str) -> Json {
     let name: String = name.unwrap_or("session").chars().take(80).collect();
     Json::object()
         .with("type", "custom-title")
-        .with("customTitle", format!("{} (repaired)", name.trim()))
+        .with("customTitle", format!("{} {REPAIRED_TITLE}", name.trim()))
         .with("sessionId", id)
 }

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use boswell_model::{ProblemKind, Result, Slot, Symbol};
+use boswell_model::json::Raw;
+use boswell_model::{ProblemKind, Result, SessionView, Slot, Symbol};
 
 use super::{Lines, with_member};
 use crate::{Confidence, Fix};
@@ -59,15 +60,38 @@ fn relinked(record: &[u8], parent: Option<&str>, id: Option<&str>) -> Result<Vec
 }
 
 fn is_twin(lines: &Lines<'_>, known: Slot, slot: Slot) -> Result<bool> {
-    Ok(lines.view.payload(known)? != lines.view.payload(slot)? && !says_anew(lines, known, slot))
+    if lines.view.payload(known)? == lines.view.payload(slot)? {
+        return Ok(false);
+    }
+    Ok(!says_anew(lines, known, slot)?)
 }
 
-/// Whether the later line is a newer version of the same entry. The client writes those on purpose
-/// and uses the last one.
-fn says_anew(lines: &Lines<'_>, known: Slot, slot: Slot) -> bool {
+/// Whether the later line is a newer version of the same entry, which contains all of the earlier
+/// one. The client writes those on purpose and uses the last one.
+fn says_anew(lines: &Lines<'_>, known: Slot, slot: Slot) -> Result<bool> {
     let (Some(a), Some(b)) = (lines.view.log.head(known), lines.view.log.head(slot)) else {
-        return false;
+        return Ok(false);
     };
-    // If only the links differ, one of the two is damaged; the last one counts.
-    a.kind == b.kind && a.group == b.group && a.time == b.time
+    // If only the envelope differs, one of the two is damaged; the last one counts.
+    Ok(a.kind == b.kind && contains(&lines.view, slot, known)?)
+}
+
+/// Whether the content of a line contains all that is in another one: it is the same, or its text
+/// goes on.
+pub(in super::super) fn contains(view: &SessionView<'_>, newer: Slot, older: Slot) -> Result<bool> {
+    let (older, newer) = (view.payload(older)?, view.payload(newer)?);
+    let content = ["message", "content"];
+    let older = Raw::trusted(&older).at(&content).map(|it| it.bytes());
+    let newer = Raw::trusted(&newer).at(&content).map(|it| it.bytes());
+    Ok(match (older, newer) {
+        (Some(older), Some(newer)) => newer.starts_with(without_end(older)),
+        (None, _) => true,
+        (Some(_), None) => false,
+    })
+}
+
+/// Returns a content without the quote, braces and brackets at its end.
+fn without_end(content: &[u8]) -> &[u8] {
+    let end = content.iter().rposition(|byte| !b"]}\" ".contains(byte));
+    end.and_then(|end| content.get(..=end)).unwrap_or_default()
 }

@@ -11,12 +11,6 @@ use crate::{Confidence, Fix};
 /// Adds a fix that makes another branch the current one. Only a person can decide which one should
 /// continue.
 pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
-    if fixes
-        .iter()
-        .any(|fix| fix.problem == ProblemKind::LostBranch)
-    {
-        return Ok(());
-    }
     let mut problems = Vec::new();
     check::check(&lines.view, &mut problems)?;
     // The client does not follow a leaf from before a compaction that preserved messages.

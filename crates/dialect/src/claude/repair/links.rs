@@ -55,14 +55,32 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
         }
     }
     let near = neighbours(lines).find(&lost);
+    let mut found = Vec::new();
     for (slot, fault) in broken {
         let (parent, confidence) = near
             .get(&slot)
             .copied()
             .unwrap_or((None, Confidence::Certain));
-        fixes.extend(fix(lines, slot, fault, parent, confidence)?);
+        found.extend(fix(lines, slot, fault, parent, confidence)?);
+    }
+    match is_unlinked(lines) {
+        true => fixes.extend(all_links(found)),
+        false => fixes.extend(found),
     }
     Ok(())
+}
+
+/// Joins the fixes of a file that has lost its links: each alone would cut the conversation.
+fn all_links(found: Vec<Fix>) -> Option<Fix> {
+    let count = found.len();
+    found.into_iter().reduce(|all, fix| Fix {
+        confidence: Confidence::Likely,
+        does: format!(
+            "make each of {count} lines follow the one before: the file has lost its links"
+        ),
+        splices: [all.splices, fix.splices].concat(),
+        ..all
+    })
 }
 
 /// What is wrong with a link.
@@ -93,9 +111,8 @@ fn broken(lines: &Lines<'_>) -> BTreeMap<Slot, Fault> {
             Some(parent) if !lines.place.contains_key(&parent) => Some(Fault::Missing),
             Some(_) if lines.is_cut(slot) => None,
             Some(_) if cycles.contains(&slot) => Some(Fault::Circle),
-            None if is_first || side == 1 || lines.is_cut(slot) || head.flags.has(Flags::ERROR) => {
-                None
-            }
+            None if is_first || side == 1 || lines.is_cut(slot) => None,
+            None if head.flags.has(Flags::ERROR) && !unlinked => None,
             None if lines.is_answer(slot) => Some(Fault::Null),
             None if unlinked => Some(Fault::Unlinked),
             _ => None,

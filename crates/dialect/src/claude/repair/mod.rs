@@ -10,11 +10,17 @@ mod fork;
 mod ids;
 mod invalid_blocks;
 mod leaf;
+mod line_order;
 mod links;
+mod malformed;
+mod misplaced_results;
+mod missing_ids;
+mod null_lines;
 mod readers;
 mod serialize_calls;
 #[cfg(test)]
 mod tests;
+mod times;
 mod title;
 
 use std::collections::HashMap;
@@ -29,39 +35,56 @@ use super::parallel_calls;
 use crate::{Confidence, Fix, RepairInput, Splice};
 
 pub(super) use fork::fork;
-pub(super) use readers::{READERS, exclusive, leaves_out_blanks};
+pub(super) use ids::contains;
+pub(super) use readers::{READERS, leaves_out_blanks};
 
-/// Returns every fix that can be applied.
+/// Returns every fix that can be applied, in stages: what a record is and which id it has decides
+/// what links mean, and links decide about calls and branches.
 pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
     let lines = Lines::of(repair_input);
-    let mut fixes = Vec::new();
-    ids::fixes(&lines, &mut fixes)?;
-    if !fixes.is_empty() {
-        // While two lines share an id, a link to that id is ambiguous.
-        return Ok(fixes);
-    }
-    links::fixes(&lines, &mut fixes)?;
-    call_ids::fixes(&lines, &mut fixes)?;
-    if fixes
-        .iter()
-        .all(|fix| fix.problem != ProblemKind::DuplicateCall)
-    {
-        // A result can be matched with its call only if every call id is unique.
-        calls::fixes(&lines, &mut fixes)?;
-    }
-    if fixes.iter().all(|fix| {
-        matches!(
-            fix.problem,
-            ProblemKind::MissingResult | ProblemKind::OrphanResult
-        )
-    }) {
+    let mut stages = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
+    let [records, links, calls, rest] = &mut stages;
+    null_lines::fixes(&lines, records)?;
+    malformed::fixes(&lines, records)?;
+    missing_ids::fixes(&lines, records)?;
+    ids::fixes(&lines, records)?;
+    links::fixes(&lines, links)?;
+    call_ids::fixes(&lines, links)?;
+    line_order::fixes(&lines, links)?;
+    calls::fixes(&lines, calls)?;
+    misplaced_results::fixes(&lines, calls)?;
+    if links.is_empty() {
         // Parallel calls are inserted into a path, so every link must lead somewhere first.
-        serialize_calls::fixes(&lines, &mut fixes)?;
+        serialize_calls::fixes(&lines, rest)?;
     }
-    invalid_blocks::fixes(&lines, &mut fixes)?;
-    leaf::fixes(&lines, &mut fixes)?;
-    title::fixes(&lines, &mut fixes)?;
+    invalid_blocks::fixes(&lines, rest)?;
+    times::fixes(&lines, rest)?;
+    if !has_lost_links(links) {
+        leaf::fixes(&lines, rest)?;
+    }
+    title::fixes(&lines, rest)?;
+    // While two lines share an id, a link to that id is ambiguous.
+    let is_ambiguous = |fix: &Fix| fix.problem == ProblemKind::DuplicateId;
+    let least = match records.iter().any(is_ambiguous) {
+        true => Confidence::Likely,
+        false => Confidence::Certain,
+    };
+    let mut fixes = Vec::new();
+    for (stage, found) in (0..).zip(stages) {
+        fixes.extend(found.into_iter().map(|fix| Fix {
+            stage,
+            confidence: fix.confidence.max(least),
+            ..fix
+        }));
+    }
     Ok(fixes)
+}
+
+/// Whether some branch is lost only because of a link that is lost.
+fn has_lost_links(links: &[Fix]) -> bool {
+    links
+        .iter()
+        .any(|fix| fix.problem == ProblemKind::LostBranch)
 }
 
 /// Returns the lines of the branch that the client reaches, including those before a compaction.
@@ -74,7 +97,7 @@ pub(super) fn entries_agent_sees(view: &SessionView<'_>, tip: Tip) -> Result<Vec
 }
 
 /// Returns the path from the first line to `at`, through compactions.
-fn path(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
+pub(super) fn path(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
     let mut seen = vec![false; view.log.heads.len()];
     let mut path = Vec::new();
     let mut next = Some(at);

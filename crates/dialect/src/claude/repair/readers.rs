@@ -3,20 +3,20 @@
 
 use boswell_model::ProblemKind::{
     DuplicateCall, DuplicateId, GluedRecords, InvalidUtf8, LostBranch, LostTitle, MissingParent,
-    MissingResult, NotJson, NulBytes, OrphanResult, ParentCycle, TornTail,
+    MissingResult, NotJson, NulBytes, OrphanResult, ParentCycle, RefusedBlock, TornTail,
 };
-use boswell_model::{Flags, Result, Slot};
 
-use super::super::tip;
-use super::Lines;
-use crate::{KnownReader, RepairInput};
+use crate::KnownReader;
 
 /// Readers that stop at a missing parent.
 pub(super) const STOP_AT_GAPS: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk-ts"];
 /// Readers that fail on a cycle of parents.
 pub(super) const LOST_IN_CIRCLES: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk-ts"];
-/// Readers that return a call without a result at the end of a session unchanged.
-pub(super) const LEAVE_CALLS_OPEN: &[&str] = &["sdk-py", "sdk-ts"];
+/// Readers that leave out a call without a result at the end of a session, or return it unchanged.
+pub(super) const LEAVE_CALLS_OPEN: &[&str] = &["2.1.17", "2.1.50", "2.1.150", "sdk-py", "sdk-ts"];
+/// Versions that end with an error where a message has no content, or an answer is one text, and
+/// that stop at a line of `null`.
+pub(super) const FAIL_ON_MALFORMED: &[&str] = &["2.1.17", "2.1.50", "2.1.150"];
 /// Readers that send blank texts, which the provider rejects.
 pub(super) const SEND_BLANKS: &[&str] = &["2.1.17", "2.1.50", "2.1.150"];
 /// Whether a client of this version, and all newer ones, omit blank texts. An unknown version is
@@ -42,7 +42,7 @@ pub(in super::super) fn leaves_out_blanks(version: Option<&str>) -> bool {
 }
 
 /// Versions that resume the branch with the newest time, not the one written last.
-const BY_TIME: &[&str] = &["2.1.17", "2.1.50"];
+pub(super) const BY_TIME: &[&str] = &["2.1.17", "2.1.50"];
 /// Versions that follow single parents only, so that they see one of several parallel calls.
 pub(super) const ONE_PARENT: &[&str] = &["2.1.17", "2.1.50"];
 
@@ -52,6 +52,7 @@ pub(in super::super) const READERS: &[KnownReader] = &[
         name: "2.1.17",
         title: "Claude Code 2.1.17",
         version: Some([2, 1, 17]),
+        measured_as: Some("2.1.50"),
         loses: &[
             (MissingParent, "everything before the gap"),
             (ParentCycle, "everything: it never comes back"),
@@ -65,12 +66,17 @@ pub(in super::super) const READERS: &[KnownReader] = &[
                 "every further request: the answer is sent without its call",
             ),
             (LostBranch, "the branch"),
+            (
+                RefusedBlock,
+                "every further request: the provider refuses the block",
+            ),
         ],
     },
     KnownReader {
         name: "2.1.50",
         title: "Claude Code 2.1.50",
         version: Some([2, 1, 50]),
+        measured_as: Some("2.1.50"),
         loses: &[
             (MissingParent, "everything before the gap"),
             (ParentCycle, "everything before the circle"),
@@ -84,12 +90,17 @@ pub(in super::super) const READERS: &[KnownReader] = &[
                 "every further request: the answer is sent without its call",
             ),
             (LostBranch, "the branch"),
+            (
+                RefusedBlock,
+                "every further request: the provider refuses the block",
+            ),
         ],
     },
     KnownReader {
         name: "2.1.150",
         title: "Claude Code 2.1.150",
         version: Some([2, 1, 150]),
+        measured_as: Some("2.1.150"),
         loses: &[
             (GluedRecords, "all but the first record of the line"),
             (NotJson, "a record that shares its line with other bytes"),
@@ -98,12 +109,17 @@ pub(in super::super) const READERS: &[KnownReader] = &[
             (MissingResult, "the call"),
             (OrphanResult, "the answer"),
             (LostBranch, "the branch"),
+            (
+                RefusedBlock,
+                "every further request: the provider refuses the block",
+            ),
         ],
     },
     KnownReader {
         name: "2.1.325",
         title: "Claude Code 2.1.325",
         version: Some([2, 1, 325]),
+        measured_as: Some("2.1.325"),
         loses: &[
             (GluedRecords, "all but the first record of the line"),
             (NotJson, "a record that shares its line with other bytes"),
@@ -113,6 +129,10 @@ pub(in super::super) const READERS: &[KnownReader] = &[
             (DuplicateCall, "the second call"),
             (DuplicateId, "all but the last of the lines"),
             (LostBranch, "the branch"),
+            (
+                RefusedBlock,
+                "every further request: the provider refuses the block",
+            ),
             (LostTitle, "the title"),
         ],
     },
@@ -120,6 +140,7 @@ pub(in super::super) const READERS: &[KnownReader] = &[
         name: "sdk-py",
         title: "Claude Agent SDK for Python 0.2",
         version: None,
+        measured_as: Some("2.1.50"),
         loses: &[
             (MissingParent, "everything before the gap"),
             (ParentCycle, "the order of messages"),
@@ -142,6 +163,7 @@ pub(in super::super) const READERS: &[KnownReader] = &[
         name: "sdk-ts",
         title: "Claude Agent SDK for TypeScript 0.3",
         version: None,
+        measured_as: Some("2.1.50"),
         loses: &[
             (MissingParent, "everything before the gap"),
             (ParentCycle, "the order of messages"),
@@ -159,52 +181,3 @@ pub(in super::super) const READERS: &[KnownReader] = &[
         ],
     },
 ];
-
-/// Returns the reason if no single file can satisfy all `goals`: old versions resume the branch
-/// with the newest time, new ones the one written last.
-pub(in super::super) fn exclusive(
-    repair_input: &RepairInput<'_>,
-    goals: &[&'static str],
-) -> Result<Option<String>> {
-    let old = goals.iter().find(|goal| BY_TIME.contains(goal));
-    let new = goals
-        .iter()
-        .rev()
-        .find(|goal| !BY_TIME.contains(goal) && !goal.starts_with("sdk-"));
-    let (Some(old), Some(new)) = (old, new) else {
-        return Ok(None);
-    };
-    let lines = Lines::of(repair_input);
-    let Some(written) = tip::tip(&repair_input.view)?
-        .slot()
-        .and_then(|slot| lines.chain.message(slot))
-    else {
-        return Ok(None);
-    };
-    let dated = newest_end(&lines).and_then(|slot| lines.chain.message(slot));
-    Ok(dated.filter(|dated| *dated != written).map(|dated| {
-        let label = |slot: Slot| repair_input.view.log.label(slot).into_owned();
-        format!(
-            "{old} continues from {}, the leaf with the newest time; {new} from {}, the leaf written last",
-            label(dated),
-            label(written)
-        )
-    }))
-}
-
-fn newest_end(lines: &Lines<'_>) -> Option<Slot> {
-    let has_child = lines.chain.has_child();
-    let is_end = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
-    let shown = |slot: &Slot| {
-        lines
-            .view
-            .log
-            .head(*slot)
-            .is_some_and(|head| !head.flags.has(Flags::SIDECHAIN))
-    };
-    let ends = lines
-        .chain
-        .in_order()
-        .filter(|slot| is_end(slot) && shown(slot) && lines.chain.message(*slot).is_some());
-    ends.max_by_key(|slot| lines.view.log.head(*slot).and_then(|head| head.time))
-}

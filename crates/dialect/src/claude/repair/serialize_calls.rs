@@ -9,18 +9,32 @@ use std::collections::HashSet;
 use boswell_model::json::Json;
 use boswell_model::{ProblemKind, Result, Slot};
 
+use super::super::client::{self, Client, Resumed};
 use super::super::{parallel_calls, tip};
 use super::readers::ONE_PARENT;
 use super::{Lines, path};
 use crate::{Confidence, Fix};
 
+/// Returns the tip, or the line that the oldest version continues from if that is below the tip: it
+/// does not know statements about the leaf.
+fn last_line(lines: &Lines<'_>) -> Result<Option<Slot>> {
+    let at = tip::tip(&lines.view)?.slot();
+    let oldest = client::resume(&lines.view, Client::V2_1_50)?;
+    Ok(match (oldest, at) {
+        (Resumed::From { tip, path, .. }, Some(at)) if path.contains(&at) => tip.slot(),
+        _ => at,
+    })
+}
+
 /// Adds one fix for each part of the branch that is not on its path of parents.
 pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
-    let Some(at) = tip::tip(&lines.view)?.slot() else {
+    let Some(at) = last_line(lines)? else {
         return Ok(());
     };
     let path = path(&lines.view, &lines.chain, at);
-    let row = parallel_calls::put_back(&lines.view, &lines.chain, &path)?;
+    let mut row = parallel_calls::put_back(&lines.view, &lines.chain, &path)?;
+    // Nothing can follow a line that another one with the same id hides.
+    row.retain(|slot| lines.stands_for_its_id(*slot));
     if row.len() == path.len() {
         return Ok(());
     }

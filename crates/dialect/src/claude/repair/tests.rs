@@ -45,8 +45,12 @@ fn with_mending<T>(bytes: &[u8], ask: impl FnOnce(&RepairInput<'_>) -> T) -> T {
     })
 }
 
+/// Returns the fixes of the first stage that has any.
 fn found_for_all(bytes: &[u8]) -> Vec<Fix> {
-    with_mending(bytes, |repair_input| fixes(repair_input).unwrap())
+    let mut fixes = with_mending(bytes, |repair_input| fixes(repair_input).unwrap());
+    let stage = fixes.iter().map(|fix| fix.stage).min();
+    fixes.retain(|fix| Some(fix.stage) == stage);
+    fixes
 }
 
 /// Returns the fixes that are offered if no reader is named.
@@ -57,8 +61,15 @@ fn found(bytes: &[u8]) -> Vec<Fix> {
         .collect()
 }
 
+/// Returns the file after every stage.
 fn fixed(bytes: &[u8]) -> Vec<u8> {
-    applied(bytes, found(bytes))
+    let mut bytes = bytes.to_vec();
+    for stage in 0..4 {
+        let mut found = with_mending(&bytes, |repair_input| fixes(repair_input).unwrap());
+        found.retain(|fix| fix.stage == stage && fix.problem.is_damage());
+        bytes = applied(&bytes, found);
+    }
+    bytes
 }
 
 fn applied(bytes: &[u8], fixes: Vec<Fix>) -> Vec<u8> {

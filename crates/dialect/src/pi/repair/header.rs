@@ -32,6 +32,7 @@ pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
             confidence: Confidence::Certain,
             does,
             helps: &[],
+            stage: 0,
             splices,
         });
     }

@@ -97,18 +97,21 @@ pub(super) const READERS: &[KnownReader] = &[
         title: "pi",
         version: None,
         loses: LOSES_GLUED,
+        measured_as: None,
     },
     KnownReader {
         name: "omp",
         title: "oh-my-pi",
         version: None,
         loses: LOSES,
+        measured_as: None,
     },
     KnownReader {
         name: "xcsh",
         title: "xcsh",
         version: None,
         loses: LOSES,
+        measured_as: None,
     },
 ];
 
