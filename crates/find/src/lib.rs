@@ -5,6 +5,7 @@
 //!   from the index, scans what the index does not cover yet, and verifies every hit in its source.
 //! * [`Catalog`] is a SQLite database with one row per session, for lists and statistics.
 //! * [`Secrets`] finds credentials in text.
+//! * [`SqliteDatabases`] reads the databases of agents, and leaves no trace.
 //!
 //! Everything that this crate writes is derived and can be deleted at any time; the index contains
 //! no text but its terms.
@@ -23,6 +24,7 @@ mod query;
 mod scrub;
 mod secrets;
 mod source;
+mod sqlite_source;
 mod stats;
 mod store_sources;
 mod time_zone;
@@ -47,6 +49,7 @@ pub use query::{
 pub use scrub::{Removal, is_removed, is_text, removals, replaced};
 pub use secrets::{Secret, SecretCount, Secrets};
 pub use source::{About, Form, Source, SourceReader};
+pub use sqlite_source::SqliteDatabases;
 pub use stats::{By, Grouping, PRICES_AS_OF, Price, Prices, Sum, Tally};
 pub use store_sources::{MemorySource, Origin, StoreSources};
 pub use time_zone::TimeZone;

@@ -1,6 +1,6 @@
 //! Sources: the logs and text files that are searched, and the walk over their records.
 
-use boswell_dialect::Dialect;
+use boswell_dialect::{Dialect, Reader};
 use boswell_model::json::Object;
 use boswell_model::{
     Error, ErrorKind, Framing, Head, Instant, Interner, Line, Lines, Result, SessionRef,
@@ -82,8 +82,18 @@ pub trait SourceReader: Sync {
     /// Returns the dialect of a source.
     fn dialect(&self, source: &Source) -> &dyn Dialect;
 
-    /// Appends up to `len` bytes from offset `at` to `into`; fewer if the source ends before.
+    /// Replaces the content of `into` by up to `len` bytes from offset `at`; fewer if the source
+    /// ends before.
     fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()>;
+
+    /// Returns a reader that is to see every line of a log that the index reads from its start, if
+    /// something else wants to know them too.
+    fn companion(&self, _source: &Source) -> Option<Reader<'_>> {
+        None
+    }
+
+    /// Receives that reader, once it has seen the whole log.
+    fn accompanied(&self, _source: &Source, _reader: Reader<'_>) {}
 }
 
 /// A position between two lines.
@@ -141,7 +151,27 @@ pub(crate) fn walk(
     tail: Tail,
     sink: &mut dyn FnMut(Step<'_>) -> bool,
 ) -> Result<()> {
+    let buffers = &mut WalkBuffers::default();
+    walk_with((buffers, None), source, reader, (from, to), tail, sink)
+}
+
+/// What a walk over many sources uses again.
+#[derive(Default)]
+pub(crate) struct WalkBuffers {
+    bytes: Vec<u8>,
+}
+
+/// As [`walk`]; a companion sees every line of a log on the way, and the incomplete last one.
+pub(crate) fn walk_with(
+    (buffers, companion): (&mut WalkBuffers, Option<&mut Reader<'_>>),
+    source: &Source,
+    reader: &dyn SourceReader,
+    (from, to): (TextPosition, u64),
+    tail: Tail,
+    sink: &mut dyn FnMut(Step<'_>) -> bool,
+) -> Result<()> {
     let mut walker = Walker {
+        companion,
         dialect: reader.dialect(source),
         splitter: Splitter::default(),
         names: Interner::default(),
@@ -150,13 +180,16 @@ pub(crate) fn walk(
         sink,
     };
     match source.form {
-        Form::Log(Framing::Lines) => walker.lines(source, reader, from, to, tail),
+        Form::Log(Framing::Lines) => {
+            walker.lines(&mut buffers.bytes, source, reader, (from, to), tail)
+        }
         Form::Log(framing) => walker.document(source, reader, framing, from, to),
         Form::Text(field) => walker.text(source, reader, field),
     }
 }
 
-struct Walker<'w> {
+struct Walker<'w, 'd> {
+    companion: Option<&'w mut Reader<'d>>,
     dialect: &'w dyn Dialect,
     splitter: Splitter,
     names: Interner,
@@ -165,29 +198,31 @@ struct Walker<'w> {
     sink: &'w mut dyn FnMut(Step<'_>) -> bool,
 }
 
-impl Walker<'_> {
+impl Walker<'_, '_> {
     fn lines(
         &mut self,
+        buffer: &mut Vec<u8>,
         source: &Source,
         reader: &dyn SourceReader,
-        from: TextPosition,
-        to: u64,
+        (from, to): (TextPosition, u64),
         tail: Tail,
     ) -> Result<()> {
         let mut lines = Lines::new(from.at, from.line);
-        let mut buffer = Vec::new();
         let mut at = from.at;
         while at < to && self.go_on {
-            buffer.clear();
-            reader.read(source, at, CHUNK.min(to - at), &mut buffer)?;
+            reader.read(source, at, CHUNK.min(to - at), buffer)?;
             if buffer.is_empty() {
                 break;
             }
             at += buffer.len() as u64;
-            lines.push(&buffer, &mut |line| self.line(line));
+            lines.push(buffer, &mut |line| self.line(line));
         }
-        if tail == Tail::Whole && self.go_on {
-            lines.finish(&mut |line| self.line(line));
+        match &mut self.companion {
+            _ if !self.go_on => {}
+            None if tail == Tail::Pending => {}
+            None => lines.finish(&mut |line| self.line(line)),
+            // The end of a log that is still written belongs to its state, and not to its text.
+            Some(companion) => lines.finish(&mut |line| companion.line(line)),
         }
         Ok(())
     }
@@ -196,12 +231,26 @@ impl Walker<'_> {
         if !self.go_on {
             return;
         }
-        let dialect = self.dialect;
-        let mut splitter = std::mem::take(&mut self.splitter);
-        splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
-            self.piece(&piece)
-        });
-        self.splitter = splitter;
+        if let Some(companion) = &mut self.companion {
+            let (sink, slot, go_on) = (&mut self.sink, &mut self.slot, &mut self.go_on);
+            companion.line_with(line, &mut |object, head, names| {
+                let record = Record {
+                    slot: *slot,
+                    head: *head,
+                    names,
+                    body: Body::Object(object),
+                };
+                *go_on &= sink(Step::Record(record));
+                *slot = slot.saturating_add(1);
+            });
+        } else {
+            let dialect = self.dialect;
+            let mut splitter = std::mem::take(&mut self.splitter);
+            splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
+                self.piece(&piece)
+            });
+            self.splitter = splitter;
+        }
         let after = TextPosition {
             at: line.at + line.bytes.len() as u64,
             slot: self.slot,

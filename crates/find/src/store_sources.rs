@@ -335,14 +335,9 @@ impl SourceReader for StoreSources {
 
     fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()> {
         let Some((store, key)) = self.place(source) else {
+            into.clear();
             return Ok(());
         };
-        let bytes = store.backend().open(key)?.read(at, len)?;
-        if into.is_empty() {
-            *into = bytes;
-        } else {
-            into.extend_from_slice(&bytes);
-        }
-        Ok(())
+        store.backend().open(key)?.read_into(into, at, len)
     }
 }

@@ -21,6 +21,7 @@ mod message_owners;
 mod message_usage;
 mod packed_meta;
 mod read_logs;
+mod read_with_index;
 mod refresh;
 mod row;
 mod schema;

@@ -10,14 +10,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use boswell_dialect::{Depth, Reader, SessionLocation};
+use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation};
 use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
 use boswell_store::Store;
 use boswell_store::backend::ObjectReader;
 use boswell_store::store::{Stores, Summary};
 use rusqlite::params;
 
-use super::filter_keys::FilterKeys;
+use super::filter_keys::{FilterKeys, Shared};
 use super::listing_snapshot::next_rev;
 use super::message_usage::{self, Item};
 use super::packed_meta::{Packed, PackedMeta};
@@ -49,7 +49,7 @@ pub struct ReadLogs {
 }
 
 /// Number of logs that are read between two writes.
-const BATCH: usize = 128;
+pub(super) const BATCH: usize = 128;
 /// Logs up to this length are always read whole: their two ends would be most of them.
 const SMALL: u64 = 128 << 10;
 
@@ -124,36 +124,12 @@ impl Catalog {
                 Err(error) => filled.errors.push((index, error)),
             }
         }
-        let mut written = Vec::new();
-        // After one failed write the later batches are not written either: they stay in memory.
-        if filled.unwritten.is_none() {
-            match self.write_kept(entries, &fine) {
-                Ok(done) => written = done,
-                Err(error) if error.kind() == ErrorKind::Damaged => return Err(error),
-                Err(error) => filled.unwritten = Some(error),
-            }
-        }
-        for (nth, fine) in fine.into_iter().enumerate() {
-            let Some(entry) = entries.get_mut(fine.index) else {
-                continue;
-            };
-            (entry.sort_keys, entry.filter_keys, entry.upto) = (
-                Some(fine.sort_keys),
-                Some(fine.filter_keys),
-                Some(entry.location.size),
-            );
-            // Facts in the database can be loaded later; keeping those of a hundred thousand
-            // sessions would fill the memory.
-            entry.kept = None;
-            if written.get(nth) != Some(&Written::Kept) {
-                entry.kept = Some(fine.kept);
-            }
-            // After `Outrun` the database contains usage of a newer state, so this usage is not
-            // kept.
-            if !matches!(written.get(nth), Some(Written::Kept | Written::Outrun)) {
-                entry.items = fine.items;
-            }
-        }
+        let mut kept = Kept {
+            unwritten: filled.unwritten.take(),
+            ..Kept::default()
+        };
+        kept.write(self, entries, fine)?;
+        filled.unwritten = kept.note(entries);
         Ok(())
     }
 
@@ -195,7 +171,9 @@ impl Catalog {
             });
             if changed > 0 {
                 tx.prepare_cached("INSERT OR REPLACE INTO kept VALUES(?1,?2)")
-                    .and_then(|mut keep| keep.execute(params![entry.row, kept.to_bytes()]))
+                    .and_then(|mut keep| {
+                        keep.execute(params![entry.row, kept.as_ref().map(Packed::to_bytes)])
+                    })
                     .map_err(fault)?;
                 message_usage::write(&tx, entry.row, items).map_err(fault)?;
             }
@@ -203,6 +181,75 @@ impl Catalog {
         tx.commit().map_err(fault)?;
         self.own_revs += 1;
         Ok(written)
+    }
+}
+
+/// Facts that were written, or could not be, and that the entries do not have yet.
+#[derive(Default)]
+pub(super) struct Kept {
+    facts: Vec<(Fine, Written)>,
+    /// Why facts could not be written.
+    unwritten: Option<Error>,
+    /// Most sessions of a project have the same filter keys.
+    shared: Shared,
+}
+
+impl Kept {
+    /// Writes facts to the catalog. After one failed write the later ones are not tried: they stay
+    /// in memory. Only damage is an error.
+    pub(super) fn write(
+        &mut self,
+        catalog: &mut Catalog,
+        entries: &[CatalogRow],
+        fine: Vec<Fine>,
+    ) -> Result<()> {
+        let mut written = Vec::new();
+        if self.unwritten.is_none() && !fine.is_empty() {
+            match catalog.write_kept(entries, &fine) {
+                Ok(done) => written = done,
+                Err(error) if error.kind() == ErrorKind::Damaged => return Err(error),
+                Err(error) => self.unwritten = Some(error),
+            }
+        }
+        let mut written = written.into_iter();
+        let shared = &mut self.shared;
+        self.facts.extend(fine.into_iter().map(|mut fine| {
+            if let Some(keys) = shared.unpack(&fine.filter_keys.pack()) {
+                fine.filter_keys = keys;
+            }
+            let written = written.next().unwrap_or(Written::No);
+            // Facts in the database can be loaded later; keeping those of a hundred thousand
+            // sessions would fill the memory.
+            if written == Written::Kept {
+                fine.kept = None;
+            }
+            // After `Outrun` the database contains usage of a newer state, so this usage is not
+            // kept.
+            if written != Written::No {
+                fine.items = Vec::new();
+            }
+            (fine, written)
+        }));
+        Ok(())
+    }
+
+    /// Passes the facts on to their entries, and returns why some could not be written.
+    pub(super) fn note(self, entries: &mut [CatalogRow]) -> Option<Error> {
+        for (fine, written) in self.facts {
+            let Some(entry) = entries.get_mut(fine.index) else {
+                continue;
+            };
+            (entry.sort_keys, entry.filter_keys, entry.upto) = (
+                Some(fine.sort_keys),
+                Some(fine.filter_keys),
+                Some(entry.location.size),
+            );
+            entry.kept = fine.kept;
+            if written == Written::No {
+                entry.items = fine.items;
+            }
+        }
+        self.unwritten
     }
 }
 
@@ -218,21 +265,22 @@ enum Written {
 }
 
 /// The facts of one session in the form in which they are written.
-struct Fine {
+pub(super) struct Fine {
     index: usize,
     sort_keys: SortKeys,
     filter_keys: Arc<FilterKeys>,
-    kept: Packed,
+    /// `None` once it was written.
+    kept: Option<Packed>,
     items: Vec<Item>,
 }
 
 impl Fine {
-    fn of(index: usize, id: &str, kept: &PackedMeta, items: Vec<Item>) -> Fine {
+    pub(super) fn of(index: usize, id: &str, kept: &PackedMeta, items: Vec<Item>) -> Fine {
         Fine {
             index,
             sort_keys: SortKeys::of(kept, id),
             filter_keys: Arc::new(FilterKeys::of(&kept.meta)),
-            kept: kept.pack(),
+            kept: Some(kept.pack()),
             items,
         }
     }
@@ -325,15 +373,23 @@ fn read_whole(store: &Store, location: &SessionLocation) -> Result<(PackedMeta, 
         }
     }
     let read = reader.finish();
+    Ok(match object.as_deref() {
+        Some(object) => facts_of(dialect, read, &Open(object)),
+        None => facts_of(dialect, read, &NoLog),
+    })
+}
+
+/// Returns what the catalog stores of a session that was read as a whole.
+pub(super) fn facts_of(
+    dialect: &dyn Dialect,
+    read: ReadSession,
+    payloads: &dyn Payloads,
+) -> (PackedMeta, Vec<Item>) {
     let items = message_usage::items(&read);
-    let leaf = object.as_deref().and_then(|object| {
-        let payloads = Open(object);
-        let view = read.view(&payloads);
-        let tip = dialect.tip(&view).ok()?;
-        dialect
-            .leaf(&view, tip)
-            .map(|slot| read.log.label(slot).into_owned())
-    });
+    let view = read.view(payloads);
+    let tip = dialect.tip(&view).ok();
+    let leaf = tip.and_then(|tip| dialect.leaf(&view, tip));
+    let leaf = leaf.map(|slot| read.log.label(slot).into_owned());
     let mut heads = read.log.heads.iter();
     let kept = PackedMeta {
         records: Summary::records_of(&read.log),
@@ -343,7 +399,7 @@ fn read_whole(store: &Store, location: &SessionLocation) -> Result<(PackedMeta, 
         leaf,
         complete: true,
     };
-    Ok((kept, items))
+    (kept, items)
 }
 
 /// Reads payloads from an open log.
@@ -352,5 +408,14 @@ struct Open<'o>(&'o dyn ObjectReader);
 impl Payloads for Open<'_> {
     fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
         self.0.read(at, len).map(Cow::Owned)
+    }
+}
+
+/// The payloads of a session without a log.
+struct NoLog;
+
+impl Payloads for NoLog {
+    fn payload(&self, _at: u64, _len: u64) -> Result<Cow<'_, [u8]>> {
+        Err(Error::new(ErrorKind::NotFound, "the session has no log"))
     }
 }

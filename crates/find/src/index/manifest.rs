@@ -6,9 +6,11 @@
 //! source owns is dead, and its terms are dropped when the segment is rewritten.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher as _;
 use std::sync::OnceLock;
 
 use boswell_model::{Result, SessionRef};
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::checksummed_pages::damaged;
 use crate::source::TextPosition;
@@ -103,6 +105,48 @@ pub(crate) struct SourceRow {
     pub(crate) ranges: Ranges,
 }
 
+/// A dialect and an id, as bytes.
+type SourceName<'n> = (&'n [u8], &'n [u8]);
+
+fn name_of(reference: &SessionRef) -> SourceName<'_> {
+    (reference.dialect.as_bytes(), reference.id.as_bytes())
+}
+
+/// A hash table of positions by name, without copies of the names: a search of ten thousand
+/// sessions in a fresh process would spend a tenth of its time on making them.
+#[derive(Debug, Clone, Default)]
+struct Places {
+    /// The hash of a name, and its position.
+    table: HashTable<(u64, usize)>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Places {
+    fn of<'n>(names: impl ExactSizeIterator<Item = SourceName<'n>>) -> Places {
+        let table = HashTable::with_capacity(names.len());
+        let mut places = Places {
+            table,
+            ..Places::default()
+        };
+        for (place, name) in names.enumerate() {
+            places.add(name, place);
+        }
+        places
+    }
+
+    fn add(&mut self, name: SourceName<'_>, place: usize) {
+        let hash = self.hasher.hash_one(name);
+        self.table
+            .insert_unique(hash, (hash, place), |(hash, _)| *hash);
+    }
+
+    fn find(&self, name: SourceName<'_>, is_it: impl Fn(usize) -> bool) -> Option<usize> {
+        let hash = self.hasher.hash_one(name);
+        let found = self.table.find(hash, |(_, place)| is_it(*place));
+        found.map(|(_, place)| *place)
+    }
+}
+
 /// The contents of the manifest file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Manifest {
@@ -114,8 +158,9 @@ pub(crate) struct Manifest {
     /// The bytes of the file, which contain the names of the sources; names of new sources are
     /// appended. Rows refer to it by position, which saves two allocations per source.
     text: Vec<u8>,
-    /// Index into `sources` by reference, built at the first lookup that is out of order.
-    places: OnceLock<HashMap<SessionRef, usize>>,
+    /// Positions in `sources` by name, built at the first lookup that is out of order. It has no
+    /// keys of its own: they are compared in `text`, which saves two allocations per source.
+    places: OnceLock<Places>,
 }
 
 impl Manifest {
@@ -133,7 +178,7 @@ impl Manifest {
         let index = if guessed.is_some() {
             *next
         } else {
-            *self.places().get(reference)?
+            self.place_of(reference)?
         };
         *next = index.saturating_add(1);
         self.sources.get(index)
@@ -161,24 +206,26 @@ impl Manifest {
         self.text != bytes
     }
 
-    fn places(&self) -> &HashMap<SessionRef, usize> {
-        self.places.get_or_init(|| {
-            self.sources
-                .iter()
-                .enumerate()
-                .map(|(index, row)| (self.reference(row), index))
-                .collect()
+    fn place_of(&self, reference: &SessionRef) -> Option<usize> {
+        let places = self.places.get_or_init(|| {
+            let names = self.sources.iter();
+            let names = names.map(|row| (self.part(row.name.dialect), self.part(row.name.id)));
+            Places::of(names)
+        });
+        places.find(name_of(reference), |place| {
+            let row = self.sources.get(place);
+            row.is_some_and(|row| self.is_named(row, reference))
         })
     }
 
     /// Returns the row of a source; creates it if it is missing.
     pub(crate) fn source_mut(&mut self, reference: &SessionRef) -> &mut SourceRow {
-        let index = match self.places().get(reference) {
-            Some(index) => *index,
+        let index = match self.place_of(reference) {
+            Some(index) => index,
             None => {
                 let index = self.sources.len();
                 if let Some(places) = self.places.get_mut() {
-                    places.insert(reference.clone(), index);
+                    places.add(name_of(reference), index);
                 }
                 let name = Name {
                     dialect: self.add_text(&reference.dialect),

@@ -5,7 +5,7 @@
 //! is full, the segment is written and one commit of the manifest makes the segment and its claims
 //! current together. A crash between commits loses only work, never consistency.
 
-use boswell_dialect::Dialect;
+use boswell_dialect::{Dialect, Reader};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use super::Index;
@@ -15,7 +15,9 @@ use super::snapshot::Snapshot;
 use super::writer::Writer;
 use crate::extract;
 use crate::normalize;
-use crate::source::{Body, Record, Source, SourceReader, Step, Tail, TextPosition, walk};
+use crate::source::{
+    Body, Record, Source, SourceReader, Step, Tail, TextPosition, WalkBuffers, walk_with,
+};
 
 /// The result of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -233,6 +235,7 @@ pub(super) type BuiltSink<'s> = &'s mut dyn FnMut(Built) -> Result<()>;
 pub(super) struct Work {
     builder: Builder,
     claims: Vec<Claim>,
+    buffers: WalkBuffers,
     pub(super) progress: Progress,
     /// The size of text at which a segment is written.
     most: u64,
@@ -247,6 +250,7 @@ impl Work {
         Work {
             builder: Builder::new(),
             claims: Vec::new(),
+            buffers: WalkBuffers::default(),
             progress,
             most,
         }
@@ -266,10 +270,14 @@ impl Work {
     ) -> Result<()> {
         let begun = from.map_or(source.len, |place| place.at);
         let mut read = Ok(());
+        let mut companion = match from {
+            Some(TextPosition::START) => reader.companion(source),
+            _ => None,
+        };
         // A source can be larger than several segments: each round continues where the previous one
         // ended.
         while let Some(place) = from.take() {
-            let outcome = self.read(source, reader, place, go_on);
+            let outcome = self.read(companion.as_mut(), (source, reader), place, go_on);
             let ended = self.claims.last().map_or(place, |claim| claim.covered);
             if self.is_full() {
                 self.flush(sink)?;
@@ -278,6 +286,9 @@ impl Work {
             }
             self.progress.bytes += ended.at.saturating_sub(place.at);
             read = outcome;
+        }
+        if let Some(companion) = companion.filter(|it| read.is_ok() && it.bytes() == source.len) {
+            reader.accompanied(source, companion);
         }
         self.progress.failed += u64::from(read.is_err());
         self.progress.complete &= read.is_ok();
@@ -288,8 +299,8 @@ impl Work {
     /// Reads a source from `from` until it ends, the segment is full, or `go_on` returns false.
     fn read(
         &mut self,
-        source: &Source,
-        reader: &dyn SourceReader,
+        companion: Option<&mut Reader<'_>>,
+        (source, reader): (&Source, &dyn SourceReader),
         from: TextPosition,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<()> {
@@ -317,7 +328,9 @@ impl Work {
         };
         // The last line may be incomplete while its writer is active: it is left for the next
         // update.
-        let result = walk(source, reader, from, source.len, Tail::Pending, &mut step);
+        let (range, tail) = ((from, source.len), Tail::Pending);
+        let with = (&mut self.buffers, companion);
+        let result = walk_with(with, source, reader, range, tail, &mut step);
         self.builder.close(covered);
         // A source without text is claimed too, or it would be read again by every update.
         if covered.at > from.at || from == TextPosition::START {

@@ -221,11 +221,7 @@ impl SourceReader for FolderSources {
     fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()> {
         let bytes = self.backend.open(&source.reference.id)?.read(at, len)?;
         self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        if into.is_empty() {
-            *into = bytes
-        } else {
-            into.extend_from_slice(&bytes)
-        }
+        *into = bytes;
         Ok(())
     }
 }
@@ -281,7 +277,7 @@ impl SourceReader for TestSources {
         let from = (at as usize).min(log.len());
         let to = from.saturating_add(len as usize).min(log.len());
         self.read.fetch_add((to - from) as u64, Ordering::Relaxed);
-        into.extend_from_slice(&log[from..to]);
+        *into = log[from..to].to_vec();
         Ok(())
     }
 }
