@@ -9,6 +9,7 @@ mod feed;
 pub(crate) mod follow;
 mod inherited;
 mod messages;
+mod partial_read;
 mod records;
 pub(crate) mod switch;
 
@@ -19,12 +20,11 @@ use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, Tool
 use boswell_model::json::Scanned;
 use boswell_model::{
     Advice, ContextItem, EntryId, EntryKind, Error, ErrorKind, Framing, Log, Message, Result,
-    Revision, SessionId, SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
+    Revision, SessionId, SessionMeta, SessionRef, SessionView, Slot, Tree, View,
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 use crate::blobs::Blobs;
-use context_reader::EnoughRead;
 
 use blob_refs::BlobRefs;
 pub(crate) use blob_refs::LookFor;
@@ -217,55 +217,6 @@ impl Session {
             naming,
             scratch: Scratch::default(),
         })
-    }
-
-    /// Reads as much of a session as the context of its tip needs, or that of the entry `at`; also
-    /// returns that entry.
-    ///
-    /// [`Log::whole`] shows whether the heads are only those of the end of the log; then lines are
-    /// not counted.
-    pub(crate) fn read_for_context(
-        dialect: &'static dyn Dialect,
-        backend: &dyn Backend,
-        location: &SessionLocation,
-        at: Option<&EntryId>,
-    ) -> Result<(Session, Tip)> {
-        require_readable(dialect, location)?;
-        if let Some(key) = &location.key {
-            let object = backend.open(key)?;
-            if let Some(enough) = context_reader::enough_of(
-                dialect,
-                object.as_ref(),
-                location,
-                at.map(EntryId::as_str),
-            )? {
-                let EnoughRead { read, tip, end } = enough;
-                let file = object.identity()?;
-                let (path, object) = (Some(backend.describe(key)), Records::of(Some(object)));
-                let location = location.clone();
-                let (blobs, naming, scratch) = (None, None, Scratch::default());
-                let session = Session {
-                    file,
-                    dialect,
-                    location,
-                    path,
-                    read,
-                    object,
-                    missing: None,
-                    end,
-                    blobs,
-                    naming,
-                    scratch,
-                };
-                return Ok((session, tip));
-            }
-        }
-        let session = Session::read_conversation(dialect, backend, location, Depth::Heads)?;
-        let tip = match at {
-            Some(name) => Tip::At(session.find(name)?),
-            None => session.tip()?,
-        };
-        Ok((session, tip))
     }
 
     pub(crate) fn with_blobs(mut self, blobs: Option<Blobs>) -> Session {

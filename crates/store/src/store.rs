@@ -15,10 +15,10 @@ use boswell_dialect::{
     ActiveProcess, Capability, Depth, Dialect, Files, IdSource, SessionLocation, SideFile,
     Skipping, Subagent, Support,
 };
-use boswell_model::{EntryId, Error, ErrorKind, Result, SessionId, SessionRef, Slot};
+use boswell_model::{EntryId, Error, ErrorKind, Result, SessionId, SessionRef, Slot, Tip};
 
 use crate::Session;
-use crate::backend::{Backend, BackendFiles, FsBackend, with_folded_logs, with_sessions_of_rows};
+use crate::backend::{Backend, BackendFiles, FsBackend, OpenDatabase, seen_by, with_databases};
 use crate::blobs::{Blobs, Habit};
 use crate::disk::system_ids::SystemIds;
 use crate::disk::{Disk, RealDisk};
@@ -76,6 +76,8 @@ const LARGEST_OUTPUT: u64 = 256 << 20;
 pub struct Store {
     dialect: &'static dyn Dialect,
     backend: Arc<dyn Backend>,
+    /// The backend before the dialect's view of it.
+    plain: Arc<dyn Backend>,
     root: PathBuf,
     /// None where its sessions are not files.
     disk: Option<Arc<dyn Disk>>,
@@ -90,6 +92,8 @@ pub struct Store {
     label: Option<String>,
     /// Projects whose sessions are not shown.
     exclusion: Option<Arc<Exclusion>>,
+    /// Whether it was made for one file, which no listing contains.
+    is_of_one_file: bool,
 }
 
 impl Store {
@@ -107,7 +111,8 @@ impl Store {
     ) -> Store {
         Store {
             dialect,
-            backend: with_folded_logs(dialect, with_sessions_of_rows(dialect, backend)),
+            backend: seen_by(dialect, Arc::clone(&backend)),
+            plain: backend,
             root: root.into(),
             disk: Some(Arc::new(RealDisk)),
             id_source: Arc::new(SystemIds),
@@ -116,7 +121,29 @@ impl Store {
             archived: None,
             label: None,
             exclusion: None,
+            is_of_one_file: false,
         }
+    }
+
+    /// Lets the dialect read databases in its folder.
+    #[must_use]
+    pub fn with_databases(mut self, databases: &Arc<dyn OpenDatabase>) -> Store {
+        let plain = Arc::clone(&self.plain);
+        let backend = with_databases(plain, &self.root, databases);
+        self.backend = seen_by(self.dialect, backend);
+        self
+    }
+
+    /// Makes it the store of one file outside all stores of its agent.
+    #[must_use]
+    pub(crate) fn of_one_file(mut self) -> Store {
+        self.is_of_one_file = true;
+        self
+    }
+
+    /// Whether it was made for one file outside all stores, so that only its path leads to it.
+    pub fn is_of_one_file(&self) -> bool {
+        self.is_of_one_file
     }
 
     /// Returns the folder of its files, for changes of files.
@@ -289,6 +316,24 @@ impl Store {
         )
     }
 
+    /// Reads the end of a long log: more than `count` entries of its branch, and its tip. `None` if
+    /// the log is short or damaged near its end.
+    ///
+    /// For a first look only: lines are not counted, and a statement before the end may name
+    /// another tip.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the log cannot be read.
+    pub fn read_end(
+        &self,
+        location: &SessionLocation,
+        count: usize,
+    ) -> Result<Option<(Session, Tip)>> {
+        let read = Session::read_end(self.dialect, self.backend(), location, count)?;
+        Ok(read.map(|(session, tip)| (session.with_blobs(self.blobs()), tip)))
+    }
+
     /// Reads as much of a session as a context needs: that of the tip, or of the entry `at`. Says
     /// which entry that is.
     ///
@@ -302,7 +347,7 @@ impl Store {
         &self,
         location: &SessionLocation,
         at: Option<&EntryId>,
-    ) -> Result<(Session, boswell_model::Tip)> {
+    ) -> Result<(Session, Tip)> {
         let (session, tip) = Session::read_for_context(self.dialect, self.backend(), location, at)?;
         Ok((session.with_blobs(self.blobs()), tip))
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_dialect::{ActiveProcess, SessionLocation};
-use boswell_model::{Advice, Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Problem, Result};
 
 use super::idle_agents::idle_drivers;
 use crate::backend::BackendFiles;
@@ -52,6 +52,21 @@ impl Store {
         });
         let disk = self.disk();
         Ok(it.filter(|it| lives(disk.as_ref(), it)).map(|it| it.pid))
+    }
+
+    /// Returns the problem of a session that its agent hides because of its settings.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the settings cannot be read.
+    pub fn hidden_by_agent(&self, session: &crate::Session) -> Result<Option<Problem>> {
+        match self.dialect().powers().runtime {
+            Some(runtime) => {
+                let files = BackendFiles(self.backend());
+                runtime.hides(&files, session.location(), session.meta())
+            }
+            None => Ok(None),
+        }
     }
 
     /// Returns the processes that use a session: live ones in the registry, those that have its log

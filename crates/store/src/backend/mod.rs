@@ -7,6 +7,7 @@
 
 mod archived;
 mod compressed;
+mod databases;
 mod failed_sync;
 mod file_appender;
 mod folded;
@@ -21,7 +22,9 @@ use boswell_model::{Line, Lines, Result};
 
 pub(crate) use archived::VaultBackend;
 pub use compressed::is_packed;
-pub(crate) use folded::with_folded_logs;
+pub use databases::OpenDatabase;
+pub(crate) use databases::with_databases;
+use folded::with_folded_logs;
 pub use fs::FsBackend;
 pub(crate) use fs::leads_outside;
 pub(crate) use fs_logs::{FsLogs, lock_name};
@@ -29,7 +32,7 @@ pub use log_backend::{
     AppendError, AppendResult, Lease, LogAppender, LogBackend, LogClaim, LogName, OpenLog, SyncWork,
 };
 pub use memory::MemoryBackend;
-pub(crate) use row_log::with_sessions_of_rows;
+pub(crate) use row_log::seen_by;
 
 /// Storage of session logs and the files that belong to them.
 pub trait Backend: Send + Sync + std::fmt::Debug {

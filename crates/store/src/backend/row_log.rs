@@ -13,12 +13,17 @@ use boswell_model::{Advice, Error, ErrorKind, Line, Result};
 
 use super::{Backend, ObjectReader};
 
-/// Returns the backend itself, or for a dialect over rows one that also shows its sessions as
-/// objects.
-pub(crate) fn with_sessions_of_rows(
-    dialect: &dyn Dialect,
+/// Returns a backend that shows sessions as a dialect reads them.
+pub(crate) fn seen_by(
+    dialect: &'static dyn Dialect,
     backend: Arc<dyn Backend>,
 ) -> Arc<dyn Backend> {
+    super::with_folded_logs(dialect, with_sessions_of_rows(dialect, backend))
+}
+
+/// Returns the backend itself, or for a dialect over rows one that also shows its sessions as
+/// objects.
+fn with_sessions_of_rows(dialect: &dyn Dialect, backend: Arc<dyn Backend>) -> Arc<dyn Backend> {
     match dialect.facts().rows {
         Some(layout) => Arc::new(SessionsOfRows { backend, layout }),
         None => backend,

@@ -11,6 +11,7 @@ use boswell_model::{Advice, Error, ErrorKind, Repair, Result, SessionRef};
 
 use super::planner::RepairPlanner;
 use super::{RepairRequest, RepairStep, Repaired, verify};
+use crate::backend::BackendFiles;
 use crate::runner::{Lowered, Operation, Runner, Start, lower};
 use crate::vault::Reason;
 use crate::{Session, Store, WritableStore};
@@ -90,6 +91,7 @@ impl Runner {
                     ..Lowered::default()
                 });
             }
+            refuse_to_move_history(store, &location, &plan)?;
             self.check(store.root(), &plan.preconditions)?;
             lower(self.disk.as_ref(), store.root(), &plan)
         })
@@ -116,6 +118,34 @@ impl Runner {
     }
 }
 
+/// Refuses to move bytes of a log that another one continues from a position.
+fn refuse_to_move_history(store: &Store, location: &SessionLocation, plan: &Plan) -> Result<()> {
+    let (Some(inherit), Some(key)) = (store.dialect().powers().inherit_history, &location.key)
+    else {
+        return Ok(());
+    };
+    let moves = |step: &Step| {
+        let only_adds = matches!(step, Step::Append { .. } | Step::AppendKeepingTime { .. });
+        !only_adds && step.changes() && step.keys().contains(&key.as_str())
+    };
+    if !plan.steps.iter().any(moves) {
+        return Ok(());
+    }
+    let Some(fork) = inherit.continued_by(&BackendFiles(store.backend()), location)? else {
+        return Ok(());
+    };
+    let what = format!(
+        "the log of {} cannot be repaired in place while its fork `{fork}` continues it",
+        location.id
+    );
+    Err(Error::new(ErrorKind::Conflict, what)
+        .because("the fork names a position in it, and the repair would move what is there")
+        .advising(Advice::Fork {
+            session: None,
+            at: None,
+        }))
+}
+
 fn key(bench: &RepairPlanner<'_>) -> String {
     bench.original.location().key.clone().unwrap_or_default()
 }
@@ -136,7 +166,7 @@ fn every_step(store: &Store, bench: &RepairPlanner<'_>) -> Result<Work> {
     let changed = bench.settled(placed.patch.clone())?;
     // Separating a record can cut the conversation while its parent is missing; then everything
     // goes into the fork, and the original stays as it is.
-    let alone = bench.stands_alone(&placed)?;
+    let alone = bench.verified(&placed, &changed)?;
     let in_place = alone && placed.patch != untouched;
     let base = if alone { &placed.patch } else { &untouched };
     let forks = changed.patch != *base;
@@ -152,17 +182,11 @@ fn every_step(store: &Store, bench: &RepairPlanner<'_>) -> Result<Work> {
     // The fork is made first: it is assembled from pieces of the file that the second step
     // replaces.
     if forks {
-        verify::verify(
-            &*bench.session(base)?,
-            &*bench.session(&changed.patch)?,
-            changed.changed,
-        )?;
         let (plan, id) = with_fork(work.plan, store, bench, &changed.patch)?;
         (work.plan, work.fork) = (plan, Some(id));
         work.steps.extend(changed.steps);
     }
     if in_place {
-        verify::verify(session, &*bench.session(&placed.patch)?, 0)?;
         work.plan = with_file(work.plan, bench, &placed.patch);
     }
     Ok(work)

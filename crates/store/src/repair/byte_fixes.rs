@@ -89,13 +89,11 @@ fn last_line(session: &Session) -> Option<Fix> {
     if log.ended || log.bytes == 0 {
         return None;
     }
-    let problem = match log
-        .gaps
-        .last()
-        .filter(|gap| gap.at + gap.len == log.bytes)
-        .map(|gap| gap.kind)
-    {
-        Some(SpanKind::Gap(Gap::Nul)) => ProblemKind::NulBytes,
+    // A whole record without a line end is not damage: readers find it.
+    let gap = log.gaps.last();
+    let gap = gap.filter(|gap| gap.at + gap.len == log.bytes)?;
+    let problem = match gap.kind {
+        SpanKind::Gap(Gap::Nul) => ProblemKind::NulBytes,
         _ => ProblemKind::TornTail,
     };
     let does = "end the last line, so that nothing is glued to it".to_owned();
@@ -163,7 +161,12 @@ pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Fix>> {
         let end = head.at + head.len;
         let ended = session.view().payloads.payload(end, 1)?.first() == Some(&b'\n');
         let line = log.head(kept).map_or(0, |head| head.line);
-        let does = format!("drop it: the same record is at line {line}");
+        // A check names the later copy.
+        let (named, does) = match keep {
+            Keep::First => (slot, format!("drop it: the same record is at line {line}")),
+            Keep::Last => (kept, format!("drop the same record at line {}", head.line)),
+        };
+        let line = log.head(named).map_or(0, |head| head.line);
         let splice = Splice {
             at: head.at,
             len: head.len + u64::from(ended),
@@ -171,8 +174,8 @@ pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Fix>> {
         };
         fixes.push(byte_fix(
             ProblemKind::DuplicateRecord,
-            Some(slot),
-            head.line.into(),
+            Some(named),
+            line.into(),
             Confidence::Certain,
             does,
             splice,
@@ -229,6 +232,7 @@ fn byte_fix(
         confidence,
         does,
         helps: &[],
+        stage: 0,
         splices: vec![splice],
     }
 }

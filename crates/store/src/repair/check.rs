@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use boswell_dialect::ToolLink;
+use boswell_dialect::{ReaderLoss, ToolLink};
 use boswell_model::{
     Flags, Framing, Gap, Interner, Log, Problem, ProblemKind, Repair, Result, Slot, Span, SpanKind,
     Symbol,
@@ -24,6 +24,8 @@ pub struct Report {
     pub reachable: u64,
     /// Conversation entries in the file.
     pub total: u64,
+    /// What the readers whose behaviour is known lose of the session.
+    pub losses: Vec<ReaderLoss>,
 }
 
 /// Checks one session: its bytes, its links, its tool calls, and what its dialect adds.
@@ -37,19 +39,66 @@ pub fn check(session: &Session) -> Result<Report> {
     of_ids(session, &mut problems)?;
     of_calls(session, &mut problems)?;
     of_blobs(session, &mut problems)?;
+    let mut losses = Vec::new();
     if let Some(repair) = session.dialect().powers().repair {
         repair.check(&session.view(), session.meta(), &mut problems)?;
+        losses = repair.losses(&session.view(), &problems)?;
     }
+    problems.extend(of_losses(session, &losses, &problems));
     // Calls are gathered in a map: without the detail, two of one line would come in any order.
     problems.sort_by(|a, b| {
         (a.line, a.kind, a.slot, &a.detail).cmp(&(b.line, b.kind, b.slot, &b.detail))
     });
-    let (reachable, total) = crate::repair::reach(session)?;
+    let (mut reachable, total) = crate::repair::reach(session)?;
+    // A plan of a repair counts what is on the path; it is of no use if nothing of it is sent.
+    let lost = losses_of_newest(session, &losses);
+    if let Some(lost) = lost.filter(|it| it.whole.is_some()) {
+        reachable = crate::repair::reach_without(session, &lost.entries)?;
+    }
     Ok(Report {
         problems,
         reachable,
         total,
+        losses,
     })
+}
+
+/// Returns what the newest version of the agent loses.
+fn losses_of_newest<'l>(session: &Session, losses: &'l [ReaderLoss]) -> Option<&'l ReaderLoss> {
+    let mut readers = session.dialect().facts().readers.iter();
+    let newest = readers.rfind(|reader| reader.version.is_some())?;
+    losses.iter().find(|loss| loss.reader == newest.name)
+}
+
+/// Reports losses that no other problem explains, and readers that send nothing, in one problem.
+fn of_losses(session: &Session, losses: &[ReaderLoss], known: &[Problem]) -> Option<Problem> {
+    let is_explained = |loss: &ReaderLoss| {
+        let mut known = known.iter();
+        known.any(|problem| hurt(session, losses, problem).contains(&loss.reader))
+    };
+    let words = |loss: &ReaderLoss| match &loss.whole {
+        Some(words) => format!("{} {words}", loss.reader),
+        None => {
+            let number = loss.entries.len();
+            let first = loss.entries.first().and_then(|it| session.log().head(*it));
+            format!(
+                "{} does not send {number} {} (line {})",
+                loss.reader,
+                if number == 1 {
+                    "message"
+                } else {
+                    "messages, the first"
+                },
+                first.map_or(0, |head| head.line)
+            )
+        }
+    };
+    let new = losses
+        .iter()
+        .filter(|loss| loss.whole.is_some() || !is_explained(loss));
+    let losses: Vec<String> = new.map(words).collect();
+    let detail = format!("{} {}", session.dialect().facts().title, losses.join("; "));
+    (!losses.is_empty()).then(|| Problem::of_file(ProblemKind::Unsent, detail))
 }
 
 fn of_file(session: &Session, problems: &mut Vec<Problem>) {
@@ -363,21 +412,52 @@ pub fn repair_of(session: &Session, problem: &Problem) -> Repair {
     }
 }
 
-/// Returns the names of the known readers that a problem of this session affects.
-pub fn hurt(session: &Session, problem: &Problem) -> Vec<&'static str> {
-    if is_apart(session, problem) {
+/// The reader that is named where boswell itself cannot read something.
+const BOSWELL: &str = "boswell";
+
+/// Returns the names of the known readers that lose or refuse something because of a problem of
+/// this session. A problem without such a reader is worth knowing, and not damage.
+pub fn hurt(session: &Session, losses: &[ReaderLoss], problem: &Problem) -> Vec<&'static str> {
+    let facts = session.dialect().facts();
+    // Known readers skip such a line. What other agents do was never measured.
+    if is_apart(session, problem) && !facts.readers.is_empty() {
         return Vec::new();
     }
-    if problem.kind == ProblemKind::Unsent {
-        let repair = session.dialect().powers().repair;
-        let readers = repair.map(|repair| repair.unsent_by(&session.view()));
-        return readers.and_then(Result::ok).unwrap_or_default();
+    let hurt = match session.dialect().powers().repair {
+        Some(repair) => repair.hurt(&session.view(), losses, problem),
+        None => Vec::new(),
+    };
+    if !hurt.is_empty()
+        || facts
+            .readers
+            .iter()
+            .any(|it| it.loss(problem.kind).is_some())
+    {
+        return hurt;
     }
-    let readers = session.dialect().facts().readers.iter();
-    readers
-        .filter(|reader| reader.loss(problem.kind).is_some())
-        .map(|reader| reader.name)
-        .collect()
+    match problem.kind {
+        ProblemKind::Unreadable
+        | ProblemKind::OutsideLink
+        | ProblemKind::NewerVersion
+        | ProblemKind::NotLines
+        | ProblemKind::MissingFile
+        | ProblemKind::PendingChange => vec![BOSWELL],
+        // The agent itself: its list, its refusal to resume, or lines that are not in its file.
+        ProblemKind::StaleIndex
+        | ProblemKind::MissingHistory
+        | ProblemKind::LateLines
+        | ProblemKind::Drift
+        | ProblemKind::OtherProvider
+        | ProblemKind::BadHeader => vec![facts.name],
+        ProblemKind::TornTail | ProblemKind::NotJson | ProblemKind::NulBytes
+            if facts.readers.is_empty() =>
+        {
+            vec![BOSWELL]
+        }
+        // A program that reads a line as one record loses what shares it with another.
+        ProblemKind::GluedRecords if facts.readers.is_empty() => vec![facts.name],
+        _ => Vec::new(),
+    }
 }
 
 fn is_apart(session: &Session, problem: &Problem) -> bool {

@@ -198,6 +198,7 @@ pub(super) fn late_line_fixes(session: &Session, late: &[Vec<u8>]) -> Result<Vec
         confidence: Confidence::Certain,
         does: format!("add {} of the file as it was before", count(missing.len())),
         helps: &[],
+        stage: 0,
         splices: vec![Splice::insert(session.log().bytes, with)],
     }])
 }

@@ -13,28 +13,35 @@
 
 mod apply;
 mod byte_fixes;
+mod changed_bytes;
 pub(crate) mod check;
+mod chosen_steps;
 mod fix_selection;
 mod late_lines;
+mod original_lines;
 mod patched_reader;
 mod patched_session;
 mod planner;
+mod remaining_losses;
+#[cfg(test)]
+mod sent_tests;
 mod target_readers;
 #[cfg(test)]
 mod tests;
 mod verify;
 
-use boswell_dialect::{Confidence, SessionLocation};
-use boswell_model::{ProblemKind, Repair, Result, SessionRef};
+use boswell_dialect::{Confidence, SessionLocation, UnsentReason};
+use boswell_model::{Error, ProblemKind, Repair, Result, SessionRef};
 
 use crate::Store;
 use crate::operations::{ListedOperation, Operation, Runner};
 use planner::RepairPlanner;
 
+pub use changed_bytes::ChangedBytes;
 pub use late_lines::LateTable;
 
 pub use check::{Report, check, hurt, repair_of};
-pub(crate) use verify::reach;
+pub(crate) use verify::{reach, reach_without};
 
 /// The kind of a repair's operation.
 pub(crate) const REPAIR: &str = "repair";
@@ -88,6 +95,8 @@ pub struct RepairStep {
     pub taken: bool,
     /// Names of the readers that the fix helps; empty means all.
     pub helps: &'static [&'static str],
+    /// The bytes that it replaces, of the log as the steps before it leave it.
+    pub changes: Vec<ChangedBytes>,
 }
 
 /// A reader that still loses something after the repair.
@@ -103,8 +112,30 @@ pub struct StillLost {
     pub losses: Vec<(ProblemKind, &'static str, usize)>,
 }
 
+/// Messages that known readers do not send after the repair, for one reason.
+///
+/// Predicted from the file for every reader whose behaviour was measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsentRecords {
+    /// Why they are not sent.
+    pub reason: UnsentReason,
+    /// Names of the readers, oldest first.
+    pub readers: Vec<&'static str>,
+    /// The messages in file order.
+    pub records: Vec<UnsentRecord>,
+}
+
+/// A message that some readers do not send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsentRecord {
+    /// Line in the log as it is now, from 1.
+    pub line: u64,
+    /// Label of the entry.
+    pub entry: String,
+}
+
 /// What a repair would do, and what it would leave.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct RepairPlan {
     /// All steps in order, also those that the request does not select.
     pub steps: Vec<RepairStep>,
@@ -112,6 +143,10 @@ pub struct RepairPlan {
     pub goals: Vec<&'static str>,
     /// Readers that still lose something afterwards.
     pub still_lost: Vec<StillLost>,
+    /// Messages that readers do not send afterwards, by reason.
+    pub unsent: Vec<UnsentRecords>,
+    /// Why no step is taken although some are sure enough: their result would be worse.
+    pub refused: Option<Error>,
     /// Number of conversation entries that the agent reaches now.
     pub reachable: u64,
     /// Number of conversation entries that it would reach after the repair.
@@ -140,26 +175,30 @@ pub struct Repaired {
     pub steps: Vec<RepairStep>,
 }
 
-impl Runner {
+/// The repairs that were made and not undone.
+#[derive(Debug, Default)]
+pub struct RepairTable {
+    /// The newest first.
+    repairs: Vec<Operation>,
+}
+
+impl RepairTable {
     /// Returns the fork that the last repair of a session made, if it still exists.
-    ///
-    /// Read from the operation itself: a separate note would be a second write, which a crash can
-    /// separate from the first.
-    pub fn repaired_as(&self, store: &Store, session: &SessionRef) -> Result<Option<String>> {
-        let (operations, _) = self.operations()?;
-        let repaired = |it: &&ListedOperation| {
-            let op = &it.operation;
-            !it.undone && op.kind == REPAIR && op.session == *session && op.root == store.root()
-        };
-        let created = operations
-            .iter()
-            .rev()
-            .filter(repaired)
-            .flat_map(|it| it.operation.files());
+    pub fn fork_of(&self, store: &Store, session: &SessionRef) -> Result<Option<String>> {
+        let is_of = |op: &&Operation| op.session == *session && op.root == store.root();
+        let created = self.repairs.iter().filter(is_of).flat_map(Operation::files);
         let created: Vec<String> = created
             .filter(|file| file.before.is_none())
             .map(|file| file.key)
             .collect();
+        if created.is_empty() {
+            return Ok(None);
+        }
+        if store.is_of_one_file() {
+            let is_there = |key: &&String| matches!(store.backend().stat(key), Ok(Some(_)));
+            let fork = created.iter().find(is_there);
+            return Ok(fork.map(|key| key.trim_end_matches(".jsonl").to_owned()));
+        }
         let here = store.whole().list()?.sessions;
         let fork = created.iter().find_map(|key| {
             here.iter()
@@ -169,14 +208,33 @@ impl Runner {
     }
 }
 
+impl Runner {
+    /// Returns the fork that the last repair of a session made, if it still exists.
+    ///
+    /// Read from the operation itself: a separate note would be a second write, which a crash can
+    /// separate from the first.
+    pub fn repaired_as(&self, store: &Store, session: &SessionRef) -> Result<Option<String>> {
+        self.repair_table()?.fork_of(store, session)
+    }
+
+    /// Returns the repairs that were made and not undone, for many sessions.
+    pub fn repair_table(&self) -> Result<RepairTable> {
+        let (operations, _) = self.operations()?;
+        let is_repair = |it: &ListedOperation| !it.undone && it.operation.kind == REPAIR;
+        let repairs = operations.into_iter().rev().filter(is_repair);
+        Ok(RepairTable {
+            repairs: repairs.map(|it| it.operation).collect(),
+        })
+    }
+}
+
 impl Store {
     /// Plans a repair of a session. Takes no lock and writes nothing. Does not consider late lines:
     /// see [`Runner::repair_plan`].
     ///
     /// # Errors
     ///
-    /// `Unsupported` if it is not a log of lines, `Conflict` if the goals exclude each other; an
-    /// I/O error if it cannot be read.
+    /// `Unsupported` if it is not a log of lines; an I/O error if it cannot be read.
     pub fn repair_plan(
         &self,
         location: &SessionLocation,

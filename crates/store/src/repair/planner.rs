@@ -14,15 +14,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use boswell_dialect::{Confidence, Depth, Fix, Patch, RepairInput, SessionLocation, Splice};
-use boswell_model::{Advice, Error, ErrorKind, Framing, ProblemKind, Repair, RequestInput, Result};
+use boswell_dialect::{Confidence, Depth, Fix, Patch, SessionLocation, Splice};
+use boswell_model::{Advice, Error, ErrorKind, Framing, Repair, Result};
 
 use super::byte_fixes::Keep;
 use super::fix_selection::{accept, changed};
+use super::original_lines::OriginalLines;
 use super::patched_reader::PatchedReader;
 use super::patched_session::PatchedSession;
 use super::{
-    RepairPlan, RepairRequest, RepairStep, StillLost, byte_fixes, late_lines, target_readers,
+    RepairPlan, RepairRequest, RepairStep, byte_fixes, changed_bytes, late_lines, target_readers,
     verify,
 };
 use crate::{Session, Store};
@@ -34,14 +35,14 @@ const MOST_STAGES: usize = 2;
 
 /// Plans the repair of one session.
 pub(super) struct RepairPlanner<'a> {
-    store: &'a Store,
+    pub(super) store: &'a Store,
     location: &'a SessionLocation,
     request: &'a RepairRequest,
     late: Vec<Vec<u8>>,
     /// The session without a patch.
     pub(super) original: Rc<PatchedSession>,
     stages: RefCell<Vec<(Patch, Rc<PatchedSession>)>>,
-    goals: Vec<&'static str>,
+    pub(super) goals: Vec<&'static str>,
 }
 
 /// A patch, with the steps that it consists of.
@@ -71,29 +72,7 @@ impl<'a> RepairPlanner<'a> {
         }
         let original = Rc::new(PatchedSession::of(store.read(location, Depth::Pairs)?));
         let wrote = original.meta().agent_version.as_deref();
-        let mut goals = target_readers::goals(store.dialect(), wrote, request)?;
-        let repair_input = original.repair_input(store.id_source());
-        let mut excluded = exclusive(store, &repair_input, &goals)?;
-        if excluded.is_some() && request.installed.is_some() {
-            // The goals exclude each other. The installed version was not named by the user, so it
-            // is dropped first.
-            goals = target_readers::goals(
-                store.dialect(),
-                wrote,
-                &RepairRequest {
-                    installed: None,
-                    ..request.clone()
-                },
-            )?;
-            excluded = exclusive(store, &repair_input, &goals)?;
-        }
-        if let Some(why) = excluded.filter(|_| !request.goals.is_empty()) {
-            return Err(
-                Error::new(ErrorKind::Conflict, "the goals exclude each other")
-                    .because(why)
-                    .advising(Advice::Omit(RequestInput::TargetReader).or(Advice::ChooseLeaf)),
-            );
-        }
+        let goals = target_readers::goals(store.dialect(), wrote, request)?;
         Ok(RepairPlanner {
             store,
             location,
@@ -107,25 +86,63 @@ impl<'a> RepairPlanner<'a> {
 
     /// Plans all steps, and reports what they would leave.
     pub(super) fn plan(&self) -> Result<RepairPlan> {
-        let whole = Patch::whole(self.original.log().bytes);
+        let whole = self.whole();
         let placed = self.in_place(whole)?;
-        let changed = self.settled(placed.patch)?;
-        let after = self.session(&changed.patch)?;
-        let (reachable, total) = self.original.reach()?;
+        let mut changed = self.settled(placed.patch.clone())?;
+        let refused = self.refused(&placed, &changed);
         let mut steps = placed.steps;
-        steps.extend(changed.steps);
-        steps
-            .iter_mut()
-            .enumerate()
-            .for_each(|(at, step)| step.number = at + 1);
+        steps.append(&mut changed.steps);
+        for (at, step) in steps.iter_mut().enumerate() {
+            step.number = at + 1;
+            step.taken &= refused.is_none();
+        }
+        let patch = match refused {
+            None => changed.patch,
+            Some(_) => self.whole(),
+        };
+        let after = self.session(&patch)?;
+        let (reachable, total) = self.original.reach()?;
         Ok(RepairPlan {
             still_lost: self.still_lost(&after)?,
+            unsent: self.unsent(&patch, &after)?,
             goals: self.goals.clone(),
             reachable,
             would_reach: after.reach()?.0,
             total,
             steps,
+            refused,
         })
+    }
+
+    /// Returns the lines that an agent wrote into replaced files.
+    pub(super) fn late(&self) -> &[Vec<u8>] {
+        &self.late
+    }
+
+    /// Returns the patch that changes nothing.
+    pub(super) fn whole(&self) -> Patch {
+        Patch::whole(self.original.log().bytes)
+    }
+
+    /// Returns why the steps would not be applied: the same tests as before they are.
+    fn refused(&self, placed: &Worked, changed: &Worked) -> Option<Error> {
+        self.verified(placed, changed).err()
+    }
+
+    /// Fails if the result of the steps is worse than the session is now. Returns whether what is
+    /// done in place is good without the fork.
+    pub(super) fn verified(&self, placed: &Worked, changed: &Worked) -> Result<bool> {
+        let whole = self.whole();
+        let alone = self.stands_alone(placed)?;
+        let base = if alone { &placed.patch } else { &whole };
+        if changed.patch != *base {
+            let (before, after) = (self.session(base)?, self.session(&changed.patch)?);
+            verify::verify(&before, &after, changed.changed)?;
+        }
+        if alone && placed.patch != whole {
+            verify::verify(&self.original, &*self.session(&placed.patch)?, 0)?;
+        }
+        Ok(alone)
     }
 
     /// Plans what is done in place: bytes are moved, lines added.
@@ -183,105 +200,6 @@ impl<'a> RepairPlanner<'a> {
         })
     }
 
-    /// Plans exactly the steps with these numbers. Only fixes of the first round can be chosen.
-    pub(super) fn chosen(&self, numbers: &[usize]) -> Result<Worked> {
-        let plan = self.plan()?;
-        let wanted = self.wanted(&plan, numbers)?;
-        self.refuse_before_bytes(&plan, &wanted)?;
-        let session = &self.original;
-        let whole = Patch::whole(session.log().bytes);
-        let mut fixes = self.first_round(&whole)?;
-        self.refuse_later_rounds(&wanted, &fixes)?;
-        fixes.retain(|fix| wanted.iter().any(|step| self.is_of(step, fix)));
-        let accepted = accept(&fixes);
-        let (mut splices, mut steps) = (Vec::new(), Vec::new());
-        for fix in &accepted {
-            splices.extend(fix.splices.iter().cloned());
-            steps.push(RepairStep {
-                taken: true,
-                ..self.step(session, fix)
-            });
-        }
-        Ok(Worked {
-            patch: whole.spliced(&splices),
-            steps,
-            changed: changed(&accepted),
-        })
-    }
-
-    /// Returns the steps of a plan that have these numbers.
-    fn wanted<'p>(&self, plan: &'p RepairPlan, numbers: &[usize]) -> Result<Vec<&'p RepairStep>> {
-        let mut wanted = Vec::new();
-        for number in numbers {
-            let Some(step) = plan.steps.iter().find(|step| step.number == *number) else {
-                return Err(Error::new(
-                    ErrorKind::NotFound,
-                    format!("the plan has no step {number}"),
-                )
-                .advising(self.show_repair()));
-            };
-            wanted.push(step);
-        }
-        Ok(wanted)
-    }
-
-    fn show_repair(&self) -> Advice {
-        Advice::ShowRepair {
-            session: Some(self.original.reference().to_string()),
-            likely: false,
-        }
-    }
-
-    /// Refuses changes of records while byte fixes are pending: a fork is made of records, which
-    /// are right only after those.
-    fn refuse_before_bytes(&self, plan: &RepairPlan, wanted: &[&RepairStep]) -> Result<()> {
-        let is_pending = |step: &RepairStep| step.repair != Repair::Fork && step.taken;
-        if wanted.iter().any(|step| step.repair == Repair::Fork)
-            && plan.steps.iter().any(is_pending)
-        {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                "bytes must be repaired before records are changed",
-            )
-            .advising(Advice::Repair {
-                session: self.original.reference().to_string(),
-            }));
-        }
-        Ok(())
-    }
-
-    /// Returns all fixes of the unpatched session.
-    fn first_round(&self, whole: &Patch) -> Result<Vec<Fix>> {
-        let session = &self.original;
-        let mut fixes = self.rewrites(session, whole)?;
-        fixes.extend(late_lines::late_line_fixes(session, &self.late)?);
-        fixes.extend(self.of_dialect(session, Repair::Append)?);
-        fixes.extend(self.of_dialect(session, Repair::Fork)?);
-        fixes.extend(byte_fixes::not_utf8(session)?);
-        Ok(fixes)
-    }
-
-    /// Refuses a step of a later round, which depends on earlier ones.
-    fn refuse_later_rounds(&self, wanted: &[&RepairStep], fixes: &[Fix]) -> Result<()> {
-        let is_later = |step: &&&RepairStep| !fixes.iter().any(|fix| self.is_of(step, fix));
-        let Some(step) = wanted.iter().find(is_later) else {
-            return Ok(());
-        };
-        Err(Error::new(
-            ErrorKind::Conflict,
-            format!("step {} follows from other steps", step.number),
-        )
-        .because("it repairs what they leave")
-        .advising(Advice::from("choose the steps before it first").also(self.show_repair())))
-    }
-
-    /// Returns whether a step of the plan is this fix of the first round.
-    fn is_of(&self, step: &RepairStep, fix: &Fix) -> bool {
-        (step.problem, step.line, step.repair) == (fix.problem, fix.line, fix.repair)
-            && step.does == fix.does
-            && step.entry == self.label(&self.original, fix)
-    }
-
     /// Returns the session as `patch` would leave it.
     pub(super) fn session(&self, patch: &Patch) -> Result<Rc<PatchedSession>> {
         if patch.is_unchanged(self.original.log().bytes) {
@@ -315,17 +233,24 @@ impl<'a> RepairPlanner<'a> {
         Ok(stage)
     }
 
-    fn rewrites(&self, session: &PatchedSession, patch: &Patch) -> Result<Vec<Fix>> {
+    /// Returns the fixes that move bytes.
+    pub(super) fn rewrites(&self, session: &PatchedSession, patch: &Patch) -> Result<Vec<Fix>> {
         // One sort of fix per round, from the surest: lines first, because record boundaries decide
         // what the dialect sees, and duplicates last, because only whole records can be compared.
-        let fixes = byte_fixes::lines(session);
-        if !fixes.is_empty() {
+        let mut fixes = byte_fixes::lines(session);
+        if fixes.iter().any(|fix| self.takes(fix)) {
             return Ok(fixes);
         }
-        let fixes = self.of_dialect(session, Repair::Rewrite)?;
-        if !fixes.is_empty() {
+        fixes.extend(self.of_dialect(session, Repair::Rewrite)?);
+        if fixes.iter().any(|fix| self.takes(fix)) {
             return Ok(fixes);
         }
+        fixes.extend(self.copies(session, patch)?);
+        Ok(fixes)
+    }
+
+    /// Returns the fixes that drop further copies of records.
+    fn copies(&self, session: &PatchedSession, patch: &Patch) -> Result<Vec<Fix>> {
         let first = byte_fixes::copies(session, Keep::First)?;
         // Agents that take the last line for the tip may need the last copy instead of the first.
         if first.is_empty() || self.can_drop(session, patch, &first)? {
@@ -353,7 +278,7 @@ impl<'a> RepairPlanner<'a> {
         Ok(label(session)? == label(&without)? && session.reach()?.0 <= without.reach()?.0)
     }
 
-    fn of_dialect(&self, session: &PatchedSession, class: Repair) -> Result<Vec<Fix>> {
+    pub(super) fn of_dialect(&self, session: &PatchedSession, class: Repair) -> Result<Vec<Fix>> {
         let mut fixes = session.fixes(class, self.store.id_source())?;
         // A problem that is not damage (a limit of one reader) is fixed only for readers that the
         // request names.
@@ -372,10 +297,12 @@ impl<'a> RepairPlanner<'a> {
         for _ in 0..MOST_ROUNDS {
             let session = self.session(&patch)?;
             let fixes = find(&session, &patch)?;
-            let (taken, left): (Vec<Fix>, Vec<Fix>) =
+            let (mut taken, left): (Vec<Fix>, Vec<Fix>) =
                 fixes.into_iter().partition(|fix| self.takes(fix));
+            let stage = taken.iter().map(|fix| fix.stage).min();
+            taken.retain(|fix| Some(fix.stage) == stage);
             if taken.is_empty() {
-                steps.extend(left.iter().map(|fix| self.step(&session, fix)));
+                steps.extend(left.iter().map(|fix| self.step(&session, &patch, fix)));
                 return Ok(Worked {
                     patch,
                     steps,
@@ -389,7 +316,7 @@ impl<'a> RepairPlanner<'a> {
                 .flat_map(|fix| fix.splices.clone())
                 .collect();
             count += changed(&accepted);
-            steps.extend(accepted.iter().map(|fix| self.step(&session, fix)));
+            steps.extend(accepted.iter().map(|fix| self.step(&session, &patch, fix)));
             patch = patch.spliced(&splices);
         }
         let last = steps.last().map(|step: &RepairStep| {
@@ -414,64 +341,25 @@ impl<'a> RepairPlanner<'a> {
         for_goal && fix.confidence <= self.request.level
     }
 
-    fn label(&self, session: &Session, fix: &Fix) -> Option<String> {
-        fix.slot.map(|slot| session.log().label(slot).into_owned())
-    }
-
-    fn step(&self, session: &Session, fix: &Fix) -> RepairStep {
+    /// Returns the step of a fix that was found in a session read through a patch.
+    pub(super) fn step(&self, session: &Session, patch: &Patch, fix: &Fix) -> RepairStep {
+        let entry = fix.slot.map(|slot| session.log().label(slot).into_owned());
+        let head = fix.slot.and_then(|slot| session.log().head(slot));
+        let place = head
+            .map(|head| head.at)
+            .or(fix.splices.first().map(|it| it.at));
+        let lines = OriginalLines::new(self.original.log(), patch);
         RepairStep {
             number: 0,
             problem: fix.problem,
-            line: fix.line,
-            entry: self.label(session, fix),
+            line: fix.line.and(place).map(|at| lines.at(at, entry.as_deref())),
+            entry,
             repair: fix.repair,
             confidence: fix.confidence,
             does: fix.does.clone(),
             taken: self.takes(fix),
             helps: fix.helps,
+            changes: changed_bytes::of(session, fix),
         }
-    }
-
-    /// Returns what known readers lose to the problems that are left.
-    fn still_lost(&self, after: &Session) -> Result<Vec<StillLost>> {
-        let report = crate::repair::check(after)?;
-        let mut lost = Vec::new();
-        for reader in self.store.dialect().facts().readers {
-            let mut losses: Vec<(ProblemKind, &'static str, usize)> = Vec::new();
-            for problem in &report.problems {
-                if !crate::repair::check::hurt(after, problem).contains(&reader.name) {
-                    continue;
-                }
-                let Some(loss) = reader.loss(problem.kind) else {
-                    continue;
-                };
-                match losses.iter_mut().find(|(kind, _, _)| *kind == problem.kind) {
-                    Some((_, _, count)) => *count += 1,
-                    None => losses.push((problem.kind, loss, 1)),
-                }
-            }
-            if !losses.is_empty() {
-                let is_goal = self.goals.contains(&reader.name);
-                lost.push(StillLost {
-                    reader: reader.name,
-                    title: reader.title,
-                    is_goal,
-                    losses,
-                });
-            }
-        }
-        Ok(lost)
-    }
-}
-
-/// Returns why two goals cannot both be reached for a session, if that is so.
-fn exclusive(
-    store: &Store,
-    input: &RepairInput<'_>,
-    goals: &[&'static str],
-) -> Result<Option<String>> {
-    match store.dialect().powers().repair {
-        Some(repair) => repair.exclusive(input, goals),
-        None => Ok(None),
     }
 }

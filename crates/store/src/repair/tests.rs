@@ -83,10 +83,10 @@ fn written(bytes: &[u8], patch: &Patch) -> Vec<u8> {
     patch.pieces().iter().flat_map(part).collect()
 }
 
-/// Returns a record without its links and ids.
+/// Returns a record without its links, ids and time.
 fn core(record: &[u8]) -> String {
     let mut value: serde_json::Value = serde_json::from_slice(record).unwrap();
-    for key in ["uuid", "parentUuid", "id", "parentId"] {
+    for key in ["uuid", "parentUuid", "id", "parentId", "timestamp"] {
         value.as_object_mut().unwrap().remove(key);
     }
     value.to_string()
@@ -135,6 +135,7 @@ fn examine(
         ProblemKind::InvalidUtf8,
         ProblemKind::DuplicateCall,
         ProblemKind::RefusedBlock,
+        ProblemKind::Unsent,
     ];
     let lines: BTreeSet<&[u8]> = fixed
         .forked

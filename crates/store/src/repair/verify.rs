@@ -20,6 +20,15 @@ pub(crate) fn reach(session: &Session) -> Result<(u64, u64)> {
     Ok((reach_from(session, session.tip()?)?, total))
 }
 
+/// Returns the number of conversation entries that the agent reaches without those that it is known
+/// to lose, which are sorted.
+pub(crate) fn reach_without(session: &Session, lost: &[Slot]) -> Result<u64> {
+    let reached = reached_by_agent(session, session.tip()?)?;
+    let is_kept = |slot: &&Slot| lost.binary_search(slot).is_err();
+    let kept = reached.iter().filter(is_kept);
+    Ok(kept.filter(|slot| is_conversation(session, **slot)).count() as u64)
+}
+
 fn reach_from(session: &Session, tip: Tip) -> Result<u64> {
     let reached = reached_by_agent(session, tip)?;
     Ok(reached

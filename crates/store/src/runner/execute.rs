@@ -36,7 +36,13 @@ impl Store {
     /// `Unsupported` if the dialect has no plan for it; `Conflict` or `NotFound` if the session is
     /// not as the request expects; an I/O error if it cannot be read.
     pub fn plan(&self, location: &SessionLocation, request: &EditRequest) -> Result<Planned> {
-        let session = self.read(location, Depth::Facts)?;
+        let session = if request.needs_conversation() {
+            let session = self.read_conversation(location, Depth::Facts)?;
+            refuse_incomplete(&session)?;
+            session
+        } else {
+            self.read(location, Depth::Facts)?
+        };
         self.plan_for(&session, request)
     }
 
@@ -124,14 +130,30 @@ impl Store {
         let first = now.next();
         match first {
             Some(it) if same_key(&it) => Ok(it),
-            first => now.find(same_key).or(first).ok_or_else(|| {
-                Error::new(
-                    ErrorKind::NotFound,
-                    format!("the session `{}` does not exist any more", location.id),
-                )
-                .advising(Advice::list_all())
-            }),
+            first => now
+                .find(same_key)
+                .or(first)
+                .or_else(|| self.of_its_file(location))
+                .ok_or_else(|| {
+                    Error::new(
+                        ErrorKind::NotFound,
+                        format!("the session `{}` does not exist any more", location.id),
+                    )
+                    .advising(Advice::list_all())
+                }),
         }
+    }
+
+    /// Returns the session of a file outside all stores as it is now.
+    fn of_its_file(&self, location: &SessionLocation) -> Option<SessionLocation> {
+        let key = location.key.as_deref().filter(|_| self.is_of_one_file())?;
+        let info = self.backend().stat(key).ok()??;
+        Some(SessionLocation {
+            size: info.size,
+            modified: info.modified,
+            identity: info.identity,
+            ..location.clone()
+        })
     }
 
     /// Returns the sessions whose logs a plan in `root` moves or writes.
@@ -159,6 +181,22 @@ impl Store {
             .filter(moves)
             .collect())
     }
+}
+
+/// Refuses to copy a conversation of which a part is missing: the copy would look complete.
+fn refuse_incomplete(session: &Session) -> Result<()> {
+    let Some(missing) = session.missing_history() else {
+        return Ok(());
+    };
+    let what = format!(
+        "an earlier part of {} is missing, so it cannot be copied",
+        session.reference()
+    );
+    Err(Error::new(ErrorKind::Damaged, what)
+        .because(missing.to_string())
+        .advising(Advice::Check {
+            session: Some(session.reference().to_string()),
+        }))
 }
 
 impl Runner {

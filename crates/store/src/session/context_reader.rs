@@ -96,6 +96,50 @@ fn enough_in_steps(
     Ok(None)
 }
 
+/// Most bytes that are read for the last entries of a log.
+const MOST_OF_END: u64 = 16 << 20;
+
+/// Reads the end of a log, as far back as its branch has more than `count` entries there; `None`
+/// for a short log, and for one that is damaged near its end.
+///
+/// What the end alone shows can differ from what the whole log does: a statement before it may name
+/// another tip.
+pub(crate) fn end_of(
+    dialect: &dyn Dialect,
+    object: &dyn ObjectReader,
+    location: &SessionLocation,
+    count: usize,
+) -> Result<Option<EnoughRead>> {
+    let is_folded = dialect.powers().fold.is_some();
+    if location.framing != Framing::Lines || location.size <= MEASURE.small || is_folded {
+        return Ok(None);
+    }
+    let end = object.end()?;
+    let mut back = BackReader::new(dialect);
+    let Some(first) = back.first_line(object)? else {
+        return Ok(None);
+    };
+    let mut to = end;
+    loop {
+        let Some(from) = back.block(object, to, MEASURE.block.max(back.bytes))? else {
+            return Ok(None);
+        };
+        if from <= first {
+            return Ok(None);
+        }
+        let read = back.linked();
+        let payloads = Open(object);
+        let view = read.view(&payloads);
+        let tip = dialect.tip(&view)?;
+        let branch = dialect.branch(&view, tip)?;
+        if branch.len() > count || back.bytes > MOST_OF_END {
+            return Ok(Some(EnoughRead { read, tip, end }));
+        }
+        back.names = read.log.names;
+        to = from;
+    }
+}
+
 /// The end of a log, as far as it was read.
 struct BackReader<'d> {
     dialect: &'d dyn Dialect,

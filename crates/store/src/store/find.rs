@@ -17,6 +17,8 @@ use crate::disk::{Disk, RealDisk, StatKind};
 /// How much of a file is read to find out whether it is one document.
 const LARGEST_WHOLE: u64 = 64 << 20;
 
+/// How a SQLite database begins.
+const DATABASE: &[u8] = b"SQLite format 3\0";
 /// How much of a file is read first to recognise its dialect.
 const FIRST_LOOK: u64 = 8 << 10;
 
@@ -66,7 +68,7 @@ impl Stores {
                 |(stem, _)| if stem.is_empty() { &name } else { stem },
             );
         Ok((
-            Store::in_folder(dialect, folder),
+            Store::in_folder(dialect, folder).of_one_file(),
             SessionLocation::at(stem, &info, framing),
         ))
     }
@@ -155,6 +157,15 @@ fn whose(
         .filter_map(|p| p.file_name()?.to_str().map(str::to_owned))
         .collect();
     let first = object.read(0, FIRST_LOOK)?;
+    if first.starts_with(DATABASE) {
+        // Rows of a database can look like records of an agent.
+        let sample = Sample {
+            name: info.name(),
+            folders: &folders,
+            records: &[],
+        };
+        return Ok((recognise(&sample), Framing::Lines));
+    }
     if let Some(dialect) = certainly(&first, info.name(), &folders) {
         return Ok((dialect, framing(dialect, &first)));
     }
@@ -194,6 +205,11 @@ fn whose(
             if !records.is_empty() || Raw::parse(without_bom(bytes).trim_ascii()).is_ok() =>
         {
             Framing::Document
+        }
+        // Tools that collect sessions give documents the name of a log.
+        (_, Some(_)) if framing(dialect, &head) == Framing::Lines => {
+            let document = dialect.facts().document_framing;
+            document.unwrap_or(Framing::Lines)
         }
         _ => framing(dialect, &head),
     };

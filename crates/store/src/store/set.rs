@@ -10,7 +10,7 @@ use std::sync::Arc;
 use boswell_dialect::{Depth, Dialect, Environment, SessionLocation, all, by_name};
 use boswell_model::{Error, ErrorKind, Result};
 
-use crate::backend::{Backend, FsBackend};
+use crate::backend::{Backend, FsBackend, OpenDatabase};
 use crate::store::exclusion::Exclusion;
 use crate::store::resolve::same_folder;
 use crate::store::{Summary, unlisted};
@@ -118,6 +118,15 @@ impl Stores {
             .into_iter()
             .map(|store| store.with_home(home))
             .collect();
+        self
+    }
+
+    /// Lets dialects read databases in the folders of their stores.
+    #[must_use]
+    pub fn with_databases(mut self, databases: &Arc<dyn OpenDatabase>) -> Stores {
+        for store in &mut self.stores {
+            *store = store.clone().with_databases(databases);
+        }
         self
     }
 

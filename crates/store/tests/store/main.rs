@@ -32,6 +32,7 @@ mod pi_lines;
 mod picture;
 mod plans;
 mod prompts;
+mod reader_losses;
 mod reading;
 mod repair;
 mod shared_syncs;

@@ -2,8 +2,8 @@
 
 use boswell_dialect::claude::Claude;
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Confidence, Depth};
-use boswell_model::ErrorKind;
+use boswell_dialect::{Confidence, Depth, Repairer};
+use boswell_model::ProblemKind;
 use boswell_store::repair::{RepairRequest, check};
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, pi};
@@ -95,7 +95,7 @@ fn old_clients_and_sdks_are_served_when_they_are_named() {
 }
 
 #[test]
-fn goals_that_exclude_each_other_are_an_error() {
+fn goals_that_resume_different_branches_agree_after_a_likely_step() {
     let made = claude::file(claude::ClaudeShape::Plain, "/p", 3);
     let mut lines: Vec<Vec<u8>> = made
         .bytes()
@@ -121,32 +121,30 @@ fn goals_that_exclude_each_other_are_an_error() {
         goals: vec!["2.1.50".to_owned()],
         ..RepairRequest::default()
     };
-    let error = bench
-        .runner
-        .repair_plan(&bench.store, &bench.location(), &request)
-        .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert!(
-        bench
-            .runner
-            .repair_plan(&bench.store, &bench.location(), &RepairRequest::default())
-            .is_ok()
-    );
-    let goals = vec!["sdk-py".to_owned()];
-    let request = RepairRequest {
-        goals,
-        installed: Some("2.1.50".to_owned()),
-        ..RepairRequest::default()
-    };
     let plan = bench
         .runner
         .repair_plan(&bench.store, &bench.location(), &request)
         .unwrap();
+    let step = plan
+        .steps
+        .iter()
+        .find(|step| step.helps.contains(&"2.1.50") && step.problem == ProblemKind::LostBranch);
     assert!(
-        !plan.goals.contains(&"2.1.50"),
-        "nobody asked for the installed one: {:?}",
-        plan.goals
+        step.is_some_and(|step| !step.taken && step.confidence == Confidence::Likely),
+        "{plan:?}"
     );
+    let request = RepairRequest {
+        level: Confidence::Likely,
+        ..request
+    };
+    let done = bench
+        .runner
+        .repair(&bench.store, &bench.location(), &request)
+        .unwrap();
+    let fork = bench.store.find(done.fork.unwrap()).unwrap();
+    let session = bench.store.read(&fork, Depth::Pairs).unwrap();
+    let sent = |version| Claude.reading(&session.view(), version).unwrap();
+    assert_eq!(sent("2.1.50"), sent("2.1.325"));
 }
 
 #[test]
