@@ -75,6 +75,14 @@ pub enum SessionStatus {
 }
 
 impl SessionStatus {
+    /// Every status.
+    pub const ALL: [SessionStatus; 4] = [
+        SessionStatus::Active,
+        SessionStatus::Paused,
+        SessionStatus::Completed,
+        SessionStatus::Error,
+    ];
+
     /// Returns the word that is written.
     pub fn word(self) -> &'static str {
         match self {

@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use boswell_dialect::{Dialect, Environment};
+use boswell_find::SqliteDatabases;
 use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result};
+use boswell_store::backend::OpenDatabase;
 use boswell_store::disk::{Clock, SystemIds};
 use boswell_store::session::TerminalId;
 use boswell_store::store::{Exclusion, Stores};
@@ -16,6 +18,7 @@ use boswell_store::{Home, Store};
 
 use crate::changes::Looks;
 use crate::config::{AddedStore, Config, expanded};
+use crate::open_sessions::OpenSessions;
 use crate::outside_links::OutsideLinks;
 use crate::request_context::RequestContext;
 use crate::time::TimeZone;
@@ -102,6 +105,7 @@ pub(crate) struct AppState {
     archived: Mutex<Option<Archived>>,
     looks: Looks,
     pub(crate) outside_links: OutsideLinks,
+    pub(crate) open_sessions: OpenSessions,
 }
 
 /// Archived sessions, with the state of the file that lists them: a long `ops.jsonl` is read again
@@ -137,6 +141,7 @@ impl App {
             archived: Mutex::default(),
             looks: Looks::default(),
             outside_links: OutsideLinks::default(),
+            open_sessions: OpenSessions::default(),
         };
         Ok(App {
             state: Arc::new(state),
@@ -199,6 +204,12 @@ impl App {
     /// reports each link once.
     pub fn take_outside_links(&self) -> Option<Notice> {
         self.state.outside_links.take().map(Notice::Warning)
+    }
+
+    /// Forgets what is kept in memory of sessions that were read: for a face that runs for long,
+    /// when a session is gone.
+    pub fn forget_open_sessions(&self) {
+        self.state.open_sessions.clear();
     }
 
     /// Returns notices about purges and scrubs that an earlier run did not finish, for faces that
@@ -295,6 +306,8 @@ impl AppState {
         } else {
             self.named_stores(named)?
         };
+        let databases: Arc<dyn OpenDatabase> = Arc::new(SqliteDatabases::new(&self.env.tmp));
+        stores = stores.with_databases(&databases);
         if let Some(home) = &self.home {
             stores = stores
                 .with_home(home)
@@ -425,6 +438,7 @@ impl App {
                 archived: Mutex::default(),
                 looks: Looks::default(),
                 outside_links: OutsideLinks::default(),
+                open_sessions: OpenSessions::default(),
             }),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::{Depth, SideKind};
-use boswell_model::{Error, ErrorKind, MediaSource, Part, Result};
+use boswell_model::{Error, ErrorKind, MediaSource, Part, Result, Slot};
 use boswell_store::store::Resolved;
 use boswell_store::{Session, Store};
 
@@ -41,6 +41,26 @@ pub struct AttachmentsRequest {
     pub session: String,
     /// Folder to write the attachments to; created if it is missing. Nothing is overwritten.
     pub extract: Option<PathBuf>,
+    /// Only those inside this entry.
+    pub entry: Option<String>,
+}
+
+/// A request for the content of one attachment.
+#[derive(Debug, Clone, Default)]
+pub struct AttachmentRequest {
+    /// The session as users name it: see `boswell_store::store::Selector`.
+    pub session: String,
+    /// Its place in the list of [`App::attachments`], from 0.
+    pub number: usize,
+}
+
+/// The content of an attachment.
+#[derive(Debug, Clone)]
+pub struct AttachmentContent {
+    /// The attachment.
+    pub shape: AttachmentShape,
+    /// The bytes.
+    pub bytes: Vec<u8>,
 }
 
 /// Receives attachments one by one; returns false to stop.
@@ -60,6 +80,15 @@ impl App {
     ) -> AppResult<()> {
         self.answer(|cx| attachments(cx, request, sink))
     }
+
+    /// Returns the content of one attachment.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session or attachment, or its file is missing.
+    pub fn attachment(&self, request: &AttachmentRequest) -> AppResult<AttachmentContent> {
+        self.answer(|cx| attachment(cx, request))
+    }
 }
 
 fn attachments(
@@ -75,28 +104,83 @@ fn attachments(
         std::fs::create_dir_all(cx.env.cwd.join(folder))
             .map_err(|error| Error::io(folder.display(), "make the folder", error))?;
     }
-    let (mut count, mut seen) = (0, HashSet::new());
-    let mut hand_out = |attachment: Attachment| {
-        // A file that an entry names is a side file too.
-        if let Content::File(key) = &attachment.content
-            && !seen.insert(key.clone())
-        {
-            return Ok(true);
-        }
+    let mut count = 0;
+    let entry = request.entry.as_deref();
+    each(&found, &session, entry, &mut |attachment| {
         count += 1;
         let written = match &request.extract {
             Some(folder) => extract(cx, &found.store, &attachment, folder, count)?,
             None => None,
         };
         sink(attachment.shape(&session, written))
-    };
-    if inside(&session, &found.store, &mut hand_out)? {
-        side_files(&found, &mut hand_out)?;
-    }
+    })?;
     if count == 0 {
         cx.remark(format!("{} has no attachments", session.reference()));
     }
     Ok(())
+}
+
+fn attachment(cx: &RequestContext, request: &AttachmentRequest) -> Result<AttachmentContent> {
+    let found = cx.resolve(&request.session)?;
+    let session = found
+        .store
+        .read_conversation(&found.location, Depth::Heads)?;
+    let (mut number, mut content) = (0, None);
+    each(&found, &session, None, &mut |attachment| {
+        if number == request.number {
+            let bytes = bytes_of(&found.store, &attachment.content)?;
+            content = Some((attachment.shape(&session, None), bytes));
+        }
+        number += 1;
+        Ok(content.is_none())
+    })?;
+    let missing = |what: &str| {
+        let what = format!(
+            "attachment {} of {} {what}",
+            request.number,
+            session.reference()
+        );
+        Error::new(ErrorKind::NotFound, what)
+    };
+    let (shape, bytes) = content.ok_or_else(|| missing("does not exist"))?;
+    let bytes = bytes.ok_or_else(|| missing("is named, but its file is missing"))?;
+    Ok(AttachmentContent { shape, bytes })
+}
+
+/// Passes on every attachment of a session, or of one entry, once.
+fn each(
+    found: &Resolved,
+    session: &Session,
+    entry: Option<&str>,
+    hand_out: HandOut<'_>,
+) -> Result<()> {
+    let mut seen = HashSet::new();
+    let mut once = |attachment: Attachment| {
+        // A file that an entry names is a side file too.
+        if let Content::File(key) = &attachment.content
+            && !seen.insert(key.clone())
+        {
+            return Ok(true);
+        }
+        hand_out(attachment)
+    };
+    let slots: Vec<Slot> = match entry {
+        Some(name) => vec![session.find(name)?],
+        None => session.log().slots().collect(),
+    };
+    if inside(session, &found.store, &slots, &mut once)? && entry.is_none() {
+        side_files(found, &mut once)?;
+    }
+    Ok(())
+}
+
+/// Returns the bytes of an attachment; `None` if its file is missing.
+fn bytes_of(store: &Store, content: &Content) -> Result<Option<Vec<u8>>> {
+    Ok(match content {
+        Content::Base64(text) => base64::decode(text),
+        Content::File(key) => store.file(key, LARGEST)?,
+        Content::Elsewhere => None,
+    })
 }
 
 struct Attachment {
@@ -149,8 +233,8 @@ impl Attachment {
 type HandOut<'a> = &'a mut dyn FnMut(Attachment) -> Result<bool>;
 
 /// Passes on attachments in entries. Returns false if the sink wants no more.
-fn inside(session: &Session, store: &Store, hand_out: HandOut<'_>) -> Result<bool> {
-    for slot in session.log().slots() {
+fn inside(session: &Session, store: &Store, slots: &[Slot], hand_out: HandOut<'_>) -> Result<bool> {
+    for slot in slots.iter().copied() {
         let Some(view) = session.entry(slot)?.view else {
             continue;
         };
@@ -237,12 +321,9 @@ fn extract(
     folder: &Path,
     number: usize,
 ) -> Result<Option<String>> {
-    let bytes = match &attachment.content {
-        Content::Base64(text) => base64::decode(text),
-        Content::File(key) => store.file(key, LARGEST)?,
-        Content::Elsewhere => None,
+    let Some(bytes) = bytes_of(store, &attachment.content)? else {
+        return Ok(None);
     };
-    let Some(bytes) = bytes else { return Ok(None) };
     let path = folder.join(format!("{number:03}.{}", attachment.extension()));
     let mut file = std::fs::OpenOptions::new()
         .write(true)

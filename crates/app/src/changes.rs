@@ -17,7 +17,7 @@ use boswell_model::{Instant, Result, Revision, SessionRef};
 use boswell_store::Follower;
 use boswell_store::session::NewEntry;
 
-use crate::shape::{EntryParts, EntryShape};
+use crate::shape::{EntryParts, EntryShape, shape};
 use crate::{Answer, App, AppResult, RequestContext};
 pub(crate) use looks::{ListedChange, LogBefore, Looks, Place};
 
@@ -91,6 +91,63 @@ impl FollowedEntry {
     /// Returns the entry in its JSON shape.
     pub fn shape(&self) -> EntryShape {
         EntryParts::of_new(&self.session, &self.entry).shape(false)
+    }
+}
+
+shape! {
+    /// From the server: a session was added, changed or removed.
+    ChangeShape: "change" {
+        /// the session
+        session: String,
+        /// opaque string: revision of the log; `null` if the session is gone
+        revision: Option<String>,
+        /// when the log was last written
+        modified: Option<Instant>,
+        /// ids of agent processes that have it open
+        live: Vec<u32>,
+    }
+
+    /// From the server: whether a session is damaged or lost soon changed.
+    HealthShape: "health" {
+        /// the session
+        session: String,
+        /// whether a part of its log could not be read as records
+        damaged: bool,
+        /// whether its agent deletes it soon, and no copy of it is kept
+        lost_soon: bool,
+    }
+}
+
+impl From<SessionChange> for ChangeShape {
+    fn from(change: SessionChange) -> ChangeShape {
+        ChangeShape {
+            session: change.session.to_string(),
+            revision: Some(change.revision.to_string()),
+            modified: change.modified,
+            live: change.live,
+        }
+    }
+}
+
+impl ChangeShape {
+    /// The shape of a session that is not there any more.
+    pub fn gone(session: &SessionRef) -> ChangeShape {
+        ChangeShape {
+            session: session.to_string(),
+            revision: None,
+            modified: None,
+            live: Vec::new(),
+        }
+    }
+}
+
+impl From<SessionHealth> for HealthShape {
+    fn from(health: SessionHealth) -> HealthShape {
+        HealthShape {
+            session: health.session.to_string(),
+            damaged: health.damaged,
+            lost_soon: health.lost_soon,
+        }
     }
 }
 

@@ -69,8 +69,11 @@ pub struct CheckSummary {
     pub sessions: usize,
     /// Number of damaged sessions.
     pub damaged: usize,
-    /// Number of problems of sessions and stores.
+    /// Number of problems of sessions and stores because of which a known reader loses or refuses
+    /// something.
     pub problems: usize,
+    /// Number of findings that harm no known reader.
+    pub infos: usize,
     /// Number of unreadable sessions.
     pub unreadable: usize,
     /// Number of sessions that their agent will delete soon. They are not damaged yet.
@@ -193,8 +196,11 @@ impl<'c> Check<'c> {
         self.summary.sessions += 1;
         let event = match looked.found {
             Ok((session, _)) => {
-                self.summary.damaged += usize::from(!session.findings.is_empty());
-                self.summary.problems += session.findings.len();
+                let infos = session.findings.iter().filter(|it| it.is_info()).count();
+                let problems = session.findings.len() - infos;
+                self.summary.damaged += usize::from(problems > 0);
+                self.summary.problems += problems;
+                self.summary.infos += infos;
                 CheckEvent::Session(session)
             }
             Err((place, error)) => {
@@ -214,8 +220,10 @@ impl<'c> Check<'c> {
     /// Counts and reports the findings of a store.
     fn store(&mut self, store: CheckedStore) -> Result<()> {
         let warnings = store.findings.iter().filter(|it| it.is_warning()).count();
-        self.summary.problems += store.findings.len() - warnings;
+        let infos = store.findings.iter().filter(|it| it.is_info()).count();
+        self.summary.problems += store.findings.len() - warnings - infos;
         self.summary.lost_soon += warnings;
+        self.summary.infos += infos;
         if store.findings.is_empty() {
             return Ok(());
         }

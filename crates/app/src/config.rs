@@ -142,6 +142,7 @@ impl Config {
                 };
             }
             (Kind::Words, Value::Array(items)) => items.iter().all(Value::is_str),
+            (Kind::Names, Value::Table(table)) => table.values().all(is_names),
             (Kind::Globs, Value::Array(items)) => return each(items, glob_fits),
             (Kind::Stores, Value::Array(items)) => {
                 return each(items, |item| added_store(item).map(drop));
@@ -202,6 +203,15 @@ impl Config {
             .flatten()
             .filter_map(|item| item.as_str().map(str::to_owned))
             .collect()
+    }
+
+    /// Returns the texts of a table, by their names; those of inner tables are `table.name`.
+    pub fn names(&self, key: &str) -> Vec<(String, Vec<String>)> {
+        let mut out = Vec::new();
+        if let Some(table) = self.get(key).and_then(Value::as_table) {
+            collect_names("", table, &mut out);
+        }
+        out
     }
 
     /// The rules that exclude projects; `None` if the file excludes nothing.
@@ -394,6 +404,28 @@ fn place(env: &Environment) -> Option<PathBuf> {
 
 fn read(path: &Path) -> std::io::Result<String> {
     crate::system::read_text(path)
+}
+
+/// Whether a value is a text, a list of texts, or a table of such values.
+fn is_names(value: &Value) -> bool {
+    match value {
+        Value::String(_) => true,
+        Value::Array(items) => items.iter().all(Value::is_str),
+        Value::Table(table) => table.values().all(is_names),
+        _ => false,
+    }
+}
+
+fn collect_names(lead: &str, table: &Table, out: &mut Vec<(String, Vec<String>)>) {
+    for (name, value) in table {
+        let name = format!("{lead}{name}");
+        let text = |it: &Value| it.as_str().map(str::to_owned);
+        match value {
+            Value::Table(inner) => collect_names(&format!("{name}."), inner, out),
+            Value::Array(items) => out.push((name, items.iter().filter_map(text).collect())),
+            other => out.push((name, text(other).into_iter().collect())),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -128,7 +128,9 @@ fn by_plan(
     new: NewSession,
     found: &Resolved<WritableStore>,
 ) -> Result<SessionRef> {
-    let session = found.store.read(&found.location, Depth::Heads)?;
+    let session = found
+        .store
+        .read_conversation(&found.location, Depth::Heads)?;
     let at = match at {
         Some(entry) => Tip::At(session.find(entry)?),
         None => session.tip()?,

@@ -106,24 +106,63 @@ pub(crate) fn warn_about_history(cx: &RequestContext, session: &Session) {
     }
 }
 
-/// Adds a remark if most messages of a session are not on the branch that is shown: damaged links,
-/// or a leaf near the root, must not make a conversation look short.
+/// Adds a remark if another branch has more messages than the one that is shown, or if most
+/// messages are on none that is longer: damaged links, or a leaf near the root, must not make a
+/// conversation look short.
 pub(crate) fn remark_on_other_branches(cx: &RequestContext, session: &Session, branch: &[Slot]) {
     let log = session.log();
-    let is_message = |head: &Head| {
-        matches!(head.kind, EntryKind::User | EntryKind::Assistant)
-            && !head.flags.has(Flags::HIDDEN)
-            && !head.flags.has(Flags::SIDECHAIN)
-    };
     let all = log.heads.iter().filter(|head| is_message(head)).count();
     let shown = branch.iter().filter_map(|slot| log.head(*slot));
     let shown = shown.filter(|head| is_message(head)).count();
-    if all > 2 * shown {
-        let reference = session.reference().to_string();
-        let name = session.path().unwrap_or(&reference);
-        let remark = Remark::new(format!(
+    let reference = session.reference().to_string();
+    let name = session.path().unwrap_or(&reference);
+    let longest = longest_branch(session).filter(|(_, messages)| *messages > shown);
+    let remark = match longest {
+        Some((end, messages)) => Remark::new(format!(
+            "the current branch has {shown} of {all} messages; another one has {messages}"
+        ))
+        .advising(Advice::ShowBranch {
+            session: name.to_owned(),
+            leaf: log.label(end).into_owned(),
+        }),
+        None if all > 2 * shown => Remark::new(format!(
             "the current branch has {shown} of {all} messages; the others are on other branches"
-        ));
-        cx.remark(remark.advising(Advice::show_records(name)));
+        ))
+        .advising(Advice::show_records(name)),
+        None => return,
+    };
+    cx.remark(remark);
+}
+
+/// Whether an entry is a message of the conversation.
+fn is_message(head: &Head) -> bool {
+    matches!(head.kind, EntryKind::User | EntryKind::Assistant)
+        && !head.flags.has(Flags::HIDDEN)
+        && !head.flags.has(Flags::SIDECHAIN)
+}
+
+/// Returns the end of the branch with the most messages, and their number. Of several the first.
+fn longest_branch(session: &Session) -> Option<(Slot, usize)> {
+    let (log, tree) = (session.log(), session.tree());
+    let mut counts: Vec<Option<usize>> = vec![None; log.heads.len()];
+    let mut longest: Option<(Slot, usize)> = None;
+    for slot in log.slots() {
+        // Parents come first in nearly every log, so that the way up is short.
+        let is_unknown = |slot: &Slot| counts.get(slot.index()).copied().flatten().is_none();
+        let way: Vec<Slot> = tree.ancestors(slot).take_while(is_unknown).collect();
+        let above = way.last().and_then(|last| tree.parent(*last));
+        let mut count = above.and_then(|slot| counts.get(slot.index()).copied().flatten());
+        for slot in way.iter().rev() {
+            let is_one = log.head(*slot).is_some_and(is_message);
+            let number = count.unwrap_or(0) + usize::from(is_one);
+            if let Some(place) = counts.get_mut(slot.index()) {
+                *place = Some(number);
+            }
+            count = Some(number);
+            if is_one && longest.is_none_or(|(_, most)| number > most) {
+                longest = Some((*slot, number));
+            }
+        }
     }
+    longest
 }

@@ -14,7 +14,7 @@ use boswell_store::vault::Digest;
 use boswell_store::{Session, Store, WritableStore};
 
 use crate::gaps::{require_conversation, warn_about_history};
-use crate::shape::{self, ImportedFile, LeftFile, Maybe, SessionShape, shape};
+use crate::shape::{self, ImportedFile, LeftFile, Maybe, SessionShape};
 use crate::{App, AppResult, RequestContext};
 
 /// A larger document is refused, because it is held in memory.
@@ -33,22 +33,6 @@ pub struct ImportRequest {
     pub title: Option<String>,
     /// Whether a file that was imported before is imported again.
     pub again: bool,
-}
-
-shape! {
-    /// From `import`: a session that would be imported.
-    ImportStep: "step" {
-        /// what would be done
-        done: &'static str,
-        /// the session in the file
-        session: String,
-        /// how many records it has
-        records: usize,
-        /// how many side files it has
-        files: usize,
-        /// the project folder
-        project: String,
-    }
 }
 
 /// A session that was imported.
@@ -76,30 +60,12 @@ impl ImportedSession {
 }
 
 impl App {
-    /// Returns what an import would do. Nothing is changed.
-    ///
-    /// # Errors
-    ///
-    /// NotFound if there is no such file, Conflict if it was imported before, Damaged if it is an
-    /// incomplete export.
-    pub fn plan_import(&self, request: &ImportRequest) -> AppResult<ImportStep> {
-        self.answer(|cx| {
-            let source = Source::read(cx, request)?;
-            Ok(ImportStep {
-                done: "would import",
-                session: source.session.reference().to_string(),
-                records: source.session.log().heads.len(),
-                files: source.at.store.side_files(&source.at.location)?.len(),
-                project: source.project,
-            })
-        })
-    }
-
     /// Imports a session from a file into boswell's own store. The file is not changed.
     ///
     /// # Errors
     ///
-    /// As [`plan_import`](App::plan_import); Invalid for a session that is too large.
+    /// NotFound if there is no such file, Conflict if it was imported before, Damaged if it is an
+    /// incomplete export, Invalid for a session that is too large.
     pub fn import(&self, request: &ImportRequest) -> AppResult<ImportedSession> {
         self.answer(|cx| {
             cx.may_write()?;

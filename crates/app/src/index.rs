@@ -76,9 +76,7 @@ fn index(
         return Err(error);
     }
     let go_on = || !cx.cancel.is_cancelled();
-    session_index.read(cx, WantedRows::Whole, &go_on)?;
-    session_index.keep_conversations(cx, LogsRead::now(cx));
-    let sources = session_index.sources_by_filter_keys(cx, None)?;
+    let mut sources = session_index.indexed_sources(cx)?;
     let index = session_index.index();
     let blocks: u64 = sources
         .sources()
@@ -89,11 +87,14 @@ fn index(
         done: 0,
         total: usize::try_from(blocks).unwrap_or(0),
     };
-    let done = session_index.index_until(&index, &sources, &mut || {
+    let done = session_index.read_with_index(cx, &index, &mut sources, &mut || {
         state.done += 1;
         progress(state);
         go_on()
     })?;
+    // What the index knew already, and what it does not read as the catalog does.
+    session_index.read(cx, WantedRows::Whole, &go_on)?;
+    session_index.keep_conversations(cx, LogsRead::now(cx));
     let size = index.size();
     let shape = IndexShape {
         sessions: session_index.readable(),

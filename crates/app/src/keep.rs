@@ -17,6 +17,7 @@ use std::time::Duration;
 use boswell_model::{Advice, Error, ErrorKind, Instant, Result, shell_literal};
 use boswell_store::Store;
 
+use crate::resume::ResumePlan;
 use crate::shape::shape;
 use crate::{Answer, App, AppResult, Cancel, RequestContext};
 use config::{KeepConfig, Trigger};
@@ -32,7 +33,7 @@ pub struct KeepOnRequest {
     /// Use a timer of the user's system instead of the agent's own hook.
     pub by_timer: bool,
     /// Only report what would be installed.
-    pub dry_run: bool,
+    pub plan_only: bool,
     /// The `boswell` program that hook or timer run.
     pub program: PathBuf,
 }
@@ -113,7 +114,7 @@ pub type StepSink<'s> = &'s mut dyn FnMut(KeepStep) -> Result<()>;
 
 impl App {
     /// Switches automatic copies on: installs a hook or a timer for every store whose agent deletes
-    /// sessions, then copies everything once. Returns `None` for a dry run. `progress` is called
+    /// sessions, then copies everything once. Returns `None` for a plan. `progress` is called
     /// for each session that is copied; a cancelled request stops between two of them.
     ///
     /// # Errors
@@ -166,6 +167,27 @@ impl App {
         })
     }
 
+    /// Copies the sessions of an agent that may delete what it resumes, before it resumes one.
+    /// Without such an agent nothing is done. If no copy can be made, that is a warning: the user
+    /// decided to resume.
+    ///
+    /// # Errors
+    ///
+    /// Only those of finding the session.
+    pub fn keep_before_resume(&self, plan: &ResumePlan) -> AppResult<()> {
+        if !plan.endangers {
+            return Ok(Answer {
+                value: (),
+                notices: Vec::new(),
+            });
+        }
+        self.answer(|cx| {
+            let found = cx.resolve(&plan.session.to_string())?;
+            copy::before_resume(cx, &found.store);
+            Ok(())
+        })
+    }
+
     /// Copies some of what changed, for a limited time, if automatic copies are on. Failures are
     /// retried next time, so only a failing disk is a warning.
     ///
@@ -203,14 +225,14 @@ fn on(
     sink: StepSink<'_>,
     progress: &mut dyn FnMut(KeepProgress),
 ) -> Result<Option<Kept>> {
-    if !request.dry_run {
+    if !request.plan_only {
         cx.may_write()?;
     }
     let stores = keepable(cx);
     if stores.is_empty() {
         return Err(nothing_deletes());
     }
-    let lock = if request.dry_run {
+    let lock = if request.plan_only {
         None
     } else {
         Some(KeepConfig::lock(cx.home()?)?)
@@ -222,11 +244,11 @@ fn on(
             continue;
         }
         state.triggers.push(install(cx, store, request, sink)?);
-        if !request.dry_run {
+        if !request.plan_only {
             state.save(cx.home()?)?;
         }
     }
-    if request.dry_run {
+    if request.plan_only {
         return Ok(None);
     }
     state.save(cx.home()?)?;
@@ -240,7 +262,7 @@ fn nothing_deletes() -> Error {
         ErrorKind::NotFound,
         "no agent on this machine deletes sessions by itself",
     )
-    .because("only Claude Code is known to, and its folder is not there")
+    .because("only Claude Code and Gemini CLI are known to, and their folders are not there")
     .advising(Advice::ListStores.or(Advice::NameStore {
         dialect: Some("claude".to_owned()),
     }))
@@ -257,11 +279,11 @@ fn install(
     let hook = if request.by_timer {
         None
     } else {
-        hook::install(cx, store, &command, request.dry_run, sink)?
+        hook::install(cx, store, &command, request.plan_only, sink)?
     };
     match hook {
         Some(trigger) => Ok(trigger),
-        None => timer::install(cx, store, &command, request.dry_run, sink),
+        None => timer::install(cx, store, &command, request.plan_only, sink),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use boswell_model::{Advice, Error, ErrorKind, Result};
+use boswell_dialect::REPAIRED_TITLE;
+use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::links::Conversation;
 use boswell_store::store::{Summaries, Summary};
 
@@ -12,6 +13,7 @@ use crate::sessions::filter::Filter;
 pub use crate::sessions::filter::SessionFilter;
 pub use crate::sessions::list::Sort;
 use crate::sessions::list::{Look, SessionList, matches, sides};
+use crate::sessions::misspelt::refuse_misspelt;
 use crate::shape::{self, Maybe, Page, SessionShape};
 use crate::{App, AppResult, RequestContext, stats};
 
@@ -64,6 +66,8 @@ pub struct SessionRow {
     pub short_id: String,
     /// What the session and its subagents cost in dollars, if it was requested and is known.
     pub cost: Option<f64>,
+    /// The short id of the repaired fork that replaces it, if that is on the same page.
+    pub superseded_by: Option<String>,
     /// The JSON shape, if it was requested.
     pub shape: Option<SessionShape>,
 }
@@ -109,6 +113,9 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
     warn_about(cx, sessions.take_rest());
     sessions.keep_conversations();
     sessions.leave();
+    if total == 0 && found_any {
+        refuse_misspelt(cx, &request.filter)?;
+    }
     let last = conversations.last().filter(|_| more);
     Ok(SessionPage {
         page: Page {
@@ -173,16 +180,45 @@ fn rows(
     with_shapes: bool,
 ) -> Result<Vec<SessionRow>> {
     let expiries = with_shapes.then(|| Expiries::read(cx)).transpose()?;
-    let row = |(conversation, short_id): (Conversation, String)| SessionRow {
-        short_id,
-        cost: costs.as_ref().and_then(|it| cost_of(&conversation, it)),
-        agents: agents_of(cx, &conversation),
-        shape: expiries
+    let forks = repaired_forks(&conversations, &short_ids);
+    let row = |(conversation, short_id): (Conversation, String)| {
+        let fork = forks.get(&conversation.front.1.reference);
+        let shape = expiries
             .as_ref()
-            .map(|expiries| shape::conversation(cx, &conversation, expiries)),
-        conversation,
+            .map(|expiries| shape::conversation(cx, &conversation, expiries));
+        SessionRow {
+            short_id,
+            cost: costs.as_ref().and_then(|it| cost_of(&conversation, it)),
+            agents: agents_of(cx, &conversation),
+            superseded_by: fork.map(|(short_id, _)| short_id.clone()),
+            shape: shape.map(|shape| SessionShape {
+                superseded_by: fork.map(|(_, fork)| fork.to_string()).into(),
+                ..shape
+            }),
+            conversation,
+        }
     };
     Ok(conversations.into_iter().zip(short_ids).map(row).collect())
+}
+
+/// Returns the repaired forks of a page by the session that each replaces: short id and ref.
+fn repaired_forks(
+    conversations: &[Conversation],
+    short_ids: &[String],
+) -> HashMap<SessionRef, (String, SessionRef)> {
+    let mut forks = HashMap::new();
+    for (conversation, short_id) in conversations.iter().zip(short_ids) {
+        let (fork, meta) = (&conversation.front.1.reference, &conversation.front.1.meta);
+        let is_repaired = |title: &str| title.ends_with(REPAIRED_TITLE);
+        let Some(parent) = meta.parent.as_deref() else {
+            continue;
+        };
+        if meta.title.as_deref().is_some_and(is_repaired) {
+            let original = SessionRef::new(&fork.dialect, parent);
+            forks.insert(original, (short_id.clone(), fork.clone()));
+        }
+    }
+    forks
 }
 
 /// What sessions cost, by their refs.

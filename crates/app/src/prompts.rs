@@ -13,6 +13,7 @@ use boswell_store::{Home, Session};
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::SessionIndex;
+use crate::sessions::misspelt::refuse_misspelt;
 use crate::shape::shape;
 use crate::system::workers;
 use crate::{App, AppResult, Cancel, RequestContext, agent_history};
@@ -84,6 +85,9 @@ fn prompts(cx: &RequestContext, request: &PromptsRequest) -> Result<Vec<PromptSh
     prompts.dedup_by(|later, first| later.text.trim() == first.text.trim());
     prompts.truncate(request.limit);
     session_index.note_rest(cx);
+    if prompts.is_empty() {
+        refuse_misspelt(cx, &request.filter)?;
+    }
     Ok(prompts)
 }
 

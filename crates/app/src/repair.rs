@@ -2,16 +2,19 @@
 //!
 //! A plan is not trusted later: [`App::repair`] plans again once the session is locked.
 
-use boswell_dialect::Confidence;
-use boswell_model::{Repair, Result, SessionRef};
+use boswell_dialect::{Confidence, is_known_agent};
+use boswell_model::{Error, ErrorKind, Repair, Result, SessionRef};
 use boswell_store::operations::{Operation, Runner};
-use boswell_store::repair::{RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
+pub use boswell_store::repair::ChangedBytes;
+use boswell_store::repair::{
+    RepairPlan, RepairRequest, RepairStep, Repaired, StillLost, UnsentRecords,
+};
 use boswell_store::store::Resolved;
 use boswell_store::{Store, WritableStore};
 
 use crate::planned_change::OperationShape;
 use crate::shape::{Maybe, shape};
-use crate::{App, AppResult, RequestContext, agent_version};
+use crate::{App, AppResult, RequestContext, agent_version, provider_change};
 
 /// A request to repair a session.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +29,9 @@ pub struct SessionRepairRequest {
     pub in_place: bool,
     /// Readers to support in addition to the default ones.
     pub goals: Vec<String>,
+    /// Instead of repairing damage, make a session of another model provider again for the
+    /// agent's current one.
+    pub provider: bool,
 }
 
 shape! {
@@ -68,6 +74,24 @@ shape! {
         /// how often
         times: usize,
     }
+
+    /// From `repair`: messages that readers do not send after the repair, for one reason.
+    UnsentShape: "unsent" {
+        /// the session
+        session: String,
+        /// why: `no_conversation`, `reader_fails`, `not_read`, `no_content`, `same_id`,
+        /// `behind_gap`, `parallel_call`, `no_result`, `no_call`, `repeated_call`, `other_branch`,
+        /// `before_compaction`, `side_chain`, `client_error`, `nothing_to_send`
+        reason: &'static str,
+        /// whether the readers leave such messages out of sound sessions too
+        intended: bool,
+        /// the readers
+        readers: Vec<&'static str>,
+        /// lines of the messages
+        lines: Vec<u64>,
+        /// entries of the messages
+        entries: Vec<String>,
+    }
 }
 
 /// The plan of a repair.
@@ -77,12 +101,18 @@ pub struct SessionRepairPlan {
     pub session: SessionRef,
     /// The steps in order.
     pub steps: Vec<RepairStepShape>,
+    /// The bytes that each step changes, in the order of the steps.
+    pub changes: Vec<Vec<ChangedBytes>>,
     /// Number of steps that the request takes.
     pub taken: usize,
     /// Whether a step that is not taken is likely.
     pub likely_left: bool,
     /// What readers still lose after the repair.
     pub losses: Vec<RepairLoss>,
+    /// Messages that readers do not send after the repair.
+    pub unsent: Vec<UnsentShape>,
+    /// Why no step is taken although some are sure enough.
+    pub refused: Option<Error>,
     /// A reader that is supported only if it is named.
     pub other_reader: Option<&'static str>,
     /// Conversation entries that the agent reaches now.
@@ -110,6 +140,8 @@ pub enum SessionRepair {
     AlreadyRepaired {
         /// The fork.
         fork: SessionRef,
+        /// Its file, if only the path leads to it.
+        path: Option<String>,
     },
     /// The steps were taken, if there were any.
     Done(RepairedSession),
@@ -128,6 +160,8 @@ pub struct RepairedSession {
     pub in_place: bool,
     /// The repaired fork, if one was created.
     pub fork: Option<SessionRef>,
+    /// The file of the fork, if only the path leads to it.
+    pub fork_path: Option<String>,
 }
 
 impl App {
@@ -138,7 +172,10 @@ impl App {
     /// NotFound if there is no such session, Invalid for an unknown step or reader, Unsupported if
     /// its format cannot be repaired.
     pub fn plan_repair(&self, request: &SessionRepairRequest) -> AppResult<SessionRepairPlan> {
-        self.answer(|cx| plan(cx, request))
+        self.answer(|cx| match request.provider {
+            true => provider_change::plan(cx, request),
+            false => plan(cx, request),
+        })
     }
 
     /// Repairs a session: byte-level fixes and added lines are applied in place, changed records go
@@ -149,12 +186,16 @@ impl App {
     /// Those of [`plan_repair`](App::plan_repair), Denied if nothing may be written, Busy while
     /// another process writes the session.
     pub fn repair(&self, request: &SessionRepairRequest) -> AppResult<SessionRepair> {
-        self.answer(|cx| repair(cx, request))
+        self.answer(|cx| match request.provider {
+            true => provider_change::change(cx, request),
+            false => repair(cx, request),
+        })
     }
 }
 
 fn plan(cx: &RequestContext, request: &SessionRepairRequest) -> Result<SessionRepairPlan> {
     let found = cx.resolve(&request.session)?;
+    require_session(&found)?;
     let wanted = wanted(cx, request, &found.store);
     let store = &found.store;
     let plan = match &cx.home {
@@ -163,11 +204,34 @@ fn plan(cx: &RequestContext, request: &SessionRepairRequest) -> Result<SessionRe
             .repair_plan(store, &found.location, &wanted)?,
         None => store.repair_plan(&found.location, &wanted)?,
     };
-    Ok(shown(&plan, found.reference()))
+    Ok(shown(plan, found.reference()))
+}
+
+/// Refuses a file of no known agent: moving its bytes would not repair anything.
+///
+/// # Errors
+///
+/// [`ErrorKind::Damaged`].
+fn require_session<S: AsRef<Store>>(found: &Resolved<S>) -> Result<()> {
+    let store = found.store.as_ref();
+    if is_known_agent(store.dialect()) {
+        return Ok(());
+    }
+    let key = found.location.key.as_deref();
+    let name = key.map(|key| store.backend().describe(key));
+    Err(Error::new(
+        ErrorKind::Damaged,
+        format!(
+            "`{}` is not a session of a known agent, so it cannot be repaired",
+            name.as_deref().unwrap_or(&found.location.id)
+        ),
+    )
+    .because("it contains no record of a known agent at its beginning"))
 }
 
 fn repair(cx: &RequestContext, request: &SessionRepairRequest) -> Result<SessionRepair> {
     let found = cx.resolve_for_writing(&request.session)?;
+    require_session(&found)?;
     let wanted = wanted(cx, request, &found.store);
     let runner = cx.runner()?;
     if request.steps.is_empty()
@@ -175,10 +239,22 @@ fn repair(cx: &RequestContext, request: &SessionRepairRequest) -> Result<Session
         && let Some(id) = repaired_before(cx, &runner, &found)?
     {
         let fork = SessionRef::new(found.store.dialect().name(), &id);
-        return Ok(SessionRepair::AlreadyRepaired { fork });
+        let path = fork_path(&found.store, &id);
+        return Ok(SessionRepair::AlreadyRepaired { fork, path });
     }
     let done = runner.repair(&found.store, &found.location, &wanted)?;
-    Ok(SessionRepair::Done(repaired(done, found.reference())))
+    let fork = done.fork.as_deref();
+    let path = fork.and_then(|id| fork_path(&found.store, id));
+    Ok(SessionRepair::Done(RepairedSession {
+        fork_path: path,
+        ..repaired(done, found.reference())
+    }))
+}
+
+/// Returns the file of a fork that no store lists: it is beside the repaired one.
+fn fork_path(store: &Store, id: &str) -> Option<String> {
+    let path = store.root().join(format!("{id}.jsonl"));
+    store.is_of_one_file().then(|| path.display().to_string())
 }
 
 fn wanted(cx: &RequestContext, request: &SessionRepairRequest, store: &Store) -> RepairRequest {
@@ -208,11 +284,11 @@ fn repaired_before(
     Ok(runner.repaired_as(&found.store, &session)?.or(noted))
 }
 
-fn shown(plan: &RepairPlan, session: SessionRef) -> SessionRepairPlan {
+fn shown(plan: RepairPlan, session: SessionRef) -> SessionRepairPlan {
     let is_likely = |step: &RepairStep| !step.taken && step.confidence == Confidence::Likely;
-    let other = plan.still_lost.iter().find(|lost| !lost.is_goal);
     SessionRepairPlan {
         steps: plan.steps.iter().map(|it| step(it, &session)).collect(),
+        changes: plan.steps.iter().map(|it| it.changes.clone()).collect(),
         taken: plan.steps.iter().filter(|step| step.taken).count(),
         likely_left: plan.steps.iter().any(is_likely),
         losses: plan
@@ -220,11 +296,34 @@ fn shown(plan: &RepairPlan, session: SessionRef) -> SessionRepairPlan {
             .iter()
             .flat_map(|it| losses(it, &session))
             .collect(),
-        other_reader: other.map(|lost| lost.reader),
+        unsent: plan.unsent.iter().map(|it| unsent(it, &session)).collect(),
+        other_reader: other_reader(&plan),
         reachable: plan.reachable,
         would_reach: plan.would_reach,
         total: plan.total,
+        refused: plan.refused,
         session,
+    }
+}
+
+/// Returns a reader that loses something and that the plan does not serve.
+fn other_reader(plan: &RepairPlan) -> Option<&'static str> {
+    let is_other = |reader: &&str| !plan.goals.contains(reader);
+    let unsent = plan.unsent.iter().filter(|it| !it.reason.is_intended());
+    let mut readers = unsent.flat_map(|it| it.readers.iter().copied());
+    let lost = plan.still_lost.iter().find(|lost| !lost.is_goal);
+    readers.rfind(is_other).or(lost.map(|lost| lost.reader))
+}
+
+fn unsent(unsent: &UnsentRecords, session: &SessionRef) -> UnsentShape {
+    let records = unsent.records.iter();
+    UnsentShape {
+        session: session.to_string(),
+        reason: unsent.reason.word(),
+        intended: unsent.reason.is_intended(),
+        readers: unsent.readers.clone(),
+        lines: records.clone().map(|record| record.line).collect(),
+        entries: records.map(|record| record.entry.clone()).collect(),
     }
 }
 
@@ -276,6 +375,7 @@ fn repaired(done: Repaired, session: SessionRef) -> RepairedSession {
         operation: done.operation.map(operation),
         in_place: done.in_place,
         fork,
+        fork_path: None,
         session,
     }
 }

@@ -55,6 +55,8 @@ pub struct ResumePlan {
     pub env: StoreEnvironment,
     /// Path of the log, if the session has one.
     log: Option<PathBuf>,
+    /// Whether the agent may delete the session after it resumed it.
+    pub(crate) endangers: bool,
 }
 
 shape! {
@@ -165,7 +167,9 @@ fn resume(cx: &RequestContext, request: &ResumeRequest) -> Result<ResumePlan> {
         cx.remark(linked_transcript::gone(&found.location.id, &other));
     }
     let key = found.location.key.as_deref();
+    let endangers = found.store.dialect().facts().resume_endangers;
     Ok(ResumePlan {
+        endangers,
         session: found.reference(),
         argv: command.argv,
         cwd: command.cwd,

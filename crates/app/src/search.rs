@@ -20,6 +20,7 @@ pub use conversations::FoundConversation;
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::{LogsRead, SessionIndex};
+use crate::sessions::misspelt::{nearest, refuse_misspelt};
 use crate::shape::{Maybe, Page, Schema, ToJson, shape};
 use crate::system::workers;
 use crate::{App, AppResult, Cancel, RequestContext, text, time};
@@ -208,6 +209,9 @@ fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
     let hits = scope.shapes(cx, &sessions, results.hits);
     session_index.keep_conversations(cx, logs_read(cx, chosen));
     session_index.note_rest(cx);
+    if hits.is_empty() {
+        refuse_misspelt(cx, &request.filter)?;
+    }
     Ok(Found {
         hits,
         conversations,
@@ -264,17 +268,18 @@ fn query(cx: &RequestContext, request: &SearchRequest) -> Result<Query> {
 
 fn field(word: &str) -> Result<Field> {
     Field::named(word).ok_or_else(|| {
-        let known: Vec<_> = Field::ALL.iter().map(|field| field.word()).collect();
-        Error::new(
-            ErrorKind::Invalid,
-            format!(
-                "`{}` is not a part of a session that can be searched",
-                word.escape_debug()
-            ),
-        )
-        .advising(Advice::Give(RequestInput::SearchScope {
-            known: known.iter().map(ToString::to_string).collect(),
-        }))
+        let known: Vec<&str> = Field::ALL.iter().map(|field| field.word()).collect();
+        let what = format!(
+            "`{}` is not a part of a session that can be searched",
+            word.escape_debug()
+        );
+        let error = Error::new(ErrorKind::Invalid, what);
+        match nearest(word, known.iter().copied()) {
+            Some(near) => error.advising(format!("did you mean `{near}`?")),
+            None => error.advising(Advice::Give(RequestInput::SearchScope {
+                known: known.iter().map(ToString::to_string).collect(),
+            })),
+        }
     })
 }
 

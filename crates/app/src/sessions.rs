@@ -8,6 +8,7 @@ pub(crate) mod filter;
 pub(crate) mod index;
 pub(crate) mod linked_transcript;
 pub(crate) mod list;
+pub(crate) mod misspelt;
 pub(crate) mod newest;
 pub(crate) mod notes_overlay;
 mod short_ids;

@@ -11,18 +11,22 @@ mod error;
 mod page;
 mod render;
 mod schema;
+mod serving;
 mod session;
+mod typescript;
 
 pub use all::all;
 pub use entry::{EntryParts, EntryPlace, EntryShape, ToolShape, content};
-pub use error::{ErrorShape, reasons};
-pub use page::Page;
+pub use error::{ErrorShape, NoticeShape, reasons};
+pub use page::{EntryRange, Page};
 pub use render::{json_schema, markdown, pretty};
 pub use schema::{Schema, ShapeDefinition, ShapeField};
+pub use serving::ServingShape;
 pub use session::{
     ImportedFile, LeftFile, LinkShape, ResumeShape, SessionShape, TokensShape, session,
 };
 pub(crate) use session::{conversation, usage_of};
+pub use typescript::typescript;
 
 use boswell_model::json::Json;
 use boswell_model::{Instant, Remark};

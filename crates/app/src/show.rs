@@ -6,15 +6,23 @@
 //! (`--tools=full`), and replaces credentials in records as they are in the file (`--raw`). How an
 //! entry reads is decided by the `view` of its dialect.
 
+mod places;
+mod selection;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use boswell_dialect::{Depth, Subagent};
-use boswell_model::{Advice, Error, ErrorKind, Instant, Part, Result, Slot, View};
+use boswell_model::{Instant, Part, Result, Revision, SessionRef, Slot, Tip, View};
 use boswell_store::store::Resolved;
 use boswell_store::{Session, Store};
 
+use self::places::Places;
+use self::selection::chosen;
+pub(crate) use self::selection::view;
 use crate::gaps::{remark_on_other_branches, require_known_format, warn_about_gaps};
+use crate::open_sessions::Extent;
 use crate::sessions::linked_transcript;
 use crate::shape::{EntryParts, EntryPlace};
 use crate::{App, AppResult, RequestContext, stats};
@@ -38,6 +46,14 @@ pub struct ShowRequest {
     pub before: Option<String>,
     /// Only entries after this one.
     pub after: Option<String>,
+    /// Only entries from this position on, counted from 0 in the order of the view; with `limit`
+    /// the first ones of these.
+    pub from: Option<usize>,
+    /// Only prompts of the user. Positions count all entries.
+    pub prompts: bool,
+    /// Only entries whose text, input or output contains this, in upper or lower case. Every entry
+    /// is read for it.
+    pub matching: Option<String>,
     /// Records as stored, except for credentials that an agent writes into them.
     pub raw: bool,
     /// Whether the complete output of tools is read from the agent's side files.
@@ -46,6 +62,23 @@ pub struct ShowRequest {
     pub subagents: bool,
     /// Whether the sink gets a header first, for which the whole log is read.
     pub header: bool,
+    /// The branch that ends at this entry, instead of the current one.
+    pub branch: Option<String>,
+    /// Whether the sink also gets gaps of the log and other branches, where they are.
+    pub places: bool,
+}
+
+/// Which entries of a session were passed on.
+#[derive(Debug, Clone)]
+pub struct ShownRange {
+    /// The session whose entries they are.
+    pub session: SessionRef,
+    /// Revision of the log that was read.
+    pub revision: Revision,
+    /// Position of the first and of the last entry in the view; `None` if there was none.
+    pub range: Option<(usize, usize)>,
+    /// How many entries the view has.
+    pub total: usize,
 }
 
 /// The items of a transcript, in the order in which the sink receives them.
@@ -59,6 +92,8 @@ pub enum ShownItem<'e> {
         entry: EntryParts<'e>,
         /// Nesting depth of subagents.
         depth: usize,
+        /// Position in the view, from 0; in a subagent that of the entry that started it.
+        position: usize,
     },
     /// A subagent that was started here. Its entries follow if they were requested.
     Subagent {
@@ -69,6 +104,25 @@ pub enum ShownItem<'e> {
         /// Nesting depth of the call that started it.
         depth: usize,
     },
+    /// Bytes before the next entry that are not a record. Only if places were requested.
+    Gap {
+        /// Number of the line, from 1.
+        line: u64,
+        /// Length in bytes.
+        bytes: u64,
+    },
+    /// After the last entry the conversation was continued more than once. Only if places were
+    /// requested.
+    Branches(&'e BranchPoint),
+}
+
+/// An entry that several branches continue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchPoint {
+    /// The last entry of each branch, in the order in which they begin in the log.
+    pub ends: Vec<String>,
+    /// Index of the branch that is shown.
+    pub shown: usize,
 }
 
 /// What a session is, in a few lines.
@@ -108,35 +162,56 @@ impl App {
     /// # Errors
     ///
     /// NotFound if there is no such session or entry; and every error of the sink.
-    pub fn show(&self, request: &ShowRequest, sink: ShowSink<'_>) -> AppResult<()> {
+    pub fn show(&self, request: &ShowRequest, sink: ShowSink<'_>) -> AppResult<ShownRange> {
         self.answer(|cx| show(cx, request, sink))
+    }
+
+    /// Passes the last entries of a long log to the sink, as far as its end alone shows them, and
+    /// returns whether it did: a short log, and one that is damaged near its end, is left to
+    /// [`show`](App::show).
+    ///
+    /// For a first look that does not wait for a log of a gigabyte. Entries without an id have no
+    /// label here, and a statement before the end may name another branch.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session; and every error of the sink.
+    pub fn show_end(&self, session: &str, count: usize, sink: ShowSink<'_>) -> AppResult<bool> {
+        self.answer(|cx| show_end(cx, session, count, sink))
     }
 }
 
-fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Result<()> {
-    let found = cx.resolve(&request.session)?;
+fn show_end(cx: &RequestContext, name: &str, count: usize, sink: ShowSink<'_>) -> Result<bool> {
+    let found = linked_transcript::followed(cx, cx.resolve(name)?)?;
+    let Some((session, tip)) = found.store.read_end(&found.location, count)? else {
+        return Ok(false);
+    };
+    let branch = session.branch(tip)?;
+    let from = branch.len().saturating_sub(count);
+    // Positions are those in the part that was read: the whole log is not known here.
+    let slots: Vec<(usize, Slot)> = branch.iter().copied().enumerate().skip(from).collect();
+    let request = ShowRequest::default();
+    let mut walk = Walk {
+        store: &found.store,
+        request: &request,
+        subagents: Vec::new(),
+        shown: HashSet::new(),
+        sink,
+        is_ended: false,
+        position: 0,
+    };
+    walk.log(&session, (&branch, &slots), 0)?;
+    Ok(true)
+}
+
+fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Result<ShownRange> {
     // Records and entries are those of the named file; the conversation may be elsewhere.
     let of_file = request.records || request.raw || request.entry.is_some();
-    let found = if of_file {
-        found
-    } else {
-        linked_transcript::followed(cx, found)?
-    };
-    // The records of a file are its own; a conversation may begin in the log of another session.
-    let session = if request.records {
-        found.store.read(&found.location, Depth::Heads)?
-    } else {
-        found
-            .store
-            .read_conversation(&found.location, Depth::Heads)?
-    };
-    if !of_file || session.log().heads.is_empty() {
-        require_known_format(&session)?;
-    }
+    let (found, session) = opened(cx, request, of_file)?;
     if request.header && !of_file {
         let header = header(cx, &found)?;
         if !sink(ShownItem::Header(&header))? {
-            return Ok(());
+            return Ok(range(&session, &[], 0));
         }
     }
     let subagents = if request.raw || request.records {
@@ -144,8 +219,12 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
     } else {
         found.store.subagents(&session)?
     };
-    let branch = session.branch(session.tip()?)?;
-    let slots = chosen(&session, &branch, request)?;
+    let tip = match &request.branch {
+        Some(end) => Tip::At(session.find(end)?),
+        None => session.tip()?,
+    };
+    let branch = session.branch(tip)?;
+    let (slots, total) = chosen(cx, &session, &branch, request)?;
     let mut walk = Walk {
         store: &found.store,
         request,
@@ -153,17 +232,53 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
         shown: HashSet::new(),
         sink,
         is_ended: false,
+        position: 0,
     };
     walk.log(&session, (&branch, &slots), 0)?;
     if request.subagents && request.entry.is_none() && request.around.is_none() {
         // Subagents that no shown call started.
         walk.started(|_| true, 0)?;
     }
-    if !of_file {
+    if !of_file && request.branch.is_none() {
         remark_on_other_branches(cx, &session, &branch);
     }
     warn_about_gaps(cx, &session);
-    Ok(())
+    Ok(range(&session, &slots, total))
+}
+
+/// Returns the session to read, with its table of entries.
+fn opened(
+    cx: &RequestContext,
+    request: &ShowRequest,
+    of_file: bool,
+) -> Result<(Resolved, Arc<Session>)> {
+    let found = cx.resolve(&request.session)?;
+    let found = if of_file {
+        found
+    } else {
+        linked_transcript::followed(cx, found)?
+    };
+    // The records of a file are its own; a conversation may begin in the log of another session.
+    let extent = if request.records {
+        Extent::File
+    } else {
+        Extent::Conversation
+    };
+    let session = cx.open_sessions.read(&found, extent)?;
+    if !of_file || session.log().heads.is_empty() {
+        require_known_format(&session)?;
+    }
+    Ok((found, session))
+}
+
+fn range(session: &Session, slots: &[(usize, Slot)], total: usize) -> ShownRange {
+    let ends = slots.first().zip(slots.last());
+    ShownRange {
+        session: session.reference(),
+        revision: session.revision(),
+        range: ends.map(|((first, _), (last, _))| (*first, *last)),
+        total,
+    }
 }
 
 fn header(cx: &RequestContext, found: &Resolved) -> Result<TranscriptHeader> {
@@ -197,20 +312,32 @@ struct Walk<'a> {
     sink: ShowSink<'a>,
     /// Whether the sink wants no more.
     is_ended: bool,
+    /// Position of the last entry of the session itself.
+    position: usize,
 }
 
 impl Walk<'_> {
     fn log(
         &mut self,
         session: &Session,
-        (branch, slots): (&[Slot], &[Slot]),
+        (branch, slots): (&[Slot], &[(usize, Slot)]),
         depth: usize,
     ) -> Result<()> {
         let on_branch: HashSet<Slot> = branch.iter().copied().collect();
         let leaf = session.leaf()?;
-        for slot in slots.iter().copied() {
+        let mut places = (self.request.places && depth == 0).then(|| {
+            let slots: Vec<Slot> = slots.iter().map(|(_, slot)| *slot).collect();
+            Places::of(session, &slots)
+        });
+        for (position, slot) in slots.iter().copied() {
             if self.is_ended {
                 break;
+            }
+            if depth == 0 {
+                self.position = position;
+            }
+            if let Some(places) = &mut places {
+                places.before(slot, self.sink)?;
             }
             let place = EntryPlace {
                 on_branch: on_branch.contains(&slot),
@@ -218,6 +345,9 @@ impl Walk<'_> {
             };
             for call in self.entry(session, slot, &place, depth)? {
                 self.started(|it| it.call.as_ref() == Some(&call), depth)?;
+            }
+            if let Some(places) = &mut places {
+                places.after(slot, &on_branch, self.sink)?;
             }
         }
         Ok(())
@@ -245,7 +375,12 @@ impl Walk<'_> {
         let (reference, view) = (session.reference(), it.view.as_ref());
         if let Some(entry) = EntryParts::of_slot(session, &reference, slot, &it.bytes, view, place)
         {
-            self.is_ended = !(self.sink)(ShownItem::Entry { entry, depth })?;
+            let position = self.position;
+            self.is_ended = !(self.sink)(ShownItem::Entry {
+                entry,
+                depth,
+                position,
+            })?;
         }
         let calls = it.view.iter().flat_map(View::calls);
         Ok(calls.map(|(id, ..)| id.to_owned()).collect())
@@ -293,61 +428,7 @@ impl Walk<'_> {
             .store
             .read_conversation(&subagent.location, Depth::Heads)?;
         let branch = session.branch(session.tip()?)?;
-        self.log(&session, (&branch, &branch), depth + 1)
+        let slots: Vec<(usize, Slot)> = branch.iter().copied().enumerate().collect();
+        self.log(&session, (&branch, &slots), depth + 1)
     }
-}
-
-fn chosen(session: &Session, branch: &[Slot], request: &ShowRequest) -> Result<Vec<Slot>> {
-    if let Some(name) = &request.entry {
-        return Ok(vec![session.find(name)?]);
-    }
-    let all: Vec<Slot> = if request.records {
-        let header = session.header();
-        let slots = session.log().slots();
-        slots.filter(|slot| header != Some(*slot)).collect()
-    } else {
-        branch.to_vec()
-    };
-    match &request.around {
-        Some(name) => around(session, &all, name, request.nearby.unwrap_or(3)),
-        None => page(session, all, request),
-    }
-}
-
-fn around(session: &Session, all: &[Slot], name: &str, nearby: usize) -> Result<Vec<Slot>> {
-    let middle = session.find(name)?;
-    let place = all.iter().position(|slot| *slot == middle).ok_or_else(|| {
-        Error::new(
-            ErrorKind::NotFound,
-            format!(
-                "the entry `{}` is not on the current branch",
-                name.escape_debug()
-            ),
-        )
-        .advising(Advice::ShowRecords {
-            session: Some(session.reference().to_string()),
-            around: Some(name.to_owned()),
-        })
-    })?;
-    let near = place.saturating_sub(nearby)..(place + nearby + 1).min(all.len());
-    Ok(all.get(near).unwrap_or_default().to_vec())
-}
-
-/// Returns the last entries, those before one, or those after one: a long session is read page by
-/// page in both directions.
-fn page(session: &Session, mut all: Vec<Slot>, request: &ShowRequest) -> Result<Vec<Slot>> {
-    if let Some(name) = &request.before {
-        let end = session.find(name)?;
-        all.truncate(all.iter().position(|slot| *slot == end).unwrap_or(0));
-    }
-    let limit = request.limit.unwrap_or(usize::MAX);
-    if let Some(name) = &request.after {
-        let start = session.find(name)?;
-        let start = all.iter().position(|slot| *slot == start);
-        let after = start.map_or(all.len(), |start| start + 1);
-        all.drain(..after);
-        all.truncate(limit);
-        return Ok(all);
-    }
-    Ok(all.split_off(all.len().saturating_sub(limit)))
 }

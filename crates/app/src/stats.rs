@@ -17,6 +17,7 @@ use boswell_store::store::Resolved;
 use crate::gaps::require_known_format;
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::{IsMeant, LogsRead, SessionIndex};
+use crate::sessions::misspelt::refuse_misspelt;
 use crate::sessions::notes_overlay::NotesOverlay;
 use crate::shape::{Map, Maybe, TokensShape, shape};
 use crate::{App, AppResult, Cancel, Config, RequestContext};
@@ -140,6 +141,9 @@ fn stats(cx: &RequestContext, request: &StatsRequest) -> Result<Statistics> {
     })?;
     session_index.keep_conversations(cx, LogsRead::now(cx));
     session_index.note_rest(cx);
+    if answer.total.sessions == 0 {
+        refuse_misspelt(cx, &request.filter)?;
+    }
     Ok(answer)
 }
 

@@ -18,8 +18,6 @@ pub struct SummarizeRequest {
     pub which: WhichSessions,
     /// Maximum number of sessions; `None` for all.
     pub limit: Option<usize>,
-    /// Only compute the summaries, store none.
-    pub dry_run: bool,
 }
 
 /// Named sessions, or those without a summary.
@@ -46,7 +44,7 @@ shape! {
         title: String,
         /// at most 3 sentences
         summary: String,
-        /// whether it was stored; false with `--dry-run`
+        /// whether it was stored
         kept: bool,
     }
 }
@@ -103,9 +101,7 @@ fn summarize(
     request: &SummarizeRequest,
     sink: &mut dyn FnMut(SummarizeEvent) -> Result<()>,
 ) -> Result<Summarized> {
-    if !request.dry_run {
-        cx.may_write()?;
-    }
+    cx.may_write()?;
     let wanted = all_wanted(cx, request)?;
     let secrets = Secrets::new()?;
     let mut failed = 0;
@@ -119,15 +115,13 @@ fn summarize(
         })?;
         match summed(cx, it, &secrets) {
             Ok(Some(summed)) => {
-                if !request.dry_run {
-                    keep(cx, it, &summed)?;
-                }
+                keep(cx, it, &summed)?;
                 if let Some(front) = it.sides.first() {
                     sink(SummarizeEvent::Summary(SummaryShape {
                         session: front.to_string(),
                         title: summed.title,
                         summary: summed.summary,
-                        kept: !request.dry_run,
+                        kept: true,
                     }))?;
                 }
             }

@@ -189,7 +189,8 @@ impl Drawing<'_> {
     }
 }
 
-fn in_tree(session: &Session, slot: Slot) -> bool {
+/// Whether an entry is part of the tree that users see.
+pub(crate) fn in_tree(session: &Session, slot: Slot) -> bool {
     let is_linked = session.tree().parent(slot).is_some() || !session.tree().is_tip(slot);
     session.log().head(slot).is_some_and(|head| {
         head.flags.has(Flags::CHAIN)
@@ -200,7 +201,7 @@ fn in_tree(session: &Session, slot: Slot) -> bool {
 
 /// Returns for each entry whether it is conversation or has some below it. The others are
 /// bookkeeping at the end of a branch.
-fn alive(session: &Session) -> Vec<bool> {
+pub(crate) fn alive(session: &Session) -> Vec<bool> {
     let mut alive = vec![false; session.tree().len()];
     for (slot, head) in session.log().entries() {
         if !head.kind.is_conversation() {

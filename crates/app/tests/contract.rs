@@ -55,6 +55,11 @@ fn the_schema_describes_the_shapes_as_they_are_defined() {
     assert_is("schema.json", &shape::pretty(&schema));
 }
 
+#[test]
+fn the_types_of_the_page_are_those_of_the_shapes() {
+    assert_is("../web/src/shapes.ts", &shape::typescript(&shape::all()));
+}
+
 /// Collects every Rust file below a folder.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use boswell_dialect::{SessionLocation, SideKind};
+use boswell_dialect::{ReaderLoss, SessionLocation, SideKind};
 use boswell_model::{Advice, Error, Problem, ProblemKind, Repair, Result};
 use boswell_store::blobs::BlobId;
 use boswell_store::links::LinkTable;
-use boswell_store::repair::{LateTable, check, hurt, repair_of};
+use boswell_store::repair::{LateTable, RepairTable, check, hurt, repair_of};
 use boswell_store::{Session, Store};
 
 use super::{Target, UncheckedPlace};
@@ -25,9 +25,11 @@ pub struct CheckedSession {
     pub path: Option<String>,
     /// Whether it is in the vault.
     pub archived: bool,
+    /// The repaired fork that replaces it; its own problems are not findings any more.
+    pub superseded_by: Option<String>,
     /// Problems of the session; empty if there are none.
     pub findings: Vec<Finding>,
-    /// Readers that lose something because of any finding, oldest first.
+    /// Readers that lose or refuse something because of any finding, oldest first.
     pub hurts: Vec<&'static str>,
     /// Number of conversation entries that its agent reaches.
     pub reachable: u64,
@@ -44,13 +46,18 @@ pub struct Finding {
     pub entry: Option<String>,
     /// Available repairs.
     pub repair: Repair,
-    /// Readers that lose something because of it.
+    /// Readers that lose or refuse something because of it; none if it is not damage.
     pub hurts: Vec<&'static str>,
     /// The next step.
     pub next: Option<Advice>,
 }
 
 impl Finding {
+    /// Whether no known reader loses or refuses anything because of it.
+    pub fn is_info(&self) -> bool {
+        self.hurts.is_empty()
+    }
+
     /// Whether the problem is in an index of the agent, which belongs to the whole store.
     pub fn is_of_index(&self) -> bool {
         self.problem.kind == ProblemKind::StaleIndex
@@ -71,18 +78,23 @@ pub(super) struct Looking<'m> {
     cx: &'m RequestContext,
     links: LinkTable,
     late: LateTable,
+    repairs: RepairTable,
 }
 
 impl<'m> Looking<'m> {
     pub(super) fn new(cx: &'m RequestContext) -> Result<Self> {
-        let late = match &cx.home {
-            Some(_) => cx.reading_runner()?.late_table()?,
-            None => LateTable::default(),
+        let (late, repairs) = match &cx.home {
+            Some(_) => {
+                let runner = cx.reading_runner()?;
+                (runner.late_table()?, runner.repair_table()?)
+            }
+            None => (LateTable::default(), RepairTable::default()),
         };
         Ok(Looking {
             cx,
             links: cx.stores.link_table(),
             late,
+            repairs,
         })
     }
 
@@ -140,6 +152,9 @@ impl<'m> Looking<'m> {
             .problems
             .extend(self.late.problem(store, location, session)?);
         report.problems.extend(lost_copies(store, location)?);
+        if store.archived().is_none() {
+            report.problems.extend(store.hidden_by_agent(session)?);
+        }
         // Links that lead out of the store are recorded there and reported once, at the end.
         let (_, skipped) = store.side_files_here(location)?;
         report
@@ -151,11 +166,20 @@ impl<'m> Looking<'m> {
         let is_listed = archived || self.is_of_known_store(store);
         let argument = path.clone().filter(|_| !is_listed);
         let argument = argument.unwrap_or_else(|| reference.clone());
+        let losses = report.losses;
         let problems = report.problems.into_iter();
-        let findings: Vec<Finding> = problems
-            .map(|problem| finding(session, problem, &argument, archived))
+        let mut findings: Vec<Finding> = problems
+            .map(|problem| finding(session, &losses, problem, &argument, archived))
             .collect();
+        let superseded_by = match findings.is_empty() {
+            true => None,
+            false => self.repairs.fork_of(store, &session.reference())?,
+        };
+        if superseded_by.is_some() {
+            findings.clear();
+        }
         let checked = CheckedSession {
+            superseded_by: superseded_by.map(|id| format!("{}:{id}", store.dialect().name())),
             path,
             argument,
             hurts: hurts(session, &findings),
@@ -193,10 +217,20 @@ fn unchecked(session: String, path: Option<String>) -> UncheckedPlace {
     }
 }
 
-fn finding(session: &Session, problem: Problem, reference: &str, archived: bool) -> Finding {
+fn finding(
+    session: &Session,
+    losses: &[ReaderLoss],
+    problem: Problem,
+    reference: &str,
+    archived: bool,
+) -> Finding {
     let repair = repair_of(session, &problem);
+    let hurts = hurt(session, losses, &problem);
     let next = match (problem.kind, repair) {
         (ProblemKind::StaleIndex, _) => Some(Advice::RebuildAgentIndex),
+        (ProblemKind::OtherProvider, _) => problem.advice.clone(),
+        // Nothing has to be done about what harms nobody.
+        _ if hurts.is_empty() => None,
         (_, Repair::None) => None,
         _ if archived => Some(Advice::restore(reference)),
         _ => Some(Advice::ShowRepair {
@@ -208,7 +242,7 @@ fn finding(session: &Session, problem: Problem, reference: &str, archived: bool)
     Finding {
         entry: slot.map(|slot| session.log().label(slot).into_owned()),
         repair,
-        hurts: hurt(session, &problem),
+        hurts,
         next,
         problem,
     }
@@ -217,10 +251,17 @@ fn finding(session: &Session, problem: Problem, reference: &str, archived: bool)
 /// Returns the readers that lose something because of any of these.
 fn hurts(session: &Session, findings: &[Finding]) -> Vec<&'static str> {
     let readers = session.dialect().facts().readers.iter();
-    readers
+    let mut hurt: Vec<&'static str> = readers
         .map(|reader| reader.name)
         .filter(|name| findings.iter().any(|it| it.hurts.contains(name)))
-        .collect()
+        .collect();
+    // Readers that no table lists: the agent as a whole, and boswell.
+    for name in findings.iter().flat_map(|it| it.hurts.iter()) {
+        if !hurt.contains(name) {
+            hurt.push(name);
+        }
+    }
+    hurt
 }
 
 /// Returns problems for side files of an archived log whose copies are missing or damaged.

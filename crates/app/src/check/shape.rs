@@ -22,6 +22,8 @@ shape! {
         entry: Option<String>,
         /// kind of problem, such as `torn_tail`
         problem: &'static str,
+        /// `damage` if a known reader loses or refuses something because of it, else `info`
+        severity: &'static str,
         /// details, in one sentence
         detail: String,
         /// entries of the conversation that the agent would load
@@ -30,7 +32,7 @@ shape! {
         total: Option<u64>,
         /// how it can be repaired: `append`, `rewrite`, `fork`, `none`
         repair: &'static str,
-        /// known readers that lose entries because of it
+        /// known readers that lose or refuse something because of it
         hurts: Option<Vec<&'static str>>,
         /// true for an archived session
         archived: Maybe<bool>,
@@ -84,6 +86,13 @@ impl FindingShape {
     }
 }
 
+fn severity(is_info: bool) -> &'static str {
+    match is_info {
+        true => "info",
+        false => "damage",
+    }
+}
+
 /// Returns the members that depend on the problem alone.
 fn damage(session: Option<&str>, path: Option<&str>, problem: &Problem) -> DamageShape {
     DamageShape {
@@ -92,6 +101,7 @@ fn damage(session: Option<&str>, path: Option<&str>, problem: &Problem) -> Damag
         line: problem.line,
         entry: None,
         problem: problem.kind.word(),
+        severity: severity(false),
         detail: problem.detail.clone(),
         reachable: None,
         total: None,
@@ -116,6 +126,7 @@ impl CheckedSession {
     pub fn shapes(&self, command: AdviceCommand) -> impl Iterator<Item = DamageShape> {
         let shape = move |finding: &Finding| DamageShape {
             entry: finding.entry.clone(),
+            severity: severity(finding.is_info()),
             reachable: Some(self.reachable),
             total: Some(self.total),
             repair: finding.repair.word(),
@@ -146,6 +157,7 @@ impl StoreFinding {
     fn shape(&self, command: AdviceCommand) -> FindingShape {
         let shape = DamageShape {
             line: None,
+            severity: severity(self.is_info()),
             next: self.advice.as_ref().and_then(command),
             ..damage(self.session.as_deref(), Some(&self.path), &self.problem)
         };

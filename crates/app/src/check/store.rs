@@ -40,6 +40,14 @@ pub struct StoreFinding {
 }
 
 impl StoreFinding {
+    /// Whether no reader loses or refuses anything: what nobody uses any more only takes space.
+    pub fn is_info(&self) -> bool {
+        matches!(
+            self.problem.kind,
+            ProblemKind::OrphanedFile | ProblemKind::StaleLock
+        )
+    }
+
     /// Whether the finding is not a problem yet.
     pub fn is_warning(&self) -> bool {
         self.problem.kind == ProblemKind::LostSoon

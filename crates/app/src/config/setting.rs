@@ -24,6 +24,8 @@ pub(super) enum Kind {
     Globs,
     Stores,
     Table,
+    /// A table of texts, of lists of texts, or of such tables.
+    Names,
 }
 
 const fn setting(
@@ -150,6 +152,18 @@ pub(crate) const SETTINGS: &[Setting] = &[
         Kind::Word(&["on", "off"]),
     ),
     setting(
+        "screen.keys",
+        "",
+        "own keys of the screen, by place and action: [screen.keys.finder] fork = \"F7\"",
+        Kind::Names,
+    ),
+    setting(
+        "screen.theme",
+        "",
+        "colors of the screen, by what they mark: user, tool, match, warning, good, code, heading",
+        Kind::Names,
+    ),
+    setting(
         "prices",
         "",
         "dollars per million tokens, by model: input, output, cache_read, cache_write, cache_write_1h",
@@ -171,5 +185,6 @@ pub(super) fn example(setting: &Setting) -> String {
             setting.key
         ),
         Kind::Table => format!("[{}.\"name\"]", setting.key),
+        Kind::Names => format!("[{}] with name = \"value\"", setting.key),
     }
 }

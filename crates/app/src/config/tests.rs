@@ -101,3 +101,25 @@ fn every_default_fits_its_own_setting() {
         assert!(time::span(setting.default).is_ok(), "{}", setting.key);
     }
 }
+
+#[test]
+fn names_of_inner_tables_are_joined_and_other_values_are_refused() {
+    let text = "[screen]\nenter = \"read\"\n[screen.keys.finder]\nfork = [\"F7\", \"ctrl-f\"]\n\
+                [screen.theme]\nuser = \"blue\"\n";
+    let config = Config::parse(PathBuf::from("config.toml"), text).unwrap();
+    let words = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        config.names("screen.keys"),
+        [("finder.fork".to_owned(), words(&["F7", "ctrl-f"]))]
+    );
+    assert_eq!(
+        config.names("screen.theme"),
+        [("user".to_owned(), words(&["blue"]))]
+    );
+    assert!(config.names("prices").is_empty());
+    let wrong = Config::parse(
+        PathBuf::from("config.toml"),
+        "[screen.keys.finder]\nfork = 7\n",
+    );
+    assert!(wrong.unwrap_err().to_string().contains("config.toml"));
+}

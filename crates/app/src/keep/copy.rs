@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use boswell_model::{Advice, Error, ErrorKind, Problem, Result};
-use boswell_store::Wait;
 use boswell_store::operations::{KeepProgress, KeepRun, KeepWhich};
+use boswell_store::{Store, Wait};
 
 use super::{Kept, KeptShape, keepable};
 use crate::system::until;
@@ -56,6 +56,27 @@ pub(super) fn a_little(cx: &RequestContext, limit: Duration) {
                     .also(Advice::KeepNow),
             ),
         );
+    }
+}
+
+/// Copies the sessions of a store that changed since their last copy.
+pub(super) fn before_resume(cx: &RequestContext, store: &Store) {
+    let copied = cx.may_write().and_then(|()| {
+        let runner = cx.runner()?;
+        let vault = runner.vault();
+        let mut kept = vault.kept()?;
+        let wait = Wait::For(Duration::from_secs(10));
+        let how: (Wait, &dyn Fn() -> bool) = (wait, &|| true);
+        vault.keep_sessions(store, &mut kept, KeepWhich::Changed, how, &mut |_| {})
+    });
+    let failed = match copied {
+        Ok(run) => run.failed.into_iter().map(|(_, error)| error).next(),
+        Err(error) => Some(error),
+    };
+    if let Some(error) = failed {
+        let agent = store.dialect().facts().title;
+        let what = format!("no copy of the session was made, and {agent} may delete it");
+        cx.warn(error.advising(Advice::from(what).also(Advice::KeepNow)));
     }
 }
 

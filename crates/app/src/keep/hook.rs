@@ -21,9 +21,12 @@ pub(super) fn install(
     cx: &RequestContext,
     store: &Store,
     command: &str,
-    dry_run: bool,
+    plan_only: bool,
     sink: StepSink<'_>,
 ) -> Result<Option<Trigger>> {
+    if !store.dialect().facts().has_end_hook {
+        return Ok(None);
+    }
     let before = store.settings(settings::SETTINGS, LARGEST)?;
     let hooked = match settings::add_hook(before.as_deref(), command) {
         Ok(hooked) => hooked,
@@ -36,7 +39,7 @@ pub(super) fn install(
     let shown = String::from_utf8_lossy(&hooked.inserted).into_owned();
     step(sink, format!("add to {path}: {}", shown.trim()))?;
     let trigger = Trigger::hook(store.root(), command, &shown);
-    if dry_run || hooked.inserted.is_empty() {
+    if plan_only || hooked.inserted.is_empty() {
         return Ok(Some(trigger));
     }
     let change = SettingsChange {

@@ -21,7 +21,7 @@ pub(super) fn install(
     cx: &RequestContext,
     store: &Store,
     command: &str,
-    dry_run: bool,
+    plan_only: bool,
     sink: StepSink<'_>,
 ) -> Result<Trigger> {
     let folder = folder(cx)?;
@@ -35,12 +35,12 @@ pub(super) fn install(
         let path = folder.join(name);
         let shown = text.trim().replace('\n', "; ");
         step(sink, format!("write {}: {shown}", path.display()))?;
-        if !dry_run {
+        if !plan_only {
             durable::make_folders(&RealDisk, &folder)?;
             durable::put(&RealDisk, &path, text.as_bytes(), &SystemIds.hex16())?;
         }
     }
-    if !dry_run {
+    if !plan_only {
         systemctl(cx, &["enable", "--now", TIMER]);
     }
     Ok(Trigger::Timer {

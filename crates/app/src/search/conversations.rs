@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use boswell_dialect::{Capability, Support};
 use boswell_find::{Hit, Origin};
 use boswell_model::Result;
 use boswell_store::store::Summary;
@@ -18,6 +19,8 @@ pub struct FoundConversation {
     pub session: String,
     /// Its hits in order, as indexes in `Found::hits`.
     pub hits: Vec<usize>,
+    /// Whether the agent of its first hit has a command to resume it.
+    pub resumes: bool,
 }
 
 impl Scope {
@@ -44,6 +47,7 @@ impl Scope {
                 found.push(FoundConversation {
                     session: name.clone(),
                     hits: Vec::new(),
+                    resumes: self.resumes(cx, sessions, hit),
                 });
                 found.len() - 1
             });
@@ -52,6 +56,15 @@ impl Scope {
             }
         }
         found
+    }
+
+    fn resumes(&self, cx: &RequestContext, sessions: &Sessions, hit: &Hit) -> bool {
+        let Some(Origin::Session(place)) = self.origin(hit) else {
+            return false;
+        };
+        let session = sessions.get(place);
+        let store = session.and_then(|(store, _)| cx.stores.get(*store));
+        store.is_some_and(|store| store.support(Capability::Resume) != Support::No)
     }
 
     /// How many of the sessions with hits are another side of a conversation that is counted.

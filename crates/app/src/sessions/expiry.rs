@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use boswell_dialect::SessionLocation;
+use boswell_dialect::{Runtime, SessionLocation};
 use boswell_model::{Instant, Result};
 use boswell_store::Store;
 use boswell_store::store::StoreId;
@@ -21,7 +21,16 @@ pub const AHEAD: i64 = 7;
 #[derive(Debug, Default)]
 pub(crate) struct Expiries {
     kept: ChunkedCopies,
-    days: HashMap<StoreId, u64>,
+    days: HashMap<StoreId, Retention>,
+}
+
+/// How long an agent keeps sessions.
+#[derive(Debug, Clone, Copy)]
+struct Retention {
+    /// Days without a change after which it deletes them.
+    days: u64,
+    /// Knows the sessions that it deletes earlier.
+    runtime: &'static dyn Runtime,
 }
 
 impl Expiries {
@@ -43,7 +52,11 @@ impl Expiries {
         let days = cx
             .stores
             .iter()
-            .filter_map(|(id, store)| Some((id, store.deletes_after().ok()??)))
+            .filter_map(|(id, store)| {
+                let days = store.deletes_after().ok()??;
+                let runtime = store.dialect().powers().runtime?;
+                Some((id, Retention { days, runtime }))
+            })
             .collect();
         Expiries { days, ..self }
     }
@@ -63,7 +76,12 @@ impl Expiries {
 
     /// Returns when its agent deletes the session, if it is not used before.
     pub(crate) fn expires(&self, id: StoreId, location: &SessionLocation) -> Option<Instant> {
-        let days = i64::try_from(*self.days.get(&id)?).ok()?;
+        let retention = self.days.get(&id)?;
+        // The next start may be now.
+        let days = match retention.runtime.deletes_at_next_start(location) {
+            true => 0,
+            false => i64::try_from(retention.days).ok()?,
+        };
         let at = location
             .modified?
             .millis()

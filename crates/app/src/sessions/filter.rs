@@ -7,12 +7,13 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use boswell_find::{ConversationSide, FilterKeys, edit_distance};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_find::{ConversationSide, FilterKeys};
+use boswell_model::{Instant, Result};
 use boswell_store::links::Conversation;
 use boswell_store::store::Summary;
 
 use crate::RequestContext;
+use crate::sessions::misspelt::{misspelt, nearest};
 use crate::time;
 
 /// Selects sessions. A member that is not set selects all.
@@ -101,14 +102,9 @@ fn known_agent(name: &str) -> Result<()> {
     if known.contains(lower.as_str()) {
         return Ok(());
     }
-    let is_near = |known: &&str| edit_distance(&lower, known, (known.len() / 3).min(2)).is_some();
-    match known.iter().copied().find(is_near) {
+    match nearest(&lower, known.iter().copied()) {
         None => Ok(()),
-        Some(near) => Err(Error::new(
-            ErrorKind::Invalid,
-            format!("there is no agent `{}`", name.escape_debug()),
-        )
-        .advising(format!("did you mean `{near}`?"))),
+        Some(near) => Err(misspelt("agent", name, near)),
     }
 }
 

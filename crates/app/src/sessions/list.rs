@@ -108,6 +108,14 @@ impl<'m> SessionList<'m> {
         self.rows = rows;
     }
 
+    /// Leaves the conversation that shows this session.
+    pub(crate) fn only(&mut self, session: &SessionRef) {
+        let wanted = (session.dialect.as_str(), session.id.as_str());
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.retain(|row| self.reference(row) == wanted);
+        self.rows = rows;
+    }
+
     /// Removes sessions whose last activity is not selected.
     pub(crate) fn active(&mut self, takes: impl Fn(Option<Instant>) -> bool) {
         let mut rows = std::mem::take(&mut self.rows);

@@ -1,9 +1,13 @@
 //! The list of all shapes that are written as lines.
 
-use super::{EntryShape, ErrorShape, Page, SessionShape, Shape as _, ShapeDefinition};
+use super::{
+    EntryRange, EntryShape, ErrorShape, NoticeShape, Page, ServingShape, SessionShape, Shape as _,
+    ShapeDefinition,
+};
 use crate::acknowledgement::{NoteShape, ReceiptShape};
 use crate::archive::ArchiveStep;
 use crate::attachments::AttachmentShape;
+use crate::changes::{ChangeShape, HealthShape};
 use crate::check::{DamageShape, WarningShape};
 use crate::clean::{CleanStep, LockStep, VaultStep};
 use crate::context::{ContextShape, MessageShape};
@@ -12,7 +16,7 @@ use crate::demo::DemoShape;
 use crate::doctor::ReportShape;
 use crate::export::ExportShape;
 use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
-use crate::import::ImportStep;
+use crate::heads::HeadsShape;
 use crate::index::IndexShape;
 use crate::keep::{KeepShape, KeepStep, KeptShape};
 use crate::memory::{MemoryChanged, MemoryHit, MemoryProblemShape, MemoryShape};
@@ -21,7 +25,7 @@ use crate::planned_change::{OperationShape, PlanStep};
 use crate::projects::ProjectShape;
 use crate::prompts::PromptShape;
 use crate::purge::PurgeOp;
-use crate::repair::{LossShape, RepairStepShape};
+use crate::repair::{LossShape, RepairStepShape, UnsentShape};
 use crate::resume::ResumeLine;
 use crate::rewind::RewoundShape;
 use crate::scrub::{ScrubCopiesStep, ScrubFileStep, ScrubbedStep};
@@ -61,7 +65,7 @@ fn found() -> Vec<ShapeDefinition> {
 /// Shapes about the content of a session.
 fn read() -> Vec<ShapeDefinition> {
     definitions![
-        EntryShape NodeShape ContextShape MessageShape AttachmentShape CheckpointFile TouchedFile
+        EntryShape EntryRange HeadsShape NodeShape ContextShape MessageShape AttachmentShape CheckpointFile TouchedFile
         FormerFile FileDifference SummaryShape ExportShape ResumeLine
     ]
 }
@@ -69,8 +73,8 @@ fn read() -> Vec<ShapeDefinition> {
 /// Shapes about changes and plans.
 fn changed() -> Vec<ShapeDefinition> {
     definitions![
-        DamageShape WarningShape LossShape ReceiptShape RewoundShape NoteShape PlanStep
-        RepairStepShape RestoreStep DeleteStep ArchiveStep ImportStep ChangeStep CleanStep VaultStep
+        DamageShape WarningShape LossShape UnsentShape ReceiptShape RewoundShape NoteShape PlanStep
+        RepairStepShape RestoreStep DeleteStep ArchiveStep ChangeStep CleanStep VaultStep
         LockStep ScrubFileStep ScrubCopiesStep ScrubbedStep KeepStep OperationShape LoggedOperation
         PurgeOp
     ]
@@ -80,6 +84,6 @@ fn changed() -> Vec<ShapeDefinition> {
 fn kept() -> Vec<ShapeDefinition> {
     definitions![
         KeepShape KeptShape MemoryShape MemoryChanged MemoryHit MemoryProblemShape ReportShape
-        SettingShape DemoShape ErrorShape
+        SettingShape DemoShape ErrorShape NoticeShape ChangeShape HealthShape ServingShape
     ]
 }

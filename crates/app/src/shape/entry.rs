@@ -44,6 +44,10 @@ shape! {
         leaf: bool,
         /// whether the agent hides it
         hidden: bool,
+        /// from the server: position in the view, from 0
+        position: Maybe<usize>,
+        /// from the server: how many bytes `text` has, if only its beginning is here
+        text_bytes: Maybe<usize>,
         /// with `--raw`: the record
         raw: Maybe<String>,
         /// with `--raw`: the record, where it is not UTF-8
@@ -222,9 +226,69 @@ impl<'e> EntryParts<'e> {
             on_branch: self.on_branch,
             leaf: self.leaf,
             hidden: self.is_hidden(),
+            position: Maybe::Absent,
+            text_bytes: Maybe::Absent,
             raw: record,
             raw_base64: base64,
         }
+    }
+}
+
+impl EntryShape {
+    /// Cuts every text that is longer than so many bytes. A part that was cut gets a member `bytes`
+    /// with its whole length.
+    #[must_use]
+    pub fn cut(mut self, limit: usize) -> EntryShape {
+        if let Some(text) = &mut self.text
+            && let Some(bytes) = cut_text(text, limit)
+        {
+            self.text_bytes = Maybe::Given(bytes);
+        }
+        self.content
+            .iter_mut()
+            .for_each(|part| cut_part(part, limit));
+        self
+    }
+}
+
+/// Cuts a text between two characters, and returns its whole length if it was longer.
+fn cut_text(text: &mut String, limit: usize) -> Option<usize> {
+    let bytes = text.len();
+    if bytes <= limit {
+        return None;
+    }
+    let mut end = limit;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    Some(bytes)
+}
+
+fn cut_part(part: &mut Json, limit: usize) {
+    let Json::Object(members) = part else {
+        return;
+    };
+    let mut whole = None;
+    for (key, value) in members.iter_mut() {
+        match (key.as_str(), value) {
+            ("text", Json::Text(text)) => whole = cut_text(text, limit).or(whole),
+            // The input of a call is a value: what is too long for it becomes text.
+            ("input" | "json", value) => {
+                let mut text = match &*value {
+                    Json::Text(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                if let Some(bytes) = cut_text(&mut text, limit) {
+                    *value = Json::from(text);
+                    whole = Some(bytes);
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(bytes) = whole {
+        members.push(("bytes".to_owned(), bytes.into()));
     }
 }
 

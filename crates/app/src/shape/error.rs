@@ -2,9 +2,10 @@
 
 use std::error::Error as _;
 
-use boswell_model::Error;
+use boswell_model::{Advice, Error};
 
 use super::shape;
+use crate::Notice;
 
 shape! {
     /// An error, printed on stderr.
@@ -16,6 +17,37 @@ shape! {
         message: String,
         /// what to do next
         hint: Option<String>,
+    }
+
+    /// From the server: something that was noticed on the way to an answer.
+    NoticeShape: "notice" {
+        /// `remark`, or as in `error` the kind of what could not be read
+        kind: &'static str,
+        /// what was noticed
+        message: String,
+        /// what to do next
+        hint: Option<String>,
+    }
+}
+
+impl NoticeShape {
+    /// The shape of a notice, with its next step as the face phrases it.
+    pub fn new(notice: &Notice, phrase: &dyn Fn(&Advice) -> String) -> NoticeShape {
+        match notice {
+            Notice::Remark(remark) => NoticeShape {
+                kind: "remark",
+                message: remark.phrased(phrase),
+                hint: None,
+            },
+            Notice::Warning(error) | Notice::Failure(error) => {
+                let shape = ErrorShape::new(error, error.advice().map(phrase));
+                NoticeShape {
+                    kind: shape.kind,
+                    message: shape.message,
+                    hint: shape.hint,
+                }
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use boswell_model::Instant;
 
 use super::{Maybe, shape};
+use crate::show::ShownRange;
 
 shape! {
     /// The last line of a list: counts, and the cursor of the next page.
@@ -21,5 +22,33 @@ shape! {
         scanned_bytes: Maybe<u64>,
         /// when the list was made
         as_of: Instant,
+    }
+}
+
+shape! {
+    /// From the server: which entries of a session an answer has.
+    EntryRange: "range" {
+        /// the session whose entries they are
+        session: String,
+        /// opaque string: revision of the log
+        revision: String,
+        /// position of the first entry, from 0; `null` if there is none
+        first: Option<usize>,
+        /// position of the last entry
+        last: Option<usize>,
+        /// how many entries the view has
+        total: usize,
+    }
+}
+
+impl From<ShownRange> for EntryRange {
+    fn from(shown: ShownRange) -> EntryRange {
+        EntryRange {
+            session: shown.session.to_string(),
+            revision: shown.revision.to_string(),
+            first: shown.range.map(|(first, _)| first),
+            last: shown.range.map(|(_, last)| last),
+            total: shown.total,
+        }
     }
 }

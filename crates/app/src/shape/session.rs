@@ -106,6 +106,8 @@ shape! {
         attachments: Option<u64>,
         /// why `list` hides it
         hidden: Option<&'static str>,
+        /// the repaired fork that replaces it, if that is on the same page
+        superseded_by: Maybe<String>,
         /// the command that resumes it
         resume: Option<ResumeShape>,
         /// from `import`: side files that were imported
@@ -259,6 +261,7 @@ pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
         expires: None,
         subagents: None,
         attachments: None,
+        superseded_by: Maybe::Absent,
         hidden: summary.hidden(),
         resume: None,
         brought: Maybe::Absent,

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use boswell_find::{Index, StoreSources};
-use boswell_model::Result;
+use boswell_find::{Index, Progress, Source, StoreSources};
+use boswell_model::{ErrorKind, Result};
 use boswell_store::Store;
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::store::{StoreId, Summary};
@@ -17,6 +17,14 @@ use crate::RequestContext;
 use crate::sessions::filter::Side;
 use crate::sessions::notes_overlay::NotesOverlay;
 use crate::system::{until, workers};
+
+/// The progress of an index that covers everything.
+const NOTHING_LEFT: Progress = Progress {
+    sources: 0,
+    bytes: 0,
+    failed: 0,
+    complete: true,
+};
 
 /// How long the index is updated after a search.
 const AFTERWARDS: Duration = Duration::from_secs(1);
@@ -43,10 +51,19 @@ impl SessionIndex {
         index: &Index,
         sources: &StoreSources,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<boswell_find::Progress> {
+    ) -> Result<Progress> {
         if self.unkept.is_some() {
-            return Ok(boswell_find::Progress::default());
+            return Ok(Progress::default());
         }
+        match self.behind(index, sources)? {
+            Some(behind) => index.update_in_parallel(behind, sources, workers(), go_on),
+            None => Ok(NOTHING_LEFT),
+        }
+    }
+
+    /// Returns the sources that the index does not cover, if there are any; drops those that are
+    /// gone, and makes room for the index.
+    fn behind(&self, index: &Index, sources: &StoreSources) -> Result<Option<Vec<Source>>> {
         let backlog = index.backlog(sources.settled());
         // If stores were named, the others are not visible, so their sources are not known to be
         // deleted.
@@ -59,14 +76,59 @@ impl SessionIndex {
             index.retain(&|reference| here.contains(reference))?;
         }
         if backlog.behind.is_empty() {
-            return Ok(boswell_find::Progress {
-                complete: true,
-                ..boswell_find::Progress::default()
-            });
+            return Ok(None);
         }
         durable::make_folders(&RealDisk, &self.index)?;
-        let behind = backlog.behind.into_iter().cloned().collect();
-        index.update_in_parallel(behind, sources, workers(), go_on)
+        Ok(Some(backlog.behind.into_iter().cloned().collect()))
+    }
+
+    /// Updates the index until `go_on` returns false, and the catalog with what is read for it:
+    /// on a first run no log is read twice.
+    pub(crate) fn read_with_index(
+        &mut self,
+        cx: &RequestContext,
+        index: &Index,
+        sources: &mut StoreSources,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Progress> {
+        match self.try_with_index(cx, index, sources, go_on) {
+            Err(error) if error.kind() == ErrorKind::Damaged => {
+                self.recreate(cx)?;
+                *sources = self.indexed_sources(cx)?;
+                self.try_with_index(cx, index, sources, go_on)
+            }
+            done => done,
+        }
+    }
+
+    fn try_with_index(
+        &mut self,
+        cx: &RequestContext,
+        index: &Index,
+        sources: &StoreSources,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Progress> {
+        let Some(behind) = self.behind(index, sources)? else {
+            return Ok(NOTHING_LEFT);
+        };
+        let sessions = (&cx.stores, self.entries.as_mut_slice());
+        let (progress, unwritten) =
+            self.catalog
+                .read_with_index(sessions, (index, sources), behind, workers(), go_on)?;
+        self.unkept = self.unkept.take().or(unwritten);
+        Ok(progress)
+    }
+
+    /// Returns the logs of all sessions, with their places among the rows, and memory: what the
+    /// index covers.
+    pub(crate) fn indexed_sources(&self, cx: &RequestContext) -> Result<StoreSources> {
+        let mut sources = StoreSources::with_capacity(self.entries.len());
+        for (index, entry) in self.entries.iter().enumerate() {
+            if let Some(store) = cx.stores.get(entry.store) {
+                sources.add_log(index, store, entry);
+            }
+        }
+        self.with_memory(cx, sources)
     }
 
     /// Returns everything that can be searched: `summaries` in order, then memory.

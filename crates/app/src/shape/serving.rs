@@ -1,0 +1,19 @@
+//! The address of a server.
+
+use super::shape;
+
+shape! {
+    /// From `serve` and `web`: a server that listens.
+    ServingShape: "serving" {
+        /// address of the page
+        url: String,
+        /// address and port that it listens at
+        address: String,
+        /// file with the token for reading
+        read_token: String,
+        /// file with the token for changes; `null` if the server only reads
+        write_token: Option<String>,
+        /// process id of the server
+        pid: u32,
+    }
+}

@@ -1,0 +1,94 @@
+//! What a transcript shows between its entries: bytes that are not records, and other branches.
+
+use std::collections::HashSet;
+
+use boswell_model::{Gap, Result, Slot, Span, SpanKind};
+use boswell_store::Session;
+
+use super::{BranchPoint, ShowSink, ShownItem};
+use crate::tree::{alive, in_tree};
+
+/// The places of a session that were not passed on yet.
+pub(super) struct Places<'s> {
+    session: &'s Session,
+    alive: Vec<bool>,
+    /// Gaps after the first entry that is shown, in file order.
+    gaps: std::iter::Peekable<std::vec::IntoIter<Span>>,
+}
+
+impl<'s> Places<'s> {
+    pub(super) fn of(session: &'s Session, slots: &[Slot]) -> Places<'s> {
+        let log = session.log();
+        let place = |slot: &Slot| log.head(*slot).map(|head| head.at);
+        // On a page, what is before its first entry belongs to the page before it.
+        let is_start = slots.first().is_none_or(|slot| slot.index() <= 1);
+        let first = slots.first().and_then(place).filter(|_| !is_start);
+        let is_shown = |span: &&Span| {
+            span.kind != SpanKind::Gap(Gap::Bom) && first.is_none_or(|first| span.at >= first)
+        };
+        let gaps: Vec<Span> = log.gaps.iter().filter(is_shown).copied().collect();
+        Places {
+            session,
+            alive: alive(session),
+            gaps: gaps.into_iter().peekable(),
+        }
+    }
+
+    /// Passes on the gaps before an entry.
+    pub(super) fn before(&mut self, slot: Slot, sink: ShowSink<'_>) -> Result<()> {
+        let Some(at) = self.session.log().head(slot).map(|head| head.at) else {
+            return Ok(());
+        };
+        while let Some(gap) = self.gaps.next_if(|gap| gap.at < at) {
+            sink(ShownItem::Gap {
+                line: gap.line,
+                bytes: gap.len,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Passes on that an entry is continued by more than the branch that is shown.
+    pub(super) fn after(
+        &self,
+        slot: Slot,
+        on_branch: &HashSet<Slot>,
+        sink: ShowSink<'_>,
+    ) -> Result<()> {
+        let tree = self.session.tree();
+        let is_alive = |slot: &Slot| {
+            self.alive.get(slot.index()) == Some(&true) && in_tree(self.session, *slot)
+        };
+        let children: Vec<Slot> = tree.children(slot).filter(is_alive).collect();
+        let Some(shown) = children.iter().find(|it| on_branch.contains(it)) else {
+            return Ok(());
+        };
+        // Results of parallel calls are on the same branch.
+        let is_other = |it: &&Slot| *it == shown || !on_branch.contains(it);
+        let branches: Vec<Slot> = children.iter().filter(is_other).copied().collect();
+        if branches.len() < 2 {
+            return Ok(());
+        }
+        let end = |slot: &Slot| self.session.log().label(self.end(*slot)).into_owned();
+        sink(ShownItem::Branches(&BranchPoint {
+            ends: branches.iter().map(end).collect(),
+            shown: branches.iter().position(|it| it == shown).unwrap_or(0),
+        }))?;
+        Ok(())
+    }
+
+    /// Returns the last conversation entry below an entry, or the entry itself.
+    fn end(&self, from: Slot) -> Slot {
+        let tree = self.session.tree();
+        let mut last = from;
+        let mut open = vec![from];
+        let mut seen = HashSet::new();
+        while let Some(slot) = open.pop().filter(|slot| seen.insert(*slot)) {
+            if self.session.log().kind(slot).is_conversation() {
+                last = last.max(slot);
+            }
+            open.extend(tree.children(slot));
+        }
+        last
+    }
+}
