@@ -1,0 +1,152 @@
+//! Entries of a session: pages, one entry, and the table of all.
+
+use axum::http::header;
+use boswell_app::AppResult;
+use boswell_app::heads::HeadsRequest;
+use boswell_app::shape::{EntryRange, Maybe, Shape as _};
+use boswell_app::show::{ShowRequest, ShownItem};
+
+use super::session::{changed, ended};
+use crate::answer::{Plan, Reply, not_modified, run};
+use crate::call::Call;
+use crate::lines::{Last, Lines};
+use crate::params::Params;
+use crate::problem::Problem;
+use crate::session_name::entry_name;
+
+/// How many bytes of a text a page has, unless another limit is asked for.
+const TEXT: usize = 64 << 10;
+/// How many entries the table of a session has at most.
+const HEADS: usize = 200_000;
+
+/// Returns a page of entries.
+pub(crate) async fn entries(mut call: Call) -> Reply {
+    let params = call.params()?;
+    let session = call.session()?;
+    let (request, text_limit) = page_request(&params, session, call.wants_lines)?;
+    params.end()?;
+    let Some(tag) = changed(&call, &request.session).await? else {
+        return Ok(not_modified(""));
+    };
+    let plan = Plan::list(&call).with_header(header::ETAG, tag);
+    run(&call, plan, move |app, _, lines| {
+        show(app, &request, text_limit, lines)
+    })
+    .await
+}
+
+fn page_request(
+    params: &Params,
+    session: String,
+    wants_lines: bool,
+) -> Result<(ShowRequest, Option<usize>), Problem> {
+    let entry = |name: &'static str| params.text(name).map(|it| entry_name(&it)).transpose();
+    let views = [("branch", false), ("records", true)];
+    let limit = params.limit("limit", 100, 500)?;
+    let request = ShowRequest {
+        session,
+        records: params.one_of("view", &views, false)?,
+        around: entry("around")?,
+        nearby: Some(limit / 2),
+        limit: Some(limit),
+        before: entry("before")?,
+        after: entry("after")?,
+        from: params.number("from")?,
+        prompts: params.one_of("only", &[("prompts", true)], false)?,
+        matching: params.text("match"),
+        raw: params.switch("raw")?,
+        full_output: params.one_of("tools", &[("summary", false), ("full", true)], false)?,
+        subagents: params.switch("subagents")?,
+        ..ShowRequest::default()
+    };
+    let places = [
+        request.around.is_some(),
+        request.after.is_some(),
+        request.from.is_some(),
+    ];
+    if places.iter().filter(|it| **it).count() > 1 {
+        let what = "`around`, `after` and `from` exclude each other";
+        return Err(Problem::invalid(what));
+    }
+    // Lines are those of `--json`, which cuts nothing.
+    let text_limit = match (params.number("text_limit")?, wants_lines) {
+        (None, true) => None,
+        (None, false) => Some(TEXT),
+        (limit, _) => limit,
+    };
+    Ok((request, text_limit))
+}
+
+fn show(
+    app: &boswell_app::App,
+    request: &ShowRequest,
+    text_limit: Option<usize>,
+    lines: &mut Lines,
+) -> AppResult<Last> {
+    let answer = app.show(request, &mut |item| {
+        let ShownItem::Entry {
+            entry, position, ..
+        } = item
+        else {
+            return Ok(true);
+        };
+        let mut shape = entry.shape(request.raw);
+        if !lines.is_ndjson() {
+            shape.position = Maybe::Given(position);
+        }
+        let shape = match text_limit {
+            Some(limit) => shape.cut(limit),
+            None => shape,
+        };
+        lines.object(&shape.object())
+    })?;
+    ended(answer, |range| {
+        Last::Extra(EntryRange::from(range).object())
+    })
+}
+
+/// Returns one entry with its whole text, or a part of a long one.
+pub(crate) async fn entry(mut call: Call) -> Reply {
+    let params = call.params()?;
+    let request = ShowRequest {
+        session: call.session()?,
+        entry: Some(call.entry()?),
+        raw: params.switch("raw")?,
+        full_output: params.one_of("tools", &[("summary", false), ("full", true)], false)?,
+        ..ShowRequest::default()
+    };
+    let text_limit = params.number("text_limit")?;
+    params.end()?;
+    let Some(tag) = changed(&call, &request.session).await? else {
+        return Ok(not_modified(""));
+    };
+    let plan = Plan::one(&call).with_header(header::ETAG, tag);
+    run(&call, plan, move |app, _, lines| {
+        show(app, &request, text_limit, lines)
+    })
+    .await
+}
+
+/// Returns the table of entries.
+pub(crate) async fn heads(mut call: Call) -> Reply {
+    let params = call.params()?;
+    let views = [("branch", false), ("records", true)];
+    let request = HeadsRequest {
+        session: call.session()?,
+        records: params.one_of("view", &views, false)?,
+        from: params.number("from")?.unwrap_or(0),
+        count: Some(params.limit("count", HEADS, HEADS)?),
+    };
+    params.one_of("as", &[("columns", ())], ())?;
+    params.end()?;
+    let Some(tag) = changed(&call, &request.session).await? else {
+        return Ok(not_modified(""));
+    };
+    let plan = Plan::one(&call).with_header(header::ETAG, tag);
+    run(&call, plan, move |app, _, lines| {
+        let answer = app.heads(&request)?;
+        lines.object(&answer.value.clone().object())?;
+        ended(answer, |_| Last::None)
+    })
+    .await
+}

@@ -1,0 +1,85 @@
+//! Names of sessions and entries in addresses: never a path.
+
+use crate::problem::Problem;
+
+/// Returns the name of a session in an address: a ref, or the beginning of an id.
+///
+/// The command line also takes paths, `@last`, `@here` and numbers of the last list; none of these
+/// may come from another program.
+pub(crate) fn session_name(text: &str) -> Result<String, Problem> {
+    let wrong = |why: &str| {
+        let what = format!("`{}` cannot be the name of a session: {why}", shown(text));
+        Err(Problem::invalid(what).hinting("name it DIALECT:ID, or by the beginning of its id"))
+    };
+    let id = text.split_once(':').map_or(text, |(_, id)| id);
+    if text.is_empty() || id.is_empty() {
+        return wrong("it is empty");
+    }
+    if text.len() > 512 {
+        return wrong("it is longer than 512 bytes");
+    }
+    if text
+        .chars()
+        .any(|c| c.is_control() || matches!(c, '/' | '\\'))
+    {
+        return wrong("it is not a path");
+    }
+    let begins = |c: char| text.starts_with(c) || id.starts_with(c);
+    if begins('.') || begins('@') || begins('-') || begins('~') {
+        return wrong("no id of an agent begins like that");
+    }
+    if id.ends_with(".json") || id.ends_with(".jsonl") || id.contains(".jsonl.") {
+        return wrong("it is not a file");
+    }
+    Ok(text.to_owned())
+}
+
+/// Returns the name of an entry in an address: its id or `#LINE`.
+pub(crate) fn entry_name(text: &str) -> Result<String, Problem> {
+    let is_name = !text.is_empty() && text.len() <= 512 && !text.chars().any(char::is_control);
+    if is_name {
+        return Ok(text.to_owned());
+    }
+    let what = format!("`{}` cannot be the name of an entry", shown(text));
+    Err(Problem::invalid(what).hinting("name it by its id, or as `%23LINE`"))
+}
+
+/// The beginning of a text that a client sent, for a message.
+fn shown(text: &str) -> String {
+    let beginning: String = text.chars().take(80).collect();
+    beginning.escape_debug().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_never_the_name_of_a_session() {
+        for wrong in [
+            "",
+            "..",
+            "../../etc/passwd",
+            "/etc/passwd",
+            "a/b",
+            "a\\b",
+            "claude:../x",
+            "claude:/etc/passwd",
+            "claude:",
+            "x.jsonl",
+            "claude:x.json",
+            "x.jsonl.gz",
+            "a\0b",
+            "@last",
+            "@here",
+            "-rf",
+            "~/x",
+            ".",
+        ] {
+            assert!(session_name(wrong).is_err(), "{wrong:?}");
+        }
+        for right in ["5ac5", "claude:5ac51f07-0000", "pi:ses_1.2", "boswell:a_b"] {
+            assert_eq!(session_name(right).unwrap(), right);
+        }
+    }
+}

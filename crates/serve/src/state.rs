@@ -1,0 +1,68 @@
+//! What all requests of a server share.
+
+use std::sync::Arc;
+
+use boswell_app::App;
+use boswell_app::system::{Stopwatch, workers};
+use tokio::sync::{Semaphore, watch};
+
+use crate::access::Access;
+use crate::config::{CommandPhrase, Phrase, ServeConfig};
+use crate::folder::TokenPair;
+use crate::pool::Pool;
+
+/// How many clients may follow changes at a time.
+pub(crate) const LISTENERS: usize = 32;
+
+/// The state of a server.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerState(Arc<Shared>);
+
+/// The state behind the pointer.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) app: App,
+    pub(crate) phrase: Phrase,
+    pub(crate) command: CommandPhrase,
+    pub(crate) version: &'static str,
+    pub(crate) public_origin: Option<String>,
+    pub(crate) clinvoker: bool,
+    pub(crate) started: Stopwatch,
+    pub(crate) pool: Pool,
+    pub(crate) access: Access,
+    pub(crate) listeners: Arc<Semaphore>,
+    /// How many polls of change feeds run at a time.
+    pub(crate) polls: Arc<Semaphore>,
+    /// Becomes true when the server ends.
+    pub(crate) ending: watch::Sender<bool>,
+    /// How many pages follow changes.
+    pub(crate) pages: watch::Sender<usize>,
+}
+
+impl std::ops::Deref for ServerState {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl ServerState {
+    pub(crate) fn new(config: &ServeConfig, tokens: &TokenPair) -> ServerState {
+        ServerState(Arc::new(Shared {
+            app: config.app.clone(),
+            phrase: config.phrase,
+            command: config.command,
+            version: config.version,
+            public_origin: config.public_origin.clone(),
+            clinvoker: config.clinvoker,
+            started: Stopwatch::start(),
+            pool: Pool::new(workers()),
+            access: Access::new(tokens, config.changes),
+            listeners: Arc::new(Semaphore::new(LISTENERS)),
+            polls: Arc::new(Semaphore::new(2)),
+            ending: watch::Sender::new(false),
+            pages: watch::Sender::new(0),
+        }))
+    }
+}

@@ -1,0 +1,13 @@
+//! Requests that change something, and those that give access.
+
+mod append;
+mod door;
+mod session;
+mod sessions;
+mod tree;
+
+pub(crate) use append::append;
+pub(crate) use door::{allow_changes, login, take, ticket};
+pub(crate) use session::{close, delete, label, patch, restore, undo};
+pub(crate) use sessions::create;
+pub(crate) use tree::{branch, fork, repair, rewind};

@@ -1,0 +1,16 @@
+//! The server over real connections: answers, conditions, live updates, changes, attacks.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests fail by panicking and look at files themselves"
+)]
+
+mod bench;
+mod clinvoker;
+mod contract;
+mod events;
+mod limits;
+mod reading;
+mod safety;
+mod writing;

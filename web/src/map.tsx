@@ -1,0 +1,95 @@
+// The map of a session: every entry a tick, drawn from the table of entries.
+
+import { useEffect, useRef } from "preact/hooks";
+import { CUT, ERROR, type Reader } from "./reader";
+import { theme } from "./state";
+import { w } from "./words";
+
+const WIDTHS: Record<string, [number, number, string]> = {
+  user: [0.08, 0.84, "--t-user"],
+  assistant: [0.2, 0.6, "--t-say"],
+  tool_result: [0.3, 0.4, "--t-tool"],
+  compaction: [0.02, 0.96, "--t-fold"],
+};
+
+export function Map({ reader, first, last, jump }: { reader: Reader; first: number; last: number; jump: (place: number) => void }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const total = reader.total.value;
+  useEffect(() => {
+    const it = canvas.current;
+    if (!it || total === 0) return;
+    const draw = () => paint(it, reader, total);
+    draw();
+    const observer = new ResizeObserver(draw);
+    observer.observe(it);
+    return () => observer.disconnect();
+  }, [total, theme.value, document.documentElement.dataset.theme]);
+  const to = (event: PointerEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    const share = (event.clientY - box.top) / box.height;
+    jump(Math.max(0, Math.min(total - 1, Math.floor(share * total))));
+  };
+  const share = (place: number) => `${(100 * place) / Math.max(1, total)}%`;
+  return (
+    <div class="map" role="scrollbar" aria-label={w("mapLabel")} aria-controls="main" aria-valuemin={0} aria-valuemax={total} aria-valuenow={first} aria-orientation="vertical"
+      onPointerDown={(event) => { event.currentTarget.setPointerCapture(event.pointerId); to(event); }}
+      onPointerMove={(event) => { if (event.buttons) to(event); }}>
+      <canvas ref={canvas} aria-hidden="true" />
+      <div class="vp" style={{ top: share(first), height: `max(6px, ${share(last - first)})` }} />
+    </div>
+  );
+}
+
+function paint(canvas: HTMLCanvasElement, reader: Reader, total: number): void {
+  const ratio = devicePixelRatio || 1;
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  const context = canvas.getContext("2d");
+  if (!context || height === 0) return;
+  context.scale(ratio, ratio);
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const rows = Math.min(total, height);
+  const tick = Math.max(1, Math.min(3, height / rows - 1));
+  for (let row = 0; row < rows; row++) {
+    const [from, to] = [Math.floor((row * total) / rows), Math.max(Math.floor(((row + 1) * total) / rows), Math.floor((row * total) / rows) + 1)];
+    if (to - from > 3) {
+      shares(context, reader, [from, to], [width, (row * height) / rows, tick], colour);
+      continue;
+    }
+    let shown: [number, number, string] | null = null;
+    for (let place = from; place < to; place++) {
+      const word = reader.flags[place] & CUT ? "compaction" : reader.word(place);
+      const its = reader.flags[place] & ERROR ? ([0.25, 0.6, "--t-bad"] as [number, number, string]) : WIDTHS[word];
+      if (its && (!shown || its[1] > shown[1])) shown = its;
+    }
+    if (!shown) continue;
+    context.fillStyle = colour(shown[2]);
+    context.fillRect(width * shown[0], (row * height) / rows, width * shown[1], tick);
+  }
+}
+
+const SHARES: [string, string][] = [["user", "--t-user"], ["error", "--t-bad"], ["compaction", "--t-fold"], ["assistant", "--t-say"], ["tool_result", "--t-tool"]];
+
+/** One row for many entries: how much of each kind there is. */
+function shares(
+  context: CanvasRenderingContext2D,
+  reader: Reader,
+  [from, to]: [number, number],
+  [width, top, tick]: [number, number, number],
+  colour: (name: string) => string,
+): void {
+  const sums: Record<string, number> = {};
+  for (let place = from; place < to; place++) {
+    const word = reader.flags[place] & ERROR ? "error" : reader.flags[place] & CUT ? "compaction" : reader.word(place);
+    sums[word] = (sums[word] ?? 0) + 1;
+  }
+  let left = width * 0.08;
+  for (const [word, name] of SHARES) {
+    const its = (width * 0.84 * (sums[word] ?? 0)) / (to - from);
+    context.fillStyle = colour(name);
+    context.fillRect(left, top, its, tick);
+    left += its;
+  }
+}

@@ -1,0 +1,167 @@
+// A session as the reader sees it: the table of all entries, and pages of those that are near.
+
+import { signal } from "@preact/signals";
+import { Problem, follow, get, type Page } from "./api";
+import type { EntryRange, EntryShape, HeadsShape, SessionShape } from "./shapes";
+import { Heights } from "./virtual";
+
+const PAGE = 100;
+const KEPT = 60;
+
+export const HIDDEN = 1;
+export const ERROR = 2;
+export const CUT = 64;
+
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+}
+
+/** How high an entry is before it was seen, by its kind. */
+const GUESSES: Record<string, number> = {
+  user: 110, assistant: 120, tool_result: 1, compaction: 70, system: 24, shell: 60, attachment: 1,
+};
+
+export class Reader {
+  readonly path: string;
+  session = signal<SessionShape | null>(null);
+  total = signal(0);
+  /** Grows when entries were loaded. */
+  loaded = signal(0);
+  error = signal<unknown>(null);
+  fresh = signal(0);
+  seen = 0;
+  kinds: string[] = [];
+  kind: number[] = [];
+  flags: number[] = [];
+  heights = new Heights([]);
+  private pages = new Map<number, EntryShape[]>();
+  private asked = new Set<number>();
+  private stop = () => {};
+
+  constructor(readonly name: string) {
+    this.path = `/v1/sessions/${encodeURIComponent(name)}`;
+  }
+
+  async open(): Promise<void> {
+    try {
+      const [session, heads] = await Promise.all([
+        get<SessionShape>(this.path),
+        get<HeadsShape>(`${this.path}/heads?as=columns`),
+      ]);
+      this.session.value = session;
+      this.take(heads);
+      this.stop();
+      this.stop = follow(`${this.path}/events`, heads.revision, (event) => {
+        if (event.name === "entry") this.append(event.data as EntryShape);
+        else if (event.name === "reset") void this.open();
+        else if (event.name === "gone") this.forget();
+        else if (event.name === "changed" && this.session.value) {
+          this.session.value = { ...this.session.value, live: event.data.live };
+        }
+      });
+    } catch (error) {
+      this.error.value = error;
+    }
+  }
+
+  close(): void {
+    this.stop();
+  }
+
+  /** Forgets everything: the session is gone, and nothing of it may stay. */
+  private forget(): void {
+    this.stop();
+    this.pages.clear();
+    this.session.value = null;
+    this.total.value = 0;
+    this.error.value = new Problem(404, "not_found", this.name, null);
+    this.loaded.value += 1;
+  }
+
+  private take(heads: HeadsShape): void {
+    this.kinds = [...heads.kinds];
+    this.kind = Array.from(bytesOf(heads.kind));
+    this.flags = Array.from(bytesOf(heads.flags));
+    this.heights = new Heights(this.kind.map((kind) => GUESSES[this.kinds[kind]] ?? 1));
+    this.pages.clear();
+    this.asked.clear();
+    this.seen = heads.total;
+    this.total.value = heads.total;
+    this.loaded.value += 1;
+  }
+
+  private append(entry: EntryShape): void {
+    const place = this.total.value;
+    const word = entry.role === "tool" ? "tool_result" : (entry.role ?? entry.kind);
+    let kind = this.kinds.indexOf(word);
+    if (kind < 0) kind = this.kinds.push(word) - 1;
+    this.kind.push(kind);
+    this.flags.push(entry.hidden ? HIDDEN : 0);
+    if (this.heights.isFull) {
+      const all = Array.from({ length: place }, (_, at) => this.heights.get(at));
+      this.heights = new Heights(all, place);
+    }
+    this.heights.push(GUESSES[word] ?? 1);
+    const page = this.pages.get(Math.floor(place / PAGE));
+    if (page && page.length === place % PAGE) page.push(entry);
+    else if (place % PAGE === 0) this.pages.set(place / PAGE, [entry]);
+    else this.asked.delete(Math.floor(place / PAGE));
+    this.total.value = place + 1;
+    this.fresh.value += 1;
+    this.loaded.value += 1;
+  }
+
+  word(place: number): string {
+    return this.kinds[this.kind[place]] ?? "unknown";
+  }
+
+  entry(place: number): EntryShape | undefined {
+    return this.pages.get(Math.floor(place / PAGE))?.[place % PAGE];
+  }
+
+  /** Loads the pages of a range that are not there. */
+  want(from: number, to: number): void {
+    for (let page = Math.floor(Math.max(0, from) / PAGE); page * PAGE < Math.min(to, this.total.value); page++) {
+      if (!this.asked.has(page)) {
+        this.asked.add(page);
+        void this.load(page);
+      }
+    }
+  }
+
+  private async load(page: number): Promise<void> {
+    try {
+      const path = `${this.path}/entries?from=${page * PAGE}&limit=${PAGE}&text_limit=16384`;
+      const answer = await get<Page<EntryShape, EntryRange>>(path);
+      this.pages.set(page, answer.items);
+      // The page that was used longest ago goes first.
+      for (const old of [...this.pages.keys()].slice(0, Math.max(0, this.pages.size - KEPT))) {
+        this.pages.delete(old);
+        this.asked.delete(old);
+      }
+      this.loaded.value += 1;
+    } catch (error) {
+      this.asked.delete(page);
+      this.error.value = error;
+    }
+  }
+
+  /** The position of an entry; reads where it is from the server. */
+  async find(entry: string): Promise<number | null> {
+    const path = `${this.path}/entries?around=${encodeURIComponent(entry)}&limit=0&text_limit=0`;
+    const answer = await get<Page<EntryShape, EntryRange>>(path).catch(() => null);
+    return answer?.page.first ?? null;
+  }
+
+  /** The next place in a direction that fits. */
+  next(from: number, by: 1 | -1, fits: (place: number) => boolean): number | null {
+    for (let place = from + by; place >= 0 && place < this.total.value; place += by) {
+      if (fits(place)) return place;
+    }
+    return null;
+  }
+
+  isPrompt(place: number): boolean {
+    return this.word(place) === "user" && !(this.flags[place] & HIDDEN);
+  }
+}
