@@ -30,6 +30,8 @@ pub(crate) enum Event {
     Stopped,
     /// The process was stopped and runs again.
     Continued,
+    /// Nothing happened for a while.
+    Slow,
 }
 
 /// Something to be done outside of the state.
@@ -59,9 +61,31 @@ pub(crate) enum Ask {
         since: Option<&'static str>,
     },
     PlanSame(String),
+    /// A new session, which is resumed at once if that is wanted.
     Fork {
         session: String,
         at: Option<String>,
+        resume: bool,
+    },
+    /// How the same conversation is resumed in another store.
+    PlanOther(String),
+    PlanMove(Moved),
+    Move(Moved),
+    Archive(Vec<String>),
+    Keep,
+    Export {
+        session: String,
+        path: String,
+    },
+    Picture {
+        session: String,
+        entry: String,
+        folder: String,
+    },
+    /// Find a text in the entries that are not loaded.
+    FindIn {
+        page: PageAsk,
+        text: String,
     },
     Rename {
         session: String,
@@ -73,7 +97,11 @@ pub(crate) enum Ask {
         remove: Vec<String>,
     },
     Delete(Vec<String>),
-    Repair(String),
+    /// Repair a session with these steps; all that are certain if none is named.
+    Repair {
+        session: String,
+        steps: Vec<usize>,
+    },
     Undo,
     /// Put a text into the clipboard of the terminal.
     Copy(String),
@@ -108,6 +136,17 @@ pub(crate) enum Scope {
 pub(crate) struct PageAsk {
     pub(crate) session: String,
     pub(crate) part: PagePart,
+    /// The last entry of the branch that is read, if it is not the current one.
+    pub(crate) branch: Option<String>,
+    /// Whether the entries of subagents are read too.
+    pub(crate) inline: bool,
+}
+
+/// A folder that was moved: where it was, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Moved {
+    pub(crate) old: String,
+    pub(crate) new: String,
 }
 
 /// Which entries of a transcript.
@@ -152,8 +191,11 @@ pub(crate) enum Answer {
     },
     /// Nothing was found: the folders that were examined, by dialect, and whether they exist.
     LookedAt(Vec<(String, String, bool)>),
-    /// Every file was examined.
-    Refreshed(Instant),
+    /// Every file was examined; whether the catalog could be written.
+    Refreshed {
+        at: Instant,
+        kept: bool,
+    },
     Marks {
         live: BTreeMap<String, Vec<u32>>,
         lost_soon: BTreeSet<String>,
@@ -184,8 +226,19 @@ pub(crate) enum Answer {
         since: Option<&'static str>,
         stats: Result<Vec<Stat>, String>,
     },
-    /// A plan with the permissions that were asked for.
+    /// The plan that was asked for.
     Planned(Result<Arc<ResumePlan>, String>),
+    /// What moving a folder would change.
+    MovePlanned {
+        moved: Moved,
+        steps: Result<Vec<String>, String>,
+    },
+    /// The entry with the text, if there is one.
+    FoundIn {
+        page: PageAsk,
+        text: String,
+        entry: Option<String>,
+    },
     /// A change was made: a message for the user, and the session to select.
     Done {
         message: String,
@@ -233,6 +286,8 @@ pub(crate) struct Page {
     /// Whether there may be entries before the first and after the last.
     pub(crate) more_above: bool,
     pub(crate) more_below: bool,
+    /// Whether it is a first look at the end of a long log; the page itself follows.
+    pub(crate) is_first_look: bool,
 }
 
 /// A node of a tree.
@@ -261,8 +316,12 @@ pub(crate) struct HealthFacts {
 /// A step of a repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RepairStepLine {
+    /// Its number in the plan.
+    pub(crate) number: usize,
     pub(crate) taken: bool,
     pub(crate) text: String,
+    /// The bytes before and after it.
+    pub(crate) changes: Vec<(String, String)>,
 }
 
 /// A row of the costs.

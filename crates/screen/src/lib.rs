@@ -22,6 +22,7 @@ mod rows;
 mod run;
 mod state;
 mod terminal;
+mod theme;
 mod transcript;
 mod update;
 mod view;

@@ -200,15 +200,18 @@ impl NameQuery {
 
     /// Whether a session matches by its name, prompts, project or tags.
     pub(crate) fn matches(&self, row: &Row) -> bool {
-        let project = row.project.as_deref().unwrap_or("").to_lowercase();
+        // Most queries have words only, and this runs for every session at every keystroke.
+        if !self.words.iter().all(|word| row.searched.contains(word)) {
+            return false;
+        }
+        let project = || row.project.as_deref().unwrap_or("").to_lowercase();
         !self.only_text
             && is_wanted(&self.agents, |it| row.agent.contains(it))
-            && is_wanted(&self.projects, |it| project.contains(it))
+            && is_wanted(&self.projects, |it| project().contains(it))
             && is_wanted(&self.models, |it| is_within(&row.models, it))
             && is_wanted(&self.tags, |it| is_within(&row.tags, it))
             && self.since.is_none_or(|since| row.active >= Some(since))
             && self.until.is_none_or(|until| row.active < Some(until))
-            && self.words.iter().all(|word| row.searched.contains(word))
     }
 }
 

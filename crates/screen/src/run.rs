@@ -6,19 +6,24 @@ use std::time::Duration;
 
 use boswell_app::resume::ResumePlan;
 use boswell_app::{App, Clock, SystemClock};
-use boswell_model::Result;
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use crossterm::event;
 
 use crate::ask::{Ask, Event};
+use crate::keys::Keymap;
 use crate::line::Line;
 use crate::state::{Look, State};
 use crate::terminal::Screen;
+use crate::theme::Theme;
 use crate::update::{settle, update};
 use crate::words::{COPIED, Language, fill};
 use crate::worker::Workers;
 
 /// How long the first frame waits for the first sessions, so that it does not flicker.
 const FIRST_FRAME: Duration = Duration::from_millis(60);
+
+/// After what time a search is said to be slow.
+const SLOW: Duration = Duration::from_millis(100);
 
 /// Options of the screen.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +43,8 @@ pub enum ScreenExit {
     Resume(Arc<ResumePlan>),
     /// Print this session.
     Picked(String),
+    /// Print this command.
+    Printed(String),
     /// The terminal was closed, or a signal with this number ended the screen.
     Ended(Option<i32>),
 }
@@ -49,7 +56,8 @@ impl PartialEq for ScreenExit {
             (ScreenExit::Resume(one), ScreenExit::Resume(other)) => {
                 one.session == other.session && one.argv == other.argv
             }
-            (ScreenExit::Picked(one), ScreenExit::Picked(other)) => one == other,
+            (ScreenExit::Picked(one), ScreenExit::Picked(other))
+            | (ScreenExit::Printed(one), ScreenExit::Printed(other)) => one == other,
             (ScreenExit::Ended(one), ScreenExit::Ended(other)) => one == other,
             _ => false,
         }
@@ -62,7 +70,7 @@ impl PartialEq for ScreenExit {
 ///
 /// Unavailable if the terminal cannot be used.
 pub fn run(app: &App, options: &ScreenOptions) -> Result<ScreenExit> {
-    let look = look(app, options);
+    let look = look(app, options)?;
     let (events, inbox) = channel();
     let workers = Workers::start(app, &look, &events);
     let mut screen = Screen::open(look.mouse)?;
@@ -107,12 +115,26 @@ impl Session {
             Err(RecvTimeoutError::Timeout) => screen.draw(&self.state)?,
             Err(RecvTimeoutError::Disconnected) => return Ok(ScreenExit::Ended(None)),
         }
-        while let Ok(event) = self.inbox.recv() {
+        while let Some(event) = self.next() {
             if let Some(exit) = self.take(screen, event)? {
                 return Ok(exit);
             }
         }
         Ok(ScreenExit::Ended(None))
+    }
+
+    /// Waits for an event. While a search runs it does not wait for ever, so that the header can
+    /// say that it is slow; an idle screen sleeps.
+    fn next(&self) -> Option<Event> {
+        let finder = &self.state.finder;
+        if finder.answered == finder.generation || finder.is_slow {
+            return self.inbox.recv().ok();
+        }
+        match self.inbox.recv_timeout(SLOW) {
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Timeout) => Some(Event::Slow),
+            Err(RecvTimeoutError::Disconnected) => None,
+        }
     }
 
     /// Takes an event and everything that waits behind it, then draws once: a fast typist or a
@@ -156,10 +178,22 @@ impl Session {
     }
 }
 
-fn look(app: &App, options: &ScreenOptions) -> Look {
+fn look(app: &App, options: &ScreenOptions) -> Result<Look> {
     let settings = app.settings();
     let env = app.environment();
-    Look {
+    let wrong = |why: String| {
+        Error::new(
+            ErrorKind::Invalid,
+            "the settings of the screen cannot be used",
+        )
+        .because(why)
+        .advising(Advice::from("fix the file").or(Advice::IgnoreConfig))
+    };
+    Ok(Look {
+        keys: Keymap::of(&settings.names("screen.keys")).map_err(wrong)?,
+        theme: Theme::of(&settings.names("screen.theme")).map_err(wrong)?,
+        cwd: env.cwd.display().to_string(),
+        tmp: env.tmp.display().to_string(),
         language: Language::of(settings.word("screen.language"), env),
         ascii: settings.word("screen.marks") == Some("ascii"),
         mouse: settings.word("screen.mouse") != Some("off"),
@@ -169,7 +203,7 @@ fn look(app: &App, options: &ScreenOptions) -> Look {
         first_time: !app.has_resumed(),
         home: env.home.as_ref().map(|home| home.display().to_string()),
         zone: app.zone().clone(),
-    }
+    })
 }
 
 /// Starts the threads that wait for the terminal and for signals. They end with the process.

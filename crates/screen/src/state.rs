@@ -1,6 +1,8 @@
 //! All state of the screen, as plain data. Views read it, `update` changes it.
 
+mod overlay;
 mod show;
+mod views;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,14 +10,15 @@ use boswell_app::text::one_line;
 use boswell_app::time::TimeZone;
 use boswell_model::Instant;
 
-use crate::ask::{
-    Ask, FoundText, Grouping, HealthFacts, Node, PageAsk, Preview, Resumable, RowsAsk, Stat,
-};
-use crate::keys::{Binding, Place};
+use crate::ask::{FoundText, Preview, Resumable, RowsAsk};
+use crate::keys::{Keymap, Place};
 use crate::line::Line;
 use crate::rows::Row;
-use crate::transcript::{Block, Detail, TextLine};
+use crate::theme::Theme;
 use crate::words::{self, Language, Words};
+
+pub(crate) use overlay::{Choice, Input, InputPurpose, Menu, MenuItem, MenuRun, Overlay, Question};
+pub(crate) use views::{CostSpan, Costs, HealthState, Reader, TreeState};
 
 /// The smallest terminal that is drawn.
 pub(crate) const SMALLEST: (u16, u16) = (24, 6);
@@ -37,6 +40,11 @@ pub(crate) struct Look {
     pub(crate) home: Option<String>,
     /// The zone of the times that are shown and typed.
     pub(crate) zone: TimeZone,
+    pub(crate) keys: Keymap,
+    pub(crate) theme: Theme,
+    /// Folders that files are written to if the user names no other.
+    pub(crate) cwd: String,
+    pub(crate) tmp: String,
 }
 
 impl Look {
@@ -72,6 +80,12 @@ pub(crate) struct State {
     pub(crate) costs: Costs,
     pub(crate) overlay: Option<Overlay>,
     pub(crate) message: Option<String>,
+    /// What could not be read, newest last.
+    pub(crate) unread: Vec<String>,
+    /// Readers of the sessions above a subagent.
+    pub(crate) parents: Vec<Reader>,
+    /// The last entry that was seen of each session.
+    pub(crate) seen: BTreeMap<String, String>,
 }
 
 impl State {
@@ -92,7 +106,15 @@ impl State {
             costs: Costs::default(),
             overlay: None,
             message: None,
+            unread: Vec::new(),
+            parents: Vec::new(),
+            seen: BTreeMap::new(),
         }
+    }
+
+    /// Shows a text in place of the footer until the next key.
+    pub(crate) fn say(&mut self, words: Words) {
+        self.message = Some(self.look.say(words).to_owned());
     }
 
     /// Whether the terminal is too small to draw anything.
@@ -143,6 +165,10 @@ pub(crate) struct Finder {
     /// Whether `rows` has all sessions.
     pub(crate) complete: bool,
     pub(crate) refreshed: Option<Instant>,
+    /// Whether the catalog cannot be written, so that nothing is faster the next time.
+    pub(crate) unkept: bool,
+    /// Whether the search takes so long that the header says so.
+    pub(crate) is_slow: bool,
     pub(crate) order: Order,
     /// Agents of all sessions that were seen.
     pub(crate) agents: BTreeSet<String>,
@@ -162,6 +188,8 @@ pub(crate) struct Finder {
     pub(crate) live: BTreeMap<String, Vec<u32>>,
     pub(crate) lost_soon: BTreeSet<String>,
     pub(crate) preview: Option<Preview>,
+    /// Lines that the preview is scrolled by, up or down.
+    pub(crate) preview_scroll: isize,
     /// The preview that was asked for last.
     pub(crate) asked: Option<(String, Option<String>)>,
     pub(crate) looked_at: Vec<(String, String, bool)>,
@@ -176,6 +204,13 @@ pub(crate) struct Shown {
     row: Option<usize>,
     /// Index of its best hit.
     pub(crate) hit: Option<usize>,
+}
+
+impl Shown {
+    /// Whether only a hit names it: a page of memory, or a subagent.
+    pub(crate) fn is_other(self) -> bool {
+        self.row.is_none()
+    }
 }
 
 /// A line of the list.
@@ -326,126 +361,4 @@ fn day_of(at: Option<Instant>, now: Instant) -> Words {
         7..30 => words::THIS_MONTH,
         _ => words::OLDER,
     }
-}
-
-/// The reader.
-#[derive(Debug, Default)]
-pub(crate) struct Reader {
-    pub(crate) session: String,
-    pub(crate) title: String,
-    pub(crate) agent: String,
-    /// The project folder, which paths of calls are below.
-    pub(crate) project: Option<String>,
-    pub(crate) blocks: Vec<Block>,
-    /// First and last entry that are loaded.
-    pub(crate) first: Option<String>,
-    pub(crate) last: Option<String>,
-    pub(crate) more_above: bool,
-    pub(crate) more_below: bool,
-    pub(crate) detail: Detail,
-    /// The lines of `blocks`, and the width that they were made for.
-    pub(crate) lines: Vec<TextLine>,
-    pub(crate) width: usize,
-    pub(crate) top: usize,
-    /// The page that was asked for.
-    pub(crate) loading: Option<PageAsk>,
-    pub(crate) error: Option<String>,
-    pub(crate) find: Option<String>,
-    pub(crate) following: bool,
-    /// The entry to go to once it is loaded.
-    pub(crate) target: Option<String>,
-}
-
-/// The tree view.
-#[derive(Debug, Default)]
-pub(crate) struct TreeState {
-    pub(crate) session: String,
-    pub(crate) nodes: Option<Result<Vec<Node>, String>>,
-    pub(crate) selected: usize,
-}
-
-/// The health view.
-#[derive(Debug, Default)]
-pub(crate) struct HealthState {
-    pub(crate) session: String,
-    pub(crate) facts: Option<Result<HealthFacts, String>>,
-    pub(crate) top: usize,
-}
-
-/// The costs view.
-#[derive(Debug, Default)]
-pub(crate) struct Costs {
-    pub(crate) by: Grouping,
-    pub(crate) span: CostSpan,
-    pub(crate) stats: Option<Result<Vec<Stat>, String>>,
-    pub(crate) top: usize,
-}
-
-/// The time that costs are about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum CostSpan {
-    #[default]
-    Week,
-    Month,
-    All,
-}
-
-impl CostSpan {
-    pub(crate) fn since(self) -> Option<&'static str> {
-        match self {
-            CostSpan::Week => Some("7d"),
-            CostSpan::Month => Some("30d"),
-            CostSpan::All => None,
-        }
-    }
-}
-
-/// Something in front of the view.
-#[derive(Debug)]
-pub(crate) enum Overlay {
-    Menu(Menu),
-    Question(Question),
-    Input(Input),
-}
-
-/// The keys or commands of a place, which can be searched and run.
-#[derive(Debug)]
-pub(crate) struct Menu {
-    pub(crate) title: Words,
-    pub(crate) line: Line,
-    pub(crate) items: Vec<&'static Binding>,
-    pub(crate) selected: usize,
-}
-
-/// A question that one key answers.
-#[derive(Debug)]
-pub(crate) struct Question {
-    pub(crate) text: String,
-    pub(crate) choices: Vec<Choice>,
-}
-
-/// An answer to a question.
-#[derive(Debug)]
-pub(crate) struct Choice {
-    pub(crate) key: char,
-    pub(crate) words: Words,
-    pub(crate) asks: Vec<Ask>,
-    /// Whether the repair of the session is shown.
-    pub(crate) checks: bool,
-}
-
-/// A line of text to type.
-#[derive(Debug)]
-pub(crate) struct Input {
-    pub(crate) title: Words,
-    pub(crate) line: Line,
-    pub(crate) purpose: InputPurpose,
-}
-
-/// What the typed text is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum InputPurpose {
-    Rename(String),
-    Tag(Vec<String>),
-    Find,
 }

@@ -2,20 +2,21 @@
 //! out. It reads no file, no clock and no terminal.
 
 mod answers;
+mod export;
 mod finder;
+mod health;
+mod mouse;
 pub(crate) mod overlay;
-mod reader;
+pub(crate) mod reader;
 mod resume;
 
-use crossterm::event::{
-    KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use crate::ScreenExit;
 use crate::ask::{Ask, Event};
 use crate::keys::{self, Action, Binding, Place};
 use crate::layout;
-use crate::state::{CostSpan, HealthState, ListLine, Menu, Overlay, State, TreeState};
+use crate::state::{CostSpan, HealthState, Menu, MenuItem, MenuRun, Overlay, State, TreeState};
 use crate::words;
 
 /// Changes the state; returns what is to be done.
@@ -28,13 +29,14 @@ pub(crate) fn update(state: &mut State, event: Event) -> Vec<Ask> {
         }
         Event::Key(key) if key.kind == KeyEventKind::Release => return asks,
         Event::Key(key) => press(state, &key, &mut asks),
-        Event::Mouse(mouse) => point(state, mouse, &mut asks),
+        Event::Mouse(mouse) => mouse::point(state, mouse, &mut asks),
         Event::Paste(text) => paste(state, &text, &mut asks),
         Event::Resize(width, height) => state.size = (width, height),
         Event::Answer(answer) => answers::take(state, answer, &mut asks),
         Event::Ended(signal) => asks.push(Ask::Leave(ScreenExit::Ended(signal))),
         Event::Stopped => asks.push(Ask::Suspend),
         Event::Continued => asks.push(Ask::Retake),
+        Event::Slow => state.finder.is_slow = state.finder.answered != state.finder.generation,
     }
     settle(state, &mut asks);
     asks
@@ -45,7 +47,8 @@ pub(crate) fn settle(state: &mut State, asks: &mut Vec<Ask>) {
     let areas = layout::finder(state.size);
     let now = state.now;
     state.finder.follow(usize::from(areas.list.height), now);
-    if state.place == Place::Finder || state.finder.waiting.is_some() {
+    let is_finder = matches!(state.place, Place::Finder | Place::Preview);
+    if is_finder || state.finder.waiting.is_some() {
         finder::ask_preview(state, asks);
     }
     reader::settle(state, asks);
@@ -54,9 +57,8 @@ pub(crate) fn settle(state: &mut State, asks: &mut Vec<Ask>) {
 fn press(state: &mut State, key: &KeyEvent, asks: &mut Vec<Ask>) {
     state.message = None;
     if state.is_too_small() {
-        let quits =
-            keys::action(Place::Everywhere, key).is_some_and(|it| it.action == Action::Quit);
-        if quits {
+        let binding = state.look.keys.action(Place::Everywhere, key);
+        if binding.is_some_and(|it| it.action == Action::Quit) {
             asks.push(Ask::Leave(ScreenExit::Quit));
         }
         return;
@@ -67,7 +69,7 @@ fn press(state: &mut State, key: &KeyEvent, asks: &mut Vec<Ask>) {
     if state.place == Place::Finder {
         return finder::press(state, key, asks);
     }
-    if let Some(binding) = keys::action(state.place, key) {
+    if let Some(binding) = state.look.keys.action(state.place, key) {
         run(state, binding, asks);
     }
 }
@@ -100,10 +102,14 @@ pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
         Action::Costs => costs(state, asks),
         Action::Tree => tree(state, asks),
         Action::Check => check(state, asks),
+        Action::Unread => unread(state),
+        Action::Export => export::ask_file(state),
+        Action::ResumeMenu => resume::menu(state),
+        Action::ResumeFork => fork(state, true, asks),
         Action::Resume => resume::enter(state, asks),
         Action::ResumeSame => resume::ask_same(state),
         Action::Undo => overlay::ask_undo(state),
-        Action::Fork => fork(state, asks),
+        Action::Fork => fork(state, false, asks),
         _ => in_place(state, action, asks),
     }
 }
@@ -113,14 +119,11 @@ fn in_place(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
     match (state.place, action) {
         (Place::Finder, _) => finder::perform(state, action, asks),
         (_, Action::Back) => back(state),
+        (Place::Preview, _) => finder::in_preview(state, action, asks),
         (Place::Reader, _) => reader::perform(state, action, asks),
         (Place::Tree, _) => tree_action(state, action, asks),
         (Place::Health, Action::Apply) => overlay::ask_repair(state),
-        (Place::Health, _) => {
-            if let Some(health) = &mut state.health {
-                health.top = scrolled(health.top, action);
-            }
-        }
+        (Place::Health, _) => health::perform(state, action),
         (Place::Costs, _) => costs_action(state, action, asks),
         _ => {}
     }
@@ -135,6 +138,9 @@ fn scrolled(top: usize, action: Action) -> usize {
 }
 
 fn back(state: &mut State) {
+    if state.place == Place::Reader {
+        reader::remember(state);
+    }
     state.place = state.back.pop().unwrap_or(Place::Finder);
 }
 
@@ -150,25 +156,55 @@ fn menu(state: &mut State, title: words::Words) {
                 Action::Up | Action::Down | Action::PageUp | Action::PageDown
             )
     };
+    let look = &state.look;
     let items = keys::of_place(place)
         .filter(|it| !(it.writes && read_only))
-        .filter(|it| is_help || is_command(it));
+        .filter(|it| is_help || is_command(it))
+        .map(|it| MenuItem {
+            key: look.keys.names(it),
+            text: look.say(it.does).to_owned(),
+            run: MenuRun::Binding(it),
+        });
+    let items = items.collect();
+    open_menu(state, title, items);
+}
+
+/// Opens a menu.
+pub(crate) fn open_menu(state: &mut State, title: words::Words, items: Vec<MenuItem>) {
     state.overlay = Some(Overlay::Menu(Menu {
         title,
         line: crate::line::Line::default(),
-        items: items.collect(),
+        items,
         selected: 0,
     }));
 }
 
-fn fork(state: &mut State, asks: &mut Vec<Ask>) {
+/// Lists what could not be read.
+fn unread(state: &mut State) {
+    if state.unread.is_empty() {
+        return state.say(words::ALL_READ);
+    }
+    let item = |text: &String| MenuItem {
+        key: String::new(),
+        text: text.clone(),
+        run: MenuRun::Nothing,
+    };
+    let items = state.unread.iter().map(item).collect();
+    open_menu(state, words::UNREAD, items);
+}
+
+fn fork(state: &mut State, resume: bool, asks: &mut Vec<Ask>) {
     let at = match state.place {
         Place::Reader => reader::entry(state),
         Place::Tree => node(state),
         _ => None,
     };
     if let Some(session) = state.session() {
-        asks.push(Ask::Fork { session, at });
+        asks.push(Ask::Fork {
+            session,
+            at,
+            resume,
+        });
     }
 }
 
@@ -283,53 +319,6 @@ fn paste(state: &mut State, text: &str, asks: &mut Vec<Ask>) {
             finder::typed(state, asks);
         }
         None => {}
-    }
-}
-
-fn point(state: &mut State, mouse: MouseEvent, asks: &mut Vec<Ask>) {
-    if state.overlay.is_some() || state.is_too_small() {
-        return;
-    }
-    match mouse.kind {
-        MouseEventKind::ScrollUp => wheel(state, Action::Up, asks),
-        MouseEventKind::ScrollDown => wheel(state, Action::Down, asks),
-        MouseEventKind::Down(MouseButton::Left) => click(state, mouse, asks),
-        _ => {}
-    }
-}
-
-fn wheel(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
-    for _ in 0..3 {
-        in_place(state, action, asks);
-    }
-}
-
-fn click(state: &mut State, mouse: MouseEvent, asks: &mut Vec<Ask>) {
-    if mouse.row + 1 == state.size.1 {
-        let items = layout::footer(state);
-        let hit = items
-            .iter()
-            .find(|it| (it.x..it.x + it.width()).contains(&mouse.column));
-        if let Some(item) = hit {
-            perform(state, item.action, asks);
-        }
-        return;
-    }
-    if state.place != Place::Finder {
-        return;
-    }
-    let list = layout::finder(state.size).list;
-    if !list.contains((mouse.column, mouse.row).into()) {
-        return;
-    }
-    let line = state.finder.top + usize::from(mouse.row - list.y);
-    let lines = state.finder.lines(state.now);
-    if let Some(ListLine::Row(at) | ListLine::Snippet(at)) = lines.get(line) {
-        // A click on the selected session reads it.
-        if state.finder.selected == *at {
-            return finder::read(state, asks);
-        }
-        state.finder.selected = *at;
     }
 }
 

@@ -12,27 +12,27 @@ mod tree;
 
 use boswell_app::text::{columns, one_line};
 use ratatui::Frame;
-use ratatui::style::{Color, Modifier, Style};
 
 use crate::keys::Place;
 use crate::layout;
 use crate::state::State;
+use crate::theme::Ink;
 use crate::words;
 use canvas::Canvas;
 
-pub(crate) const PLAIN: Style = Style::new();
-pub(crate) const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
-pub(crate) const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
-pub(crate) const SELECTED: Style = Style::new().add_modifier(Modifier::REVERSED);
-pub(crate) const MATCH: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
-pub(crate) const USER: Style = Style::new().fg(Color::Cyan);
-pub(crate) const TOOL: Style = Style::new().fg(Color::Yellow);
-pub(crate) const WARNING: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
-pub(crate) const GOOD: Style = Style::new().fg(Color::Green);
+pub(crate) const PLAIN: Ink = Ink::Plain;
+pub(crate) const FAINT: Ink = Ink::Faint;
+pub(crate) const STRONG: Ink = Ink::Strong;
+pub(crate) const SELECTED: Ink = Ink::Selected;
+pub(crate) const MATCH: Ink = Ink::Match;
+pub(crate) const USER: Ink = Ink::User;
+pub(crate) const TOOL: Ink = Ink::Tool;
+pub(crate) const WARNING: Ink = Ink::Warning;
+pub(crate) const GOOD: Ink = Ink::Good;
 
 /// Draws the screen.
 pub(crate) fn draw(state: &State, frame: &mut Frame<'_>) {
-    let mut canvas = Canvas::new(frame, state.look.ascii);
+    let mut canvas = Canvas::new(frame, &state.look);
     if state.is_too_small() || canvas.size() != state.size {
         canvas.text(0, 0, state.look.say(words::TOO_SMALL), PLAIN);
         return;

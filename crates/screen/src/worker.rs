@@ -4,8 +4,11 @@
 //! that a fast typist does not wait for the answers to old keystrokes; a newer search also cancels
 //! the older one.
 
+mod changes;
+mod facts;
 mod looker;
 mod opener;
+mod pages;
 mod shown;
 
 use std::sync::mpsc::{Sender, channel};
@@ -39,6 +42,12 @@ impl<T> Latest<T> {
     pub(crate) fn put(&self, ask: T) {
         *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(ask);
         self.ready.notify_one();
+    }
+
+    /// Whether something waits in the slot.
+    pub(crate) fn is_waiting(&self) -> bool {
+        let slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.is_some()
     }
 
     /// Waits for an ask; `None` after the timeout.
@@ -95,7 +104,8 @@ impl Workers {
         });
         spawn(app, events, {
             let asks = Arc::clone(&preview);
-            move |app, send| opener::previews(app, send, &asks)
+            let language = look.language;
+            move |app, send| pages::previews(app, send, &asks, language)
         });
         spawn(app, events, {
             let asks = Arc::clone(&looker);

@@ -130,6 +130,14 @@ impl Demo {
         }
     }
 
+    /// Waits for one answer.
+    pub(crate) fn take_one(&mut self) {
+        match self.inbox.recv_timeout(PATIENCE) {
+            Ok(event) => self.event(event),
+            Err(_) => panic!("waited in vain"),
+        }
+    }
+
     /// Takes the answers that are there, without waiting.
     pub(crate) fn take_waiting(&mut self) {
         while let Ok(event) = self.inbox.try_recv() {

@@ -17,7 +17,7 @@ fn projects_exist(demo: &Demo) {
 }
 
 /// Opens a demo whose projects exist, with a session selected.
-fn at(look: Look, name: &str) -> Demo {
+pub(super) fn at(look: Look, name: &str) -> Demo {
     let mut demo = Demo::with((120, 40), look);
     projects_exist(&demo);
     // Folders are examined with the preview.
@@ -81,12 +81,116 @@ fn a_folder_that_is_gone_starts_nothing() {
     demo.select("Coupon rounding");
     demo.press(KeyCode::Enter);
     assert!(demo.left().is_none());
-    assert!(
-        demo.state
-            .message
+    let Some(Overlay::Input(input)) = &demo.state.overlay else {
+        panic!("not asked where it is");
+    };
+    assert_eq!(input.title, "Where is ~/projects/shop now?");
+    // The user says where; the stores are told after a question.
+    let moved = demo.root.join("projects/store");
+    std::fs::create_dir_all(&moved).unwrap();
+    demo.ctrl('u');
+    demo.text("~/projects/store");
+    demo.press(KeyCode::Enter);
+    demo.wait("the plan", |state| state.overlay.is_some());
+    assert!(question(&demo).contains("~/projects/shop is now ~/projects/store"));
+    demo.press(KeyCode::Char('y'));
+    demo.wait("the move", |state| {
+        let said = state.message.as_ref();
+        said.is_some_and(|it| it.starts_with("moved"))
+    });
+    demo.wait("the moved session", |state| {
+        let row = state
+            .finder
+            .rows
+            .iter()
+            .find(|it| it.name == "Coupon rounding");
+        row.and_then(|it| it.project.as_deref())
+            .is_some_and(|it| it.ends_with("/store"))
+    });
+    demo.settle();
+    demo.select("Coupon rounding");
+    demo.press(KeyCode::Enter);
+    let Some(ScreenExit::Resume(plan)) = demo.left() else {
+        panic!(
+            "not resumed: {:?} {:?}",
+            demo.terminal_asks, demo.state.message
+        );
+    };
+    assert!(plan.cwd.as_deref().unwrap().ends_with("/projects/store"));
+}
+
+#[test]
+fn a_folder_that_is_gone_is_told_as_a_command_where_nothing_may_be_written() {
+    let look = Look {
+        read_only: true,
+        ..Look::default()
+    };
+    let mut demo = Demo::with((120, 40), look);
+    let shop = demo.root.join("projects/shop");
+    if shop.exists() {
+        std::fs::remove_dir_all(&shop).unwrap();
+    }
+    demo.select("Flaky websocket test");
+    demo.state.finder.asked = None;
+    demo.select("Coupon rounding");
+    demo.press(KeyCode::Enter);
+    assert!(demo.left().is_none() && demo.state.overlay.is_none());
+    let said = demo.state.message.as_ref().unwrap();
+    assert!(said.contains("boswell move"), "{said}");
+}
+
+#[test]
+fn the_menu_of_ways_to_resume_says_what_each_does() {
+    let mut demo = at(Look::default(), "博客的中文全文搜索");
+    demo.alt(KeyCode::Char('r'));
+    let Some(Overlay::Menu(menu)) = &demo.state.overlay else {
+        panic!("no menu");
+    };
+    let texts: Vec<&str> = menu.items.iter().map(|it| it.text.as_str()).collect();
+    for wanted in [
+        "claude --resume",
+        "permissions",
+        "fork",
+        "print",
+        "copy",
+        "as claude:",
+        "another agent",
+    ] {
+        assert!(
+            texts.iter().any(|it| it.contains(wanted)),
+            "{wanted} in {texts:?}"
+        );
+    }
+    demo.text("print");
+    demo.press(KeyCode::Enter);
+    let Some(ScreenExit::Printed(command)) = demo.left() else {
+        panic!("not printed: {:?}", demo.terminal_asks);
+    };
+    assert!(command.contains("claude --resume"), "{command}");
+}
+
+#[test]
+fn a_fork_is_resumed_from_an_entry() {
+    let mut demo = at(Look::default(), "Coupon rounding");
+    demo.press(KeyCode::Right);
+    demo.wait("the reader", |state| {
+        state
+            .reader
             .as_ref()
-            .unwrap()
-            .contains("boswell move")
+            .is_some_and(|it| !it.blocks.is_empty())
+    });
+    demo.press(KeyCode::Char('['));
+    demo.press(KeyCode::Char('R'));
+    while demo.left().is_none() {
+        demo.take_one();
+    }
+    let Some(ScreenExit::Resume(plan)) = demo.left() else {
+        panic!("not resumed: {:?}", demo.terminal_asks);
+    };
+    assert!(
+        !plan.argv.iter().any(|it| it.contains("5ac5e505")),
+        "{:?}",
+        plan.argv
     );
 }
 

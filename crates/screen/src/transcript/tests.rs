@@ -1,15 +1,15 @@
 //! Tests of blocks and lines.
 
+use boswell_app::text::columns;
+use boswell_model::ToolInput;
+
 use super::*;
 
 fn block(kind: BlockKind, head: &str, text: &str) -> Block {
     Block {
-        kind,
         entry: Some("e1".to_owned()),
-        at: None,
         head: head.to_owned(),
-        text: text.to_owned(),
-        depth: 0,
+        ..Block::note(kind, text.to_owned(), 0)
     }
 }
 
@@ -50,30 +50,74 @@ fn detail_decides_what_is_shown() {
             "boom\nat line 2",
         ),
     ];
-    let text = |detail| {
-        let lines = lines(&blocks, detail, 40).into_iter();
+    let text = |detail: &Detail| {
+        let lines = lines(&blocks, detail, &Folds::default(), 40).into_iter();
         lines.map(|it| it.text).collect::<Vec<_>>()
     };
     let detail = Detail::default();
     assert_eq!(
-        text(detail),
-        ["┃ why?", "  → Edit a  +1 −1", "  ← failed: boom (+1 lines)"]
+        text(&detail),
+        ["┃ why?", "  → Edit a  +1 −1", "  ← failed: boom (+1 line)"]
     );
     let off = Detail {
         tools: Tools::Off,
         thinking: true,
-        ..detail
+        ..detail.clone()
     };
-    assert_eq!(text(off), ["┃ why?", "  ┊ hm"]);
+    assert_eq!(text(&off), ["┃ why?", "  ┊ hm"]);
     let full = Detail {
         tools: Tools::Full,
         ..detail
     };
-    assert_eq!(text(full).len(), 7);
+    assert_eq!(text(&full).len(), 7);
 }
 
 #[test]
 fn a_long_text_is_cut_at_a_character() {
     let long = shortened(&"会".repeat(LONGEST));
     assert!(long.len() <= LONGEST + '…'.len_utf8() && long.ends_with('…'));
+}
+
+/// Blocks of calls in a row, the last of which failed.
+fn run() -> Vec<Block> {
+    let mut blocks = vec![block(BlockKind::Answer, "", "I look.")];
+    for (part, head) in ["Read a", "Grep b", "Edit a  +1 −1", "Edit c"]
+        .iter()
+        .enumerate()
+    {
+        for kind in [BlockKind::Call, BlockKind::Output { failed: part == 3 }] {
+            let part = blocks.len();
+            blocks.push(Block {
+                part,
+                ..block(kind, head, "first\nsecond")
+            });
+        }
+    }
+    blocks
+}
+
+#[test]
+fn calls_in_a_row_are_one_line_that_opens() {
+    let blocks = run();
+    let detail = Detail {
+        runs: true,
+        ..Detail::default()
+    };
+    let texts = |folds: &Folds| {
+        let lines = lines(&blocks, &detail, folds, 60).into_iter();
+        lines.map(|it| it.text).collect::<Vec<_>>()
+    };
+    let mut folds = Folds::default();
+    assert_eq!(
+        texts(&folds),
+        ["I look.", "  ▸ 4 calls  Read · Grep · Edit ×2  1 failed"]
+    );
+    let fold = run_of(&blocks, 5, &detail).unwrap();
+    folds.toggle(fold);
+    assert_eq!(texts(&folds).len(), 2 + 8);
+    folds.toggle(blocks[1].fold(false));
+    assert_eq!(texts(&folds).len(), 2 + 8 + 2);
+    folds.toggle_all();
+    assert_eq!(texts(&folds).len(), 2 + 8 * 3);
+    assert_eq!(run_of(&blocks, 0, &detail), None);
 }

@@ -9,6 +9,7 @@ use crate::rows::Row;
 use crate::state::{Finder, State};
 use crate::transcript;
 use crate::update::{check, reader, resume};
+use crate::words::{self, fill};
 
 /// Takes an answer. One to a question that is not asked any more is dropped.
 pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
@@ -19,7 +20,10 @@ pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
             complete,
         } => listed(state, &ask, rows, complete),
         Answer::LookedAt(places) => state.finder.looked_at = places,
-        Answer::Refreshed(at) => state.finder.refreshed = Some(at),
+        Answer::Refreshed { at, kept } => {
+            state.finder.refreshed = Some(at);
+            state.finder.unkept = !kept;
+        }
         Answer::Marks { live, lost_soon } => {
             state.finder.live = live;
             state.finder.lost_soon = lost_soon;
@@ -89,9 +93,10 @@ fn views(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
             state.costs.stats = Some(stats);
         }
         Answer::Planned(Ok(plan)) => asks.push(Ask::Leave(ScreenExit::Resume(plan))),
-        Answer::Planned(Err(why)) | Answer::Failed(why) | Answer::Warning(why) => {
-            state.message = Some(why);
-        }
+        Answer::Planned(Err(why)) | Answer::Failed(why) => state.message = Some(why),
+        Answer::Warning(why) => warned(state, why),
+        Answer::MovePlanned { moved, steps } => resume::move_planned(state, moved, steps),
+        Answer::FoundIn { page, text, entry } => reader::found_in(state, &page, &text, entry, asks),
         Answer::Done { message, select } => {
             state.message = Some(message);
             state.finder.marked.clear();
@@ -114,11 +119,21 @@ fn found_text(state: &mut State, generation: u64, found: Result<FoundText, Strin
         return;
     }
     state.finder.answered = generation;
+    state.finder.is_slow = false;
     match found {
         Ok(found) => state.finder.set_found(found, state.now),
         // An open quote is an error until it is closed: the old rows stay.
         Err(why) => state.finder.error = Some(why),
     }
+}
+
+/// Takes a warning: one line now, and a list for later.
+fn warned(state: &mut State, why: String) {
+    if state.unread.contains(&why) {
+        return;
+    }
+    state.message = Some(fill(state.look.say(words::SEE_UNREAD), &[&why]));
+    state.unread.push(why);
 }
 
 /// Asks again for what is shown of sessions whose logs changed.
@@ -134,7 +149,16 @@ fn changed(state: &mut State, sessions: &[String], asks: &mut Vec<Ask>) {
 fn gone(state: &mut State, sessions: &[String]) {
     gone_from_finder(&mut state.finder, sessions, state.now);
     let is_gone = |session: &String| sessions.contains(session);
-    let reader = state.reader.take_if(|it| is_gone(&it.session)).is_some();
+    // A subagent goes with the session that started it.
+    let with_parent = state.parents.iter().any(|it| is_gone(&it.session));
+    let reader = state
+        .reader
+        .take_if(|it| with_parent || is_gone(&it.session))
+        .is_some();
+    if reader {
+        state.parents.clear();
+    }
+    state.seen.retain(|session, _| !is_gone(session));
     let tree = state.tree.take_if(|it| is_gone(&it.session)).is_some();
     let health = state.health.take_if(|it| is_gone(&it.session)).is_some();
     let empty = |place: &Place| match place {

@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::ScreenExit;
 use crate::ask::{Ask, Scope};
-use crate::keys::{self, Action, Place};
+use crate::keys::{Action, Place};
 use crate::layout;
 use crate::line::Line;
 use crate::rows;
@@ -16,10 +16,15 @@ use crate::words;
 pub(crate) fn press(state: &mut State, key: &KeyEvent, asks: &mut Vec<Ask>) {
     // Inside the text the arrow moves the cursor; at its end it reads.
     let inside = key.code == KeyCode::Right && !state.finder.line.is_at_end();
-    if let Some(binding) = keys::action(Place::Finder, key).filter(|_| !inside) {
+    if let Some(binding) = state
+        .look
+        .keys
+        .action(Place::Finder, key)
+        .filter(|_| !inside)
+    {
         return run(state, binding, asks);
     }
-    if let Some(binding) = keys::action(Place::Line, key) {
+    if let Some(binding) = state.look.keys.action(Place::Line, key) {
         // Without text these keys have nothing to edit, so they move in the list.
         match key.code {
             KeyCode::Home if state.finder.line.is_empty() => {
@@ -83,6 +88,7 @@ pub(crate) fn ask_preview(state: &mut State, asks: &mut Vec<Ask>) {
             session: wanted.0.clone(),
             entry: wanted.1.clone(),
         });
+        finder.preview_scroll = 0;
         finder.asked = Some(wanted);
     }
 }
@@ -105,6 +111,8 @@ pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
         Action::Rename => rename(state),
         Action::Tag => tag(state),
         Action::Delete => overlay::ask_delete(state),
+        Action::Archive => overlay::ask_archive(state),
+        Action::Keep => overlay::ask_keep(state),
         Action::Back if state.finder.line.is_empty() => asks.push(Ask::Leave(ScreenExit::Quit)),
         Action::Back => {
             state.finder.line = Line::default();
@@ -152,13 +160,41 @@ fn complete(state: &mut State, asks: &mut Vec<Ask>) {
         .next()
         .unwrap_or("")
         .to_owned();
-    if let Some(whole) = rows::completed(&word, &finder.rows) {
-        for _ in word.chars() {
-            finder.line.edit(Action::EraseBefore);
-        }
-        finder.line.insert(&whole);
-        typed(state, asks);
+    let Some(whole) = rows::completed(&word, &finder.rows) else {
+        return focus_preview(state);
+    };
+    for _ in word.chars() {
+        finder.line.edit(Action::EraseBefore);
     }
+    finder.line.insert(&whole);
+    typed(state, asks);
+}
+
+/// Goes to the preview, where the keys scroll.
+fn focus_preview(state: &mut State) {
+    if layout::finder(state.size).preview.is_some() && state.finder.row().is_some() {
+        state.go(Place::Preview);
+    }
+}
+
+/// Does an action of the preview.
+pub(crate) fn in_preview(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
+    let page = layout::finder(state.size).preview.map_or(1, |it| it.height);
+    let page = isize::try_from(page).unwrap_or(1).saturating_sub(1).max(1);
+    let scroll = &mut state.finder.preview_scroll;
+    match action {
+        Action::Up => *scroll -= 1,
+        Action::Down => *scroll += 1,
+        Action::PageUp => *scroll -= page,
+        Action::PageDown => *scroll += page,
+        Action::Read => {
+            state.place = state.back.pop().unwrap_or(Place::Finder);
+            return read(state, asks);
+        }
+        _ => {}
+    }
+    // Longer than any preview, so that the way back is not far.
+    *scroll = (*scroll).clamp(-5_000, 5_000);
 }
 
 fn copy_command(state: &mut State, asks: &mut Vec<Ask>) {
@@ -231,7 +267,7 @@ pub(crate) fn chosen(state: &State) -> Vec<String> {
 fn rename(state: &mut State) {
     if let Some(row) = state.finder.row() {
         state.overlay = Some(Overlay::Input(Input {
-            title: words::NEW_NAME,
+            title: state.look.say(words::NEW_NAME).to_owned(),
             line: Line::new(row.name.clone()),
             purpose: InputPurpose::Rename(row.session.clone()),
         }));
@@ -242,7 +278,7 @@ fn tag(state: &mut State) {
     let sessions = chosen(state);
     if !sessions.is_empty() {
         state.overlay = Some(Overlay::Input(Input {
-            title: words::NEW_TAG,
+            title: state.look.say(words::NEW_TAG).to_owned(),
             line: Line::default(),
             purpose: InputPurpose::Tag(sessions),
         }));

@@ -3,11 +3,14 @@
 //! No agent starts but by Enter on a row whose footer named agent and folder. A session that is in
 //! use or damaged is asked about first.
 
+use boswell_app::text::one_line;
+
 use crate::ScreenExit;
-use crate::ask::{Ask, Resumable};
-use crate::keys::Place;
-use crate::state::{Choice, Overlay, Question, State};
-use crate::update::finder;
+use crate::ask::{Ask, Moved, Resumable};
+use crate::keys::{Action, BINDINGS, Binding, Place};
+use crate::line::Line;
+use crate::state::{Choice, Input, InputPurpose, MenuItem, MenuRun, Overlay, Question, State};
+use crate::update::{finder, open_menu, overlay};
 use crate::words::{self, fill};
 
 /// Enter on a session.
@@ -72,14 +75,8 @@ fn yes(known: Resumable) -> Choice {
 fn start(state: &mut State, known: &Resumable, asks: &mut Vec<Ask>) {
     let look = &state.look;
     if !known.folder_exists {
-        let folder = known.plan.cwd.as_deref().unwrap_or("");
-        let quoted = boswell_model::shell_quote(folder);
-        let text = fill(
-            look.say(words::FOLDER_GONE),
-            &[&look.folder(folder), &quoted],
-        );
-        state.message = Some(text);
-        return;
+        let folder = known.plan.cwd.clone().unwrap_or_default();
+        return folder_gone(state, folder);
     }
     let Some(row) = state.finder.row() else {
         return;
@@ -92,6 +89,7 @@ fn start(state: &mut State, known: &Resumable, asks: &mut Vec<Ask>) {
             asks: vec![Ask::Fork {
                 session: row.session.clone(),
                 at: None,
+                resume: false,
             }],
             checks: false,
         };
@@ -112,6 +110,111 @@ fn start(state: &mut State, known: &Resumable, asks: &mut Vec<Ask>) {
         return ask_command(state, known);
     }
     asks.push(Ask::Leave(ScreenExit::Resume(known.plan.clone())));
+}
+
+/// Asks where the folder of a session is now. What may not be written is told as a command.
+fn folder_gone(state: &mut State, folder: String) {
+    let look = &state.look;
+    if look.read_only {
+        let quoted = boswell_model::shell_quote(&folder);
+        let values = [&*look.folder(&folder), &*quoted];
+        state.message = Some(fill(look.say(words::FOLDER_GONE), &values));
+        return;
+    }
+    state.overlay = Some(Overlay::Input(Input {
+        title: fill(look.say(words::NEW_FOLDER), &[&look.folder(&folder)]),
+        line: Line::new(folder.clone()),
+        purpose: InputPurpose::Move(folder),
+    }));
+}
+
+/// Shows what a move would change, and asks.
+pub(crate) fn move_planned(state: &mut State, moved: Moved, steps: Result<Vec<String>, String>) {
+    let look = &state.look;
+    let steps = match steps {
+        Ok(steps) => steps,
+        Err(why) => {
+            state.message = Some(why);
+            return;
+        }
+    };
+    if steps.is_empty() {
+        let text = fill(look.say(words::NOTHING_MOVES), &[&look.folder(&moved.old)]);
+        state.message = Some(text);
+        return;
+    }
+    let (old, new) = (look.folder(&moved.old), look.folder(&moved.new));
+    let text = fill(look.say(words::ASK_MOVE), &[&old, &new, &steps.join("; ")]);
+    overlay::question(state, text, words::YES_MOVE, Ask::Move(moved));
+}
+
+/// Opens the menu of ways to resume the selected session.
+pub(crate) fn menu(state: &mut State) {
+    let Some(row) = state.finder.row() else {
+        return;
+    };
+    let look = &state.look;
+    let item = |text: String, run: MenuRun| MenuItem {
+        key: String::new(),
+        text,
+        run,
+    };
+    let say = |words| look.say(words).to_owned();
+    let mut items = match state.finder.resumable() {
+        None => return state.say(words::PREPARING),
+        Some(Err(why)) => vec![item(
+            fill(look.say(words::WAY_NONE), &[why]),
+            MenuRun::Nothing,
+        )],
+        Some(Ok(known)) => ways(state, known, &row.session),
+    };
+    for other in &row.linked {
+        let text = fill(look.say(words::WAY_OTHER), &[&one_line(other)]);
+        items.push(item(
+            text,
+            MenuRun::Asks(vec![Ask::PlanOther(other.clone())]),
+        ));
+    }
+    items.push(item(say(words::WAY_CONVERT), MenuRun::Nothing));
+    open_menu(state, words::WAYS_TO_RESUME, items);
+}
+
+/// Returns what can be done with the command of a session.
+fn ways(state: &State, known: &Resumable, session: &str) -> Vec<MenuItem> {
+    let look = &state.look;
+    let command = known.plan.command_line();
+    let fork = Ask::Fork {
+        session: session.to_owned(),
+        at: None,
+        resume: true,
+    };
+    let bound = |action: Action| {
+        let mut found = BINDINGS.iter();
+        let is_it = |it: &&'static Binding| it.place == Place::Finder && it.action == action;
+        found.find(is_it)
+    };
+    let folder = look.folder(known.plan.cwd.as_deref().unwrap_or("."));
+    let argv = one_line(&known.plan.argv.join(" "));
+    let plain = fill(look.say(words::WAY_PLAIN), &[&argv, &folder]);
+    let say = |words| look.say(words).to_owned();
+    let asks = |text: String, ask: Ask| (text, MenuRun::Asks(vec![ask]));
+    let mut ways: Vec<(String, MenuRun)> = Vec::new();
+    ways.extend(bound(Action::Resume).map(|it| (plain, MenuRun::Binding(it))));
+    ways.extend(bound(Action::ResumeSame).map(|it| (say(words::WAY_SAME), MenuRun::Binding(it))));
+    if !look.read_only {
+        ways.push(asks(say(words::WAY_FORK), fork));
+    }
+    let print = Ask::Leave(ScreenExit::Printed(command.clone()));
+    ways.push(asks(say(words::WAY_PRINT), print));
+    ways.push(asks(say(words::WAY_COPY), Ask::Copy(command)));
+    let item = |(text, run): (String, MenuRun)| {
+        let key = match &run {
+            MenuRun::Binding(binding) => look.keys.names(binding),
+            _ => String::new(),
+        };
+        MenuItem { key, text, run }
+    };
+    ways.into_iter().map(item).collect()
 }
 
 /// Asks whether the command is to be run.

@@ -3,19 +3,25 @@
 use boswell_app::text::{columns, cut};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
+use crate::state::Look;
+use crate::theme::{Ink, Theme};
 use crate::view::FAINT;
 
 /// A frame to write on.
 pub(crate) struct Canvas<'c, 'f> {
     frame: &'c mut Frame<'f>,
     ascii: bool,
+    theme: &'c Theme,
 }
 
 impl<'c, 'f> Canvas<'c, 'f> {
-    pub(crate) fn new(frame: &'c mut Frame<'f>, ascii: bool) -> Canvas<'c, 'f> {
-        Canvas { frame, ascii }
+    pub(crate) fn new(frame: &'c mut Frame<'f>, look: &'c Look) -> Canvas<'c, 'f> {
+        Canvas {
+            frame,
+            ascii: look.ascii,
+            theme: &look.theme,
+        }
     }
 
     pub(crate) fn size(&self) -> (u16, u16) {
@@ -24,14 +30,14 @@ impl<'c, 'f> Canvas<'c, 'f> {
     }
 
     /// Writes text up to the right edge; returns the column after it.
-    pub(crate) fn text(&mut self, x: u16, y: u16, text: &str, style: Style) -> u16 {
+    pub(crate) fn text(&mut self, x: u16, y: u16, text: &str, style: Ink) -> u16 {
         let room = self.size().0.saturating_sub(x);
         self.text_in(x, y, room, text, style)
     }
 
     /// Writes text into at most `width` columns, with an ellipsis if it is longer; returns the
     /// column after it.
-    pub(crate) fn text_in(&mut self, x: u16, y: u16, width: u16, text: &str, style: Style) -> u16 {
+    pub(crate) fn text_in(&mut self, x: u16, y: u16, width: u16, text: &str, style: Ink) -> u16 {
         let (right, bottom) = self.size();
         let width = width.min(right.saturating_sub(x));
         if y >= bottom || width == 0 {
@@ -45,13 +51,14 @@ impl<'c, 'f> Canvas<'c, 'f> {
             text
         };
         let shown = cut(text, usize::from(width));
+        let style = self.theme.style(style);
         let buffer = self.frame.buffer_mut();
         let (end, _) = buffer.set_stringn(x, y, &shown, usize::from(width), style);
         end
     }
 
     /// Writes text so that it ends at a column.
-    pub(crate) fn text_before(&mut self, end: u16, y: u16, text: &str, style: Style) {
+    pub(crate) fn text_before(&mut self, end: u16, y: u16, text: &str, style: Ink) {
         let width = u16::try_from(columns(text)).unwrap_or(0).min(end);
         self.text_in(end - width, y, width, text, style);
     }
@@ -70,7 +77,8 @@ impl<'c, 'f> Canvas<'c, 'f> {
     }
 
     /// Changes the style of an area.
-    pub(crate) fn paint(&mut self, area: Rect, style: Style) {
+    pub(crate) fn paint(&mut self, area: Rect, style: Ink) {
+        let style = self.theme.style(style);
         let area = area.intersection(self.frame.area());
         self.frame.buffer_mut().set_style(area, style);
     }
@@ -100,8 +108,16 @@ fn ascii(text: &str) -> String {
         '─' | '┄' | '−' => '-',
         '│' | '┃' | '┊' => '|',
         '●' => '*',
-        '▸' | '→' => '>',
+        '▸' | '→' | '›' => '>',
+        '▾' => 'v',
         '←' | '‹' => '<',
+        '↑' => '^',
+        '↓' => 'v',
+        '▣' | '•' | '×' => '*',
+        '↳' => '+',
+        '⋯' => '~',
+        '¶' => '#',
+        '▎' => '|',
         '↵' => '=',
         '⤷' => '+',
         '█' => '#',

@@ -5,10 +5,12 @@ use boswell_app::time;
 use ratatui::layout::Rect;
 
 use crate::ask::{Preview, Scope};
+use crate::keys::Place;
 use crate::layout;
 use crate::rows::Row;
 use crate::state::{ListLine, Order, State};
-use crate::transcript::{self, Block, Detail};
+use crate::theme::Ink;
+use crate::transcript::{self, Block, Detail, Folds};
 use crate::view::canvas::Canvas;
 use crate::view::{FAINT, GOOD, MATCH, PLAIN, SELECTED, STRONG, USER, WARNING, dollars, reader};
 use crate::words::{self, fill};
@@ -25,6 +27,12 @@ pub(crate) fn draw(state: &State, canvas: &mut Canvas<'_, '_>) {
             canvas.rule(area.y - 1, 0, state.size.0);
         }
         preview(state, canvas, area, areas.wide);
+        if state.place == Place::Preview {
+            let x = if areas.wide { area.x - 1 } else { 0 };
+            for y in area.top()..area.bottom() {
+                canvas.text_in(x, y, 1, "▎", USER);
+            }
+        }
     }
 }
 
@@ -76,7 +84,8 @@ fn one_line_kept(text: &str) -> String {
     boswell_app::text::escape(&text.replace(['\n', '\t'], " "))
 }
 
-fn skip_columns(text: &str, skipped: usize) -> &str {
+/// Returns a text without its first columns.
+pub(crate) fn skip_columns(text: &str, skipped: usize) -> &str {
     let mut used = 0;
     let mut rest = text;
     while used < skipped {
@@ -103,7 +112,7 @@ fn facts(state: &State) -> String {
         let marked = finder.marked.len().to_string();
         parts.push(fill(look.say(words::MARKED), &[&marked]));
     }
-    if waiting {
+    if finder.is_slow {
         parts.push("…".to_owned());
     } else if finder.refreshed.is_none() {
         parts.push(look.say(words::READING).to_owned());
@@ -121,8 +130,12 @@ fn counts(state: &State, waiting: bool) -> Vec<String> {
             _ => fill(look.say(words::SESSIONS), &[&all]),
         }];
     }
-    let shown = number(finder.shown.len());
+    let others = finder.shown.iter().filter(|it| it.is_other()).count();
+    let shown = number(finder.shown.len() - others);
     let mut parts = vec![fill(look.say(words::FOUND), &[&shown, &all])];
+    if others > 0 {
+        parts.push(fill(look.say(words::OTHER_HITS), &[&number(others)]));
+    }
     if !waiting {
         parts.push(format!("{} ms", finder.found.millis));
         parts.push(match finder.found.scanned {
@@ -153,6 +166,8 @@ fn narrowing(state: &State) -> Vec<&'static str> {
     }
     if look.read_only {
         parts.push(look.say(words::READ_ONLY));
+    } else if finder.unkept {
+        parts.push(look.say(words::UNKEPT));
     }
     parts
 }
@@ -193,7 +208,7 @@ fn list(state: &State, canvas: &mut Canvas<'_, '_>, area: Rect) {
 }
 
 /// Returns the mark of a session.
-fn mark(state: &State, row: &Row) -> (&'static str, ratatui::style::Style) {
+fn mark(state: &State, row: &Row) -> (&'static str, Ink) {
     let finder = &state.finder;
     if finder
         .live
@@ -232,7 +247,8 @@ fn session(
     canvas.text_in(area.x + 1, y, 1, symbol, style);
     let mut x = area.x + 3;
     if area.width >= 60 {
-        canvas.text_in(x, y, 8, &row.agent, FAINT);
+        let agent = row.agent.split(['+', '/', '@']).next().unwrap_or("");
+        canvas.text_in(x, y, 8, &row.agent, Ink::of_agent(agent));
         x += 9;
     }
     let tail = tail(state, row, area.width);
@@ -415,13 +431,17 @@ fn transcript_part(
         language: state.look.language,
         ..Detail::default()
     };
-    let lines = transcript::lines(blocks, detail, usize::from(area.width).saturating_sub(1));
+    let width = usize::from(area.width).saturating_sub(1);
+    let lines = transcript::lines(blocks, &detail, &Folds::default(), width);
     let height = usize::from(area.height);
     let entry = preview.entry.as_deref();
     let is_hit = |at: usize| blocks.get(at).and_then(|it| it.entry.as_deref()) == entry;
     let at_hit = entry.and_then(|_| lines.iter().position(|it| is_hit(it.block)));
     let last_page = lines.len().saturating_sub(height);
     let top = at_hit.map_or(last_page, |at| at.min(last_page));
+    let top = top
+        .saturating_add_signed(state.finder.preview_scroll)
+        .min(last_page);
     let wanted = state.finder.line.text().split_whitespace().next();
     let wanted = wanted.filter(|it| !it.contains(':')).map(str::to_lowercase);
     for (y, line) in (area.y..area.bottom()).zip(lines.iter().skip(top)) {

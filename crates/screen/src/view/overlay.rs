@@ -3,11 +3,11 @@
 use boswell_app::text::{columns, fit};
 use ratatui::layout::Rect;
 
-use crate::keys::Binding;
-use crate::state::{Input, Menu, Overlay, Question, State};
+use crate::state::{Input, Menu, MenuItem, MenuRun, Overlay, Question, State};
 use crate::transcript::wrap;
 use crate::update::overlay::filtered;
 use crate::view::canvas::Canvas;
+use crate::view::finder::skip_columns;
 use crate::view::{FAINT, PLAIN, SELECTED, STRONG};
 use crate::words;
 
@@ -23,7 +23,7 @@ pub(crate) fn draw(state: &State, canvas: &mut Canvas<'_, '_>) {
 
 /// Draws a menu: its title, the typed words and the items that they leave.
 fn draw_menu(state: &State, canvas: &mut Canvas<'_, '_>, menu: &Menu) {
-    let items = filtered(menu, state);
+    let items = filtered(menu);
     let (width, height) = state.size;
     let wide = width.saturating_sub(4).min(90);
     let high = u16::try_from(items.len() + 3)
@@ -36,25 +36,24 @@ fn draw_menu(state: &State, canvas: &mut Canvas<'_, '_>, menu: &Menu) {
     let line = boswell_app::text::escape(menu.line.text());
     let x = canvas.text_in(area.x + 2, area.y + 1, wide.saturating_sub(4), &line, PLAIN);
     canvas.cursor(x, area.y + 1);
-    draw_items(state, canvas, area, (&items, menu.selected));
+    draw_items(canvas, area, (&items, menu.selected));
 }
 
 /// Draws the items of a menu below its line, so that the selected one is visible.
-fn draw_items(
-    state: &State,
-    canvas: &mut Canvas<'_, '_>,
-    area: Rect,
-    (items, selected): (&[&Binding], usize),
-) {
+fn draw_items(canvas: &mut Canvas<'_, '_>, area: Rect, (items, selected): (&[&MenuItem], usize)) {
     let rows = usize::from(area.height.saturating_sub(3));
     let top = selected.saturating_sub(rows.saturating_sub(1));
-    let names = items.iter().map(|it| columns(&it.names()));
+    let names = items.iter().map(|it| columns(&it.key));
     let names = names.max().unwrap_or(0);
     for (row, (at, item)) in items.iter().enumerate().skip(top).take(rows).enumerate() {
         let y = area.y + 2 + u16::try_from(row).unwrap_or(0);
-        let name = fit(&item.names(), names);
-        let text = format!("{name}  {}", state.look.say(item.does));
-        canvas.text_in(area.x + 2, y, area.width.saturating_sub(4), &text, PLAIN);
+        let can = !matches!(item.run, MenuRun::Nothing);
+        let name = fit(&item.key, names);
+        let x = canvas.text_in(area.x + 2, y, area.width.saturating_sub(4), &name, STRONG);
+        let x = if names == 0 { x } else { x + 2 };
+        let room = (area.right().saturating_sub(2)).saturating_sub(x);
+        let ink = if can { PLAIN } else { FAINT };
+        canvas.text_in(x, y, room, &item.text, ink);
         if at == selected {
             canvas.paint(Rect::new(area.x + 1, y, area.width - 2, 1), SELECTED);
         }
@@ -82,14 +81,17 @@ fn draw_question(state: &State, canvas: &mut Canvas<'_, '_>, question: &Question
 fn draw_input(state: &State, canvas: &mut Canvas<'_, '_>, input: &Input) {
     let area = at_bottom(state, 1);
     frame(canvas, area);
-    let title = format!(" {} ", state.look.say(input.title));
+    let title = format!(" {} ", input.title);
     canvas.text_in(2, area.y, area.width.saturating_sub(4), &title, STRONG);
     let room = area.width.saturating_sub(4);
     let text = boswell_app::text::escape(input.line.text());
-    canvas.text_in(2, area.y + 1, room, &text, PLAIN);
     let before = columns(&boswell_app::text::escape(input.line.before()));
-    let before = u16::try_from(before).unwrap_or(room).min(room);
-    canvas.cursor(2 + before, area.y + 1);
+    let before = u16::try_from(before).unwrap_or(room);
+    // The end of a long text is visible, because that is where the user types.
+    let skipped = before.saturating_sub(room.saturating_sub(1));
+    let shown = skip_columns(&text, usize::from(skipped));
+    canvas.text_in(2, area.y + 1, room, shown, PLAIN);
+    canvas.cursor(2 + (before - skipped).min(room), area.y + 1);
 }
 
 fn text_lines(state: &State, text: &str) -> Vec<String> {
@@ -120,5 +122,4 @@ fn frame(canvas: &mut Canvas<'_, '_>, area: Rect) {
     );
     canvas.bar(area.x, inside);
     canvas.bar(area.right().saturating_sub(1), inside);
-    canvas.paint(inside, FAINT.remove_modifier(ratatui::style::Modifier::DIM));
 }

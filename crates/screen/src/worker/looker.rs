@@ -162,7 +162,10 @@ impl Looker<'_> {
             Err(error) => self.answers.send(Answer::Failed(refusal(&error))),
         }
         self.known();
-        self.answers.send(Answer::Refreshed(SystemClock.now()));
+        self.answers.send(Answer::Refreshed {
+            at: SystemClock.now(),
+            kept: self.kept,
+        });
         if self.feed.is_none() {
             self.feed = self.app.changes().ok().map(|answer| answer.value);
         }
