@@ -5,7 +5,9 @@
 
 use std::path::PathBuf;
 
-use boswell_testkit::make::{claude, clinvoker, codex, myagents, oas, pi};
+use boswell_testkit::make::{
+    chats, claude, clinvoker, codex, copilot, gemini, kimi, myagents, oas, pi, qwen,
+};
 use boswell_testkit::{Batch, Made, disk};
 
 /// Longer seeds cost rounds and add nothing.
@@ -63,6 +65,9 @@ fn main() {
             write(target, file.path.replace('/', "-"), &file.bytes);
         }
     };
+    for (target, name, made) in file_agents() {
+        write(target, name, made.bytes());
+    }
     each(
         "myagents",
         &myagents::store(myagents::MyAgentsShape::ALL[0], 1),
@@ -75,4 +80,41 @@ fn main() {
         "oas",
         &oas::store(oas::OasIndexState::ALL[0], "/proj/app", 1),
     );
+}
+
+/// Sessions of the agents whose sessions are files: target, name and files.
+fn file_agents() -> Vec<(&'static str, String, Made)> {
+    const CWD: &str = "/proj/app";
+    let mut found = Vec::new();
+    for shape in gemini::GeminiShape::ALL {
+        let made = gemini::session(*shape, CWD, 1);
+        found.push(("gemini", format!("{shape:?}"), made));
+    }
+    for shape in qwen::QwenShape::ALL {
+        found.push(("qwen", format!("{shape:?}"), qwen::session(*shape, CWD, 1)));
+    }
+    for shape in copilot::CopilotShape::ALL {
+        let made = copilot::session(*shape, CWD, 1);
+        found.push(("copilot", format!("{shape:?}"), made));
+    }
+    for shape in kimi::KimiShape::ALL {
+        found.push(("kimi", format!("{shape:?}"), kimi::session(*shape, CWD, 1)));
+    }
+    let mut add = |target, made| found.push((target, "session".to_owned(), made));
+    add("kimi-cli", kimi::cli_session(true, CWD, 1));
+    for (target, agent) in [
+        ("cline", chats::ChatAgentKind::Cline),
+        ("roo", chats::ChatAgentKind::Roo),
+        ("kilo-code", chats::ChatAgentKind::Kilo),
+        ("continue", chats::ChatAgentKind::Continue),
+        ("vibe", chats::ChatAgentKind::Vibe),
+        ("droid", chats::ChatAgentKind::Droid),
+    ] {
+        add(target, chats::session(agent, CWD, 1));
+    }
+    add("iflow", claude::file(claude::ClaudeShape::Branched, CWD, 1));
+    let layout = pi::PiLayout::of(CWD);
+    let made = pi::file(pi::PiShape::EveryEntry, pi::PiFlavour::Pi, layout, 1);
+    add("openclaw", made);
+    found
 }

@@ -106,6 +106,39 @@ impl ClaudeClient {
     pub fn start_saying(&self, place: &ClientHome<'_>, prompt: &str, more: &[&str]) -> Child {
         self.start(place, &words_to_say(prompt, more))
     }
+
+    /// As above, in a process group of its own. What it prints goes to a file, so that it never
+    /// waits for a reader.
+    pub fn start_saying_into(
+        &self,
+        place: &ClientHome<'_>,
+        prompt: &str,
+        more: &[&str],
+        output: &Path,
+    ) -> Child {
+        let file = || {
+            let options = std::fs::OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(output);
+            options.expect("a file for the output")
+        };
+        let mut command = self.command(place, &words_to_say(prompt, more));
+        command.stdout(file()).stderr(file());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.spawn().expect("the client starts")
+    }
+}
+
+/// Ends every process of a group that [`ClaudeClient::start_saying_into`] started.
+#[cfg(unix)]
+pub(crate) fn kill_group(group: u32) {
+    let group = format!("-{group}");
+    let mut kill = Command::new("kill");
+    kill.args(["-KILL", "--", &group]).stderr(Stdio::null());
+    // A group whose processes have all ended is not an error.
+    kill.status().ok();
 }
 
 fn words_to_say(prompt: &str, more: &[&str]) -> Vec<String> {
@@ -163,7 +196,7 @@ pub fn isolate(command: &mut Command, place: &ClientHome<'_>) {
     clippy::print_stderr,
     reason = "a skipped group says so loudly and fails under CI"
 )]
-fn named(variable: &str) -> Option<PathBuf> {
+pub(crate) fn named(variable: &str) -> Option<PathBuf> {
     let found = std::env::var_os(variable)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from);

@@ -20,8 +20,8 @@
 //! * [`fuzz`] contains the functions that must return for any bytes.
 //! * [`snapshot`] proves that reading never writes.
 //! * [`bench_corpus`] writes large corpora with known markers.
-//! * [`claude_client`] runs the real client, if the environment names one; [`scripted_model`] is
-//!   the model that it calls.
+//! * [`claude_client`] and [`codex_client`] run the real clients, if the environment names them;
+//!   [`scripted_model`] is the model that they call.
 //! * [`corpus`] finds the real files, if the environment names them.
 #![expect(
     clippy::expect_used,
@@ -33,6 +33,7 @@ pub mod bench_corpus;
 pub mod claude_client;
 pub mod claude_trials;
 pub mod clock;
+pub mod codex_client;
 pub mod conformance;
 pub mod corpus;
 pub mod crash_disk;

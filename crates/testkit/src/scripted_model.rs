@@ -1,5 +1,5 @@
-//! A model that replies from a script: the Messages API on the loopback interface, for real
-//! clients.
+//! A model that replies from a script: the Messages API and the Responses API on the loopback
+//! interface, for real clients.
 //!
 //! It replies as a stream or in one piece, as requested, and records every request. The newest
 //! prompt decides the reply: after `SCRIPT=` follows a JSON list of replies, one per request of the
@@ -13,6 +13,7 @@
 //! | `{"hold": NAME}` | it answers only once [`ScriptedModel::release`] was called with that name |
 
 mod answers;
+mod responses;
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -86,6 +87,11 @@ impl ScriptedModel {
         lock(&self.shared.requests).clone()
     }
 
+    /// Returns what `look` finds in the first request in which it finds something; does not wait.
+    pub fn find<T>(&self, look: impl FnMut(&Request) -> Option<T>) -> Option<T> {
+        lock(&self.shared.requests).iter().find_map(look)
+    }
+
     /// Returns the messages of the first request whose newest user text is `words`; does not wait.
     pub fn asked(&self, words: &str) -> Option<Vec<Value>> {
         let is_it = |request: &Request| {
@@ -99,13 +105,25 @@ impl ScriptedModel {
         Some(messages(&found.body).to_vec())
     }
 
+    /// Returns the items before the newest prompt of the first request of the Responses API whose
+    /// newest prompt is `words`; does not wait.
+    pub fn sent_before(&self, words: &str) -> Option<Vec<Value>> {
+        let requests = lock(&self.shared.requests);
+        let mut asked = requests
+            .iter()
+            .filter(|request| request.path.ends_with(responses::PATH));
+        asked.find_map(|request| responses::before_prompt(&request.body, words))
+    }
+
     /// Waits until `count` requests contain a text, or until a timeout.
     pub fn wait_for(&self, text: &str, count: usize) {
         let has = |requests: &Vec<Request>| {
             let holds = |request: &&Request| request.body.to_string().contains(text);
             requests
                 .iter()
-                .filter(|request| request.path == "/v1/messages")
+                .filter(|request| {
+                    request.path == "/v1/messages" || request.path.ends_with(responses::PATH)
+                })
                 .filter(holds)
                 .count()
                 >= count
@@ -157,11 +175,21 @@ impl Shared {
         self.came.notify_all();
         match path.as_str() {
             "/v1/messages" => self.answer(&mut out, &body),
+            path if path.ends_with(responses::PATH) => self.respond(&mut out, &body),
             "/v1/messages/count_tokens" => {
                 reply(&mut out, 200, Some(&json!({"input_tokens": 100})))
             }
             _ => reply(&mut out, 200, Some(&json!({}))),
         }
+    }
+
+    fn respond(&self, out: &mut TcpStream, body: &Value) -> std::io::Result<()> {
+        let blocks = responses::reply_to(body);
+        for name in blocks.iter().filter_map(|block| block["hold"].as_str()) {
+            self.hold(name);
+        }
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        responses::stream_reply(out, &blocks, body, number)
     }
 
     fn answer(&self, out: &mut TcpStream, body: &Value) -> std::io::Result<()> {

@@ -16,8 +16,8 @@ mod tests;
 mod verdict;
 
 pub use operators::Operator;
-pub use origins::{TrialOrigin, captured, made};
-pub use run::{VERSIONS, resume, resume_bytes};
+pub use origins::{TrialOrigin, captured, made, real};
+pub use run::{ClientRun, VERSIONS, resume, resume_bytes};
 pub use tags::{tagged, tags_in};
 pub use verdict::{
     ClientOutcome, Recorded, Verdict, VerdictTable, compact, expand, folder, recorded,

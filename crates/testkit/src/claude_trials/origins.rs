@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::Trial;
 use super::tags::tagged;
 use crate::make::claude::{self, ClaudeShape};
 use crate::{corpus, disk};
@@ -59,6 +60,35 @@ pub fn captured(captures: &Path) -> Vec<TrialOrigin> {
     origins.retain(is_usable);
     origins
 }
+
+/// Returns the real transcripts below folders as they are, each with tags, without those of
+/// subagents, which no client resumes.
+pub fn real(folders: &[&Path]) -> Vec<Trial> {
+    let mut found = Vec::new();
+    for folder in folders {
+        for path in corpus::files(&folder.join("claude-code")) {
+            let inside = path.strip_prefix(folder).unwrap_or(&path);
+            let is_log = path.extension().is_some_and(|ending| ending == "jsonl");
+            if !is_log || inside.components().any(|it| it.as_os_str() == "subagents") {
+                continue;
+            }
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            found.push(Trial {
+                name: inside.to_string_lossy().into_owned(),
+                session: match stem.len() == 36 {
+                    true => stem.into_owned(),
+                    // Clients resume files whose names are ids.
+                    false => NAMELESS.to_owned(),
+                },
+                bytes: tagged(&disk::read(&path)),
+            });
+        }
+    }
+    found
+}
+
+/// The session of real files whose names are not ids.
+const NAMELESS: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
 fn short(stem: &str) -> &str {
     stem.get(..8).unwrap_or(stem)

@@ -1,6 +1,47 @@
 //! Tests of trials: the same seed gives the same bytes, and verdicts keep their form.
 
+use std::process::Command;
+use std::time::Duration;
+
+use super::run::{Sleep, ended};
 use super::*;
+
+/// Looks at a process ten times in each of ten made-up seconds, which pass at once; again and again
+/// if it must be given the chance to start.
+#[cfg(target_os = "linux")]
+fn sleeps(script: &str, tries: usize) -> bool {
+    let mut child = Command::new("sh").args(["-c", script]).spawn().unwrap();
+    let looked = |_| {
+        std::thread::yield_now();
+        let mut sleep = Sleep::of(child.id());
+        (0..100).any(|tenth| sleep.is_for_good(Duration::from_millis(100 * tenth)))
+    };
+    let found = (0..tries).any(looked);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    found
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_that_waits_for_nothing_sleeps_and_one_that_is_late_does_not() {
+    assert!(sleeps("exec sleep 1000", 100_000));
+    assert!(!sleeps("while :; do :; done", 1));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_client_that_was_killed_has_no_outcome() {
+    let ends = |script: &str| {
+        let status = Command::new("sh").args(["-c", script]).status().unwrap();
+        ended(status, "")
+    };
+    assert_eq!(ends("kill -KILL $$"), None);
+    assert_eq!(ends("exit 1"), Some(ClientOutcome::Failed));
+    let refused = Command::new("sh").args(["-c", "exit 1"]).status().unwrap();
+    let printed = "No conversation found with session ID: x";
+    assert_eq!(ended(refused, printed), Some(ClientOutcome::Refused));
+}
 
 #[test]
 fn a_seed_decides_every_trial() {

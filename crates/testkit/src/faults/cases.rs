@@ -395,16 +395,17 @@ fn bringing_back() -> Vec<Case> {
 
 fn side_files() -> Vec<Case> {
     vec![
-        Case::new("keep on", &["keep", "on"]).judged(Judged::Parts),
+        Case::new("keep on", &["keep", "on", "--apply"]).judged(Judged::Parts),
         Case::new("keep off", &["keep", "off"])
-            .after(&[&["keep", "on"]])
+            .after(&[&["keep", "on", "--apply"]])
             .judged(Judged::Parts),
         Case::new("keep run", &["keep", "run"]).judged(Judged::Parts),
         Case::new("keep grown", &["keep", "run"])
             .after(&[&["keep", "run"], &["append", "833e", "--user", "grown"]])
             .judged(Judged::Parts),
         // With automatic copies on, every command copies changed files after its output.
-        Case::new("rename kept", &["rename", "833e", "Another name"]).after(&[&["keep", "on"]]),
+        Case::new("rename kept", &["rename", "833e", "Another name"])
+            .after(&[&["keep", "on", "--apply"]]),
     ]
 }
 

@@ -15,7 +15,7 @@ use boswell_store::repair::check;
 const ID: &str = "01990000-1234-7abc-8def-0123456789ab";
 
 /// Names under which some dialect has a log, an index or a side file.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 37] = [
     "sessions.json",
     "index.json",
     "history.jsonl",
@@ -32,6 +32,27 @@ const KEYS: [&str; 16] = [
     "projects/-p/memory/MEMORY.md",
     "session_index.jsonl",
     "sessions/2026/10/05/rollout-2026-10-05T08-00-00-01990000-1234-7abc-8def-0123456789ab.jsonl",
+    "projects.json",
+    "settings.json",
+    "workspaces.json",
+    "kimi.json",
+    "tmp/p/chats/session-2026-10-05T08-00-01990000.jsonl",
+    "tmp/p/chats/session-2026-10-05T09-00-01990000.jsonl",
+    "tmp/p/chats/session-2026-10-05T08-00-01990000.json",
+    "projects/-p/chats/01990000-1234-7abc-8def-0123456789ab.jsonl",
+    "session-state/01990000-1234-7abc-8def-0123456789ab/events.jsonl",
+    "session-state/01990000-1234-7abc-8def-0123456789ab/workspace.yaml",
+    "sessions/wd_p_0/session_1/agents/main/wire.jsonl",
+    "sessions/wd_p_0/session_1/state.json",
+    "sessions/0/01990000-1234-7abc-8def-0123456789ab/context.jsonl",
+    "sessions/0/01990000-1234-7abc-8def-0123456789ab/wire.jsonl",
+    "sessions/1_a/1_a.messages.json",
+    "sessions/1_a/1_a.json",
+    "tasks/1/api_conversation_history.json",
+    "tasks/1/history_item.json",
+    "logs/session/session_1/messages.jsonl",
+    "logs/session/session_1/meta.json",
+    "agents/main/sessions/01990000-1234-7abc-8def-0123456789ab.jsonl",
 ];
 
 /// Reads the bytes as the dialect of that name; does nothing if it does not exist.

@@ -285,6 +285,57 @@ pub fn fork(parent: &Made, turns: usize, more: usize, taken: Taken, seed: u64) -
     finish(log, begun)
 }
 
+/// Returns a paginated thread, and a fork of it that copies nothing: every line has a number, and
+/// the fork names the log that it continues.
+pub fn paginated(cwd: &str, seed: u64) -> (Made, Made) {
+    let parent = numbered(rollout(CodexShape::Tools, cwd, None, seed), 0, &json!({}));
+    let lines = crate::jsonl::parse(parent.bytes()).len();
+    let base = json!({
+        "thread_id": parent.id, "end_ordinal_exclusive": lines,
+        "end_byte_offset": parent.bytes().len(),
+    });
+    let of_fork = json!({"forked_from_id": parent.id, "history_base": base});
+    let fork = rollout(CodexShape::Plain, cwd, None, seed + 1);
+    let fork = numbered(fork, lines, &of_fork);
+    (parent, fork)
+}
+
+/// Numbers the lines of a rollout from `first` on, with more members for its header. The events
+/// that repeat messages become completed items.
+fn numbered(mut made: Made, first: usize, header: &Value) -> Made {
+    let mut out = JsonlLines::new();
+    for (number, line) in crate::jsonl::parse(made.bytes()).into_iter().enumerate() {
+        let mut payload = line["payload"].clone();
+        if number == 0 {
+            let id = made.id.as_str();
+            merge(
+                &mut payload,
+                json!({"session_id": id, "history_mode": "paginated"}),
+            );
+            merge(&mut payload, header.clone());
+        }
+        let said = payload["message"].clone();
+        let item = match payload["type"].as_str() {
+            Some("user_message") => Some("UserMessage"),
+            Some("agent_message") => Some("AgentMessage"),
+            _ => None,
+        };
+        if let Some(kind) = item {
+            let item = json!({"type": kind, "content": [{"type": "text", "text": said}]});
+            payload = json!({"type": "item_completed", "thread_id": made.id, "item": item});
+        }
+        out.push(&json!({
+            "timestamp": line["timestamp"], "ordinal": first + number,
+            "type": line["type"], "payload": payload,
+        }));
+    }
+    let modified = made.files.list.iter().find_map(|file| file.modified);
+    let mut files = FileList::new();
+    files.add(made.main.clone(), out.into_bytes()).modified = modified;
+    made.files = files;
+    made
+}
+
 fn header(log: &mut Rollout, shape: CodexShape) {
     let stamp = log.clock.iso();
     if shape == CodexShape::Bare {
@@ -367,6 +418,22 @@ mod tests {
                 made.files
             );
         }
+    }
+
+    #[test]
+    fn a_fork_of_pages_names_the_end_of_its_parent() {
+        let (parent, fork) = paginated("/x", 5);
+        let (lines, own) = (jsonl::parse(parent.bytes()), jsonl::parse(fork.bytes()));
+        let base = &own[0]["payload"]["history_base"];
+        assert_eq!(base["thread_id"], parent.id.as_str());
+        assert_eq!(base["end_byte_offset"], parent.bytes().len());
+        assert_eq!(lines.last().unwrap()["ordinal"], lines.len() - 1);
+        assert_eq!(own[1]["ordinal"], lines.len() + 1);
+        assert!(
+            lines
+                .iter()
+                .all(|line| line["payload"]["type"] != "user_message")
+        );
     }
 
     #[test]

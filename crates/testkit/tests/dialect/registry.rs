@@ -7,7 +7,10 @@ use boswell_store::disk::MemoryDisk;
 use boswell_store::{Draft, Home, NewSession};
 use boswell_testkit::conformance::{DialectSample, DialectSuite};
 use boswell_testkit::ids::SeededIds;
-use boswell_testkit::make::{claude, clinvoker, codex, myagents, oas, pi};
+use boswell_testkit::make::{
+    chats, chats::ChatAgentKind, claude, clinvoker, codex, copilot, gemini, kimi, myagents, oas,
+    pi, qwen,
+};
 use boswell_testkit::toys::samples;
 use boswell_testkit::{Batch, FileList, Made};
 
@@ -31,6 +34,11 @@ fn of_pi(flavour: pi::PiFlavour, folder: &str) -> Vec<DialectSample> {
     let shapes = pi::PiShape::ALL.iter();
     let made = shapes.map(|shape| pi::file(*shape, flavour, pi::PiLayout::of(CWD), 7));
     alone(&made.collect::<Vec<_>>(), folder)
+}
+
+fn chat(agents: &[ChatAgentKind]) -> Vec<DialectSample> {
+    let made = agents.iter().map(|agent| chats::session(*agent, CWD, 7));
+    alone(&made.collect::<Vec<_>>(), "")
 }
 
 /// Creates a boswell session with its writer.
@@ -68,7 +76,53 @@ fn samples_of(name: &str) -> Vec<DialectSample> {
         "codex" => {
             let shapes = codex::CodexShape::ALL.iter();
             let made = shapes.map(|shape| codex::rollout(*shape, CWD, None, 7));
+            let mut samples = alone(&made.collect::<Vec<_>>(), "");
+            let (parent, fork) = codex::paginated(CWD, 7);
+            samples.extend(alone(&[parent], ""));
+            samples.extend(alone(&[fork], ""));
+            samples
+        }
+        "gemini" => {
+            let shapes = gemini::GeminiShape::ALL.iter();
+            let made = shapes.map(|shape| gemini::session(*shape, CWD, 7));
             alone(&made.collect::<Vec<_>>(), "")
+        }
+        "qwen" => {
+            let shapes = qwen::QwenShape::ALL.iter();
+            let made = shapes.map(|shape| qwen::session(*shape, CWD, 7));
+            alone(&made.collect::<Vec<_>>(), "")
+        }
+        "copilot" => {
+            let shapes = copilot::CopilotShape::ALL.iter();
+            let made = shapes.map(|shape| copilot::session(*shape, CWD, 7));
+            alone(&made.collect::<Vec<_>>(), "")
+        }
+        "kimi" => {
+            let shapes = kimi::KimiShape::ALL.iter();
+            let made = shapes.map(|shape| kimi::session(*shape, CWD, 7));
+            alone(&made.collect::<Vec<_>>(), "")
+        }
+        "kimi-cli" => {
+            let made = [false, true].map(|rotated| kimi::cli_session(rotated, CWD, 7));
+            alone(&made, "")
+        }
+        "cline" => chat(&[ChatAgentKind::Cline, ChatAgentKind::ClineTask]),
+        "roo" => chat(&[ChatAgentKind::Roo]),
+        "kilo-code" => chat(&[ChatAgentKind::Kilo]),
+        "continue" => chat(&[ChatAgentKind::Continue]),
+        "vibe" => chat(&[ChatAgentKind::Vibe]),
+        "droid" => chat(&[ChatAgentKind::Droid]),
+        "iflow" => {
+            let made = claude::file(claude::ClaudeShape::ALL[0], CWD, 7);
+            let id = format!("session-{}", made.id);
+            let path = format!("projects/-proj-app/{id}.jsonl");
+            vec![DialectSample::file(&id, &path, made.bytes())]
+        }
+        "openclaw" => {
+            let layout = pi::PiLayout::of(CWD);
+            let made = pi::file(pi::PiShape::ALL[0], pi::PiFlavour::Pi, layout, 7);
+            let path = format!("agents/main/sessions/{}.jsonl", made.id);
+            vec![DialectSample::file(&made.id, &path, made.bytes())]
         }
         "pi" => of_pi(pi::PiFlavour::Pi, ""),
         "omp" => of_pi(pi::PiFlavour::Omp, ""),
@@ -123,6 +177,19 @@ macro_rules! conform {
 conform! {
     claude_conforms: "claude" at least Certain;
     codex_conforms: "codex" at least Likely;
+    gemini_conforms: "gemini" at least Certain;
+    qwen_conforms: "qwen" at least Certain;
+    copilot_conforms: "copilot" at least Certain;
+    kimi_conforms: "kimi" at least Certain;
+    kimi_cli_conforms: "kimi-cli" at least Certain;
+    cline_conforms: "cline" at least Likely;
+    roo_conforms: "roo" at least Certain;
+    kilo_code_conforms: "kilo-code" at least Certain;
+    continue_conforms: "continue" at least Certain;
+    vibe_conforms: "vibe" at least Certain;
+    droid_conforms: "droid" at least Certain;
+    iflow_conforms: "iflow" at least Certain;
+    openclaw_conforms: "openclaw" at least Certain;
     pi_conforms: "pi" at least Certain;
     oh_my_pi_conforms: "omp" at least Certain;
     xcsh_conforms: "xcsh" at least Certain;
