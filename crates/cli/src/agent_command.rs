@@ -29,6 +29,7 @@ pub(crate) fn run(app: &App, request: &ResumeRequest, print: bool) -> Result<Exi
 
 /// Runs the command in place of this process.
 pub(crate) fn hand_over(app: &App, plan: &ResumePlan) -> Result<ExitCode> {
+    app.shown(app.requests.keep_before_resume(plan))?;
     app.requests.note_terminal(plan);
     start(plan)
 }

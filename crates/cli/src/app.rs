@@ -30,6 +30,9 @@ pub(crate) enum Stay {
     Short,
     /// Until the user leaves.
     Long,
+    /// Until the server ends; other programs ask, so that no terminal is that of a request.
+    #[cfg(feature = "serve")]
+    Server,
 }
 
 /// What a command needs to know about where it runs.
@@ -55,7 +58,15 @@ impl App {
     /// Reads the machine and finds the stores. A command that makes many requests stays; all others
     /// exit after one or two.
     pub(crate) fn new(global: &Global, stay: Stay) -> Result<App> {
-        let env = environment()?;
+        #[cfg_attr(
+            not(feature = "serve"),
+            expect(unused_mut, reason = "a server changes it")
+        )]
+        let mut env = environment()?;
+        #[cfg(feature = "serve")]
+        if stay == Stay::Server {
+            env.terminal = None;
+        }
         let settings = Config::load(&env)?;
         let terminal = std::io::stdout().is_terminal();
         let color = match (global.color, settings.word("color")) {

@@ -116,6 +116,10 @@ pub(crate) enum Command {
     List(command::list::ListArgs),
     #[cfg(feature = "screen")]
     Pick(command::pick::PickArgs),
+    #[cfg(feature = "serve")]
+    Web(command::serve::WebArgs),
+    #[cfg(feature = "serve")]
+    Serve(command::serve::ServeArgs),
     #[command(alias = "cat")]
     Show(command::show::ShowArgs),
     Tree(command::tree::TreeArgs),

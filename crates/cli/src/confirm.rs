@@ -16,6 +16,7 @@ use boswell_model::{Error, Result};
 
 use crate::app::App;
 use crate::plan_lines::NOT_APPLIED;
+use crate::words::as_called;
 
 /// What came of asking.
 #[derive(Debug)]
@@ -47,6 +48,8 @@ pub(crate) enum Planned {
     RestoreFiles,
     /// A memory page is removed.
     RemovePage,
+    /// A hook is added to the settings of an agent, or a timer is created.
+    Install,
 }
 
 impl Planned {
@@ -58,9 +61,10 @@ impl Planned {
             Planned::Archive => "archive?",
             Planned::DropCopies => "drop these copies? this cannot be undone",
             Planned::ClearLeftovers => "clear them away?",
-            Planned::Rewrite => "change these files? `undo` reverts it",
+            Planned::Rewrite => "change these files? `boswell undo` reverts it",
             Planned::RestoreFiles => "restore these files?",
-            Planned::RemovePage => "remove the page? `undo` brings it back",
+            Planned::RemovePage => "remove the page? `boswell undo` brings it back",
+            Planned::Install => "install this? `boswell keep off` removes it",
         }
     }
 }
@@ -80,7 +84,7 @@ pub(crate) fn ask(app: &App, apply: bool, plan: Planned) -> Result<Agreed> {
         crate::error_report::say(NOT_APPLIED);
         return Ok(Agreed::No(ExitCode::from(2)));
     }
-    eprint!("{} [y/N] ", plan.question());
+    eprint!("{} [y/N] ", as_called(plan.question()));
     let mut answer = String::new();
     std::io::stdin()
         .lock()

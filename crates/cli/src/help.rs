@@ -9,6 +9,8 @@ const GROUPS: &[(&str, &[&str], &[&str])] = &[
         &["list", "search", "show", "prompts", "stats"],
         &[
             "pick",
+            "web",
+            "serve",
             "projects",
             "tree",
             "context",

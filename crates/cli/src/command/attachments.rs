@@ -30,6 +30,7 @@ impl From<&AttachmentsArgs> for AttachmentsRequest {
         AttachmentsRequest {
             session: args.session.clone(),
             extract: args.extract.clone(),
+            ..AttachmentsRequest::default()
         }
     }
 }

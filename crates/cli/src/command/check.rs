@@ -23,7 +23,8 @@ const NAMED: usize = 5;
 
 /// Check sessions and stores for damage
 ///
-/// Nothing is changed. The exit code is 0 if all is clean, and 1 if there is damage.
+/// Nothing is changed. The exit code is 1 if a known reader, such as a version of the agent, loses
+/// or refuses something, and 0 otherwise. Other findings are marked `info`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell check                 everything found on this machine
@@ -77,6 +78,11 @@ fn verdict(summary: &CheckSummary) -> String {
     };
     let sessions = |number| count(number, "session", "sessions");
     match (summary.sessions, summary.problems) {
+        (checked, 0) if summary.infos > 0 => format!(
+            "{} checked, nothing is lost, {} for information{soon}",
+            sessions(checked),
+            count(summary.infos, "finding", "findings")
+        ),
         (checked, 0) => format!("{} checked, all clean{soon}", sessions(checked)),
         (checked, problems) => format!(
             "{} checked, {} damaged, {}{soon}",
@@ -93,13 +99,16 @@ fn print_session(session: &CheckedSession, out: &mut Output) -> Result<()> {
             .shapes(command)
             .try_for_each(|shape| out.object(&shape.object()));
     }
+    if let Some(fork) = &session.superseded_by {
+        return out.line(&format!("{} was repaired as {fork}", session.reference));
+    }
     if session.findings.is_empty() {
         return Ok(());
     }
     let path = session.path.as_deref().unwrap_or_default();
     heading(&session.reference, path, out)?;
     for finding in &session.findings {
-        problem_line(&finding.problem, out)?;
+        problem_line(&finding.problem, finding.is_info(), out)?;
     }
     if session.reachable < session.total {
         out.line(&format!(
@@ -117,11 +126,17 @@ fn print_session(session: &CheckedSession, out: &mut Output) -> Result<()> {
 
 /// What helps against the findings of a session.
 fn ways_out(session: &CheckedSession, out: &mut Output) -> Result<()> {
+    let harmful = session.findings.iter().filter(|it| !it.is_info());
     let (indexes, others): (Vec<&Finding>, Vec<&Finding>) =
-        session.findings.iter().partition(|it| it.is_of_index());
+        harmful.partition(|it| it.is_of_index());
     // An index is of the whole store, and is written again from all of its sessions.
     if let Some(rebuild) = indexes.first().and_then(|it| it.next.as_ref()) {
         out.line(&format!("  {}", phrase(rebuild)))?;
+    }
+    for finding in others.iter().filter(|it| it.repair == Repair::None) {
+        if let Some(next) = &finding.next {
+            out.line(&format!("  {}", phrase(next)))?;
+        }
     }
     if !others.iter().any(|finding| finding.repair != Repair::None) {
         return Ok(());
@@ -148,7 +163,7 @@ fn print_store(store: &CheckedStore, out: &mut Output) -> Result<()> {
         store.findings.iter().partition(|it| it.is_warning());
     for finding in damage.iter().chain(warnings.iter().take(NAMED)) {
         let name = finding.session.as_ref().unwrap_or(&finding.path);
-        let kind = out.paint(Style::Warning, finding.problem.kind.word());
+        let kind = kind(&finding.problem, finding.is_info(), out);
         out.line(&format!(
             "  {}: {kind}: {}",
             one_line(name),
@@ -175,7 +190,7 @@ fn print_unchecked(place: &UncheckedPlace, out: &mut Output) -> Result<()> {
         &place.path,
         out,
     )?;
-    problem_line(&place.problem, out)
+    problem_line(&place.problem, false, out)
 }
 
 fn heading(name: &str, path: &str, out: &mut Output) -> Result<()> {
@@ -183,14 +198,23 @@ fn heading(name: &str, path: &str, out: &mut Output) -> Result<()> {
     out.line(&out.paint(Style::Strong, &text))
 }
 
-fn problem_line(problem: &Problem, out: &mut Output) -> Result<()> {
+fn problem_line(problem: &Problem, is_info: bool, out: &mut Output) -> Result<()> {
     let place = problem
         .line
         .map_or_else(String::new, |line| format!("line {line}: "));
     let text = format!(
         "  {place}{}: {}",
-        out.paint(Style::Warning, problem.kind.word()),
+        kind(problem, is_info, out),
         one_line(&problem.detail)
     );
     out.line(&text)
+}
+
+/// Returns the word for a problem; what harms no reader is marked.
+fn kind(problem: &Problem, is_info: bool, out: &Output) -> String {
+    let word = problem.kind.word();
+    match is_info {
+        true => format!("info: {word}"),
+        false => out.paint(Style::Warning, word),
+    }
 }

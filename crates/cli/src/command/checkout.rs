@@ -60,7 +60,7 @@ pub(crate) fn run(app: &App, args: &CheckoutArgs) -> Result<ExitCode> {
 }
 
 /// Prints the differences and what was restored, and returns how many files differ.
-fn restored(app: &App, request: &CheckoutRequest) -> Result<usize> {
+pub(super) fn restored(app: &App, request: &CheckoutRequest) -> Result<usize> {
     let mut out = Output::plain(app);
     let mut differ = 0;
     let outcome = app.requests.checkout(request, &mut |event| match event {

@@ -99,7 +99,7 @@ fn live(shell: Known, script: String) -> String {
         Known::Bash => bash(&script),
         Known::Zsh => zsh(&script),
         Known::Fish => fish(&script),
-        Known::PowerShell => script,
+        Known::PowerShell => powershell(&script),
     }
 }
 
@@ -144,6 +144,42 @@ fn fish(script: &str) -> String {
     let values: String = VALUES.iter().map(value).collect();
     format!(
         "{script}{values}complete -c boswell -n '__fish_seen_subcommand_from {OF_A_SESSION}' -f -a '(boswell __complete 2>/dev/null)'\n"
+    )
+}
+
+/// PowerShell has one completer for each program, so the generated one becomes a function that ours
+/// asks where no value is to be completed.
+fn powershell(script: &str) -> String {
+    let registers = "Register-ArgumentCompleter -Native -CommandName 'boswell' -ScriptBlock {";
+    let asked = "$script:BoswellOptions = {";
+    let values: String = VALUES
+        .iter()
+        .map(|(option, what)| format!("        '--{option}' {{ '{what}' }}\n"))
+        .collect();
+    format!(
+        "{}\n{registers}
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $words = @($commandAst.CommandElements | ForEach-Object {{ $_.ToString() }})
+    $typed = $words.Count
+    if ($wordToComplete -ne '') {{ $typed -= 1 }}
+    $previous = if ($typed -gt 0) {{ $words[$typed - 1] }} else {{ '' }}
+    $what = switch ($previous) {{
+{values}        default {{ '' }}
+    }}
+    if ($what -ne '') {{
+        return boswell __complete $what 2>$null |
+            Where-Object {{ $_ -like \"$wordToComplete*\" }} |
+            ForEach-Object {{ [System.Management.Automation.CompletionResult]::new($_) }}
+    }}
+    & $script:BoswellOptions $wordToComplete $commandAst $cursorPosition
+    $ofSession = '{OF_A_SESSION}' -split '\\s+'
+    if ($words.Count -gt 1 -and $ofSession -contains $words[1] -and $wordToComplete -notlike '-*') {{
+        boswell __complete 2>$null | ForEach-Object {{ ($_ -split \"`t\")[0] }} |
+            Where-Object {{ $_ -like \"$wordToComplete*\" }} |
+            ForEach-Object {{ [System.Management.Automation.CompletionResult]::new($_) }}
+    }}
+}}\n",
+        script.replace(registers, asked)
     )
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use boswell_app::import::{ImportRequest, ImportStep};
+use boswell_app::import::ImportRequest;
 use boswell_app::shape::{ImportedFile, LeftFile, Shape as _};
 use boswell_model::Result;
 use clap::Args;
@@ -11,7 +11,6 @@ use clap::Args;
 use crate::app::App;
 use crate::error_report::say;
 use crate::output::Output;
-use crate::terminal::one_line;
 use crate::words::count;
 
 /// How many files that were not imported are listed.
@@ -31,9 +30,6 @@ pub(crate) struct ImportArgs {
     /// Title [default: the one in the file]
     #[arg(long)]
     title: Option<String>,
-    /// Only print what would be imported
-    #[arg(long)]
-    dry_run: bool,
     /// Import the file even if it was imported before
     #[arg(long)]
     again: bool,
@@ -53,13 +49,6 @@ impl From<&ImportArgs> for ImportRequest {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ImportArgs) -> Result<ExitCode> {
     let request = ImportRequest::from(args);
-    if args.dry_run {
-        let plan = app.shown(app.requests.plan_import(&request))?;
-        let mut out = Output::plain(app);
-        would(plan, &mut out)?;
-        out.finish()?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let imported = app.shown(app.requests.import(&request))?;
     let (brought, left) = (imported.brought.clone(), imported.left.clone());
     let mut out = Output::plain(app);
@@ -74,23 +63,6 @@ pub(crate) fn run(app: &App, args: &ImportArgs) -> Result<ExitCode> {
         say_left(&left);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn would(plan: ImportStep, out: &mut Output) -> Result<()> {
-    if out.json {
-        return out.object(&plan.object());
-    }
-    let files = if plan.files > 0 {
-        format!(", {}", count(plan.files, "side file", "side files"))
-    } else {
-        String::new()
-    };
-    let what = format!(
-        "would import {} ({}{files})",
-        plan.session,
-        count(plan.records, "record", "records")
-    );
-    out.line(&one_line(&what))
 }
 
 /// Prints which side files of the source were imported.

@@ -12,6 +12,7 @@ use boswell_model::{Error, Result, shell_quote};
 use clap::{Args, Subcommand};
 
 use crate::app::{App, program};
+use crate::confirm::{Agreed, Planned, ask};
 use crate::error_report;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -28,8 +29,8 @@ const AFTERWARDS: Duration = Duration::from_millis(200);
 /// and `boswell restore` puts them back.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell keep on --dry-run    show the hook that it would add to the settings
-  boswell keep status          what is copied, and what will be deleted
+  boswell keep on        show the hook that it adds to the settings, and ask
+  boswell keep status    what is copied, and what will be deleted
 
 Logs, subagents, tool outputs and file histories are copied; keys, credentials
 and settings are not.")]
@@ -45,9 +46,9 @@ enum What {
         /// Use a systemd timer of the user instead of a hook of the agent
         #[arg(long)]
         timer: bool,
-        /// Only print what would be installed
+        /// Do it without asking; needed where there is no terminal
         #[arg(long)]
-        dry_run: bool,
+        apply: bool,
     },
     /// Stop, and remove exactly what `keep on` installed; copies stay
     Off,
@@ -61,13 +62,21 @@ enum What {
 pub(crate) fn run(app: &App, args: &KeepArgs) -> Result<ExitCode> {
     let mut out = Output::plain(app);
     let left_out = match args.what {
-        What::On { timer, dry_run } => {
-            let request = KeepOnRequest {
+        What::On { timer, apply } => {
+            let mut request = KeepOnRequest {
                 by_timer: timer,
-                dry_run,
+                plan_only: true,
                 program: program()?,
             };
-            let mut sink = |step| show_step(step, &mut out);
+            if let Agreed::No(code) = may_install(app, &request, apply)? {
+                return Ok(code);
+            }
+            request.plan_only = false;
+            // A plan that was shown is not shown again.
+            let mut sink = |step| match apply {
+                true => show_step(step, &mut out),
+                false => Ok(()),
+            };
             let kept = copying(app, &mut |cancel, progress| {
                 app.requests.keep_on(&request, cancel, &mut sink, progress)
             })?;
@@ -95,6 +104,27 @@ pub(crate) fn run(app: &App, args: &KeepArgs) -> Result<ExitCode> {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(error_report::left_out(app, &left_out.errors))
+}
+
+/// Shows what would be installed, and asks. What is installed already needs no answer.
+fn may_install(app: &App, request: &KeepOnRequest, apply: bool) -> Result<Agreed> {
+    if apply {
+        return Ok(Agreed::Yes);
+    }
+    let mut out = Output::plain(app);
+    let mut steps = 0;
+    let planned = app.requests.keep_on(
+        request,
+        &Cancel::new(),
+        &mut |step| {
+            steps += 1;
+            show_step(step, &mut out)
+        },
+        &mut |_| {},
+    );
+    app.shown(planned)?;
+    out.finish()?;
+    ask(app, steps == 0, Planned::Install)
 }
 
 /// What is called with the progress of a request.

@@ -16,6 +16,9 @@ use crate::terminal::{Style, cut, one_line};
 use crate::words::table::{self, Column, Cut, cut_left};
 use crate::words::{short_path, size};
 
+/// Columns from which on there is room for the paths of projects.
+const WIDE: usize = 100;
+
 /// List sessions, most recently active first
 #[derive(Debug, Args, Default)]
 #[command(after_help = "Examples:
@@ -176,9 +179,22 @@ fn cells(
         size(summary.location.size),
         row.cost
             .map_or_else(|| "-".to_owned(), |cost| format!("${cost:.2}")),
-        cut_left(&one_line(&short_path(app, project)), 40),
-        one_line(&summary.name()),
+        project_cell(app, project),
+        match &row.superseded_by {
+            Some(fork) => one_line(&format!("[repaired as {fork}] {}", summary.name())),
+            None => one_line(&summary.name()),
+        },
     ]
+}
+
+/// The folder, or on a narrow terminal its last part alone: the name needs the room.
+fn project_cell(app: &App, project: &str) -> String {
+    let path = one_line(&short_path(app, project));
+    let last = path.rsplit('/').find(|part| !part.is_empty());
+    match last {
+        Some(last) if app.width < WIDE => cut(last, 16),
+        _ => cut_left(&path, 40),
+    }
 }
 
 /// The messages of the side that has most, or as many as an index states.

@@ -46,6 +46,8 @@ pub(crate) mod rewind;
 pub(crate) mod scrub;
 pub(crate) mod search;
 pub(crate) mod secrets;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod status;
@@ -69,6 +71,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         None if std::io::stdout().is_terminal() => Stay::Long,
         #[cfg(feature = "screen")]
         Some(Command::Pick(_)) => Stay::Long,
+        #[cfg(feature = "serve")]
+        Some(Command::Web(_) | Command::Serve(_)) => Stay::Server,
         _ => Stay::Short,
     };
     let app = App::new(&args.global, stay)?;
@@ -101,6 +105,10 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         None => bare(app),
         #[cfg(feature = "screen")]
         Some(Command::Pick(args)) => pick::run(app, args),
+        #[cfg(feature = "serve")]
+        Some(Command::Web(args)) => serve::web(app, args),
+        #[cfg(feature = "serve")]
+        Some(Command::Serve(args)) => serve::run(app, args),
         Some(Command::Init(args)) => init::run(app, args),
         Some(Command::Stores(args)) => stores::run(app, args),
         Some(Command::Projects(args)) => projects::run(app, args),

@@ -13,16 +13,27 @@ use crate::app::App;
 use crate::output::Output;
 
 /// Variables by which agents mark the commands that they run. An agent cannot use a screen.
-const AGENTS: [&str; 9] = [
+///
+/// Each is set by the agent for the commands of its shell tool, or by the agent's own process;
+/// `AI_AGENT` is what several agents agreed on.
+const AGENTS: [&str; 17] = [
+    "AI_AGENT",
+    "ANTIGRAVITY_AGENT",
+    "AUGMENT_AGENT",
     "CLAUDECODE",
     "CLINE_ACTIVE",
     "CODEX_CI",
     "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
     "CODEX_THREAD_ID",
-    "GEMINI_CLI",
+    "COPILOT_CLI",
+    "CRUSH",
     "CURSOR_AGENT",
+    "GEMINI_CLI",
+    "GOOSE_TERMINAL",
     "OPENCODE",
-    "AI_AGENT",
+    "PI_CODING_AGENT",
+    "QWEN_CODE",
 ];
 
 /// Choose a session on the screen, then resume or print it
@@ -81,9 +92,9 @@ fn show(app: &App, options: &ScreenOptions) -> Result<ExitCode> {
         ScreenExit::Quit if options.pick => Ok(ExitCode::from(1)),
         ScreenExit::Quit => Ok(ExitCode::SUCCESS),
         ScreenExit::Resume(plan) => agent_command::hand_over(app, &plan),
-        ScreenExit::Picked(session) => {
-            let mut out = Output::paged(app);
-            out.line(&crate::terminal::one_line(&session))?;
+        ScreenExit::Picked(text) | ScreenExit::Printed(text) => {
+            let mut out = Output::plain(app);
+            out.line(&crate::terminal::one_line(&text))?;
             out.finish()?;
             Ok(ExitCode::SUCCESS)
         }

@@ -1,5 +1,6 @@
 //! `repair`: repairs what `check` found.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use boswell_app::repair::{
@@ -15,6 +16,10 @@ use crate::error_report::say;
 use crate::output::Output;
 use crate::plan_lines::NOT_APPLIED;
 use crate::terminal::{Style, one_line};
+use crate::words::unsent_line;
+
+/// How many steps that are alike are printed.
+const MOST_ALIKE: usize = 10;
 
 /// Repair a damaged session
 ///
@@ -44,6 +49,10 @@ pub(crate) struct RepairArgs {
     /// Also repair it for this reader, such as `2.1.50` or `sdk-py` (repeatable)
     #[arg(long = "for", value_name = "NAME")]
     goals: Vec<String>,
+    /// Instead of damage: if its agent hides the session because it belongs to another model
+    /// provider, write a fork for the current one
+    #[arg(long, conflicts_with_all = ["likely", "steps", "in_place", "goals"])]
+    provider: bool,
 }
 
 impl From<&RepairArgs> for SessionRepairRequest {
@@ -54,6 +63,7 @@ impl From<&RepairArgs> for SessionRepairRequest {
             steps: args.steps.clone(),
             in_place: args.in_place,
             goals: args.goals.clone(),
+            provider: args.provider,
         }
     }
 }
@@ -83,9 +93,12 @@ pub(crate) fn run(app: &App, args: &RepairArgs) -> Result<ExitCode> {
         }
     }
     match app.shown(app.requests.repair(&args.into()))? {
-        SessionRepair::AlreadyRepaired { fork } => say(&format!(
-            "already repaired as {fork}; delete that to repair it again, or apply single steps with --step"
-        )),
+        SessionRepair::AlreadyRepaired { fork, path } => {
+            let fork = path.unwrap_or_else(|| fork.to_string());
+            say(&format!(
+                "already repaired as {fork}; delete that to repair it again, or apply single steps with --step"
+            ));
+        }
         SessionRepair::Done(done) => report(app, done)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -99,13 +112,21 @@ fn show(plan: SessionRepairPlan, out: &mut Output) -> Result<()> {
         for loss in plan.losses {
             out.object(&loss.shape.object())?;
         }
+        for unsent in plan.unsent {
+            out.object(&unsent.object())?;
+        }
         return Ok(());
     }
     if plan.steps.is_empty() {
         out.line("nothing to repair")?;
     }
-    for step in &plan.steps {
-        step_line(step, out)?;
+    steps(&plan.steps, out)?;
+    if let Some(refused) = &plan.refused {
+        let why = refused.reason().unwrap_or_default();
+        out.line(&format!(
+            "no step is applied: {refused} ({})",
+            one_line(why)
+        ))?;
     }
     if plan.would_reach != plan.reachable || plan.reachable < plan.total {
         out.line(&reach(&plan))?;
@@ -119,6 +140,32 @@ fn show(plan: SessionRepairPlan, out: &mut Output) -> Result<()> {
             "{}{times}: {} still loses {}",
             loss.shape.problem, loss.title, loss.shape.loses
         ))?;
+    }
+    // Other branches, compactions and the like are part of every session: they are in the JSON.
+    for unsent in plan.unsent.iter().filter(|unsent| !unsent.intended) {
+        out.line(&unsent_line(unsent))?;
+    }
+    Ok(())
+}
+
+/// Prints steps; of many that are alike the first few.
+fn steps(steps: &[RepairStepShape], out: &mut Output) -> Result<()> {
+    let sort = |step: &RepairStepShape| (step.problem, step.confidence, step.class, step.taken);
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    for step in steps {
+        let number = counts.entry(sort(step)).or_default();
+        *number += 1;
+        if *number <= MOST_ALIKE {
+            step_line(step, out)?;
+        }
+    }
+    for ((problem, confidence, class, taken), number) in counts {
+        if let Some(more) = number.checked_sub(MOST_ALIKE).filter(|more| *more > 0) {
+            let mark = if taken { "*" } else { " " };
+            out.line(&format!(
+                "{mark}  …  {confidence:<7}  {class:<7}  {problem}: {more} more; --json lists all"
+            ))?;
+        }
     }
     Ok(())
 }
@@ -164,6 +211,9 @@ fn next(plan: &SessionRepairPlan, args: &RepairArgs) -> String {
         name.push_str(" --likely");
     }
     match (plan.taken, plan.steps.is_empty()) {
+        (0, false) if plan.refused.is_some() && !args.likely => format!(
+            "try the likely steps with `boswell repair {name} --likely`, or one with `--apply --step N`"
+        ),
         (0, true) => match plan.other_reader {
             Some(reader) => {
                 format!(
@@ -205,11 +255,12 @@ fn report(app: &App, done: RepairedSession) -> Result<()> {
             out.object(&operation.object())?;
         }
     } else {
-        for step in &done.steps {
-            step_line(step, &mut out)?;
-        }
+        steps(&done.steps, &mut out)?;
         match (&done.fork, &done.operation) {
-            (Some(made), _) => out.line(&made.to_string())?,
+            (Some(made), _) => {
+                let path = done.fork_path.as_deref();
+                out.line(path.unwrap_or(&made.to_string()))?;
+            }
             (None, Some(_)) => out.line(&done.session.to_string())?,
             (None, None) => out.line("nothing to repair")?,
         }
@@ -224,6 +275,12 @@ fn report(app: &App, done: RepairedSession) -> Result<()> {
 /// Where the repaired session is now.
 fn outcome(done: &RepairedSession) -> String {
     let session = &done.session;
+    if let Some(path) = &done.fork_path {
+        return format!(
+            "the repaired session is `{path}`: read it with `boswell show {}`",
+            shell_quote(path)
+        );
+    }
     let resume = |made: &SessionRef| format!("`boswell resume {}`", made.to_argument());
     match (&done.fork, done.in_place) {
         (Some(made), true) => format!(

@@ -135,7 +135,8 @@ fn print(app: &App, found: &Found, took: Duration, out: &mut Output) -> Result<(
     if let Some(first) = found.hits.first() {
         out.line("")?;
         let took = app.terminal.then_some(took);
-        out.line(&out.paint(Style::Faint, &footer(found, first, took)))?;
+        let first = First::of(found, first, numbered);
+        out.line(&out.paint(Style::Faint, &footer(found, &first, took)))?;
     }
     Ok(())
 }
@@ -266,28 +267,76 @@ fn window(snippet: &str, ranges: &[Range<usize>], room: usize) -> (String, Vec<R
 
 /// Where the end of a text starts that fits into so many columns.
 fn start_of_end(text: &str, room: usize) -> usize {
-    let mut from = text.len();
-    for (at, _) in text.char_indices().rev() {
-        if columns(&flat(text.get(at..).unwrap_or_default())) > room {
-            break;
-        }
-        from = at;
-    }
-    from
+    let starts = boundaries(text);
+    // The further back an end starts, the wider it is.
+    let too_wide = |at: &usize| columns(&flat(text.get(*at..).unwrap_or_default())) > room;
+    let first = starts.partition_point(too_wide);
+    starts.get(first).copied().unwrap_or(text.len())
 }
 
 /// Where the start of a text ends that fits into so many columns with a `…` at both ends.
 fn end_of_start(text: &str, room: usize) -> usize {
-    let fits = |to: usize| columns(&flat(text.get(..to).unwrap_or_default())) + 2 <= room;
-    let mut to = text.len();
-    while to > 0 && !fits(to) {
-        let last = text.get(..to).and_then(|it| it.char_indices().last());
-        to = last.map_or(0, |(at, _)| at);
-    }
-    to
+    let ends = boundaries(text);
+    let fits = |to: &usize| columns(&flat(text.get(..*to).unwrap_or_default())) + 2 <= room;
+    let fitting = ends.partition_point(fits);
+    let last = fitting.checked_sub(1).and_then(|last| ends.get(last));
+    last.copied().unwrap_or(0)
 }
 
-fn footer(found: &Found, first: &HitShape, took: Option<Duration>) -> String {
+/// The positions between the characters of a text, its start and its end included.
+fn boundaries(text: &str) -> Vec<usize> {
+    let starts = text.char_indices().map(|(at, _)| at);
+    starts.chain([text.len()]).collect()
+}
+
+/// The session of the first hit, as a hint names it.
+struct First<'f> {
+    hit: &'f HitShape,
+    /// Its number, where that was printed, else its ref.
+    name: String,
+    resumes: bool,
+}
+
+impl First<'_> {
+    fn of<'f>(found: &Found, hit: &'f HitShape, numbered: bool) -> First<'f> {
+        let has_it = |it: &FoundConversation| {
+            let mut hits = it.hits.iter().filter_map(|hit| found.hits.get(*hit));
+            hits.any(|other| std::ptr::eq(other, hit))
+        };
+        let place = found.conversations.iter().position(has_it);
+        let conversation = place.and_then(|place| found.conversations.get(place));
+        let is_front = conversation.is_some_and(|it| it.session == hit.session);
+        let name = match place.filter(|_| numbered && is_front) {
+            Some(place) => (place + 1).to_string(),
+            None => shell_quote(&hit.session),
+        };
+        First {
+            hit,
+            name,
+            resumes: conversation.is_some_and(|it| it.resumes),
+        }
+    }
+
+    /// Commands that read and resume it; nothing for a memory file.
+    fn hint(&self) -> Option<String> {
+        let (name, entry) = (&self.name, self.hit.entry.as_deref()?);
+        // A title and what a client notes besides are no part of the transcript.
+        let around = match self.hit.field {
+            "memory" => return None,
+            "titles" | "context" => String::new(),
+            _ => format!(" {}", shell_option("--around", entry)),
+        };
+        let resume = match self.resumes {
+            true => format!(", resume it with `boswell resume {name}`"),
+            false => String::new(),
+        };
+        Some(as_called(&format!(
+            "; read the first hit with `boswell show {name}{around}`{resume}"
+        )))
+    }
+}
+
+fn footer(found: &Found, first: &First<'_>, took: Option<Duration>) -> String {
     let sessions = found.sessions;
     let at_least = if sessions.exact { "" } else { "at least " };
     let number = count(sessions.number, "session", "sessions");
@@ -295,13 +344,7 @@ fn footer(found: &Found, first: &HitShape, took: Option<Duration>) -> String {
     if let Some(took) = took {
         text = format!("{text} · {} ms", took.as_millis());
     }
-    if let Some(entry) = first.entry.as_deref().filter(|_| first.name != "memory") {
-        let reference = shell_quote(&first.session);
-        text = as_called(&format!(
-            "{text}; read the first hit with `boswell show {reference} {}`, resume it with `boswell resume {reference}`",
-            shell_option("--around", entry)
-        ));
-    }
+    text.extend(first.hint());
     if let Some(cursor) = &found.page.cursor {
         text = format!("{text}; more with `--cursor {}`", one_line(cursor));
     }

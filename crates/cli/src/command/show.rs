@@ -3,6 +3,8 @@
 //! How much is printed of tool calls, results and thinking (`--tools`, `--thinking`) is decided
 //! here.
 
+mod turns;
+
 use std::process::ExitCode;
 
 use boswell_app::shape::{EntryParts, Shape as _};
@@ -16,6 +18,7 @@ use crate::output::{LateOutput, Output};
 use crate::terminal::{Style, columns, cut, escape, one_line};
 use crate::words::table::cut_left;
 use crate::words::{count, short_path, wrap};
+use turns::{TurnPart, Turns};
 
 /// Show the transcript of a session
 ///
@@ -42,6 +45,9 @@ pub(crate) struct ShowArgs {
     /// Show only what comes before this entry
     #[arg(long, value_name = "E", conflicts_with_all = ["entry", "around"])]
     before: Option<String>,
+    /// Show the branch that ends with this entry, instead of the current one
+    #[arg(long, value_name = "E")]
+    leaf: Option<String>,
     /// Also show the model's thinking
     #[arg(long)]
     thinking: bool,
@@ -75,6 +81,7 @@ impl From<&ShowArgs> for ShowRequest {
             around: args.around.clone(),
             limit: args.limit,
             before: args.before.clone(),
+            branch: args.leaf.clone(),
             raw: args.raw,
             full_output: args.tools == ToolsArg::Full,
             subagents: args.subagents,
@@ -89,15 +96,28 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<ExitCode> {
     let mut out = LateOutput::paged(app);
     let mut request = ShowRequest::from(args);
     request.header &= !app.json;
+    let everything = args.records || args.entry.is_some();
+    let from_start = args.limit.is_none() && args.before.is_none() && args.around.is_none();
+    let mut turns = Turns::new(app.terminal && !everything, from_start);
     let shown = app.requests.show(&request, &mut |item| {
         let out = out.open()?;
         match item {
             ShownItem::Header(header) => print_header(app, header, out)?,
-            ShownItem::Entry { entry, depth } => print(app, args, &entry, depth, out)?,
+            ShownItem::Entry { entry, depth, .. } => {
+                let shown = Shown {
+                    app,
+                    args,
+                    everything,
+                    depth,
+                };
+                shown.print(&entry, &mut turns, out)?;
+            }
             ShownItem::Subagent { id, task, depth } if !out.json => {
+                turns.interrupt(out)?;
                 subagent(app, args, (id, task), depth, out)?;
             }
-            ShownItem::Subagent { .. } => {}
+            // Gaps and branches are not requested.
+            ShownItem::Subagent { .. } | ShownItem::Gap { .. } | ShownItem::Branches(_) => {}
         }
         Ok(!out.gone())
     });
@@ -155,29 +175,6 @@ fn short(number: u64) -> String {
     }
 }
 
-fn print(
-    app: &App,
-    args: &ShowArgs,
-    entry: &EntryParts<'_>,
-    depth: usize,
-    out: &mut Output,
-) -> Result<()> {
-    if out.json {
-        return out.object(&entry.shape(args.raw).object());
-    }
-    if args.raw {
-        return out.line(&escape(&String::from_utf8_lossy(entry.bytes)));
-    }
-    let everything = args.records || args.entry.is_some();
-    let shown = Shown {
-        app,
-        args,
-        everything,
-        depth,
-    };
-    shown.entry(entry, out)
-}
-
 /// What comes before the lines of a subagent, once for each level.
 const MARGIN: &str = "  │ ";
 
@@ -215,7 +212,17 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn entry(&self, entry: &EntryParts<'_>, out: &mut Output) -> Result<()> {
+    fn print(&self, entry: &EntryParts<'_>, turns: &mut Turns, out: &mut Output) -> Result<()> {
+        if out.json {
+            return out.object(&entry.shape(self.args.raw).object());
+        }
+        if self.args.raw {
+            return out.line(&escape(&String::from_utf8_lossy(entry.bytes)));
+        }
+        self.entry(entry, turns, out)
+    }
+
+    fn entry(&self, entry: &EntryParts<'_>, turns: &mut Turns, out: &mut Output) -> Result<()> {
         let Some(view) = entry.view else {
             return out.line(&out.paint(Style::Warning, "(this record changed while it was read)"));
         };
@@ -232,14 +239,23 @@ impl Shown<'_> {
             return Ok(());
         }
         let margin = MARGIN.repeat(self.depth);
-        out.line(&format!(
-            "{margin}{}",
-            heading(entry, view, self.heading_room(), out)
-        ))?;
+        let part = turns.next(entry.kind, view, self.depth);
+        if part != TurnPart::Continued {
+            turns.end_block(out)?;
+            if part == TurnPart::Prompt {
+                out.line(&turns.rule(self.room(), out))?;
+            }
+            let heading = heading(entry, view, self.heading_room(), out);
+            out.line(&format!("{margin}{heading}"))?;
+        }
         for line in lines {
             out.line(&format!("{margin}{line}"))?;
         }
-        out.line(margin.trim_end())
+        turns.open_block(margin.trim_end());
+        match turns.are_grouped {
+            true => Ok(()),
+            false => turns.end_block(out),
+        }
     }
 
     fn lines(&self, view: &View, out: &Output) -> Vec<String> {

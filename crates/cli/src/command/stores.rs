@@ -40,7 +40,14 @@ pub(crate) fn run(app: &App, args: &StoresArgs) -> Result<ExitCode> {
         for store in &list.stores {
             show_store(store, &mut out)?;
         }
+        // An agent may have a dozen places, one for each editor: the first one says enough.
+        let mut said: Vec<&str> = list.stores.iter().map(|store| store.dialect).collect();
         for place in &list.absent {
+            let places = list.absent.iter().filter(|it| it.dialect == place.dialect);
+            if said.contains(&place.dialect) && places.count() > 2 {
+                continue;
+            }
+            said.push(place.dialect);
             let text = format!(
                 "{}  not found: {}",
                 fit(place.dialect, 10),

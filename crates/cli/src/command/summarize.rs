@@ -38,9 +38,6 @@ pub(crate) struct SummarizeArgs {
     /// Summarize at most this many
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Only print them
-    #[arg(long)]
-    dry_run: bool,
 }
 
 impl From<&SummarizeArgs> for SummarizeRequest {
@@ -52,7 +49,6 @@ impl From<&SummarizeArgs> for SummarizeRequest {
                 WhichSessions::Named(args.sessions.clone())
             },
             limit: args.limit,
-            dry_run: args.dry_run,
         }
     }
 }

@@ -148,6 +148,11 @@ fn looking(advice: &Advice) -> Option<String> {
                 None => format!("see its records with `boswell show {session} --records`"),
             }
         }
+        Advice::ShowBranch { session, leaf } => format!(
+            "read the longer branch with `boswell show {} {}`",
+            shell_quote(session),
+            shell_option("--leaf", leaf)
+        ),
         Advice::Check { session } => format!(
             "see what is wrong with {}",
             with("boswell check", session.as_ref())
@@ -257,6 +262,13 @@ fn of_repair(advice: &Advice) -> Option<String> {
         Advice::Repair { session } => {
             let session = shell_quote(session);
             return Some(format!("first run `boswell repair {session} --apply`"));
+        }
+        Advice::ChangeProvider { session } => {
+            let session = shell_quote(session);
+            return Some(format!(
+                "make a fork for the current provider with \
+                 `boswell repair {session} --provider --apply`"
+            ));
         }
         Advice::RepairByStep => "choose single steps with `--step N`",
         Advice::RepairInPlace => {

@@ -9,6 +9,7 @@ mod folder;
 pub(crate) mod planned_change;
 mod size;
 pub(crate) mod table;
+mod unsent;
 pub(crate) mod wrap;
 
 pub(crate) use advice::{command, phrase};
@@ -16,3 +17,4 @@ pub(crate) use called::{as_called, remember};
 pub(crate) use count::count;
 pub(crate) use folder::short_path;
 pub(crate) use size::size;
+pub(crate) use unsent::unsent_line;

@@ -18,8 +18,10 @@ fn line(session: &str, uuid: &str, parent: &str, text: &str) -> String {
     } else {
         format!("\"{parent}\"")
     };
+    // Versions that resume the newest line need times that grow.
+    let second = uuid.chars().last().unwrap_or('0');
     format!(
-        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}},\"uuid\":\"{uuid}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\",\"sessionId\":\"{session}\"}}\n"
+        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}},\"uuid\":\"{uuid}\",\"timestamp\":\"2026-01-01T00:00:0{second}.000Z\",\"cwd\":\"/w\",\"sessionId\":\"{session}\"}}\n"
     )
 }
 

@@ -260,13 +260,30 @@ fn a_log_that_a_fork_continues_is_not_deleted() {
 }
 
 #[test]
-fn of_a_reverted_thread_the_newest_log_is_the_session() {
+fn a_log_that_a_fork_continues_is_not_repaired_in_place() {
+    let bench = Bench::new();
+    let [parent, ..] = family(&bench);
+    let text = String::from_utf8(read(&parent)).unwrap();
+    // Two records on one line: separating them moves the position that the fork names.
+    let glued = text.replacen("}\n{", "}{", 1);
+    boswell_testkit::disk::write(&parent, glued.as_bytes());
+    let session = format!("codex:{PARENT}");
+    bench.run(["check", &session]).ends(1);
+    bench
+        .run(["repair", &session, "--apply"])
+        .ends(3)
+        .says("while its fork");
+    assert_eq!(read(&parent), glued.as_bytes());
+}
+
+#[test]
+fn of_a_reverted_thread_the_newest_log_is_the_session_under_its_own_id() {
     let bench = Bench::new();
     let mut first = PaginatedLog::new(PARENT, None);
     first.turn("one", 1);
     let end = first.text.len();
     first.turn("reverted", 2);
-    first.plant(&bench);
+    let old = first.plant(&bench);
     let mut second = PaginatedLog::new(CHILD, Some((&first, end)));
     second.turn("two", 4);
     let text = second.text.replacen(
@@ -276,18 +293,26 @@ fn of_a_reverted_thread_the_newest_log_is_the_session() {
     );
     let name =
         format!(".codex/sessions/2026/11/16/rollout-2026-11-16T11-00-00-{PARENT}_{CHILD}.jsonl");
-    bench.plant(&name, text.as_bytes());
+    let new = bench.plant(&name, text.as_bytes());
     let listed = bench
         .run(["list", "--json", "-q"])
         .ends(0)
         .of_type("session");
     let refs: Vec<_> = listed.iter().map(|it| it["ref"].clone()).collect();
-    assert_eq!(refs, [format!("codex:{CHILD}")]);
-    assert_eq!(texts(&bench, "show", &format!("codex:{CHILD}")), WHOLE[..4]);
-    let resume = bench
-        .run(["resume", &format!("codex:{CHILD}"), "--print"])
-        .ends(0);
+    let session = format!("codex:{PARENT}");
+    assert_eq!(refs, [session.as_str()]);
+    assert_eq!(texts(&bench, "show", &session), WHOLE[..4]);
+    let resume = bench.run(["resume", &session, "--print"]).ends(0);
     assert!(resume.text().contains(PARENT), "{resume:?}");
+    // The older log is still there, by its path.
+    let first = texts(&bench, "show", old.to_str().unwrap());
+    assert!(first.contains(&"reverted".to_owned()), "{first:?}");
+    // Without the newest log the older one would appear in its place, so that both go.
+    let bytes = [&old, &new].map(|path| read(path));
+    bench.run(["delete", "--apply", &session]).ends(0);
+    assert!(!old.exists() && !new.exists());
+    bench.run(["undo"]).ends(0);
+    assert_eq!([&old, &new].map(|path| read(path)), bytes);
 }
 
 #[test]

@@ -46,6 +46,11 @@ impl Demo {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        crate::bench::finish(self.command(args))
+    }
+
+    /// Returns the program with the options of the demo, ready to start.
+    pub(crate) fn command(&self, args: &[&str]) -> std::process::Command {
         // As the script of the demo does, by a name that is the same in every run.
         let mut command = self.bench.command(
             args.iter()
@@ -55,7 +60,7 @@ impl Demo {
         );
         // Wide enough for the folder of the demo, which is replaced only as a whole.
         command.env("COLUMNS", "120");
-        crate::bench::finish(command)
+        command
     }
 }
 
@@ -283,22 +288,10 @@ fn a_demo_is_the_same_each_time_and_never_goes_where_something_is() {
 fn summaries_are_kept_as_notes_and_leave_titles_and_logs_alone() {
     let demo = Demo::new();
     let before = TreeSnapshot::take(&demo.root.join("home"));
-    let shown = demo
-        .run(&["summarize", "--missing", "--dry-run", "--json"])
-        .ends(0)
-        .of_type("summary");
-    assert!(
-        demo.run(&["list", "--json"])
-            .ends(0)
-            .of_type("session")
-            .iter()
-            .all(|it| it["summary"].is_null())
-    );
     let kept = demo
         .run(&["summarize", "--missing", "--json"])
         .ends(0)
         .of_type("summary");
-    assert_eq!(shown.len(), kept.len());
     assert!(kept.len() >= 9, "{kept:?}");
     for it in &kept {
         assert!(

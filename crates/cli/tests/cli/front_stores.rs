@@ -384,7 +384,7 @@ fn open_agent_sdk_sessions_are_appended_to_and_rewound_and_a_rewind_is_shown_fir
         assert_eq!(shown[shown.len() - 2]["text"], "为什么?", "{state:?}");
         bench
             .run(["rewind", &session, &asked])
-            .ends(0)
+            .ends(2)
             .says("--apply");
         assert_eq!(disk::read(&log), after, "{state:?}: shown, not done");
         let rewound = bench.run(["rewind", &session, &asked, "--apply"]).ends(0);

@@ -69,7 +69,11 @@ fn the_examples_of_help_are_understood_by_the_parser() {
                 .split(['|', '>', '<', '&'])
                 .next()
                 .unwrap_or(line);
-            let words = words(typed);
+            let mut words = words(typed);
+            if matches!(words[0].as_str(), "serve" | "web") {
+                // Else it would not end.
+                words.extend(["--for".to_owned(), "10ms".to_owned()]);
+            }
             let ran = bench.run(
                 words
                     .iter()

@@ -91,9 +91,6 @@ fn a_file_is_imported_once_unless_asked_again_and_a_document_comes_like_its_sess
         .run(["import", log.to_str().unwrap()])
         .ends(3)
         .says(&first);
-    bench
-        .run(["import", log.to_str().unwrap(), "--dry-run", "--again"])
-        .ends(0);
     let second = bench
         .run(["import", log.to_str().unwrap(), "--again", "--title", "二"])
         .ends(0)

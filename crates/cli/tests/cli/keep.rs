@@ -153,7 +153,7 @@ fn what_the_agent_deletes_is_restored_with_its_side_files() {
         warned.contains("1 sessions will be deleted by their agent within 7 days"),
         "{warned}"
     );
-    bench.run(["keep", "on"]).ends(0);
+    bench.run(["keep", "on", "--apply"]).ends(0);
     assert_eq!(client.kept(ID), true);
     assert!(
         !bench
@@ -213,7 +213,7 @@ fn a_session_past_the_age_of_clean_up_comes_back_with_a_time_that_lets_it_stay()
     );
     client.age(&young, 3);
     let then = modified(&young);
-    bench.run(["keep", "on"]).ends(0);
+    bench.run(["keep", "on", "--apply"]).ends(0);
     let is_new = |path: &Path| modified(path).elapsed().unwrap().as_secs() < 3_600;
     client.sweep();
     bench
@@ -247,7 +247,7 @@ fn a_session_past_the_age_of_clean_up_comes_back_with_a_time_that_lets_it_stay()
 /// resumes.
 pub(crate) fn restored(bench: &Bench) -> PathBuf {
     let client = Client::new(bench);
-    bench.run(["keep", "on"]).ends(0);
+    bench.run(["keep", "on", "--apply"]).ends(0);
     client.sweep();
     bench.run(["restore", &format!("claude:{ID}")]).ends(0);
     client.log()
@@ -285,7 +285,7 @@ fn a_restored_session_has_the_context_that_it_had() {
 fn keys_and_credentials_are_never_copied() {
     let bench = Bench::new();
     Client::new(&bench);
-    bench.run(["keep", "on"]).ends(0);
+    bench.run(["keep", "on", "--apply"]).ends(0);
     let copied = below(&bench.own());
     for path in &copied {
         assert!(
@@ -303,14 +303,14 @@ fn the_trigger_goes_into_the_settings_and_out_again_and_all_other_bytes_stay() {
     let bench = Bench::new();
     let client = Client::new(&bench);
     let settings = client.root.join("settings.json");
-    let shown = bench.run(["keep", "on", "--dry-run"]).ends(0).text();
+    let shown = bench.run(["keep", "on"]).ends(2).says("--apply").text();
     assert!(
         shown.contains("SessionEnd") && shown.contains("keep run"),
         "{shown}"
     );
     assert_eq!(read(&settings), SETTINGS.as_bytes());
     assert!(!bench.own().join("keep.json").exists());
-    bench.run(["keep", "on"]).ends(0);
+    bench.run(["keep", "on", "--apply"]).ends(0);
     let hooked: serde_json::Value = serde_json::from_slice(&read(&settings)).unwrap();
     let command = hooked["hooks"]["SessionEnd"][0]["hooks"][0]["command"]
         .as_str()
@@ -318,7 +318,7 @@ fn the_trigger_goes_into_the_settings_and_out_again_and_all_other_bytes_stay() {
         .to_owned();
     assert_eq!(hooked["model"], "opus");
     let once = read(&settings);
-    bench.run(["keep", "on"]).ends(0);
+    bench.run(["keep", "on", "--apply"]).ends(0);
     assert_eq!(read(&settings), once, "once is enough");
     // The command of the hook at the end of a session works.
     write(
@@ -347,7 +347,7 @@ fn the_trigger_goes_into_the_settings_and_out_again_and_all_other_bytes_stay() {
     assert_eq!(read(&settings), SETTINGS.as_bytes());
     bench.run(["keep", "off"]).ends(0).says("off already");
     std::fs::remove_file(&settings).unwrap();
-    bench.run(["keep", "on"]).ends(0);
+    bench.run(["keep", "on", "--apply"]).ends(0);
     assert!(settings.exists());
     bench.run(["keep", "off"]).ends(0);
     assert!(
@@ -364,7 +364,7 @@ fn settings_behind_a_link_are_not_written_and_a_timer_takes_the_hooks_place() {
     let real = bench.home().join("dotfiles.json");
     std::fs::rename(&settings, &real).unwrap();
     std::os::unix::fs::symlink(&real, &settings).unwrap();
-    bench.run(["keep", "on"]).ends(0);
+    bench.run(["keep", "on", "--apply"]).ends(0);
     assert_eq!(read(&real), SETTINGS.as_bytes());
     let units = bench.home().join(".config/systemd/user");
     assert!(
@@ -392,7 +392,7 @@ fn any_command_keeps_what_changed_and_a_log_that_grew_is_not_stored_again() {
         .map(|n| char::from(b'a' + (n.wrapping_mul(2_654_435_761) >> 27) as u8 % 26))
         .collect();
     write(&client.log(), line(ID, 0, None, &noise).as_bytes());
-    bench.run(["keep", "on"]).ends(0);
+    bench.run(["keep", "on", "--apply"]).ends(0);
     let stored = || {
         below(&bench.own().join("vault/objects"))
             .iter()
@@ -425,7 +425,7 @@ fn a_log_that_was_rewritten_or_emptied_does_not_cost_the_copy_before() {
     let bench = Bench::new();
     let client = Client::new(&bench);
     let first = read(&client.log());
-    bench.run(["keep", "on"]).ends(0);
+    bench.run(["keep", "on", "--apply"]).ends(0);
     write(&client.log(), b"");
     bench.run(["keep", "run"]).ends(0);
     std::fs::remove_file(client.log()).unwrap();
@@ -441,7 +441,7 @@ fn a_log_that_was_rewritten_or_emptied_does_not_cost_the_copy_before() {
 fn purging_one_session_leaves_the_copies_of_others() {
     let bench = Bench::new();
     Client::new(&bench);
-    bench.run(["keep", "on"]).ends(0);
+    bench.run(["keep", "on", "--apply"]).ends(0);
     let own = bench
         .run(["new", "--title", "t"])
         .ends(0)
@@ -460,7 +460,7 @@ fn purging_one_session_leaves_the_copies_of_others() {
 fn without_an_agent_that_deletes_there_is_nothing_to_keep_and_it_says_so() {
     let bench = Bench::new();
     bench
-        .run(["keep", "on"])
+        .run(["keep", "on", "--apply"])
         .ends(2)
         .says("no agent on this machine deletes sessions");
     bench

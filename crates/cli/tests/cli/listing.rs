@@ -243,7 +243,7 @@ fn a_list_says_of_a_session_that_it_is_active_and_then_that_it_ended() {
 fn keys_of_a_row_say_what_the_whole_row_says() {
     let (bench, _) = home(44);
     // A text in notes, one in a side file, and one that occurs nowhere.
-    let noted = refs(&rows(&bench, &["--agent", "codex"]))[0].clone();
+    let noted = refs(&rows(&bench, &["--agent", "oas"]))[0].clone();
     bench.run(["rename", &noted, "named in a note"]).ends(0);
     let of_claude = rows(&bench, &[])
         .into_iter()

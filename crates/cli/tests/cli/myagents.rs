@@ -95,7 +95,7 @@ fn every_promised_command_works_on_a_store_of_each_era() {
         let count = desk.rows().len();
         let shown = desk
             .run(&["rewind", session, &asked])
-            .ends(0)
+            .ends(2)
             .says("--apply");
         assert!(shown.text().contains("cut 2 of"), "{shown:?}");
         assert_eq!(desk.rows().len(), count, "shown, not done");

@@ -156,7 +156,7 @@ fn ids_in_commands_to_copy_are_quoted() {
     for args in [
         &["check", &reference] as &[&str],
         &["show", &reference, "--entry", "none"],
-        &["show", &reference, "--around", "a"],
+        &["show", &reference, "--around", "none"],
         &["search", "hello"],
         &["delete", "--apply", &reference],
     ] {

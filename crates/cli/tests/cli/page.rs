@@ -113,7 +113,7 @@ fn the_page_names_every_field_that_commands_print() {
         &["memory", "all", "show"],
         &["memory", "all", "check"],
         &["keep", "status"],
-        &["keep", "on", "--dry-run"],
+        &["keep", "on"],
         &["index", "--native"],
         &["move", "/home/dev/proj/demo", "/home/dev/proj/elsewhere"],
     ]

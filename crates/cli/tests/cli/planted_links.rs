@@ -134,7 +134,7 @@ fn what_planted_links_lead_to_comes_out_of_no_store_by_any_command() {
         &["memory", "all", "show", "--json"],
         &["prompts", "--json"],
         &["stats", "--json"],
-        &["keep", "on", "--timer"],
+        &["keep", "on", "--timer", "--apply"],
         &["keep", "run"],
     ] {
         let ran = bench.run(args);

@@ -96,7 +96,7 @@ impl Case {
         if let Some(entry) = self.entry {
             self.run(&["label", session, entry, "shrewlabel"]).ends(0);
         }
-        may(&["keep", "on"]);
+        may(&["keep", "on", "--apply"]);
         may(&["keep", "run"]);
         self.run(&["delete", "--apply", session]).ends(0);
         self.run(&["restore", session]).ends(0);

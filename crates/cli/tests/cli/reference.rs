@@ -28,7 +28,13 @@ pub(crate) fn scan(dialect: &str, bytes: &[u8]) -> Scan {
     };
     if let Some(document) = document(bytes) {
         match document {
-            Value::Object(_) => add(bytes),
+            Value::Object(members) => match members.get(list_of(dialect)) {
+                Some(Value::Array(items)) => items
+                    .iter()
+                    .filter(|item| item.is_object())
+                    .for_each(|item| add(item.to_string().as_bytes())),
+                _ => add(bytes),
+            },
             Value::Array(items) => items
                 .iter()
                 .filter(|item| item.is_object())
@@ -41,6 +47,15 @@ pub(crate) fn scan(dialect: &str, bytes: &[u8]) -> Scan {
         .split(|byte| *byte == b'\n')
         .for_each(|line| values(line, &mut add));
     found
+}
+
+/// The member of a document whose items are its records; empty if the document is one record.
+fn list_of(dialect: &str) -> &'static str {
+    match dialect {
+        "gemini" | "cline" => "messages",
+        "continue" => "history",
+        _ => "",
+    }
 }
 
 /// Parses a value that needs more than one line, or an array, which no line of a log is.
@@ -72,6 +87,14 @@ fn is_header(dialect: &str, object: &[u8]) -> bool {
     match dialect {
         "pi" | "omp" | "xcsh" | "boswell" => value["type"] == "session",
         "oas" => value["type"] == "session_header",
+        "droid" => value["type"] == "session_start",
+        "copilot" => value["type"] == "session.start",
+        "kimi" => value["type"] == "metadata",
+        "gemini" => {
+            value["sessionId"].is_string()
+                && value["type"].is_null()
+                && !value["messages"].is_array()
+        }
         "codex" => {
             value["type"] == "session_meta"
                 || value["type"].is_null()

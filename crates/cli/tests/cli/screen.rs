@@ -3,149 +3,16 @@
 //!
 //! Every wait polls for text on the screen; a test that does not see it fails with the last screen.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+mod keys;
+mod shells;
+mod terminal;
+mod together;
+
+use std::process::Command;
 
 use boswell_testkit::{TreeSnapshot, disk};
 
-use crate::demo::Demo;
-
-/// How long a screen may take to appear; the machine of a test may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Whether tmux is missing. Only a run in CI must have it.
-#[expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "tests have no command line, so the environment says where they run; a skipped test says so"
-)]
-fn is_missing() -> bool {
-    let found = Command::new("tmux").arg("-V").output().is_ok();
-    let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-    assert!(found || !in_ci, "tmux is not installed");
-    if !found {
-        eprintln!("SKIPPED: tmux is not installed");
-    }
-    !found
-}
-
-/// A terminal of 120 by 40.
-struct Terminal {
-    demo: Demo,
-    socket: String,
-}
-
-impl Terminal {
-    /// Starts an interactive shell, with a stub of the agent on its path.
-    fn new(name: &str) -> Terminal {
-        let demo = Demo::new();
-        for project in ["shop", "blog"] {
-            disk::make_dir(&demo.root.join("projects").join(project));
-        }
-        let stub = demo.root.join("bin/claude");
-        let script = "#!/bin/sh\necho \"STUB argv: $*\"\necho \"STUB folder: $(pwd)\"\necho \"STUB store: $CLAUDE_CONFIG_DIR\"\n";
-        disk::write(&stub, script.as_bytes());
-        disk::set_mode(&stub, 0o755);
-        let socket = format!("boswell-{}-{name}", std::process::id());
-        let terminal = Terminal { demo, socket };
-        terminal.tmux(&["new-session", "-d", "-x", "120", "-y", "40", "sh"]);
-        terminal.tmux(&["set-option", "-g", "status", "off"]);
-        terminal.line("PS1='READY> '");
-        terminal.wait("READY>");
-        terminal
-    }
-
-    fn tmux(&self, args: &[&str]) -> Output {
-        let root = &self.demo.root;
-        let path = format!(
-            "{}:/usr/local/bin:/usr/bin:/bin",
-            root.join("bin").display()
-        );
-        let done = Command::new("tmux")
-            .args(["-L", &self.socket, "-f", "/dev/null"])
-            .args(args)
-            .env_clear()
-            .env("PATH", path)
-            .env("HOME", self.demo.bench.home())
-            .env("TMUX_TMPDIR", self.demo.bench.tmp())
-            .env("LC_ALL", "C.UTF-8")
-            .env("TERM", "xterm-256color")
-            .current_dir(root)
-            .output()
-            .unwrap();
-        assert!(done.status.success(), "tmux {args:?}: {done:?}");
-        done
-    }
-
-    /// Presses keys, by tmux's names.
-    fn press(&self, keys: &[&str]) {
-        let mut args = vec!["send-keys"];
-        args.extend(keys);
-        self.tmux(&args);
-    }
-
-    /// Types text.
-    fn text(&self, text: &str) {
-        self.tmux(&["send-keys", "-l", text]);
-    }
-
-    /// Types a line into the shell.
-    fn line(&self, text: &str) {
-        self.text(text);
-        self.press(&["Enter"]);
-    }
-
-    /// Opens the screen on the demo.
-    fn open(&self) {
-        self.line("./try; echo EXIT $?");
-        self.wait("10 sessions");
-        self.wait("↵ resume");
-    }
-
-    fn screen(&self) -> String {
-        String::from_utf8(self.tmux(&["capture-pane", "-p"]).stdout).unwrap()
-    }
-
-    /// Waits until a text is on the screen, and returns the screen.
-    fn wait(&self, text: &str) -> String {
-        self.wait_for(text, |screen| screen.contains(text))
-    }
-
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a test that waits for ever would say nothing"
-    )]
-    fn wait_for(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
-        let start = Instant::now();
-        loop {
-            let screen = self.screen();
-            if holds(&screen) {
-                return screen;
-            }
-            assert!(start.elapsed() < PATIENCE, "no {what} on\n{screen}");
-            std::thread::yield_now();
-        }
-    }
-
-    fn resize(&self, width: u16, height: u16) {
-        let (width, height) = (width.to_string(), height.to_string());
-        self.tmux(&["resize-window", "-x", &width, "-y", &height]);
-    }
-
-    fn agents_home(&self) -> PathBuf {
-        self.demo.root.join("home")
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = Command::new("tmux")
-            .args(["-L", &self.socket, "kill-server"])
-            .env("TMUX_TMPDIR", self.demo.bench.tmp())
-            .output();
-    }
-}
+use self::terminal::{Terminal, is_missing};
 
 #[test]
 fn type_see_enter_resumes_in_the_folder_of_the_session() {

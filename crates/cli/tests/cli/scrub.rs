@@ -62,7 +62,7 @@ impl Case {
             &format!("bad {}", key()),
         ])
         .ends(0);
-        may(&["keep", "on"]);
+        may(&["keep", "on", "--apply"]);
         may(&["keep", "run"]);
         self.run(&["delete", "--apply", session]).ends(0);
         self.run(&["restore", session]).ends(0);

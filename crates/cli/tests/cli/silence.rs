@@ -82,7 +82,7 @@ const AT_LARGE: &[&[&str]] = &[
     &["move", "/home/dev/proj/demo", "/home/dev/proj/elsewhere"],
     &["index", "--native"],
     &["keep", "status"],
-    &["keep", "on", "--dry-run"],
+    &["keep", "on"],
     &["memory", "/home/dev/proj/demo", "show"],
     &["show", "@last"],
     &["resume", "--print"],

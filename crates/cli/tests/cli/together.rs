@@ -193,7 +193,7 @@ fn stores_that_are_kept_from_now_on_by_processes_at_once_are_all_remembered() {
     let list = |process| {
         disk::write(&folder(process).join("projects/-p/empty"), b"");
         let store = format!("claude={}", folder(process).display());
-        vec![words(&["--store", &store, "keep", "on"])]
+        vec![words(&["--store", &store, "keep", "on", "--apply"])]
     };
     for ran in at_once(&bench, &(0..PROCESSES).map(list).collect::<Vec<_>>()) {
         ran.ends(0);

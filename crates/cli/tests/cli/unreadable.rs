@@ -139,7 +139,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn one_closed_project_does_not_stop_keep_and_status_does_not_claim_that_all_is_well() {
     let lab = Lab::new();
     lab.close("-closed");
-    let ran = lab.run(&["keep", "on", "--timer"]).ends(3);
+    let ran = lab.run(&["keep", "on", "--timer", "--apply"]).ends(3);
     assert!(ran.text().contains("1 could not be copied"), "{ran:?}");
     assert!(
         ran.stderr.contains("/-closed` was not kept") && ran.stderr.contains("keep run"),

@@ -45,6 +45,10 @@ fn samples() -> Vec<Advice> {
         },
         Advice::ShowPrompts,
         Advice::ShowTree,
+        Advice::ShowBranch {
+            session: text(),
+            leaf: "e9".to_owned(),
+        },
         Advice::ShowFiles,
         Advice::check("pi:7k3q"),
         Advice::ShowSecrets { session: text() },
@@ -93,6 +97,7 @@ fn changes() -> Vec<Advice> {
             likely: true,
         },
         Advice::Repair { session: text() },
+        Advice::ChangeProvider { session: text() },
         Advice::RepairByStep,
         Advice::RepairInPlace,
         Advice::RepairIntoFork,

@@ -10,7 +10,7 @@ use super::{HIDDEN, OPEN, SECRET, World, claude_log};
 fn excluding_removes_every_byte_that_was_derived() {
     for by_hand in [true, false] {
         let world = World::new();
-        world.run(&["keep", "on"]).ends(0);
+        world.run(&["keep", "on", "--apply"]).ends(0);
         world.run(&["index"]).ends(0);
         world.run(&["search", SECRET]).ends(0);
         world.run(&["list", "--hidden"]).ends(0);
@@ -107,7 +107,7 @@ fn what_was_archived_and_the_last_copy_of_what_is_gone_stay_unlisted() {
         SECRET,
         "2026-01-02T00:00:00.000Z",
     );
-    world.run(&["keep", "on"]).ends(0);
+    world.run(&["keep", "on", "--apply"]).ends(0);
     std::fs::remove_file(world.log("secret", other)).unwrap();
     world.run(&["archive", HIDDEN, "--apply"]).ends(0);
     world.run(&["config", "--exclude", "~/secret"]).ends(0);

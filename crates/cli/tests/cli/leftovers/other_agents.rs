@@ -34,7 +34,7 @@ fn artifacts_and_blobs_that_no_session_of_xcsh_names_are_told() {
         &root.join("sessions/--w--/2026-02-17T10-20-30-000Z_1470cb256c009999/1.bash.log"),
         b"left",
     );
-    let problems = found(&bench, 1);
+    let problems = found(&bench, 0);
     let told: Vec<_> = problems
         .iter()
         .map(|(kind, path, _)| (kind.as_str(), path.clone()))
@@ -88,7 +88,7 @@ fn locks_of_myagents_whose_owner_is_gone_are_told_and_broken_and_others_are_not(
     );
     make_dir(&nameless);
     write(&root.join("attachments/gone/a.png"), b"left");
-    let told: Vec<_> = found(&bench, 1)
+    let told: Vec<_> = found(&bench, 0)
         .into_iter()
         .map(|(kind, path, _)| (kind, path))
         .collect();

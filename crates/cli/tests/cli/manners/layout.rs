@@ -137,6 +137,50 @@ fn c5_show_opens_with_a_header_and_says_what_was_edited() {
 }
 
 #[test]
+fn c5_show_groups_a_transcript_by_turns_on_a_terminal() {
+    let (bench, script) = demo();
+    let Some(screen) = on_terminal(&bench, &format!("{script} show 5ac5"), &[("COLUMNS", "80")])
+    else {
+        return;
+    };
+    let at = |text: &str| {
+        screen
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {screen}"))
+    };
+    assert!(at("── turn 1 ─") < at("SPRING10 takes 10.01 off"));
+    assert!(at("SPRING10 takes 10.01 off") < at("I will look at how coupons"));
+    assert!(at("SPRING10 takes 10.01 off") < at("── turn 2 ─"));
+    assert!(at("── turn 2 ─") < at("use whole cents everywhere"));
+    // What the model and its tools say in a row has one heading.
+    let turn = &screen[at("── turn 1 ─")..at("subagent agent-")];
+    let headings = |who: &str| turn.lines().filter(|line| line.starts_with(who)).count();
+    assert_eq!(
+        (headings("user ·"), headings("assistant ·")),
+        (1, 1),
+        "{turn}"
+    );
+    assert_eq!(headings("tool ·"), 0, "{turn}");
+    assert!(
+        turn.contains("→ Read") && turn.contains("← pub fn"),
+        "{turn}"
+    );
+    // A page from the end does not know how many turns came before.
+    let line = format!("{script} show 5ac5 --limit 8");
+    let end = on_terminal(&bench, &line, &[]).unwrap();
+    assert!(!end.contains("── turn 1 ─"), "{end}");
+    // A script takes ids from a pipe, so that every entry has its heading there.
+    let mut shell = std::process::Command::new(&script);
+    shell.args(["show", "5ac5"]);
+    let piped = crate::bench::finish(shell).ends(0).text();
+    let headings = piped.lines().filter(|line| line.starts_with("tool ·"));
+    assert!(
+        headings.count() > 2 && !piped.contains("── turn"),
+        "{piped}"
+    );
+}
+
+#[test]
 fn c5_markdown_is_rendered_and_wrapped_on_a_terminal_and_left_alone_in_a_pipe() {
     let bench = edited();
     let env = [("COLUMNS", "40")];

@@ -45,10 +45,37 @@ fn c8_shells_complete_the_values_of_options() {
     for shell in ["bash", "zsh", "fish", "powershell"] {
         let script = bench.run(["completions", shell]).ends(0).text();
         assert!(script.contains("boswell"), "{shell}");
-        if shell != "powershell" {
-            for what in ["agents", "projects", "tags", "models", "fields"] {
-                assert!(script.contains(what), "{shell} does not complete {what}");
-            }
+        for what in ["agents", "projects", "tags", "models", "fields"] {
+            assert!(script.contains(what), "{shell} does not complete {what}");
         }
+        assert!(
+            script.contains("boswell __complete 2>"),
+            "{shell}: sessions"
+        );
+    }
+}
+
+/// A completer that is registered twice would replace the first one.
+#[test]
+fn c8_powershell_completes_options_values_and_sessions_in_one_completer() {
+    let bench = Bench::new();
+    let script = bench.run(["completions", "powershell"]).ends(0).text();
+    let registered = script.matches("Register-ArgumentCompleter").count();
+    assert_eq!(registered, 1, "{script}");
+    assert!(script.contains("$script:BoswellOptions = {"), "{script}");
+    let (opened, closed) = (script.matches('{').count(), script.matches('}').count());
+    assert_eq!(opened, closed, "{script}");
+    // Where the shell is there, it reads the script without a complaint.
+    let path = bench.plant("complete.ps1", script.as_bytes());
+    let check = format!(
+        "$e = $null; [void][System.Management.Automation.Language.Parser]::ParseFile('{}', [ref]$null, [ref]$e); $e.Count",
+        path.display()
+    );
+    let shell = std::process::Command::new("pwsh")
+        .args(["-NoProfile", "-Command", &check])
+        .output();
+    match shell {
+        Ok(ran) => assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), "0"),
+        Err(_) => eprintln!("SKIPPED: there is no PowerShell to parse the script"),
     }
 }

@@ -75,6 +75,78 @@ fn c7_a_terminal_is_asked_and_no_is_no() {
 }
 
 #[test]
+fn c7_dry_run_is_gone_from_every_command() {
+    let bench = Bench::new();
+    for command in crate::help::commands(&bench) {
+        let help = bench.run([command.as_str(), "--help"]).ends(0).text();
+        assert!(!help.contains("dry-run"), "{command}: {help}");
+    }
+    for args in [
+        &["import", "x.jsonl"][..],
+        &["summarize", "@last"],
+        &["keep", "on"],
+        &["delete", ID],
+    ] {
+        let args = [args, &["--dry-run"]].concat();
+        bench.run(args).ends(2).says("--dry-run");
+    }
+}
+
+#[test]
+fn c7_keep_on_shows_what_it_adds_to_the_settings_and_asks() {
+    let bench = bench();
+    let settings = bench.home().join(".claude/settings.json");
+    boswell_testkit::disk::write(&settings, b"{}");
+    let plan = bench.run(["keep", "on"]).ends(2).says("--apply").text();
+    assert!(plan.contains("SessionEnd"), "{plan}");
+    assert_eq!(boswell_testkit::disk::read(&settings), b"{}");
+    if let Some(screen) = on_terminal(&bench, "boswell keep on", &[]) {
+        assert!(screen.contains("[y/N]"), "{screen}");
+        assert_eq!(boswell_testkit::disk::read(&settings), b"{}");
+    }
+    bench.run(["keep", "on", "--apply"]).ends(0);
+    assert_ne!(boswell_testkit::disk::read(&settings), b"{}");
+    // There is nothing to install, so nothing to ask.
+    bench.run(["keep", "on"]).ends(0);
+    // What takes back a change of boswell's own acts at once.
+    bench.run(["keep", "off"]).ends(0);
+    assert_eq!(boswell_testkit::disk::read(&settings), b"{}");
+}
+
+#[test]
+fn c7_rewind_asks_where_the_log_must_be_cut_or_files_are_restored() {
+    let bench = Bench::new();
+    let folder = bench.root().join("demo");
+    bench.run(["demo", folder.to_str().unwrap()]).ends(0);
+    let script = folder.join("try");
+    let logs = || boswell_testkit::TreeSnapshot::take(&folder.join("home"));
+    let prompt = "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de";
+    let changes: [&[&str]; 2] = [
+        &["rewind", "b8cc", "#1"],
+        &["rewind", "5ac5", prompt, "--files"],
+    ];
+    for args in changes {
+        let before = logs();
+        let mut shell = std::process::Command::new(&script);
+        shell.args(args);
+        let ran = crate::bench::finish(shell).ends(2).says("--apply");
+        assert!(!ran.stdout.is_empty(), "a plan: {ran:?}");
+        let line = format!(
+            "{} {}",
+            script.display(),
+            args.join(" ").replace('#', "\\#")
+        );
+        if let Some(screen) = on_terminal(&bench, &line, &[]) {
+            assert!(screen.contains("[y/N]"), "{screen}");
+        }
+        assert_eq!(before.diff(&logs()), Vec::<String>::new(), "{args:?}");
+    }
+    let mut shell = std::process::Command::new(&script);
+    shell.args(["rewind", "b8cc", "#1", "--apply"]);
+    crate::bench::finish(shell).ends(0);
+}
+
+#[test]
 fn c7_agent_selects_everywhere_and_side_is_gone() {
     let bench = bench();
     for args in [

@@ -42,6 +42,76 @@ fn c6_an_agent_that_is_misspelt_is_an_error_with_the_right_name() {
     }
 }
 
+/// What clap prints for a value that is none, and what boswell does.
+fn suggests(ran: &crate::bench::Ran, right: &str) {
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let said = ran.stderr.lines().any(|line| {
+        (line.contains("did you mean") || line.contains("similar value")) && line.contains(right)
+    });
+    assert!(said, "no suggestion of {right}: {ran:?}");
+}
+
+#[test]
+fn c6_values_of_filters_that_are_misspelt_are_errors_with_the_right_ones() {
+    let bench = Bench::new();
+    let line = serde_json::json!({"type": "assistant", "uuid": "u", "parentUuid": null,
+        "sessionId": "aaaaaaaa-2222-4333-8444-555555555555", "gitBranch": "release",
+        "timestamp": "2026-03-10T17:30:00.000Z", "cwd": "/w/shop",
+        "message": {"role": "assistant", "model": "claude-opus-5", "id": "m",
+            "content": [{"type": "text", "text": "hello"}]}});
+    let id = "aaaaaaaa-2222-4333-8444-555555555555";
+    bench.plant(
+        &format!(".claude/projects/-w-shop/{id}.jsonl"),
+        format!("{line}\n").as_bytes(),
+    );
+    bench.run(["tag", id, "urgent"]).ends(0);
+    let filters = [
+        ("--status", "complete", "completed"),
+        ("--tag", "urgnet", "urgent"),
+        ("--branch", "relaese", "release"),
+        ("--model", "opsu", "claude-opus-5"),
+        ("--project", "/w/shpo", "/w/shop"),
+        ("--project", "shop", "/w/shop"),
+    ];
+    for (option, wrong, right) in filters {
+        for command in [
+            &["list"][..],
+            &["search", "hello"],
+            &["prompts"],
+            &["stats"],
+        ] {
+            let args = [command, &[option, wrong]].concat();
+            suggests(&bench.run(&args), right);
+            let json = bench.run([&args[..], &["--json"]].concat()).ends(2);
+            let error: Value = serde_json::from_str(&json.stderr).unwrap();
+            assert_eq!(error["kind"], "invalid", "{json:?}");
+            assert!(error["hint"].as_str().unwrap().contains(right), "{json:?}");
+        }
+    }
+    // The right value, one that resembles nothing, and a folder that is there are no mistakes.
+    let here = bench.cwd().display().to_string();
+    for (option, value) in [
+        ("--tag", "urgent"),
+        ("--tag", "elsewhere"),
+        ("--model", "opus"),
+        ("--model", "gemini"),
+        ("--project", here.as_str()),
+        ("--status", "completed"),
+    ] {
+        bench.run(["list", option, value]).ends(0);
+    }
+    for (args, right) in [
+        (&["list", "--sort", "actve"][..], "active"),
+        (&["search", "x", "--sort", "newst"], "newest"),
+        (&["stats", "--by", "mnth"], "month"),
+        (&["search", "x", "--in", "promts"], "prompts"),
+        (&["show", id, "--tools", "ful"], "full"),
+        (&["export", id, "--format", "htlm"], "html"),
+    ] {
+        suggests(&bench.run(args), right);
+    }
+}
+
 #[test]
 fn c6_commands_have_the_names_that_are_typed_by_habit() {
     let bench = Bench::new();

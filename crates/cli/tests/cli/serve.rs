@@ -1,0 +1,185 @@
+//! The server as a program: its lines are those of `--json`, its port and its end.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use crate::demo::Demo;
+
+/// A running `boswell serve`.
+struct Serving {
+    child: Child,
+    address: String,
+    token: String,
+}
+
+impl Serving {
+    fn start(demo: &Demo, args: &[&str]) -> Serving {
+        let all: Vec<&str> = ["serve", "--json"]
+            .into_iter()
+            .chain(args.iter().copied())
+            .collect();
+        let mut command = demo.command(&all);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap();
+        crate::contract::assert_follows(&said);
+        let token = said["read_token"].as_str().unwrap();
+        Serving {
+            child,
+            address: said["address"].as_str().unwrap().to_owned(),
+            token: String::from_utf8(boswell_testkit::disk::read(token.as_ref())).unwrap(),
+        }
+    }
+
+    /// Returns the lines of an address.
+    fn lines(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let ask = format!(
+            "GET {path} HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {}\r\nAccept: application/x-ndjson\r\n\r\n",
+            self.address, self.token
+        );
+        stream.write_all(ask.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.0 200"), "{path}: {answer}");
+        body.to_owned()
+    }
+
+    /// Ends the server as a terminal does, and returns its exit code.
+    fn interrupt(mut self) -> Option<i32> {
+        let pid = self.child.id().to_string();
+        let sent = std::process::Command::new("kill")
+            .args(["-INT", &pid])
+            .status();
+        assert!(sent.unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Lines without the time at which a page was made.
+fn timeless(lines: &str) -> String {
+    let lines = lines
+        .lines()
+        .map(|line| match line.split_once("\"as_of\":\"") {
+            Some((before, after)) => {
+                format!("{before}{}", &after["2026-01-31T08:00:00.000Z".len()..])
+            }
+            None => line.to_owned(),
+        });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_lines_of_the_server_are_those_of_the_command_line_byte_for_byte() {
+    let demo = Demo::new();
+    // A search indexes a little, and the next one has less to scan.
+    demo.run(&["index"]).ends(0);
+    let serving = Serving::start(&demo, &["--port", "0"]);
+    let mut cases: Vec<(String, Vec<String>)> = Vec::new();
+    let mut case = |path: &str, args: &[&str]| {
+        let args = args.iter().copied().chain(["--json"]).map(str::to_owned);
+        cases.push((path.to_owned(), args.collect()));
+    };
+    case("/v1/sessions?limit=500", &["list"]);
+    case(
+        "/v1/sessions?limit=2&sort=size",
+        &["list", "--limit", "2", "--sort", "size"],
+    );
+    case("/v1/sessions?hidden&limit=500", &["list", "--hidden"]);
+    case("/v1/stores", &["stores"]);
+    case("/v1/projects", &["projects"]);
+    case("/v1/stats?by=agent", &["stats", "--by", "agent"]);
+    case("/v1/search?q=coupon", &["search", "coupon"]);
+    case("/v1/check", &["check"]);
+    case("/v1/ops", &["ops"]);
+    for session in demo.run(&["list", "--hidden", "--json"]).of_type("session") {
+        let name = session["ref"].as_str().unwrap();
+        if session["path"].is_null() {
+            continue;
+        }
+        let path = format!("/v1/sessions/{name}");
+        case(
+            &format!("{path}/entries?view=records&raw&limit=500"),
+            &["show", name, "--records", "--raw"],
+        );
+        if session["dialect"] == "clinvoker" {
+            continue;
+        }
+        case(&format!("{path}/entries?limit=500"), &["show", name]);
+        case(&format!("{path}/tree"), &["tree", name]);
+        case(&format!("{path}/context"), &["context", name]);
+    }
+    assert!(cases.len() > 20);
+    for (path, args) in cases {
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let printed = demo.run(&args).text();
+        assert_eq!(
+            timeless(&serving.lines(&path)),
+            timeless(&printed),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_server_ends_in_order_at_a_signal_and_the_next_one_has_its_port() {
+    let demo = Demo::new();
+    let first = Serving::start(&demo, &["--port", "0"]);
+    let address = first.address.clone();
+    let running = demo.root.join("own/serve/running.json");
+    assert!(running.exists());
+    assert_eq!(first.interrupt(), Some(0));
+    assert!(!running.exists());
+    let second = Serving::start(&demo, &[]);
+    assert_eq!(second.address, address, "the port is remembered");
+    let third = Serving::start(&demo, &[]);
+    assert_ne!(third.address, address, "a taken port falls to a free one");
+}
+
+#[test]
+fn addresses_that_others_reach_are_refused_with_the_next_step() {
+    let demo = Demo::new();
+    demo.run(&["serve", "--listen", "0.0.0.0"])
+        .ends(2)
+        .says("ssh -L");
+}
+
+#[test]
+fn web_without_a_browser_prints_an_address_with_a_code() {
+    let demo = Demo::new();
+    let mut command = demo.command(&["web", "--no-open", "--port", "0"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let _ = child.kill();
+    let _ = child.wait();
+    assert!(
+        line.starts_with("http://127.0.0.1:") && line.contains("/#k="),
+        "{line}"
+    );
+}
