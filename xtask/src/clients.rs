@@ -4,6 +4,7 @@
 //! They are test clients only. Nothing of them is shipped, and their install scripts are never run.
 
 mod claude;
+mod codex;
 mod omp;
 
 use std::ffi::OsString;
@@ -53,6 +54,11 @@ pub(crate) fn prepare() -> Clients {
         node()?;
         let (package, bun) = omp::omp()?;
         Ok(vec![("BOSWELL_OMP_PACKAGE", package), ("BOSWELL_BUN", bun)])
+    });
+    let codex = format!("tests that run Codex {}", codex::VERSION);
+    clients.add(&codex, || {
+        node()?;
+        Ok(vec![("BOSWELL_CODEX", codex::codex()?)])
     });
     add_tools(&mut clients);
     clients

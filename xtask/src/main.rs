@@ -1,4 +1,5 @@
-//! Developer commands of the repository: test, fuzz, soak, bench, house, prose, dist.
+//! Developer commands of the repository: test, fuzz, soak, bench, house, prose, screenshot, web,
+//! dist.
 //!
 //! Each command has its own file. This crate is run by developers and by CI on a checkout and is
 //! never shipped, so it may print, read the clock and the environment, and open files; the
@@ -25,6 +26,7 @@ mod rules;
 mod soak;
 mod sources;
 mod test;
+mod web;
 mod workspace;
 
 use std::process::ExitCode;
@@ -51,6 +53,8 @@ Usage: cargo xtask <command>
   house [FOLDER]                        count the sizes of functions, files and interfaces, and hold their limits
   prose [--write]                       list what is not one sentence a line or within 100 columns in Markdown
                                         and comments, or put it right
+  screenshot                            draw the screen on the demo home: docs/screen.svg and docs/screen.md
+  web [--check]                         build the page of the server into crates/serve/dist; needs node
   dist                                  build what is handed to people, into target/dist
   baseline split PATH...                what the bench compares with: read, split at newlines
   baseline parse PATH...                the same, and every line scanned as JSON
@@ -72,6 +76,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// Writes the picture and the screens of the documentation, by the tests that compare them.
+fn screenshot(arguments: &[String]) -> Outcome<ExitCode> {
+    if !arguments.is_empty() {
+        return Err("screenshot takes no arguments".into());
+    }
+    let tests = ["--lib", "--", "the_picture_of", "the_page_has"];
+    workspace::must_succeed(
+        workspace::cargo()
+            .args(["test", "-q", "-p", "boswell-screen"])
+            .args(tests)
+            .env("BOSWELL_BLESS", "1"),
+    )?;
+    println!("docs/screen.svg and docs/screen.md are current");
+    Ok(ExitCode::SUCCESS)
+}
+
 fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
     let Some((command, rest)) = arguments.split_first() else {
         print!("{HELP}");
@@ -84,6 +104,8 @@ fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
         "bench" => bench::run(rest).map(|()| ExitCode::SUCCESS),
         "house" => house::run(rest),
         "prose" => prose::run(rest),
+        "screenshot" => screenshot(rest),
+        "web" => web::run(rest),
         "dist" => dist::run(rest),
         "baseline" => baseline::run(rest).map(|()| ExitCode::SUCCESS),
         "known-page" => bench::known_page(rest).map(|()| ExitCode::SUCCESS),

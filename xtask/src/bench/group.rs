@@ -9,6 +9,7 @@ use super::fsyncs::Fsyncs;
 use super::lab::Lab;
 use super::read_all::ReadAll;
 use super::records_1gb::Records1Gb;
+use super::screen::ScreenGroup;
 use super::startup::Startup;
 use super::table::Row;
 use crate::Outcome;
@@ -42,6 +43,7 @@ pub(crate) const ALL: &[&dyn Group] = &[
     &Search,
     &Scan,
     &UsageReport,
+    &ScreenGroup,
     &Check1Gb,
     &Startup,
 ];

@@ -52,6 +52,11 @@ impl Lab {
         })
     }
 
+    /// Returns the folder of the release builds.
+    pub(crate) fn release(&self) -> &Path {
+        &self.release
+    }
+
     /// Returns a run of boswell in an empty home; nothing stored helps the next run.
     pub(crate) fn boswell(&self, arguments: &[&str]) -> Job {
         let home = self.data.join("home");
@@ -150,6 +155,45 @@ impl Lab {
             ratio: median(&mut ratios),
             target,
         })
+    }
+
+    /// Compares the wall-clock time and the CPU time of two long jobs, run alternately; each goes
+    /// first equally often. The target is that of the wall-clock time.
+    pub(crate) fn compare_wall(
+        &self,
+        case: &str,
+        (ours, against): (&Job, &Job),
+        target: Target,
+    ) -> Outcome<Vec<Row>> {
+        let mut taken: [Vec<f64>; 6] = Default::default();
+        for round in 0..self.repeats {
+            let first = match round % 2 {
+                0 => Some(self.meter.cpu_and_wall_seconds(ours)?),
+                _ => None,
+            };
+            let theirs = self.meter.cpu_and_wall_seconds(against)?;
+            let mine = match first {
+                Some(mine) => mine,
+                None => self.meter.cpu_and_wall_seconds(ours)?,
+            };
+            let samples = [mine.1, theirs.1, mine.0, theirs.0];
+            let ratios = [mine.1 / theirs.1, mine.0 / theirs.0];
+            for (all, sample) in taken.iter_mut().zip(samples.into_iter().chain(ratios)) {
+                all.push(sample);
+            }
+        }
+        let [wall, their_wall, cpu, their_cpu, walls, cpus] = taken.each_mut().map(|it| median(it));
+        let row = |what: &str, (mine, theirs, ratio): (f64, f64, f64), target| Row {
+            case: format!("{case}, {what}"),
+            ours: table::seconds(mine),
+            baseline: table::seconds(theirs),
+            ratio,
+            target,
+        };
+        Ok(vec![
+            row("wall clock", (wall, their_wall, walls), Some(target)),
+            row("CPU", (cpu, their_cpu, cpus), None),
+        ])
     }
 
     /// Returns the median CPU seconds of a job.

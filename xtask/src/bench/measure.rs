@@ -151,6 +151,13 @@ impl Meter {
         Ok(ticks as f64 / self.ticks_per_second / f64::from(times))
     }
 
+    /// Returns the CPU seconds (user + system) and the wall-clock seconds of one run.
+    pub(crate) fn cpu_and_wall_seconds(&self, job: &Job) -> Outcome<(f64, f64)> {
+        let start = std::time::Instant::now();
+        let cpu = self.cpu_seconds(job, 1)?;
+        Ok((cpu, start.elapsed().as_secs_f64()))
+    }
+
     /// Returns the peak resident memory of the job in bytes.
     pub(crate) fn peak_memory(&self, job: &Job) -> Outcome<u64> {
         job.reset()?;

@@ -22,6 +22,7 @@ mod measure;
 mod page;
 mod read_all;
 mod records_1gb;
+mod screen;
 mod startup;
 mod table;
 

@@ -8,15 +8,28 @@ use syn::visit::{self, Visit};
 
 use crate::sources;
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 22] = [
     "boswell",
     "claude",
+    "cline",
     "clinvoker",
     "codex",
+    "continue",
+    "copilot",
+    "droid",
+    "gemini",
+    "iflow",
+    "kilo-code",
+    "kimi",
+    "kimi-cli",
     "myagents",
     "oas",
     "omp",
+    "openclaw",
     "pi",
+    "qwen",
+    "roo",
+    "vibe",
     "xcsh",
 ];
 

@@ -16,4 +16,6 @@ mod retired_words;
 mod seeds_page;
 mod silence;
 mod toys;
+mod truth_page;
+mod web_page;
 mod weight;

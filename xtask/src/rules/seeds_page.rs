@@ -41,7 +41,7 @@ fn behaviours(page: &str) -> Vec<Behaviour> {
 }
 
 /// Splits a row into cells. A `\|` is a bar inside a cell.
-fn cells(line: &str) -> Vec<String> {
+pub(super) fn cells(line: &str) -> Vec<String> {
     let hidden = line.trim().trim_matches('|').replace("\\|", "\u{0}");
     hidden
         .split('|')

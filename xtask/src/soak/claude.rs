@@ -17,6 +17,10 @@ use crate::{Outcome, clients};
 
 /// Verdicts are saved after so many runs, so that an interrupted soak loses little.
 const SAVE_EVERY: usize = 20;
+/// The most runs of a file until one of them has an outcome.
+const TRIES: usize = 4;
+/// How many characters of what a failing client prints are shown.
+const PRINTED: usize = 160;
 
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
@@ -27,6 +31,8 @@ struct Options {
     version: Option<String>,
     /// Whether the origins are captures instead of made transcripts.
     captured: bool,
+    /// Whether the files are those of corpus and captures as they are.
+    real: bool,
     /// Runs this many recorded files again and compares; records nothing.
     again: Option<usize>,
     /// Decides which files are run again.
@@ -64,20 +70,23 @@ pub(crate) fn sample(count: usize) -> Outcome<usize> {
     let head = Command::new("git").args(["rev-parse", "HEAD"]).output()?;
     let hash = String::from_utf8_lossy(&head.stdout).into_owned();
     let pick = usize::from_str_radix(hash.get(..8).unwrap_or("0"), 16)?;
-    let mut differing = 0;
+    let mut soaks = Vec::new();
     for captured in [false, true] {
-        let has_origins = !captured || corpus::captures_dir().is_some();
-        let kind = if captured { "captured" } else { "made" };
-        let Some(known) = claude_trials::recorded(kind)
-            .into_iter()
-            .next()
-            .filter(|_| has_origins)
-        else {
+        if captured && corpus::captures_dir().is_none() {
             continue;
-        };
-        let mut options = Options::parse(&[])?;
-        (options.seed, options.count, options.captured) = (known.seed, known.count, captured);
-        differing += Soak::prepare(&options)?.compare(count / 2, pick)?;
+        }
+        let kind = if captured { "captured" } else { "made" };
+        for known in claude_trials::recorded(kind) {
+            let mut options = Options::parse(&[])?;
+            (options.seed, options.count, options.captured) = (known.seed, known.count, captured);
+            soaks.push(Soak::prepare(&options)?);
+        }
+    }
+    let files = |soak: &Soak| soak.table.files.len();
+    let all: usize = soaks.iter().map(files).sum();
+    let mut differing = 0;
+    for soak in &soaks {
+        differing += soak.compare((count * files(soak)).div_ceil(all), pick)?;
     }
     Ok(differing)
 }
@@ -90,6 +99,7 @@ impl Options {
             workers: 2,
             version: None,
             captured: false,
+            real: false,
             again: None,
             pick: 0,
             write: None,
@@ -106,10 +116,27 @@ impl Options {
                 "--pick" => options.pick = value()?.parse()?,
                 "--write" => options.write = Some(value()?.into()),
                 "--captured" => options.captured = true,
+                "--corpus" => (options.real, options.seed) = (true, 0),
                 other => return Err(format!("soak claude has no option `{other}`").into()),
             }
         }
         Ok(options)
+    }
+}
+
+impl Options {
+    /// Returns the kind of files, as verdicts name it, and the files.
+    fn trials(&self) -> Outcome<(&'static str, Vec<Trial>)> {
+        let captures = || corpus::captures_dir().ok_or("BOSWELL_CAPTURES is not set");
+        if self.real {
+            let corpus = corpus::corpus_dir().ok_or("BOSWELL_CORPUS is not set")?;
+            return Ok(("real", claude_trials::real(&[&corpus, &captures()?])));
+        }
+        let (kind, origins) = match self.captured {
+            true => ("captured", claude_trials::captured(&captures()?)),
+            false => ("made", claude_trials::made()),
+        };
+        Ok((kind, claude_trials::trials(&origins, self.seed, self.count)))
     }
 }
 
@@ -135,19 +162,12 @@ impl Soak {
             .filter(|(version, _)| options.version.as_deref().is_none_or(|it| it == *version))
             .map(|(version, words)| (version, ClaudeClient::started_by(words)))
             .collect();
-        let (origins, kind) = match options.captured {
-            true => {
-                let folder = corpus::captures_dir().ok_or("BOSWELL_CAPTURES is not set")?;
-                (claude_trials::captured(&folder), "captured")
-            }
-            false => (claude_trials::made(), "made"),
-        };
-        let trials = claude_trials::trials(&origins, options.seed, options.count);
+        let (kind, trials) = options.trials()?;
         let file = claude_trials::folder().join(format!("claude-{kind}-{}.txt", options.seed));
         let known = std::fs::read_to_string(&file).unwrap_or_default();
         let table = VerdictTable::parse(&known)
             .ok_or_else(|| format!("{} is not a table of verdicts", file.display()))?;
-        println!("xtask: {} files of {} origins", trials.len(), origins.len());
+        println!("xtask: {} {kind} files", trials.len());
         Ok(Soak {
             clients,
             trials,
@@ -166,7 +186,7 @@ impl Soak {
         let mut runs = self.runs(&self.trials);
         runs.retain(|run| !is_known(run));
         let table = Mutex::new((self.table.clone(), 0));
-        self.each(&runs, |run, outcome| {
+        let undecided = self.each(&runs, |run, outcome| {
             let Ok(mut table) = table.lock() else { return };
             let verdict = table.0.files.entry(run.trial.hash()).or_default();
             verdict.insert(run.version.to_owned(), outcome);
@@ -179,7 +199,10 @@ impl Soak {
         if let Ok(table) = table.lock() {
             self.save(&table.0);
         }
-        Ok(())
+        match undecided {
+            0 => Ok(()),
+            number => Err(format!("{number} runs had no outcome; record again").into()),
+        }
     }
 
     fn save(&self, table: &VerdictTable) {
@@ -197,10 +220,11 @@ impl Soak {
         let chosen: Vec<Trial> = picked.map(|trial| (*trial).clone()).collect();
         let runs = self.runs(&chosen);
         let differing = AtomicUsize::new(0);
-        self.each(&runs, |run, outcome| {
+        let undecided = self.each(&runs, |run, outcome| {
             let verdict = self.table.files.get(&run.trial.hash());
             let recorded = verdict.and_then(|verdict| verdict.get(run.version));
-            if recorded != Some(&outcome) {
+            // Verdicts that an interrupted soak did not reach are not recorded.
+            if recorded.is_some_and(|recorded| *recorded != outcome) {
                 differing.fetch_add(1, Ordering::Relaxed);
                 println!(
                     "xtask: {} sends {} of {} {}; recorded is {}",
@@ -213,8 +237,9 @@ impl Soak {
             }
         });
         let differing = differing.into_inner();
-        println!("xtask: {} runs, {differing} differ", runs.len());
-        Ok(differing)
+        let count = runs.len();
+        println!("xtask: {count} runs, {differing} differ, {undecided} without an outcome");
+        Ok(differing + undecided)
     }
 
     fn runs<'a>(&'a self, trials: &'a [Trial]) -> Vec<Run<'a>> {
@@ -228,28 +253,44 @@ impl Soak {
         trials.iter().flat_map(of).collect()
     }
 
-    /// Carries out the runs, some at a time.
-    fn each(&self, runs: &[Run<'_>], sink: impl Fn(&Run<'_>, ClientOutcome) + Sync) {
-        let next = AtomicUsize::new(0);
+    /// Carries out the runs, some at a time. Returns how many had no outcome.
+    fn each(&self, runs: &[Run<'_>], sink: impl Fn(&Run<'_>, ClientOutcome) + Sync) -> usize {
+        let (next, undecided) = (AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for worker in 0..self.workers {
-                let (next, sink) = (&next, &sink);
+                let (next, undecided, sink) = (&next, &undecided, &sink);
                 scope.spawn(move || {
                     let scratch = disk::scratch(&format!("soak-claude-{worker}"));
-                    while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        sink(run, carry_out(run, &scratch));
+                    loop {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(run) = runs.get(number) else { break };
+                        match carry_out(run, &scratch.join(number.to_string())) {
+                            Some(outcome) => sink(run, outcome),
+                            None => drop(undecided.fetch_add(1, Ordering::Relaxed)),
+                        }
                     }
                 });
             }
         });
+        undecided.into_inner()
     }
 }
 
-/// Resumes a file. A failure is tried again: on a busy machine a client can be late.
-fn carry_out(run: &Run<'_>, scratch: &Path) -> ClientOutcome {
-    let resume = || claude_trials::resume(run.client, run.version, run.trial, scratch);
-    match resume() {
-        ClientOutcome::Failed => resume(),
-        outcome => outcome,
+/// Resumes a file; `None` if no run had an outcome. A failure counts if it occurs twice in a row.
+fn carry_out(run: &Run<'_>, scratch: &Path) -> Option<ClientOutcome> {
+    let mut failed = false;
+    for number in 0..TRIES {
+        let folder = scratch.join(number.to_string());
+        let ran = claude_trials::resume(run.client, run.version, run.trial, &folder);
+        match ran.outcome {
+            Some(ClientOutcome::Failed) if failed => return ran.outcome,
+            Some(ClientOutcome::Failed) => failed = true,
+            Some(outcome) => return Some(outcome),
+            None => failed = false,
+        }
+        let (version, name) = (run.version, &run.trial.name);
+        let printed: String = ran.printed.chars().take(PRINTED).collect();
+        println!("xtask: {version} {name}: {}", printed.replace('\n', " "));
     }
+    None
 }

@@ -7,16 +7,16 @@ use crate::bench::data;
 use crate::bench::lab::Lab;
 use crate::bench::measure::Job;
 
-pub(super) struct Bed {
+pub(crate) struct Bed {
     /// The root of the store.
-    pub(super) root: PathBuf,
+    pub(crate) root: PathBuf,
     /// Boswell's home, reused between runs.
-    pub(super) home: PathBuf,
+    pub(crate) home: PathBuf,
 }
 
 impl Bed {
     /// Creates missing data, and updates catalog and index.
-    pub(super) fn make(lab: &Lab) -> Outcome<Bed> {
+    pub(crate) fn make(lab: &Lab) -> Outcome<Bed> {
         let bed = Bed {
             root: data::ten_thousand_sessions(&lab.data)?,
             home: lab.data.join("warm"),
@@ -27,7 +27,7 @@ impl Bed {
     }
 
     /// As above, with a hundred thousand sessions in the catalog and no index.
-    pub(super) fn make_large(lab: &Lab) -> Outcome<Bed> {
+    pub(crate) fn make_large(lab: &Lab) -> Outcome<Bed> {
         let bed = Bed {
             root: data::hundred_thousand_sessions(&lab.data)?,
             home: lab.data.join("warm-100k"),

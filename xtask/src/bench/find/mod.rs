@@ -1,9 +1,9 @@
 //! Groups about finding: catalog, index, search, statistics, over generated Claude sessions.
 //!
-//! Other programs whose figures are targets are not run here; a target from them is marked
-//! `allowed`.
+//! A figure of another program that is not run here is marked `allowed`.
 
 mod bed;
+mod fast_resume;
 mod first_index;
 mod known_page;
 mod refresh;
@@ -11,6 +11,7 @@ mod scan;
 mod search;
 mod usage;
 
+pub(super) use bed::Bed;
 pub(crate) use first_index::FirstIndex;
 pub(crate) use known_page::{KnownFirstPage, run as known_page};
 pub(crate) use refresh::Refresh;
