@@ -331,9 +331,9 @@ const OTHERWISE: [(&str, &str, &str); 14] = [
     ),
 ];
 
-/// Whether a file is a log of a session, or could be: documents beside logs have names of their own.
+/// Whether a file is a log of a session, or could be: side files have names of their own.
 fn may_be_log(name: &str) -> bool {
-    let beside = [
+    let side_files = [
         "meta.json",
         "state.json",
         "sessions.json",
@@ -356,7 +356,9 @@ fn may_be_log(name: &str) -> bool {
         "corpus/cline/cline-session",
     ];
     let is_table = tables.iter().any(|table| name.starts_with(table)) && name.ends_with(".json");
-    !is_table && !beside.iter().any(|end| name.ends_with(end)) && !name.contains("vibe/unified/")
+    !is_table
+        && !side_files.iter().any(|end| name.ends_with(end))
+        && !name.contains("vibe/unified/")
 }
 
 #[test]

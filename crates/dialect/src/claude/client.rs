@@ -134,8 +134,8 @@ pub(super) fn resume<'a>(view: &SessionView<'a>, client: Client) -> Result<Resum
     })
 }
 
-/// Whether 2.1.150 drops every line of a path before it begins: answers of the model that consist of
-/// calls without a result, or of thinking. It then finds no conversation.
+/// Whether 2.1.150 drops every line of a path before it begins: answers of the model that consist
+/// of calls without a result, or of thinking. It then finds no conversation.
 fn leaves_nothing(
     view: &SessionView<'_>,
     chain: &Chain<'_>,
