@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use boswell_dialect::claude::Claude;
 use boswell_dialect::{Reading, Repairer, by_name};
 use boswell_store::Store;
-use boswell_testkit::claude_trials::{self, ClientOutcome, RepairedTrial, Trial, compact, tags_in};
+use boswell_testkit::claude_trials::{
+    self, ClientOutcome, RepairedTrial, Trial, Verdict, compact, tags_in,
+};
 use boswell_testkit::disk;
 
 /// The least number of files that must be compared.
