@@ -8,8 +8,8 @@ use boswell_store::{Draft, Home, NewSession};
 use boswell_testkit::conformance::{DialectSample, DialectSuite};
 use boswell_testkit::ids::SeededIds;
 use boswell_testkit::make::{
-    chats, chats::ChatAgentKind, claude, clinvoker, codex, copilot, gemini, kimi, myagents, oas,
-    pi, qwen,
+    chats, chats::ChatAgentKind, claude, clinvoker, codex, copilot, databases, gemini, kimi,
+    myagents, oas, pi, qwen,
 };
 use boswell_testkit::toys::samples;
 use boswell_testkit::{Batch, FileList, Made};
@@ -106,6 +106,13 @@ fn samples_of(name: &str) -> Vec<DialectSample> {
             let made = [false, true].map(|rotated| kimi::cli_session(rotated, CWD, 7));
             alone(&made, "")
         }
+        "opencode" | "kilo" | "mimo" => databases::opencode(CWD),
+        "goose" => databases::goose(CWD),
+        "crush" => databases::crush(),
+        "hermes" => databases::hermes(CWD),
+        "cursor" => databases::cursor(),
+        "zed" => databases::zed(CWD),
+        "kiro" => databases::kiro(CWD),
         "cline" => chat(&[ChatAgentKind::Cline, ChatAgentKind::ClineTask]),
         "roo" => chat(&[ChatAgentKind::Roo]),
         "kilo-code" => chat(&[ChatAgentKind::Kilo]),
@@ -171,7 +178,8 @@ macro_rules! conform {
     };
 }
 
-// Lines of the first Codex versions could belong to other agents. The pi family writes the same
+// Rows have no file that could be recognised: of a sample only the names of tables are compared, and
+// agents share those. Lines of the first Codex versions could belong to other agents. The pi family writes the same
 // lines, so that the folder of the root decides; boswell's own root does not come from the
 // environment.
 conform! {
@@ -182,6 +190,15 @@ conform! {
     copilot_conforms: "copilot" at least Certain;
     kimi_conforms: "kimi" at least Certain;
     kimi_cli_conforms: "kimi-cli" at least Certain;
+    opencode_conforms: "opencode" at least No;
+    kilo_conforms: "kilo" at least No;
+    mimo_conforms: "mimo" at least No;
+    goose_conforms: "goose" at least Maybe;
+    crush_conforms: "crush" at least Maybe;
+    hermes_conforms: "hermes" at least Maybe;
+    cursor_conforms: "cursor" at least Certain;
+    zed_conforms: "zed" at least No;
+    kiro_conforms: "kiro" at least No;
     cline_conforms: "cline" at least Likely;
     roo_conforms: "roo" at least Certain;
     kilo_code_conforms: "kilo-code" at least Certain;
