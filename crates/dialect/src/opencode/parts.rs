@@ -207,14 +207,14 @@ fn answer(message: Record<'_>) -> Vec<Vec<Part>> {
             steps.push(Vec::new());
             continue;
         }
-        let step = steps.last_mut().into_iter();
-        for step in step {
-            if is(part, "text") {
-                step.extend(text(part, "text").map(Part::Text));
-            } else if is(part, "tool") {
-                step.push(call(part));
-                step.extend(result(part, Sent::Yes));
-            }
+        let Some(step) = steps.last_mut() else {
+            continue;
+        };
+        if is(part, "text") {
+            step.extend(text(part, "text").map(Part::Text));
+        } else if is(part, "tool") {
+            step.push(call(part));
+            step.extend(result(part, Sent::Yes));
         }
     }
     steps.retain(|step| !step.is_empty());

@@ -13,6 +13,20 @@ fn rng(agent: &str) -> Rng {
     Rng::for_part(7, &format!("database of {agent}"))
 }
 
+/// Returns sessions as the agent of a dialect writes them; none for other dialects.
+pub fn samples(dialect: &str, cwd: &str) -> Vec<DialectSample> {
+    match dialect {
+        "opencode" | "kilo" | "mimo" => opencode(cwd),
+        "goose" => goose(cwd),
+        "crush" => crush(),
+        "hermes" => hermes(cwd),
+        "cursor" => cursor(),
+        "zed" => zed(cwd),
+        "kiro" => kiro(cwd),
+        _ => Vec::new(),
+    }
+}
+
 /// Turns a JSON object into the columns of a row; nested values become JSON text.
 fn insert(rows: &mut MemoryRows, table: &str, row: &Value) {
     let Value::Object(members) = row else { return };
@@ -68,7 +82,7 @@ fn opencode_messages(rng: &mut Rng, cwd: &str) -> Vec<(Value, Vec<Value>)> {
 }
 
 /// Sessions of opencode and its relatives: rows, and the files of the time before.
-pub fn opencode(cwd: &str) -> Vec<DialectSample> {
+fn opencode(cwd: &str) -> Vec<DialectSample> {
     let mut rng = rng("opencode");
     let mut rows = MemoryRows::default();
     let id = "ses_0001";
@@ -130,7 +144,7 @@ fn with(value: &Value, id: &str) -> String {
 }
 
 /// Sessions of Goose: rows with a compaction, and a file of the time before.
-pub fn goose(cwd: &str) -> Vec<DialectSample> {
+fn goose(cwd: &str) -> Vec<DialectSample> {
     let mut rng = rng("goose");
     let mut rows = MemoryRows::default();
     let id = "20260101_1";
@@ -201,7 +215,7 @@ pub fn goose(cwd: &str) -> Vec<DialectSample> {
 }
 
 /// A session of Crush with a summary.
-pub fn crush() -> Vec<DialectSample> {
+fn crush() -> Vec<DialectSample> {
     let mut rng = rng("crush");
     let mut rows = MemoryRows::default();
     let id = "0d4f3c8e-0000-4000-8000-000000000001";
@@ -251,7 +265,7 @@ pub fn crush() -> Vec<DialectSample> {
 }
 
 /// Sessions of Hermes: rows, and a document of the time before.
-pub fn hermes(cwd: &str) -> Vec<DialectSample> {
+fn hermes(cwd: &str) -> Vec<DialectSample> {
     let mut rng = rng("hermes");
     let mut rows = MemoryRows::default();
     let id = "01JCH1";
@@ -290,7 +304,7 @@ pub fn hermes(cwd: &str) -> Vec<DialectSample> {
 }
 
 /// A thread of Zed.
-pub fn zed(cwd: &str) -> Vec<DialectSample> {
+fn zed(cwd: &str) -> Vec<DialectSample> {
     let mut rng = rng("zed");
     let mut rows = MemoryRows::default();
     let id = "6a1f0000-0000-4000-8000-000000000001";
@@ -319,7 +333,7 @@ pub fn zed(cwd: &str) -> Vec<DialectSample> {
 }
 
 /// A conversation of Kiro CLI.
-pub fn kiro(cwd: &str) -> Vec<DialectSample> {
+fn kiro(cwd: &str) -> Vec<DialectSample> {
     let mut rng = rng("kiro");
     let mut rows = MemoryRows::default();
     let id = "00000000-0000-4000-8000-000000000001";
@@ -344,7 +358,7 @@ pub fn kiro(cwd: &str) -> Vec<DialectSample> {
 }
 
 /// A transcript of Cursor.
-pub fn cursor() -> Vec<DialectSample> {
+fn cursor() -> Vec<DialectSample> {
     let mut rng = rng("cursor");
     let id = "9c1e0000-0000-4000-8000-000000000001";
     let line = |role: &str, content: Value| json!({"role": role, "message": {"content": content}});

@@ -106,13 +106,6 @@ fn samples_of(name: &str) -> Vec<DialectSample> {
             let made = [false, true].map(|rotated| kimi::cli_session(rotated, CWD, 7));
             alone(&made, "")
         }
-        "opencode" | "kilo" | "mimo" => databases::opencode(CWD),
-        "goose" => databases::goose(CWD),
-        "crush" => databases::crush(),
-        "hermes" => databases::hermes(CWD),
-        "cursor" => databases::cursor(),
-        "zed" => databases::zed(CWD),
-        "kiro" => databases::kiro(CWD),
         "cline" => chat(&[ChatAgentKind::Cline, ChatAgentKind::ClineTask]),
         "roo" => chat(&[ChatAgentKind::Roo]),
         "kilo-code" => chat(&[ChatAgentKind::Kilo]),
@@ -143,7 +136,7 @@ fn samples_of(name: &str) -> Vec<DialectSample> {
         }
         "clinvoker" => batch(&clinvoker::store(clinvoker::ClinvokerIndexState::Right, 7)),
         "oas" => batch(&oas::store(oas::OasIndexState::Right, CWD, 7)),
-        _ => Vec::new(),
+        name => databases::samples(name, CWD),
     }
 }
 
