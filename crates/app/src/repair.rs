@@ -2,12 +2,12 @@
 //!
 //! A plan is not trusted later: [`App::repair`] plans again once the session is locked.
 
-use boswell_dialect::{Confidence, is_known_agent};
+use boswell_dialect::{Confidence, Depth, is_known_agent};
 use boswell_model::{Error, ErrorKind, Repair, Result, SessionRef};
 use boswell_store::operations::{Operation, Runner};
 pub use boswell_store::repair::ChangedBytes;
 use boswell_store::repair::{
-    RepairPlan, RepairRequest, RepairStep, Repaired, StillLost, UnsentRecords,
+    RepairPlan, RepairRequest, RepairStep, Repaired, StillLost, UnsentRecords, WrittenSince,
 };
 use boswell_store::store::Resolved;
 use boswell_store::{Store, WritableStore};
@@ -135,8 +135,8 @@ pub struct RepairLoss {
 /// The result of a repair.
 #[derive(Debug)]
 pub enum SessionRepair {
-    /// An earlier repair created this fork, so nothing was done: the fork is the repaired session,
-    /// and a new one each time would only leave copies.
+    /// An earlier repair created this fork, and nothing was written to the session since, so
+    /// nothing was done: a new fork each time would only leave copies.
     AlreadyRepaired {
         /// The fork.
         fork: SessionRef,
@@ -271,17 +271,22 @@ fn wanted(cx: &RequestContext, request: &SessionRepairRequest, store: &Store) ->
     }
 }
 
-/// Returns the fork from an earlier repair of the session, if it still exists.
+/// Returns the fork from an earlier repair of the session, if it still exists and nothing was
+/// written to the session since.
 fn repaired_before(
     cx: &RequestContext,
     runner: &Runner,
     found: &Resolved<WritableStore>,
 ) -> Result<Option<String>> {
     let session = found.reference();
+    if let Some(fork) = runner.repaired_as(&found.store, &session)? {
+        let read = found.store.read(&found.location, Depth::Heads)?;
+        let is_whole = fork.written_since(&read)? == WrittenSince::Nothing;
+        return Ok(is_whole.then_some(fork.id));
+    }
     // Earlier builds recorded the fork in a note.
     let noted = cx.notes()?.of(&session).repaired_as;
-    let noted = noted.filter(|id| found.store.find(id).is_ok());
-    Ok(runner.repaired_as(&found.store, &session)?.or(noted))
+    Ok(noted.filter(|id| found.store.find(id).is_ok()))
 }
 
 fn shown(plan: RepairPlan, session: SessionRef) -> SessionRepairPlan {
