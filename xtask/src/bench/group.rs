@@ -4,7 +4,7 @@ use super::append::{AppendDurable, AppendOpen, AppendOs, AppendShared};
 use super::check_1gb::Check1Gb;
 use super::context_1gb::Context1Gb;
 use super::context_native_1gb::ContextNative1Gb;
-use super::find::{FirstIndex, KnownFirstPage, Refresh, Scan, Search, UsageReport};
+use super::find::{Databases, FirstIndex, KnownFirstPage, Refresh, Scan, Search, UsageReport};
 use super::fsyncs::Fsyncs;
 use super::lab::Lab;
 use super::read_all::ReadAll;
@@ -39,6 +39,7 @@ pub(crate) const ALL: &[&dyn Group] = &[
     &Records1Gb,
     &ReadAll,
     &FirstIndex,
+    &Databases,
     &Refresh,
     &KnownFirstPage,
     &Search,
