@@ -143,6 +143,38 @@ export interface ContextShape {
   tokens_estimate: number;
 }
 
+/** Something that a conversion does not carry over, or only changed. */
+export interface ConversionLoss {
+  /** kind of loss, such as `thinking` or `other_branches` */
+  kind: string;
+  /** how often */
+  count: number;
+  /** what happens to it */
+  text: string;
+  /** the first entry of the source where it occurs */
+  entry: string | null;
+}
+
+/** From `convert`: a session of another agent with the same conversation, planned or made. */
+export interface ConversionShape {
+  v: 1;
+  type: "conversion";
+  /** the session that is carried over */
+  source: string;
+  /** the last entry of the source that is carried over */
+  entry: string;
+  /** the session that is made; its id is the same each time */
+  target: string;
+  /** whether it was made before, so that nothing is written */
+  exists: boolean;
+  /** messages of user and model, and results of tools, that are carried over */
+  messages: number;
+  /** what is not carried over, or only changed */
+  losses: ConversionLoss[];
+  /** SHA-256 of the log as it is or was written */
+  sha256: string;
+}
+
 /** A problem of a session or a store. */
 export interface DamageShape {
   v: 1;
@@ -373,6 +405,34 @@ export interface GapPlace {
   line: number;
   /** length in bytes */
   bytes: number;
+}
+
+/** From `handoff`: a digest of a session, made of its own text. */
+export interface HandoffShape {
+  v: 1;
+  type: "handoff";
+  /** the session */
+  session: string;
+  /** project folder */
+  project: string | null;
+  /** the first prompt */
+  goal: string | null;
+  /** sentences of answers that tell a decision or a reason, oldest first */
+  decisions: string[];
+  /** files that tools changed */
+  files: string[];
+  /** commands that were run last */
+  commands: string[];
+  /** sentences about what is still to be done, and prompts without an answer */
+  open_ends: string[];
+  /** the last prompt */
+  last_prompt: string | null;
+  /** the last answer */
+  last_answer: string | null;
+  /** how many texts were left out, because there was no room */
+  left_out: number;
+  /** tokens of the digest, as estimated */
+  tokens: number;
 }
 
 /** From the server: the table of a session's entries, one value per entry in each column. Columns are base64 of little-endian numbers. */
@@ -1177,6 +1237,8 @@ export interface SessionShape {
   agent_version: string | null;
   /** the session that it was forked from, or that started it */
   parent: string | null;
+  /** refs of sessions of other agents that `convert` made from it */
+  converted_to: string[];
   /** ids in other systems */
   external_ids: { [key: string]: string };
   /** the same conversation in other stores */
@@ -1455,6 +1517,8 @@ export type Line =
   | SummaryShape
   | ExportShape
   | ResumeLine
+  | HandoffShape
+  | ConversionShape
   | DamageShape
   | WarningShape
   | LossShape

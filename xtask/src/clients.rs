@@ -12,6 +12,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use boswell_testkit::claude_client::ClaudeClient;
+use boswell_testkit::codex_client::CodexClient;
+use boswell_testkit::conversions::RealProgram;
+
 use crate::{Outcome, workspace};
 
 const PI_PACKAGE: &str = "@mariozechner/pi-coding-agent";
@@ -114,6 +118,20 @@ pub(crate) fn of_claude() -> Outcome<Vec<(&'static str, Vec<OsString>)>> {
         ("2.1.325", vec![claude::newest()?.into()]),
         ("2.1.150", vec![claude::middle()?.into()]),
         ("2.1.50", vec![node()?.into(), claude::old()?.into()]),
+    ])
+}
+
+/// Finds or installs the programs that resume converted sessions: dialect, version and program.
+pub(crate) fn of_conversions() -> Outcome<Vec<(&'static str, &'static str, RealProgram)>> {
+    let claude = ClaudeClient::started_by(vec![claude::newest()?.into()]);
+    let codex = CodexClient::at(codex::codex()?);
+    let node = node()?;
+    let script = pi(&node)?.join("dist/cli.js");
+    let pi = RealProgram::Pi(vec![node.into(), script.into()]);
+    Ok(vec![
+        ("pi", PI_VERSION, pi),
+        ("claude", "2.1.325", RealProgram::Claude(claude)),
+        ("codex", codex::VERSION, RealProgram::Codex(codex)),
     ])
 }
 

@@ -47,6 +47,7 @@ Usage: cargo xtask <command>
   soak faults [--seed N] [--command NAME] [--sample K] [--fault KIND@CALL] [--workers N] [--list]
                                         make each file system call of each writing command fail, and write
                                         docs/soak/faults.md
+  soak convert [--changed]              resume converted sessions with the real programs
   soak claude [--seed N] [--count N] [--captured] [--version V] [--workers N] [--again K --pick N] [--write DIR]
                                         resume damaged files with real clients and record what they
                                         send, see docs/repair.md

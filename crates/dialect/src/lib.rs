@@ -11,6 +11,7 @@ mod chat_lines;
 mod chat_message;
 mod chat_reader;
 mod content_blocks;
+pub mod conversion;
 mod dialect;
 mod draft;
 mod duplicate_calls;
@@ -76,6 +77,7 @@ pub use boswell_model::ToolLink;
 pub use capabilities::{Capabilities, Capability, Support};
 pub use chat_message::{ChatMessage, Role};
 pub use chat_reader::ChatReader;
+pub use conversion::{ImageIntake, Intake, ThinkingIntake};
 pub use dialect::Dialect;
 pub use draft::{
     AssistantMessage, Body, Draft, EntryStamp, ForkScope, ForkStyle, NewLog, NewSession, Parent,

@@ -11,11 +11,13 @@ use crate::changes::{ChangeShape, HealthShape};
 use crate::check::{DamageShape, WarningShape};
 use crate::clean::{CleanStep, LockStep, VaultStep};
 use crate::context::{ContextShape, MessageShape};
+use crate::convert::ConversionShape;
 use crate::delete::DeleteStep;
 use crate::demo::DemoShape;
 use crate::doctor::ReportShape;
 use crate::export::ExportShape;
 use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
+use crate::handoff::HandoffShape;
 use crate::heads::HeadsShape;
 use crate::index::IndexShape;
 use crate::keep::{KeepShape, KeepStep, KeptShape};
@@ -67,12 +69,14 @@ fn read() -> Vec<ShapeDefinition> {
     definitions![
         EntryShape EntryRange HeadsShape NodeShape ContextShape MessageShape AttachmentShape CheckpointFile TouchedFile
         FormerFile FileDifference SummaryShape ExportShape ResumeLine
+        HandoffShape
     ]
 }
 
 /// Shapes about changes and plans.
 fn changed() -> Vec<ShapeDefinition> {
     definitions![
+        ConversionShape
         DamageShape WarningShape LossShape UnsentShape ReceiptShape RewoundShape NoteShape PlanStep
         RepairStepShape RepairPlanShape RestoreStep DeleteStep ArchiveStep ChangeStep CleanStep VaultStep
         LockStep ScrubFileStep ScrubCopiesStep ScrubbedStep KeepStep OperationShape LoggedOperation

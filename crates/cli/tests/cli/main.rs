@@ -24,6 +24,7 @@ mod codex_forks;
 mod codex_writing;
 mod continue_last;
 mod contract;
+mod convert;
 mod corpus;
 mod damage;
 mod demo;
