@@ -6,10 +6,15 @@
 mod claude;
 mod codex;
 mod omp;
+mod playwright;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use boswell_testkit::claude_client::ClaudeClient;
+use boswell_testkit::codex_client::CodexClient;
+use boswell_testkit::conversions::RealProgram;
 
 use crate::{Outcome, workspace};
 
@@ -81,6 +86,30 @@ fn add_tools(clients: &mut Clients) {
     clients.add("tests of pages in a browser", || {
         Ok(vec![("BOSWELL_CHROMIUM", chromium()?)])
     });
+    clients.add("tests of the server's page in a browser", || {
+        let node = node()?;
+        Ok(vec![
+            ("BOSWELL_PLAYWRIGHT", playwright::playwright()?),
+            ("BOSWELL_NODE", node),
+        ])
+    });
+}
+
+/// What drives a browser.
+pub(crate) struct BrowserTools {
+    pub(crate) node: PathBuf,
+    pub(crate) chromium: PathBuf,
+    /// A folder with playwright-core.
+    pub(crate) modules: PathBuf,
+}
+
+/// Finds or installs what drives a browser.
+pub(crate) fn browser() -> Outcome<BrowserTools> {
+    Ok(BrowserTools {
+        node: node()?,
+        chromium: chromium()?,
+        modules: playwright::playwright()?,
+    })
 }
 
 /// Finds or installs the three versions of Claude Code: the words that start each, by version.
@@ -89,6 +118,20 @@ pub(crate) fn of_claude() -> Outcome<Vec<(&'static str, Vec<OsString>)>> {
         ("2.1.325", vec![claude::newest()?.into()]),
         ("2.1.150", vec![claude::middle()?.into()]),
         ("2.1.50", vec![node()?.into(), claude::old()?.into()]),
+    ])
+}
+
+/// Finds or installs the programs that resume converted sessions: dialect, version and program.
+pub(crate) fn of_conversions() -> Outcome<Vec<(&'static str, &'static str, RealProgram)>> {
+    let claude = ClaudeClient::started_by(vec![claude::newest()?.into()]);
+    let codex = CodexClient::at(codex::codex()?);
+    let node = node()?;
+    let script = pi(&node)?.join("dist/cli.js");
+    let pi = RealProgram::Pi(vec![node.into(), script.into()]);
+    Ok(vec![
+        ("pi", PI_VERSION, pi),
+        ("claude", "2.1.325", RealProgram::Claude(claude)),
+        ("codex", codex::VERSION, RealProgram::Codex(codex)),
     ])
 }
 
@@ -111,7 +154,8 @@ fn chromium() -> Outcome<PathBuf> {
         return Ok(browser);
     }
     let instead = "a Chromium is needed; install one and run again";
-    install(&["chromium"], instead)?;
+    // Chinese text without its fonts would be boxes.
+    install(&["chromium", "fonts-noto-cjk"], instead)?;
     found().ok_or_else(|| instead.into())
 }
 

@@ -2,7 +2,7 @@
 
 use boswell_model::Framing;
 
-use crate::{Capabilities, Capability, Depth, KnownReader, RowLayout, Support};
+use crate::{Capabilities, Capability, Depth, Intake, KnownReader, RowLayout, Support};
 
 /// The constants of a dialect.
 ///
@@ -79,6 +79,12 @@ pub struct DialectFacts {
     /// Whether the agent's settings accept a hook that runs when a session ends, in the form that
     /// boswell writes.
     pub has_end_hook: bool,
+    /// What a session that is made from another agent's conversation can contain; `None` if no such
+    /// session is made.
+    pub intake: Option<Intake>,
+    /// The provider of every model that the agent uses; `None` if it uses several or states it with
+    /// each answer.
+    pub provider: Option<&'static str>,
 }
 
 /// Where large values of records are stored.
@@ -174,6 +180,8 @@ impl DialectFacts {
             document_framing: None,
             resume_endangers: false,
             has_end_hook: false,
+            intake: None,
+            provider: None,
         }
     }
 

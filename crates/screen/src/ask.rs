@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use boswell_app::PlanToken;
 use boswell_app::resume::ResumePlan;
 use boswell_app::search::SearchRequest;
 use boswell_app::stats::By;
@@ -69,6 +70,12 @@ pub(crate) enum Ask {
     },
     /// How the same conversation is resumed in another store.
     PlanOther(String),
+    /// Which other agents can go on with a session.
+    Ways(String),
+    /// What a session for another agent would lack.
+    PlanConversion(Converting),
+    /// Make a session for another agent, and resume it.
+    Convert(Converting),
     PlanMove(Moved),
     Move(Moved),
     Archive(Vec<String>),
@@ -147,6 +154,16 @@ pub(crate) struct PageAsk {
 pub(crate) struct Moved {
     pub(crate) old: String,
     pub(crate) new: String,
+}
+
+/// A session that is carried over to another agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Converting {
+    pub(crate) session: String,
+    /// Name of the agent's dialect.
+    pub(crate) agent: String,
+    /// The plan that was shown.
+    pub(crate) shown: Option<PlanToken>,
 }
 
 /// Which entries of a transcript.
@@ -228,6 +245,16 @@ pub(crate) enum Answer {
     },
     /// The plan that was asked for.
     Planned(Result<Arc<ResumePlan>, String>),
+    /// The other agents that can go on with a session: names of dialects, and names for display.
+    Ways {
+        session: String,
+        ways: Result<Vec<(String, String)>, String>,
+    },
+    /// What a session for another agent would lack, after the name of the agent.
+    ConversionPlanned {
+        converting: Converting,
+        lacks: Result<(String, Vec<String>), String>,
+    },
     /// What moving a folder would change.
     MovePlanned {
         moved: Moved,

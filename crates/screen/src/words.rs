@@ -189,7 +189,11 @@ catalogue! {
     WAY_PRINT = "leave, and print the command", "退出并打印命令";
     WAY_COPY = "copy the command", "复制命令";
     WAY_NONE = "its agent has no command for it: {}", "其智能体没有相应命令：{}";
-    WAY_CONVERT = "with another agent: not possible, sessions are not converted yet", "用其他智能体：尚不支持转换会话";
+    WAY_CONVERT = "with another agent, which gets a copy", "用其他智能体，为其生成副本";
+    NO_OTHER_AGENT = "no other agent with sessions is on this machine", "本机没有其他有会话的智能体";
+    ASK_CONVERT = "Make a session for {}? {}. Undo removes it.", "为 {} 生成会话？{}。可撤销。";
+    NOTHING_LACKS = "nothing is lost", "没有丢失";
+    YES_CONVERT = "make and resume", "生成并恢复";
     NEW_FOLDER = "Where is {} now?", "{} 现在在哪里？";
     ASK_MOVE = "Tell the agents' stores that {} is now {}? {}. Undo takes it back.", "告知各存储 {} 现为 {}？{}。可撤销。";
     NOTHING_MOVES = "no session is of {}", "没有会话属于 {}";

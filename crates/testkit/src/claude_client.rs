@@ -202,8 +202,8 @@ pub(crate) fn named(variable: &str) -> Option<PathBuf> {
         .map(PathBuf::from);
     let ci = std::env::var_os("CI").is_some_and(|value| value == "true");
     match found {
-        Some(path) if path.is_file() => Some(path),
-        Some(path) => panic!("{variable} names {}, which is not a file", path.display()),
+        Some(path) if path.exists() => Some(path),
+        Some(path) => panic!("{variable} names {}, which does not exist", path.display()),
         None if ci => panic!("{variable} is not set: `cargo xtask test` installs the client"),
         None => {
             eprintln!(

@@ -38,6 +38,13 @@ impl CodexClient {
         named(CODEX).map(|program| CodexClient { program })
     }
 
+    /// Returns the client at a path.
+    pub fn at(program: impl Into<PathBuf>) -> CodexClient {
+        CodexClient {
+            program: program.into(),
+        }
+    }
+
     /// Runs the client with these arguments until it ends.
     pub fn run(&self, place: CodexHome<'_>, args: &[&str]) -> Output {
         self.command(place, args)

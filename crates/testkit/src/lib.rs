@@ -22,6 +22,7 @@
 //! * [`bench_corpus`] writes large corpora with known markers.
 //! * [`claude_client`] and [`codex_client`] run the real clients, if the environment names them;
 //!   [`scripted_model`] is the model that they call.
+//! * [`conversions`] is the matrix of sessions that are carried over between agents.
 //! * [`corpus`] finds the real files, if the environment names them.
 #![expect(
     clippy::expect_used,
@@ -35,6 +36,7 @@ pub mod claude_trials;
 pub mod clock;
 pub mod codex_client;
 pub mod conformance;
+pub mod conversions;
 pub mod corpus;
 pub mod crash_disk;
 pub mod credential;

@@ -14,6 +14,7 @@
 
 mod answers;
 mod responses;
+pub mod rules;
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -53,14 +54,34 @@ struct Shared {
     let_go: Condvar,
     ended: AtomicBool,
     count: AtomicUsize,
+    /// Whether a history that the provider would refuse is refused.
+    is_strict: bool,
+    refusals: Mutex<Vec<String>>,
 }
 
 impl ScriptedModel {
-    /// Starts a model on a free port.
+    /// Starts a model on a free port. It answers any history.
     pub fn start() -> ScriptedModel {
+        ScriptedModel::with(Shared::default())
+    }
+
+    /// Starts a model that refuses what its provider would refuse: see [`rules`].
+    pub fn strict() -> ScriptedModel {
+        ScriptedModel::with(Shared {
+            is_strict: true,
+            ..Shared::default()
+        })
+    }
+
+    /// Returns why requests were refused, in order.
+    pub fn refusals(&self) -> Vec<String> {
+        lock(&self.shared.refusals).clone()
+    }
+
+    fn with(shared: Shared) -> ScriptedModel {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port on loopback");
         let address = listener.local_addr().expect("the address that was bound");
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(shared);
         let own = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
@@ -173,6 +194,14 @@ impl Shared {
             body: body.clone(),
         });
         self.came.notify_all();
+        if self.is_strict
+            && let Some(why) = rules::refusal(&path, &body)
+        {
+            let error = json!({"type": "invalid_request_error", "message": why});
+            lock(&self.refusals).push(why);
+            let error = json!({"type": "error", "error": error});
+            return reply(&mut out, 400, Some(&error));
+        }
         match path.as_str() {
             "/v1/messages" => self.answer(&mut out, &body),
             path if path.ends_with(responses::PATH) => self.respond(&mut out, &body),

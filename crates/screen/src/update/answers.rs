@@ -95,6 +95,10 @@ fn views(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
         Answer::Planned(Ok(plan)) => asks.push(Ask::Leave(ScreenExit::Resume(plan))),
         Answer::Planned(Err(why)) | Answer::Failed(why) => state.message = Some(why),
         Answer::Warning(why) => warned(state, why),
+        Answer::Ways { session, ways } => resume::ways_known(state, &session, ways),
+        Answer::ConversionPlanned { converting, lacks } => {
+            resume::conversion_planned(state, converting, lacks);
+        }
         Answer::MovePlanned { moved, steps } => resume::move_planned(state, moved, steps),
         Answer::FoundIn { page, text, entry } => reader::found_in(state, &page, &text, entry, asks),
         Answer::Done { message, select } => {

@@ -6,7 +6,7 @@
 use boswell_app::text::one_line;
 
 use crate::ScreenExit;
-use crate::ask::{Ask, Moved, Resumable};
+use crate::ask::{Ask, Converting, Moved, Resumable};
 use crate::keys::{Action, BINDINGS, Binding, Place};
 use crate::line::Line;
 use crate::state::{Choice, Input, InputPurpose, MenuItem, MenuRun, Overlay, Question, State};
@@ -159,7 +159,6 @@ pub(crate) fn menu(state: &mut State) {
         text,
         run,
     };
-    let say = |words| look.say(words).to_owned();
     let mut items = match state.finder.resumable() {
         None => return state.say(words::PREPARING),
         Some(Err(why)) => vec![item(
@@ -175,8 +174,61 @@ pub(crate) fn menu(state: &mut State) {
             MenuRun::Asks(vec![Ask::PlanOther(other.clone())]),
         ));
     }
-    items.push(item(say(words::WAY_CONVERT), MenuRun::Nothing));
+    if !look.read_only {
+        let ways = MenuRun::Asks(vec![Ask::Ways(row.session.clone())]);
+        items.push(item(look.say(words::WAY_CONVERT).to_owned(), ways));
+    }
     open_menu(state, words::WAYS_TO_RESUME, items);
+}
+
+/// Opens the menu of other agents that can go on with a session.
+pub(crate) fn ways_known(
+    state: &mut State,
+    session: &str,
+    ways: Result<Vec<(String, String)>, String>,
+) {
+    let ways = match ways {
+        Ok(ways) if ways.is_empty() => return state.say(words::NO_OTHER_AGENT),
+        Ok(ways) => ways,
+        Err(why) => {
+            state.message = Some(why);
+            return;
+        }
+    };
+    let item = |(agent, title): (String, String)| {
+        let converting = Converting {
+            session: session.to_owned(),
+            agent,
+            shown: None,
+        };
+        MenuItem {
+            key: String::new(),
+            text: title,
+            run: MenuRun::Asks(vec![Ask::PlanConversion(converting)]),
+        }
+    };
+    let items = ways.into_iter().map(item).collect();
+    open_menu(state, words::WAYS_TO_RESUME, items);
+}
+
+/// Shows what a session for another agent would lack, and asks.
+pub(crate) fn conversion_planned(
+    state: &mut State,
+    converting: Converting,
+    lacks: Result<(String, Vec<String>), String>,
+) {
+    let look = &state.look;
+    match lacks {
+        Ok((agent, lacks)) => {
+            let lacks = match lacks.is_empty() {
+                true => look.say(words::NOTHING_LACKS).to_owned(),
+                false => lacks.join("; "),
+            };
+            let text = fill(look.say(words::ASK_CONVERT), &[&agent, &lacks]);
+            overlay::question(state, text, words::YES_CONVERT, Ask::Convert(converting));
+        }
+        Err(why) => state.message = Some(why),
+    }
 }
 
 /// Returns what can be done with the command of a session.

@@ -28,6 +28,9 @@ pub(crate) fn run(
             Ok((_, Some(fork))) if matches!(ask, Ask::Fork { resume: true, .. }) => {
                 answers.send(Answer::Planned(plan(app, &fork, Permissions::Asked)));
             }
+            Ok((_, Some(made))) if matches!(ask, Ask::Convert(_)) => {
+                answers.send(Answer::Planned(plan(app, &made, Permissions::Asked)));
+            }
             Ok((message, select)) => answers.send(Answer::Done { message, select }),
             Err(error) => answers.send(Answer::Failed(error)),
         }
@@ -43,6 +46,7 @@ fn is_change(ask: &Ask) -> bool {
             | Ask::Tag { .. }
             | Ask::Delete(_)
             | Ask::Repair { .. }
+            | Ask::Convert(_)
             | Ask::Move(_)
             | Ask::Archive(_)
             | Ask::Keep
@@ -74,6 +78,11 @@ fn read(app: &App, answers: &Answers, ask: Ask, language: Language) {
         },
         Ask::PlanSame(session) => Answer::Planned(plan(app, &session, Permissions::Same)),
         Ask::PlanOther(session) => Answer::Planned(plan(app, &session, Permissions::Asked)),
+        Ask::Ways(session) => {
+            let ways = changes::ways(app, &session);
+            Answer::Ways { session, ways }
+        }
+        Ask::PlanConversion(converting) => changes::plan_conversion(app, converting),
         Ask::PlanMove(moved) => {
             let steps = changes::plan_move(app, &moved);
             Answer::MovePlanned { moved, steps }
