@@ -35,6 +35,14 @@ export interface AttachmentShape {
   written?: string;
 }
 
+/** An entry that several branches continue. */
+export interface BranchesPlace {
+  /** the last entry of each branch, in the order in which they begin in the log */
+  ends: string[];
+  /** index of the branch that is shown */
+  shown: number;
+}
+
 /** From the server: a session was added, changed or removed. */
 export interface ChangeShape {
   v: 1;
@@ -67,6 +75,16 @@ export interface ChangedFile {
   after: number | null;
   /** how many bytes were appended, if nothing else changed */
   appended: number | null;
+}
+
+/** Lines of a log before and after a step. A byte that is not UTF-8 is written as `\\xNN`. */
+export interface ChangedLines {
+  /** position of the first byte */
+  at: number;
+  /** as they are */
+  before: string;
+  /** as they would be */
+  after: string;
 }
 
 /** A copy of a file that an agent stored with a session. */
@@ -277,6 +295,14 @@ export interface EntryShape {
   position?: number;
   /** from the server: how many bytes `text` has, if only its beginning is here */
   text_bytes?: number;
+  /** from the server: bytes before it in the log that are not a record */
+  gaps?: GapPlace[];
+  /** from the server: the same after it, if it is the last entry */
+  gaps_after?: GapPlace[];
+  /** from the server: other branches that continue it */
+  branches?: BranchesPlace;
+  /** from the server: subagents that were started by its calls */
+  subagents?: StartedSubagent[];
   /** with `--raw`: the record */
   raw?: string;
   /** with `--raw`: the record, where it is not UTF-8 */
@@ -373,6 +399,14 @@ export interface FormerFile {
   bytes?: number | null;
 }
 
+/** Bytes of a log that are not a record. */
+export interface GapPlace {
+  /** number of the line, from 1 */
+  line: number;
+  /** length in bytes */
+  bytes: number;
+}
+
 /** From `handoff`: a digest of a session, made of its own text. */
 export interface HandoffShape {
   v: 1;
@@ -419,7 +453,7 @@ export interface HeadsShape {
   kinds: string[];
   /** number of the kind, one byte */
   kind: string;
-  /** marks, one byte: 1 hidden, 2 error, 4 on the current branch, 8 leaf, 16 of a subagent, 32 damaged, 64 nothing before it is sent any more */
+  /** marks, one byte: 1 hidden, 2 error, 4 on the current branch, 8 leaf, 16 of a subagent, 32 damaged, 64 nothing before it is sent any more, 128 other branches continue it */
   flags: string;
   /** seconds since 1970, four bytes; 4294967295 if unknown */
   at: string;
@@ -837,6 +871,18 @@ export interface PlanStep {
   keys: string[];
 }
 
+/** From the server: how far long work is. */
+export interface ProgressShape {
+  v: 1;
+  type: "progress";
+  /** the work: `check`, `index`, `keep` */
+  work: string;
+  /** how much is done: sessions, for `index` blocks of 16 KB */
+  done: number;
+  /** how much there is */
+  total: number;
+}
+
 /** A project folder. */
 export interface ProjectShape {
   v: 1;
@@ -905,6 +951,24 @@ export interface ReceiptShape {
   durable: string;
 }
 
+/** From the server: the end of a plan. */
+export interface RepairPlanShape {
+  v: 1;
+  type: "plan";
+  /** the session */
+  session: string;
+  /** how many steps would be applied */
+  taken: number;
+  /** messages that the agent reaches now */
+  reachable: number;
+  /** messages that it would reach */
+  would_reach: number;
+  /** messages in the file */
+  total: number;
+  /** why no step is applied although some are sure enough */
+  refused: string | null;
+}
+
 /** From `repair`: a step, applied or not. */
 export interface RepairStepShape {
   v: 1;
@@ -929,6 +993,8 @@ export interface RepairStepShape {
   does: string;
   /** readers that it helps; an empty list means all */
   helps: string[];
+  /** from the server: the lines that it changes */
+  changes?: ChangedLines[];
 }
 
 /** What boswell finds on this machine. */
@@ -1223,6 +1289,14 @@ export interface SettingShape {
   what: string;
 }
 
+/** A subagent that a call started. */
+export interface StartedSubagent {
+  /** its id */
+  id: string;
+  /** its task, in a few words */
+  task: string | null;
+}
+
 /** Totals over sessions. */
 export interface StatShape {
   v: 1;
@@ -1454,6 +1528,7 @@ export type Line =
   | NoteShape
   | PlanStep
   | RepairStepShape
+  | RepairPlanShape
   | RestoreStep
   | DeleteStep
   | ArchiveStep
@@ -1482,4 +1557,5 @@ export type Line =
   | ChangeShape
   | HealthShape
   | ServingShape
+  | ProgressShape
   ;

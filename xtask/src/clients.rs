@@ -6,6 +6,7 @@
 mod claude;
 mod codex;
 mod omp;
+mod playwright;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -85,6 +86,30 @@ fn add_tools(clients: &mut Clients) {
     clients.add("tests of pages in a browser", || {
         Ok(vec![("BOSWELL_CHROMIUM", chromium()?)])
     });
+    clients.add("tests of the server's page in a browser", || {
+        let node = node()?;
+        Ok(vec![
+            ("BOSWELL_PLAYWRIGHT", playwright::playwright()?),
+            ("BOSWELL_NODE", node),
+        ])
+    });
+}
+
+/// What drives a browser.
+pub(crate) struct BrowserTools {
+    pub(crate) node: PathBuf,
+    pub(crate) chromium: PathBuf,
+    /// A folder with playwright-core.
+    pub(crate) modules: PathBuf,
+}
+
+/// Finds or installs what drives a browser.
+pub(crate) fn browser() -> Outcome<BrowserTools> {
+    Ok(BrowserTools {
+        node: node()?,
+        chromium: chromium()?,
+        modules: playwright::playwright()?,
+    })
 }
 
 /// Finds or installs the three versions of Claude Code: the words that start each, by version.
@@ -129,7 +154,8 @@ fn chromium() -> Outcome<PathBuf> {
         return Ok(browser);
     }
     let instead = "a Chromium is needed; install one and run again";
-    install(&["chromium"], instead)?;
+    // Chinese text without its fonts would be boxes.
+    install(&["chromium", "fonts-noto-cjk"], instead)?;
     found().ok_or_else(|| instead.into())
 }
 

@@ -188,6 +188,7 @@ pub mod shape;
 pub mod show;
 pub mod stats;
 pub mod store_change;
+mod stored_blobs;
 pub mod stores;
 pub mod summarize;
 pub mod system;

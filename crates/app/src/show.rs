@@ -6,6 +6,7 @@
 //! (`--tools=full`), and replaces credentials in records as they are in the file (`--raw`). How an
 //! entry reads is decided by the `view` of its dialect.
 
+mod entries;
 mod places;
 mod selection;
 
@@ -18,7 +19,9 @@ use boswell_model::{Instant, Part, Result, Revision, SessionRef, Slot, Tip, View
 use boswell_store::store::Resolved;
 use boswell_store::{Session, Store};
 
+pub use self::entries::EntrySink;
 use self::places::Places;
+pub(crate) use self::places::branches_after;
 use self::selection::chosen;
 pub(crate) use self::selection::view;
 use crate::gaps::{remark_on_other_branches, require_known_format, warn_about_gaps};
@@ -104,7 +107,8 @@ pub enum ShownItem<'e> {
         /// Nesting depth of the call that started it.
         depth: usize,
     },
-    /// Bytes before the next entry that are not a record. Only if places were requested.
+    /// Bytes that are not a record, before the next entry or after the last one. Only if places
+    /// were requested.
     Gap {
         /// Number of the line, from 1.
         line: u64,
@@ -349,6 +353,10 @@ impl Walk<'_> {
             if let Some(places) = &mut places {
                 places.after(slot, &on_branch, self.sink)?;
             }
+        }
+        let is_end = slots.last().map(|(_, slot)| slot) == branch.last();
+        if let Some(places) = places.filter(|_| is_end && !self.is_ended) {
+            places.rest(self.sink)?;
         }
         Ok(())
     }

@@ -36,6 +36,9 @@ mod reader;
 mod registry;
 mod repair;
 mod resume;
+mod row_agent;
+mod row_layout;
+mod row_listing;
 mod row_source;
 mod side_files;
 mod text_piece;
@@ -48,20 +51,27 @@ pub mod clinvoker;
 pub mod codex;
 mod continue_dev;
 pub mod copilot;
+mod crush;
+mod cursor;
 mod droid;
 pub mod gemini;
+pub mod goose;
+mod hermes;
 mod iflow;
 pub mod kimi;
 pub mod kimi_cli;
+mod kiro;
 pub mod launch;
 pub mod myagents;
 pub mod oas;
 mod openclaw;
+pub mod opencode;
 pub mod pi;
 pub mod qwen;
 pub mod resume_decision;
 pub mod unknown;
 mod vibe;
+mod zed;
 
 pub use boswell_model::ToolLink;
 pub use capabilities::{Capabilities, Capability, Support};
@@ -97,8 +107,10 @@ pub use resume::{
     ActiveProcess, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment,
     store_environment,
 };
-pub use row_source::{
-    Cell, Column, RowKey, RowLayout, RowSelect, RowSource, RowStamp, RowTable, TABLE as ROW_TABLE,
+pub use row_layout::{
+    DOCUMENT as ROW_DOCUMENT, ITEM as ROW_ITEM, RowChildren, RowDocument, RowFolder, RowFolders,
+    RowLayout, RowTable, StampRule, TABLE as ROW_TABLE,
 };
+pub use row_source::{Cell, Column, RowKey, RowSelect, RowSource, RowStamp};
 pub use side_files::{FilesAtEntry, MemoryFile, SideFile, SideKind, Subagent};
 pub use text_piece::TextPiece;

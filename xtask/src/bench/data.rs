@@ -108,7 +108,7 @@ fn generated(data: &Path, name: &str, size: (usize, f64, u64), damaged: bool) ->
 
 /// Creates the contents of `folder`, unless an earlier run finished it, and returns the result of
 /// `make`.
-fn once(folder: &Path, make: impl FnOnce() -> Outcome<String>) -> Outcome<String> {
+pub(crate) fn once(folder: &Path, make: impl FnOnce() -> Outcome<String>) -> Outcome<String> {
     // Written last, so that an interrupted run leaves nothing that looks complete.
     let stamp = folder.with_extension("complete");
     if stamp.exists() {

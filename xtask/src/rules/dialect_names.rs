@@ -8,7 +8,7 @@ use syn::visit::{self, Visit};
 
 use crate::sources;
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 31] = [
     "boswell",
     "claude",
     "cline",
@@ -16,21 +16,30 @@ const NAMES: [&str; 22] = [
     "codex",
     "continue",
     "copilot",
+    "crush",
+    "cursor",
     "droid",
     "gemini",
+    "goose",
+    "hermes",
     "iflow",
+    "kilo",
     "kilo-code",
     "kimi",
     "kimi-cli",
+    "kiro",
+    "mimo",
     "myagents",
     "oas",
     "omp",
     "openclaw",
+    "opencode",
     "pi",
     "qwen",
     "roo",
     "vibe",
     "xcsh",
+    "zed",
 ];
 
 /// Whether the rule applies to a file. The demo is exempt, because it writes files of certain

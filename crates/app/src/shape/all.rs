@@ -1,8 +1,8 @@
 //! The list of all shapes that are written as lines.
 
 use super::{
-    EntryRange, EntryShape, ErrorShape, NoticeShape, Page, ServingShape, SessionShape, Shape as _,
-    ShapeDefinition,
+    EntryRange, EntryShape, ErrorShape, NoticeShape, Page, ProgressShape, ServingShape,
+    SessionShape, Shape as _, ShapeDefinition,
 };
 use crate::acknowledgement::{NoteShape, ReceiptShape};
 use crate::archive::ArchiveStep;
@@ -27,7 +27,7 @@ use crate::planned_change::{OperationShape, PlanStep};
 use crate::projects::ProjectShape;
 use crate::prompts::PromptShape;
 use crate::purge::PurgeOp;
-use crate::repair::{LossShape, RepairStepShape, UnsentShape};
+use crate::repair::{LossShape, RepairPlanShape, RepairStepShape, UnsentShape};
 use crate::resume::ResumeLine;
 use crate::rewind::RewoundShape;
 use crate::scrub::{ScrubCopiesStep, ScrubFileStep, ScrubbedStep};
@@ -78,7 +78,7 @@ fn changed() -> Vec<ShapeDefinition> {
     definitions![
         ConversionShape
         DamageShape WarningShape LossShape UnsentShape ReceiptShape RewoundShape NoteShape PlanStep
-        RepairStepShape RestoreStep DeleteStep ArchiveStep ChangeStep CleanStep VaultStep
+        RepairStepShape RepairPlanShape RestoreStep DeleteStep ArchiveStep ChangeStep CleanStep VaultStep
         LockStep ScrubFileStep ScrubCopiesStep ScrubbedStep KeepStep OperationShape LoggedOperation
         PurgeOp
     ]
@@ -89,5 +89,6 @@ fn kept() -> Vec<ShapeDefinition> {
     definitions![
         KeepShape KeptShape MemoryShape MemoryChanged MemoryHit MemoryProblemShape ReportShape
         SettingShape DemoShape ErrorShape NoticeShape ChangeShape HealthShape ServingShape
+        ProgressShape
     ]
 }

@@ -48,6 +48,17 @@ impl<'s> Places<'s> {
         Ok(())
     }
 
+    /// Passes on the gaps after the last entry.
+    pub(super) fn rest(self, sink: ShowSink<'_>) -> Result<()> {
+        for gap in self.gaps {
+            sink(ShownItem::Gap {
+                line: gap.line,
+                bytes: gap.len,
+            })?;
+        }
+        Ok(())
+    }
+
     /// Passes on that an entry is continued by more than the branch that is shown.
     pub(super) fn after(
         &self,
@@ -55,24 +66,15 @@ impl<'s> Places<'s> {
         on_branch: &HashSet<Slot>,
         sink: ShowSink<'_>,
     ) -> Result<()> {
-        let tree = self.session.tree();
-        let is_alive = |slot: &Slot| {
-            self.alive.get(slot.index()) == Some(&true) && in_tree(self.session, *slot)
-        };
-        let children: Vec<Slot> = tree.children(slot).filter(is_alive).collect();
-        let Some(shown) = children.iter().find(|it| on_branch.contains(it)) else {
+        let is_on_branch = |slot: Slot| on_branch.contains(&slot);
+        let branches = branches_after(self.session, &self.alive, slot, is_on_branch);
+        let Some((branches, shown)) = branches else {
             return Ok(());
         };
-        // Results of parallel calls are on the same branch.
-        let is_other = |it: &&Slot| *it == shown || !on_branch.contains(it);
-        let branches: Vec<Slot> = children.iter().filter(is_other).copied().collect();
-        if branches.len() < 2 {
-            return Ok(());
-        }
         let end = |slot: &Slot| self.session.log().label(self.end(*slot)).into_owned();
         sink(ShownItem::Branches(&BranchPoint {
             ends: branches.iter().map(end).collect(),
-            shown: branches.iter().position(|it| it == shown).unwrap_or(0),
+            shown: branches.iter().position(|it| *it == shown).unwrap_or(0),
         }))?;
         Ok(())
     }
@@ -91,4 +93,21 @@ impl<'s> Places<'s> {
         }
         last
     }
+}
+
+/// Returns the first entries of the branches that continue an entry, and which of them is shown;
+/// `None` if there is no other than that one.
+pub(crate) fn branches_after(
+    session: &Session,
+    alive: &[bool],
+    slot: Slot,
+    is_on_branch: impl Fn(Slot) -> bool,
+) -> Option<(Vec<Slot>, Slot)> {
+    let is_alive = |slot: &Slot| alive.get(slot.index()) == Some(&true) && in_tree(session, *slot);
+    let children: Vec<Slot> = session.tree().children(slot).filter(is_alive).collect();
+    let shown = children.iter().copied().find(|it| is_on_branch(*it))?;
+    // Results of parallel calls are on the same branch.
+    let is_other = |it: &Slot| *it == shown || !is_on_branch(*it);
+    let branches: Vec<Slot> = children.into_iter().filter(is_other).collect();
+    (branches.len() > 1).then_some((branches, shown))
 }

@@ -4,6 +4,8 @@
 mod archive;
 mod bad_input;
 mod bench;
+#[cfg(all(unix, feature = "serve"))]
+mod browser;
 mod check_archived;
 mod choosing;
 mod claude_alarms;
@@ -82,6 +84,8 @@ mod screen;
 mod scrub;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
+#[cfg(all(unix, feature = "serve"))]
+mod serve_killed;
 mod silence;
 mod startup;
 mod streaming;

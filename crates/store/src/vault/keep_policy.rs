@@ -144,7 +144,11 @@ impl Vault {
             keeper.run.fail(store, key, error);
         }
         let mut sessions = listing.sessions;
-        sessions.retain(|location| location.owner.is_none() && location.key.is_some());
+        // A copy is one of a file, and a database has the sessions of many projects.
+        sessions.retain(|location| {
+            let of_rows = location.is_of_rows(store.dialect());
+            location.owner.is_none() && location.key.is_some() && !of_rows
+        });
         sessions.sort_by_key(|location| std::cmp::Reverse(location.modified));
         let total = sessions.len();
         for (at, location) in sessions.iter().enumerate() {

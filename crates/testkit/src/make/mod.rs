@@ -8,6 +8,7 @@ pub mod claude;
 pub mod clinvoker;
 pub mod codex;
 pub mod copilot;
+pub mod databases;
 pub mod gemini;
 pub mod kimi;
 pub mod myagents;

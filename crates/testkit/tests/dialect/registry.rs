@@ -8,8 +8,8 @@ use boswell_store::{Draft, Home, NewSession};
 use boswell_testkit::conformance::{DialectSample, DialectSuite};
 use boswell_testkit::ids::SeededIds;
 use boswell_testkit::make::{
-    chats, chats::ChatAgentKind, claude, clinvoker, codex, copilot, gemini, kimi, myagents, oas,
-    pi, qwen,
+    chats, chats::ChatAgentKind, claude, clinvoker, codex, copilot, databases, gemini, kimi,
+    myagents, oas, pi, qwen,
 };
 use boswell_testkit::toys::samples;
 use boswell_testkit::{Batch, FileList, Made};
@@ -136,7 +136,7 @@ fn samples_of(name: &str) -> Vec<DialectSample> {
         }
         "clinvoker" => batch(&clinvoker::store(clinvoker::ClinvokerIndexState::Right, 7)),
         "oas" => batch(&oas::store(oas::OasIndexState::Right, CWD, 7)),
-        _ => Vec::new(),
+        name => databases::samples(name, CWD),
     }
 }
 
@@ -171,7 +171,8 @@ macro_rules! conform {
     };
 }
 
-// Lines of the first Codex versions could belong to other agents. The pi family writes the same
+// Rows have no file that could be recognised: of a sample only the names of tables are compared, and
+// agents share those. Lines of the first Codex versions could belong to other agents. The pi family writes the same
 // lines, so that the folder of the root decides; boswell's own root does not come from the
 // environment.
 conform! {
@@ -182,6 +183,15 @@ conform! {
     copilot_conforms: "copilot" at least Certain;
     kimi_conforms: "kimi" at least Certain;
     kimi_cli_conforms: "kimi-cli" at least Certain;
+    opencode_conforms: "opencode" at least No;
+    kilo_conforms: "kilo" at least No;
+    mimo_conforms: "mimo" at least No;
+    goose_conforms: "goose" at least Maybe;
+    crush_conforms: "crush" at least Maybe;
+    hermes_conforms: "hermes" at least Maybe;
+    cursor_conforms: "cursor" at least Certain;
+    zed_conforms: "zed" at least No;
+    kiro_conforms: "kiro" at least No;
     cline_conforms: "cline" at least Likely;
     roo_conforms: "roo" at least Certain;
     kilo_code_conforms: "kilo-code" at least Certain;
