@@ -8,10 +8,10 @@
 use boswell_dialect::conversion::Loss;
 use boswell_dialect::{Capability, Depth, Support, Surroundings, by_name};
 use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
-pub use boswell_store::conversion::ConversionScope;
-use boswell_store::conversion::{Conversion, ConversionRequest};
 use boswell_store::notes::{Note, NoteKind};
+pub use boswell_store::operations::ConversionScope;
 use boswell_store::operations::Operation;
+use boswell_store::operations::{Conversion, ConversionRequest};
 use boswell_store::store::Resolved;
 use boswell_store::vault::Reason;
 use boswell_store::{Session, Store};

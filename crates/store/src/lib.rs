@@ -60,7 +60,6 @@
 //! * [`writer`]: where a draft goes, and the writer for tokio (feature `tokio`).
 //! * For the agent: [`checkpoint`] (files before an edit), [`memory`] (pages of a project),
 //!   [`prompts`] (what was asked), [`blobs`] (large values, and files of a session).
-//! * [`conversion`] makes a session of one agent from the conversation of another.
 //! * [`operations`] change several files as one operation that can be undone; the [`vault`] keeps
 //!   copies, [`repair`] checks and repairs, [`notes`] say what a format cannot hold, [`links`] join
 //!   sessions of one conversation, [`locks`] are those that other agents know.
@@ -71,7 +70,7 @@ mod agents;
 pub mod backend;
 pub mod blobs;
 pub mod checkpoint;
-pub mod conversion;
+mod conversion;
 pub mod disk;
 mod home;
 mod import;

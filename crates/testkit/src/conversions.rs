@@ -19,8 +19,8 @@ use std::sync::Arc;
 use boswell_dialect::{Body, Depth, Draft, Step, by_name};
 use boswell_model::{Part, Result};
 use boswell_store::backend::MemoryBackend;
-use boswell_store::conversion::{Conversion, ConversionRequest, ConversionScope};
 use boswell_store::disk::MemoryDisk;
+use boswell_store::operations::{Conversion, ConversionRequest, ConversionScope};
 use boswell_store::{Home, NewSession, Session, Store};
 
 use crate::Made;
