@@ -15,9 +15,11 @@ mod dialect;
 mod draft;
 mod duplicate_calls;
 mod edit_request;
+mod editors;
 mod environment;
 mod facts;
 mod files;
+mod folder_files;
 mod google_parts;
 mod id_source;
 mod infer_parent;
@@ -41,6 +43,10 @@ mod text_piece;
 mod uuid;
 mod without_sessions;
 
+mod aider;
+mod amp;
+mod antigravity;
+mod auggie;
 pub mod claude;
 mod cline;
 pub mod clinvoker;
@@ -49,6 +55,7 @@ mod continue_dev;
 pub mod copilot;
 mod droid;
 pub mod gemini;
+mod grok;
 mod iflow;
 pub mod kimi;
 pub mod kimi_cli;
@@ -56,11 +63,13 @@ pub mod launch;
 pub mod myagents;
 pub mod oas;
 mod openclaw;
+mod openhands;
 pub mod pi;
 pub mod qwen;
 pub mod resume_decision;
 pub mod unknown;
 mod vibe;
+mod vscode;
 
 pub use boswell_model::ToolLink;
 pub use capabilities::{Capabilities, Capability, Support};
@@ -82,8 +91,9 @@ pub use location::{Discovered, Match, Sample, SessionLocation};
 pub use orphan::Orphan;
 pub use plan::{Assertion, ExpectedState, LockSpec, Modified, Plan, Precondition, Step};
 pub use powers::{
-    Append, ContextCoverage, FoldLog, HistoryBase, InheritHistory, LineSink, LineSource, PlanEdits,
-    Powers, ProviderMessage, Refine, Repairer, Runtime, SharedFiles, SideFiles, tool_paths,
+    Append, ComposeLog, ContextCoverage, FoldLog, HistoryBase, InheritHistory, LineSink,
+    LineSource, PlanEdits, Powers, ProviderMessage, Refine, Repairer, Runtime, SharedFiles,
+    SideFiles, composed_info, tool_paths,
 };
 pub use reader::{Depth, ReadSession, Reader, RecordSink, may_pair, tool_links};
 pub use registry::{all, by_name, is_known_agent, recognise};

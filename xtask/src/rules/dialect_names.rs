@@ -8,7 +8,11 @@ use syn::visit::{self, Visit};
 
 use crate::sources;
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 29] = [
+    "aider",
+    "amp",
+    "antigravity",
+    "auggie",
     "boswell",
     "claude",
     "cline",
@@ -18,6 +22,7 @@ const NAMES: [&str; 22] = [
     "copilot",
     "droid",
     "gemini",
+    "grok",
     "iflow",
     "kilo-code",
     "kimi",
@@ -26,10 +31,12 @@ const NAMES: [&str; 22] = [
     "oas",
     "omp",
     "openclaw",
+    "openhands",
     "pi",
     "qwen",
     "roo",
     "vibe",
+    "vscode",
     "xcsh",
 ];
 

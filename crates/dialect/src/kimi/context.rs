@@ -16,12 +16,7 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     let Some(slot) = tip.slot() else {
         return Ok(context);
     };
-    let whole = record::replayed(view.log, usize::MAX);
-    let live = match whole.tip() == Some(slot) {
-        true => whole.live,
-        false => record::replayed(view.log, slot.index() + 1).live,
-    };
-    for message in live {
+    for message in record::up_to(view.log, slot) {
         let kind = view.log.kind(message.slot);
         match (kind, context.items.last_mut()) {
             (EntryKind::Compaction, _) => {
@@ -87,6 +82,16 @@ fn part(event: Raw<'_>) -> Option<Json> {
     Some(call)
 }
 
+/// Returns the arguments of a call, which are JSON in a string.
+fn arguments(stated: Raw<'_>) -> Json {
+    let text = stated.text();
+    let parsed = text.as_deref().map(|text| Raw::parse(text.as_bytes()));
+    match parsed {
+        Some(Ok(value)) => Json::from(value),
+        _ => Json::from(stated),
+    }
+}
+
 /// A message that is stored as a whole.
 fn stored(message: Raw<'_>) -> Message {
     let role = text(message, "role").unwrap_or_default();
@@ -112,7 +117,7 @@ fn stored(message: Raw<'_>) -> Message {
                 .with("type", "tool_use")
                 .with("id", text(call, "id").unwrap_or_default())
                 .with("name", text(function, "name").unwrap_or_default())
-                .with_some("input", function.get("arguments").map(Json::from)),
+                .with_some("input", function.get("arguments").map(arguments)),
         );
     }
     Message {
