@@ -236,10 +236,7 @@ fn openhands(rng: &mut Rng, cwd: &str) -> Made {
     let folder = format!("conversations/{id}");
     let mut files = FileList::new();
     let main = format!("{folder}/base_state.json");
-    let state = json!({
-        "id": id, "workspace": {"kind": "LocalWorkspace", "working_dir": cwd}, "agent": {"llm": {"model": "claude-sonnet-4"}},
-        "stats": {"usage_to_metrics": {"agent": {"accumulated_cost": 0.01, "accumulated_token_usage": {"prompt_tokens": 1200, "completion_tokens": 30, "cache_read_tokens": 1000}}}},
-    });
+    let state = openhands_state(&id, cwd);
     files.add(&main, state.to_string());
     for (nth, event) in events.iter().enumerate() {
         let bytes = serde_json::to_vec_pretty(event).unwrap_or_default();
@@ -249,6 +246,13 @@ fn openhands(rng: &mut Rng, cwd: &str) -> Made {
         );
     }
     made(&id, cwd, &main, files)
+}
+
+fn openhands_state(id: &str, cwd: &str) -> Value {
+    json!({
+        "id": id, "workspace": {"kind": "LocalWorkspace", "working_dir": cwd}, "agent": {"llm": {"model": "claude-sonnet-4"}},
+        "stats": {"usage_to_metrics": {"agent": {"accumulated_cost": 0.01, "accumulated_token_usage": {"prompt_tokens": 1200, "completion_tokens": 30, "cache_read_tokens": 1000}}}},
+    })
 }
 
 fn openhands_server(rng: &mut Rng, cwd: &str) -> Made {
