@@ -3,6 +3,7 @@
 //!
 //! They are test clients only. Nothing of them is shipped, and their install scripts are never run.
 
+mod agents;
 mod claude;
 mod codex;
 mod omp;
@@ -65,6 +66,17 @@ pub(crate) fn prepare() -> Clients {
         node()?;
         Ok(vec![("BOSWELL_CODEX", codex::codex()?)])
     });
+    for agent in &agents::AGENTS {
+        let tests = format!("tests that run {} {}", agent.title, agent.version);
+        clients.add(&tests, || {
+            node()?;
+            let mut found = vec![(agent.variable, agent.install()?)];
+            if agent.needs_new_node {
+                found.push(("BOSWELL_NODE_NEW", agents::new_node()?));
+            }
+            Ok(found)
+        });
+    }
     add_tools(&mut clients);
     clients
 }

@@ -25,6 +25,9 @@ pub struct DialectFacts {
     /// The folder below a root that contains the agent's sessions. It distinguishes a second
     /// profile, such as `~/.claude-work`, from a folder with a similar name.
     pub sessions_folder: Option<&'static str>,
+    /// The file without which a root is not a store of the agent: for agents that keep their
+    /// sessions in folders of projects.
+    pub marked_by: Option<&'static str>,
     /// Whether an id identifies one entry of a session; false if the agent reuses ids after a
     /// rewind.
     pub ids_are_unique: bool,
@@ -157,6 +160,7 @@ impl DialectFacts {
             capabilities: Capabilities::new(&[(Capability::Read, Support::Native)]),
             is_own: false,
             sessions_folder: None,
+            marked_by: None,
             ids_are_unique: true,
             check_depth: Depth::Pairs,
             readers: &[],

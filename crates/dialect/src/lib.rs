@@ -16,9 +16,11 @@ mod dialect;
 mod draft;
 mod duplicate_calls;
 mod edit_request;
+mod editors;
 mod environment;
 mod facts;
 mod files;
+mod folder_files;
 mod google_parts;
 mod id_source;
 mod infer_parent;
@@ -45,6 +47,10 @@ mod text_piece;
 mod uuid;
 mod without_sessions;
 
+mod aider;
+mod amp;
+mod antigravity;
+mod auggie;
 pub mod claude;
 mod cline;
 pub mod clinvoker;
@@ -56,6 +62,7 @@ mod cursor;
 mod droid;
 pub mod gemini;
 pub mod goose;
+mod grok;
 mod hermes;
 mod iflow;
 pub mod kimi;
@@ -66,11 +73,13 @@ pub mod myagents;
 pub mod oas;
 mod openclaw;
 pub mod opencode;
+mod openhands;
 pub mod pi;
 pub mod qwen;
 pub mod resume_decision;
 pub mod unknown;
 mod vibe;
+mod vscode;
 mod zed;
 
 pub use boswell_model::ToolLink;
@@ -94,8 +103,9 @@ pub use location::{Discovered, Match, Sample, SessionLocation};
 pub use orphan::Orphan;
 pub use plan::{Assertion, ExpectedState, LockSpec, Modified, Plan, Precondition, Step};
 pub use powers::{
-    Append, ContextCoverage, FoldLog, HistoryBase, InheritHistory, LineSink, LineSource, PlanEdits,
-    Powers, ProviderMessage, Refine, Repairer, Runtime, SharedFiles, SideFiles, tool_paths,
+    Append, ComposeLog, ContextCoverage, FoldLog, HistoryBase, InheritHistory, LineSink,
+    LineSource, PlanEdits, Powers, ProviderMessage, Refine, Repairer, Runtime, SharedFiles,
+    SideFiles, composed_info, tool_paths,
 };
 pub use reader::{Depth, ReadSession, Reader, RecordSink, may_pair, tool_links};
 pub use registry::{all, by_name, is_known_agent, recognise};

@@ -168,12 +168,7 @@ pub fn isolate(command: &mut Command, place: &ClientHome<'_>) {
     command
         .env("ANTHROPIC_BASE_URL", place.model.url())
         .env("ANTHROPIC_API_KEY", "sk-ant-scripted");
-    for nowhere in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
-        command.env(nowhere, "http://127.0.0.1:9");
-    }
-    command
-        .env("NO_PROXY", "127.0.0.1")
-        .env("no_proxy", "127.0.0.1");
+    keep_off_the_network(command);
     for off in [
         "DISABLE_TELEMETRY",
         "DISABLE_AUTOUPDATER",
@@ -189,6 +184,16 @@ pub fn isolate(command: &mut Command, place: &ClientHome<'_>) {
         .env("TZ", "UTC")
         .env("TERM", "dumb")
         .current_dir(place.work);
+}
+
+/// Sends every connection that does not go to this machine to a proxy that does not exist.
+pub(crate) fn keep_off_the_network(command: &mut Command) {
+    for nowhere in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
+        command.env(nowhere, "http://127.0.0.1:9");
+    }
+    command
+        .env("NO_PROXY", "127.0.0.1")
+        .env("no_proxy", "127.0.0.1");
 }
 
 #[expect(

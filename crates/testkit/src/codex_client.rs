@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::claude_client::named;
+use crate::claude_client::{keep_off_the_network, named};
 use crate::scripted_model::ScriptedModel;
 
 /// The variable with the path of the program.
@@ -62,12 +62,7 @@ impl CodexClient {
             .env("PATH", path)
             .env("HOME", place.home)
             .env("SCRIPTED_KEY", "scripted");
-        for nowhere in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
-            command.env(nowhere, "http://127.0.0.1:9");
-        }
-        command
-            .env("NO_PROXY", "127.0.0.1")
-            .env("no_proxy", "127.0.0.1");
+        keep_off_the_network(&mut command);
         command.env("LANG", "C.UTF-8").env("TZ", "UTC");
         command
             .stdin(Stdio::null())

@@ -20,8 +20,8 @@
 //! * [`fuzz`] contains the functions that must return for any bytes.
 //! * [`snapshot`] proves that reading never writes.
 //! * [`bench_corpus`] writes large corpora with known markers.
-//! * [`claude_client`] and [`codex_client`] run the real clients, if the environment names them;
-//!   [`scripted_model`] is the model that they call.
+//! * [`claude_client`], [`codex_client`] and [`agent_client`] run the real clients, if the
+//!   environment names them; [`scripted_model`] is the model that they call.
 //! * [`conversions`] is the matrix of sessions that are carried over between agents.
 //! * [`corpus`] finds the real files, if the environment names them.
 #![expect(
@@ -29,6 +29,7 @@
     reason = "a generator that cannot do its work has to stop the test that called it"
 )]
 
+pub mod agent_client;
 pub mod base64;
 pub mod bench_corpus;
 pub mod claude_client;

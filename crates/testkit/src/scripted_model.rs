@@ -1,5 +1,5 @@
-//! A model that replies from a script: the Messages API and the Responses API on the loopback
-//! interface, for real clients.
+//! A model that replies from a script, on the loopback interface, for real clients. It speaks the
+//! Messages API, the Responses API, chat completions and `generateContent`.
 //!
 //! It replies as a stream or in one piece, as requested, and records every request. The newest
 //! prompt decides the reply: after `SCRIPT=` follows a JSON list of replies, one per request of the
@@ -13,8 +13,11 @@
 //! | `{"hold": NAME}` | it answers only once [`ScriptedModel::release`] was called with that name |
 
 mod answers;
+mod chat;
+mod google;
 mod responses;
 pub mod rules;
+mod script;
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -126,14 +129,18 @@ impl ScriptedModel {
         Some(messages(&found.body).to_vec())
     }
 
-    /// Returns the items before the newest prompt of the first request of the Responses API whose
-    /// newest prompt is `words`; does not wait.
+    /// Returns the items before the newest prompt of the first request whose newest prompt is
+    /// `words`, in the form in which that API has them; does not wait. Requests of the Messages API
+    /// are found by [`ScriptedModel::asked`].
     pub fn sent_before(&self, words: &str) -> Option<Vec<Value>> {
-        let requests = lock(&self.shared.requests);
-        let mut asked = requests
-            .iter()
-            .filter(|request| request.path.ends_with(responses::PATH));
-        asked.find_map(|request| responses::before_prompt(&request.body, words))
+        self.find(|request| match request.path.as_str() {
+            path if path.ends_with(responses::PATH) => {
+                responses::before_prompt(&request.body, words)
+            }
+            path if path.ends_with(chat::PATH) => chat::before_prompt(&request.body, words),
+            path if google::asks(path) => google::before_prompt(&request.body, words),
+            _ => None,
+        })
     }
 
     /// Waits until `count` requests contain a text, or until a timeout.
@@ -143,7 +150,10 @@ impl ScriptedModel {
             requests
                 .iter()
                 .filter(|request| {
-                    request.path == "/v1/messages" || request.path.ends_with(responses::PATH)
+                    request.path == "/v1/messages"
+                        || request.path.ends_with(responses::PATH)
+                        || request.path.ends_with(chat::PATH)
+                        || google::asks(&request.path)
                 })
                 .filter(holds)
                 .count()
@@ -204,7 +214,24 @@ impl Shared {
         }
         match path.as_str() {
             "/v1/messages" => self.answer(&mut out, &body),
-            path if path.ends_with(responses::PATH) => self.respond(&mut out, &body),
+            path if path.ends_with(responses::PATH) => {
+                let blocks = responses::reply_to(&body);
+                let number = self.scripted(&blocks);
+                responses::stream_reply(&mut out, &blocks, &body, number)
+            }
+            path if path.ends_with(chat::PATH) => {
+                let blocks = chat::reply_to(&body);
+                let number = self.scripted(&blocks);
+                chat::send_reply(&mut out, &blocks, &body, number)
+            }
+            path if google::asks(path) => {
+                let blocks = google::reply_to(&body);
+                let number = self.scripted(&blocks);
+                google::send_reply(&mut out, &blocks, (path, &body), number)
+            }
+            path if path.ends_with(":countTokens") => {
+                reply(&mut out, 200, Some(&json!({"totalTokens": 100})))
+            }
             "/v1/messages/count_tokens" => {
                 reply(&mut out, 200, Some(&json!({"input_tokens": 100})))
             }
@@ -212,13 +239,12 @@ impl Shared {
         }
     }
 
-    fn respond(&self, out: &mut TcpStream, body: &Value) -> std::io::Result<()> {
-        let blocks = responses::reply_to(body);
+    /// Waits as long as a reply is held, and returns its number.
+    fn scripted(&self, blocks: &[Value]) -> usize {
         for name in blocks.iter().filter_map(|block| block["hold"].as_str()) {
             self.hold(name);
         }
-        let number = self.count.fetch_add(1, Ordering::Relaxed);
-        responses::stream_reply(out, &blocks, body, number)
+        self.count.fetch_add(1, Ordering::Relaxed)
     }
 
     fn answer(&self, out: &mut TcpStream, body: &Value) -> std::io::Result<()> {
@@ -305,6 +331,13 @@ fn reply(out: &mut TcpStream, status: u64, body: Option<&Value>) -> std::io::Res
         out,
         "HTTP/1.1 {status} Scripted\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
+    )
+}
+
+fn begin_stream(out: &mut TcpStream) -> std::io::Result<()> {
+    write!(
+        out,
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
     )
 }
 

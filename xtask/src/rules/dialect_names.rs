@@ -8,7 +8,11 @@ use syn::visit::{self, Visit};
 
 use crate::sources;
 
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 38] = [
+    "aider",
+    "amp",
+    "antigravity",
+    "auggie",
     "boswell",
     "claude",
     "cline",
@@ -21,6 +25,7 @@ const NAMES: [&str; 31] = [
     "droid",
     "gemini",
     "goose",
+    "grok",
     "hermes",
     "iflow",
     "kilo",
@@ -34,10 +39,12 @@ const NAMES: [&str; 31] = [
     "omp",
     "openclaw",
     "opencode",
+    "openhands",
     "pi",
     "qwen",
     "roo",
     "vibe",
+    "vscode",
     "xcsh",
     "zed",
 ];

@@ -1,6 +1,9 @@
 //! Tests of the `boswell` program: the real binary in a temporary environment.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod agent_desk;
+mod agents_context;
+mod agents_writing;
 mod archive;
 mod bad_input;
 mod bench;

@@ -162,6 +162,7 @@ impl Dialect for Claude {
     fn powers(&self) -> Powers<'_> {
         Powers {
             append: Some(self),
+            compose: None,
             fold: None,
             edits: Some(self),
             shared_files: Some(self),

@@ -26,7 +26,8 @@ static FACTS: DialectFacts = DialectFacts {
         (Capability::Read, Support::Native),
         (Capability::Context, Support::Native),
         (Capability::Append, Support::Native),
-        (Capability::Title, Support::Note),
+        (Capability::Fork, Support::Native),
+        (Capability::Title, Support::Native),
         (Capability::Tag, Support::Note),
         (Capability::Label, Support::Note),
         (Capability::Status, Support::Note),
@@ -34,6 +35,7 @@ static FACTS: DialectFacts = DialectFacts {
         (Capability::Resume, Support::Native),
     ]),
     creates_by_plan: true,
+    forks_to_other_projects: true,
     intake: Some(Intake {
         thinking: ThinkingIntake::Text,
         ..Intake::PLAIN

@@ -6,6 +6,7 @@
 //! and [`LogAppender`]; most backends only read.
 
 mod archived;
+mod composed;
 mod compressed;
 mod databases;
 mod failed_sync;
@@ -23,6 +24,7 @@ use boswell_dialect::{FileInfo, Files, RowSource};
 use boswell_model::{Line, Lines, Result};
 
 pub(crate) use archived::VaultBackend;
+use composed::with_composed_logs;
 pub use compressed::is_packed;
 pub use databases::OpenDatabase;
 pub(crate) use databases::with_databases;

@@ -24,7 +24,9 @@ pub(crate) fn seen_by(
     dialect: &'static dyn Dialect,
     backend: Arc<dyn Backend>,
 ) -> Arc<dyn Backend> {
-    super::with_folded_logs(dialect, with_sessions_of_rows(dialect, backend))
+    let backend = with_sessions_of_rows(dialect, backend);
+    let backend = super::with_composed_logs(dialect, backend);
+    super::with_folded_logs(dialect, backend)
 }
 
 /// Returns the backend itself, or for a dialect over rows one that also shows its sessions as

@@ -13,6 +13,7 @@ pub mod gemini;
 pub mod kimi;
 pub mod myagents;
 pub mod oas;
+pub mod other_agents;
 pub mod pi;
 pub mod qwen;
 mod value;
