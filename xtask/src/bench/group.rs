@@ -10,6 +10,7 @@ use super::lab::Lab;
 use super::read_all::ReadAll;
 use super::records_1gb::Records1Gb;
 use super::screen::ScreenGroup;
+use super::serve::ServeGroup;
 use super::startup::Startup;
 use super::table::Row;
 use crate::Outcome;
@@ -45,6 +46,7 @@ pub(crate) const ALL: &[&dyn Group] = &[
     &Scan,
     &UsageReport,
     &ScreenGroup,
+    &ServeGroup,
     &Check1Gb,
     &Startup,
 ];
