@@ -55,9 +55,13 @@ fn is_change(ask: &Ask) -> bool {
 fn read(app: &App, answers: &Answers, ask: Ask, language: Language) {
     let answer = match ask {
         Ask::Page(ask) => return pages::answer(app, answers, ask, language),
-        Ask::FindIn { page, text } => {
-            let entry = pages::find_in(app, &page, &text);
-            Answer::FoundIn { page, text, entry }
+        Ask::FindIn { page, sought } => {
+            let entry = pages::find_in(app, &page, &sought);
+            Answer::FoundIn {
+                page,
+                sought,
+                entry,
+            }
         }
         Ask::Tree(session) => {
             let nodes = facts::tree(app, &session);
@@ -73,7 +77,10 @@ fn read(app: &App, answers: &Answers, ask: Ask, language: Language) {
             stats: facts::stats(app, by, since),
         },
         Ask::PlanSame(session) => Answer::Planned(plan(app, &session, Permissions::Same)),
-        Ask::PlanOther(session) => Answer::Planned(plan(app, &session, Permissions::Asked)),
+        Ask::Ways { session, linked } => {
+            let ways = pages::ways(app, &session, linked);
+            Answer::Ways { session, ways }
+        }
         Ask::PlanMove(moved) => {
             let steps = changes::plan_move(app, &moved);
             Answer::MovePlanned { moved, steps }
