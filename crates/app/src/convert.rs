@@ -74,7 +74,7 @@ shape! {
 
 /// An agent that can go on with a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResumeWay {
+pub struct AgentForSession {
     /// Name of the agent's dialect.
     pub agent: &'static str,
     /// Name of the agent for display.
@@ -141,8 +141,8 @@ impl App {
     /// # Errors
     ///
     /// NotFound if there is no such session.
-    pub fn ways_to_resume(&self, session: &str) -> AppResult<Vec<ResumeWay>> {
-        self.answer(|cx| ways_to_resume(cx, session))
+    pub fn agents_for(&self, session: &str) -> AppResult<Vec<AgentForSession>> {
+        self.answer(|cx| agents_for(cx, session))
     }
 }
 
@@ -339,7 +339,7 @@ pub(crate) fn forget_lineage(cx: &RequestContext, undone: &Operation) -> Result<
     notes.add_all(vec![note(&source, target), note(target, &source)])
 }
 
-fn ways_to_resume(cx: &RequestContext, session: &str) -> Result<Vec<ResumeWay>> {
+fn agents_for(cx: &RequestContext, session: &str) -> Result<Vec<AgentForSession>> {
     let found = cx.resolve(session)?;
     let own = found.store.dialect().facts();
     let resumes = |capabilities: &boswell_dialect::Capabilities| {
@@ -347,7 +347,7 @@ fn ways_to_resume(cx: &RequestContext, session: &str) -> Result<Vec<ResumeWay>> 
     };
     let mut ways = Vec::new();
     if resumes(&own.capabilities) {
-        ways.push(ResumeWay {
+        ways.push(AgentForSession {
             agent: own.name,
             title: own.title,
             own: true,
@@ -359,7 +359,7 @@ fn ways_to_resume(cx: &RequestContext, session: &str) -> Result<Vec<ResumeWay>> 
         if facts.intake.is_none() || is_known || !resumes(&facts.capabilities) {
             continue;
         }
-        ways.push(ResumeWay {
+        ways.push(AgentForSession {
             agent: facts.name,
             title: facts.title,
             own: false,

@@ -160,6 +160,7 @@ impl Places {
     fn marks(&self, session: &Session, slot: Slot, head: &Head) -> u8 {
         let flags = head.flags;
         let is_on_branch = |slot: Slot| self.is_on_branch.get(slot.index()) == Some(&true);
+        let is_alive = |slot: Slot| self.alive.get(slot.index()) == Some(&true);
         let is_damaged = [
             Flags::SALVAGED,
             Flags::GLUED,
@@ -176,7 +177,7 @@ impl Places {
             (CUT, flags.has(Flags::CUT)),
             (
                 BRANCHED,
-                show::branches_after(session, &self.alive, slot, is_on_branch).is_some(),
+                show::branches_after(session, is_alive, slot, is_on_branch).is_some(),
             ),
         ];
         let set = marks.iter().filter(|(_, is_set)| *is_set);

@@ -4,6 +4,8 @@
 //! agent use the session's own store and account (`store_environment`). `@last` and `continue` skip
 //! sessions that no agent can resume.
 
+mod ways;
+
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +25,8 @@ use crate::sessions::list::last_active;
 use crate::shape::{Map, ResumeShape, shape};
 use crate::system::is_new_or_empty;
 use crate::{App, AppResult, RequestContext};
+
+pub use ways::{ResumeWay, ResumeWayKind, WaysRequest};
 
 /// A request to resume a conversation.
 #[derive(Debug, Clone)]

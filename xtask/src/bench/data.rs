@@ -15,14 +15,23 @@ const GIGABYTE: u64 = 1_000_000_000;
 
 /// Returns a Claude session of 1 GB, with compactions and branches, in Claude's layout.
 pub(crate) fn gigabyte_session(data: &Path) -> Outcome<PathBuf> {
-    let folder = data.join("big");
+    long_session(data, "big", GIGABYTE)
+}
+
+/// As above, with 20 MB, to try a group.
+pub(crate) fn twenty_megabyte_session(data: &Path) -> Outcome<PathBuf> {
+    long_session(data, "big-small", GIGABYTE / 50)
+}
+
+fn long_session(data: &Path, name: &str, bytes: u64) -> Outcome<PathBuf> {
+    let folder = data.join(name);
     let project = folder
         .join(".claude")
         .join("projects")
         .join("-home-dev-proj-big");
     let id = once(&folder, || {
         let unnamed = project.join("unnamed");
-        let session = bench_corpus::big_session(&unnamed, GIGABYTE, BigKind::Claude);
+        let session = bench_corpus::big_session(&unnamed, bytes, BigKind::Claude);
         // A Claude log is named after its session, whose id is known only now.
         std::fs::rename(&unnamed, project.join(format!("{}.jsonl", session.id)))?;
         Ok(session.id)
@@ -72,6 +81,11 @@ pub(crate) fn thousand_sessions(data: &Path) -> Outcome<PathBuf> {
         (SESSIONS, SESSIONS_MEGABYTES, SESSIONS_SEED),
         false,
     )
+}
+
+/// Returns the root of a Claude store with a hundred sessions, to try a group.
+pub(crate) fn hundred_sessions(data: &Path) -> Outcome<PathBuf> {
+    generated(data, "c10", (100, 9.5, 2), false)
 }
 
 /// Returns the root of a Claude store with ten thousand sessions.

@@ -83,8 +83,8 @@ fn fork(app: &App, session: &str, at: Option<&str>, language: Language) -> Done 
 }
 
 /// Returns the other agents that can go on with a session.
-pub(super) fn ways(app: &App, session: &str) -> Outcome<Vec<(String, String)>> {
-    let ways = app.ways_to_resume(session).map_err(|it| refusal(&it))?;
+pub(super) fn agents(app: &App, session: &str) -> Outcome<Vec<(String, String)>> {
+    let ways = app.agents_for(session).map_err(|it| refusal(&it))?;
     let others = ways.value.into_iter().filter(|way| !way.own);
     Ok(others
         .map(|way| (way.agent.to_owned(), way.title.to_owned()))

@@ -59,9 +59,13 @@ fn is_change(ask: &Ask) -> bool {
 fn read(app: &App, answers: &Answers, ask: Ask, language: Language) {
     let answer = match ask {
         Ask::Page(ask) => return pages::answer(app, answers, ask, language),
-        Ask::FindIn { page, text } => {
-            let entry = pages::find_in(app, &page, &text);
-            Answer::FoundIn { page, text, entry }
+        Ask::FindIn { page, sought } => {
+            let entry = pages::find_in(app, &page, &sought);
+            Answer::FoundIn {
+                page,
+                sought,
+                entry,
+            }
         }
         Ask::Tree(session) => {
             let nodes = facts::tree(app, &session);
@@ -77,10 +81,13 @@ fn read(app: &App, answers: &Answers, ask: Ask, language: Language) {
             stats: facts::stats(app, by, since),
         },
         Ask::PlanSame(session) => Answer::Planned(plan(app, &session, Permissions::Same)),
-        Ask::PlanOther(session) => Answer::Planned(plan(app, &session, Permissions::Asked)),
-        Ask::Ways(session) => {
-            let ways = changes::ways(app, &session);
+        Ask::Ways { session, linked } => {
+            let ways = pages::ways(app, &session, linked);
             Answer::Ways { session, ways }
+        }
+        Ask::Agents(session) => {
+            let agents = changes::agents(app, &session);
+            Answer::Agents { session, agents }
         }
         Ask::PlanConversion(converting) => changes::plan_conversion(app, converting),
         Ask::PlanMove(moved) => {

@@ -3,8 +3,7 @@
 //! A figure of another program that is not run here is marked `allowed`.
 
 mod bed;
-mod databases;
-mod fast_resume;
+pub(super) mod fast_resume;
 mod first_index;
 mod known_page;
 mod refresh;
