@@ -3,6 +3,7 @@
 //! A figure of another program that is not run here is marked `allowed`.
 
 mod bed;
+mod databases;
 pub(super) mod fast_resume;
 mod first_index;
 mod known_page;
