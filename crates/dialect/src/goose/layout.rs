@@ -23,7 +23,7 @@ const SESSIONS: RowTable = RowTable {
     ..RowTable::new("sessions", "id")
 };
 
-const LEDGER: RowTable = RowTable {
+const USAGE_ROWS: RowTable = RowTable {
     order: &["id"],
     ..RowTable::new("usage_ledger", "session_id")
 };
@@ -37,7 +37,7 @@ const MESSAGES: RowTable = RowTable {
 
 /// The rows of a session. The ledger comes before the messages: what it counts is not counted
 /// again.
-pub(super) const LAYOUT: RowLayout = RowLayout::of(&[SESSIONS, LEDGER, MESSAGES]);
+pub(super) const LAYOUT: RowLayout = RowLayout::of(&[SESSIONS, USAGE_ROWS, MESSAGES]);
 
 const LISTING: RowListing = RowListing {
     layout: &LAYOUT,

@@ -165,8 +165,8 @@ impl RowAgent for Goose {
 
     /// The ledger has every call, also those for compactions; its rows come first.
     fn counts_usage(&self, object: &Object<'_>, meta: &SessionMeta) -> bool {
-        let is_ledger = table(object).as_deref() == Some("usage_ledger");
-        is_ledger || !meta.kinds.contains_key("usage_ledger")
+        let is_usage_row = table(object).as_deref() == Some("usage_ledger");
+        is_usage_row || !meta.kinds.contains_key("usage_ledger")
     }
 
     fn begin(&self, location: &SessionLocation) -> SessionMeta {

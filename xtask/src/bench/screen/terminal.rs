@@ -134,7 +134,8 @@ impl Terminal {
         self.quiet_for(QUIET, since)
     }
 
-    /// Waits until nothing is drawn for some time; returns when the last change arrived, or `since`.
+    /// Waits until nothing is drawn for some time; returns when the last change
+    /// arrived, or `since`.
     pub(super) fn quiet_for(&mut self, time: Duration, since: Instant) -> Outcome<Instant> {
         let mut last = since;
         loop {

@@ -46,7 +46,7 @@ fn reading_real_databases_changes_no_byte_time_or_inode() {
 }
 
 #[test]
-fn reading_beside_an_agent_that_has_the_database_open_changes_nothing() {
+fn reading_while_an_agent_has_the_database_open_changes_nothing() {
     let Some(labs) = real() else { return };
     let mut tried = 0;
     for (from, key, lab) in &labs {
