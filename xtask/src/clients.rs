@@ -44,17 +44,7 @@ pub(crate) fn prepare() -> Clients {
             ("BOSWELL_NODE", node),
         ])
     });
-    clients.add("tests that run Claude Code", || {
-        Ok(vec![("BOSWELL_CLAUDE", claude::newest()?)])
-    });
-    clients.add("tests that run an old Claude Code", || {
-        node()?;
-        Ok(vec![("BOSWELL_CLAUDE_OLD", claude::old()?)])
-    });
-    clients.add("tests that run Claude Code 2.1.150", || {
-        node()?;
-        Ok(vec![("BOSWELL_CLAUDE_MIDDLE", claude::middle()?)])
-    });
+    add_claude(&mut clients);
     let omp = format!("tests that compare with oh-my-pi {}", omp::VERSION);
     clients.add(&omp, || {
         node()?;
@@ -79,6 +69,21 @@ pub(crate) fn prepare() -> Clients {
     }
     add_tools(&mut clients);
     clients
+}
+
+/// Adds the versions of Claude Code.
+fn add_claude(clients: &mut Clients) {
+    clients.add("tests that run Claude Code", || {
+        Ok(vec![("BOSWELL_CLAUDE", claude::newest()?)])
+    });
+    clients.add("tests that run an old Claude Code", || {
+        node()?;
+        Ok(vec![("BOSWELL_CLAUDE_OLD", claude::old()?)])
+    });
+    clients.add("tests that run Claude Code 2.1.150", || {
+        node()?;
+        Ok(vec![("BOSWELL_CLAUDE_MIDDLE", claude::middle()?)])
+    });
 }
 
 /// Adds the programs that are no agents: a tracer, a compiler, a terminal and a browser.

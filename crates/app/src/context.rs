@@ -130,10 +130,10 @@ fn context(cx: &RequestContext, request: &ContextRequest, sink: ContextSink<'_>)
             kept(&session, &context, sink)?;
         }
     }
-    if request.leaf.is_none() {
-        if let Some(remark) = other_branches(&session, &session.branch(tip)?) {
-            cx.remark(remark);
-        }
+    if request.leaf.is_none()
+        && let Some(remark) = other_branches(&session, &session.branch(tip)?)
+    {
+        cx.remark(remark);
     }
     warn_about_gaps(cx, &session);
     Ok(())

@@ -251,10 +251,11 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
         // Subagents that no shown call started.
         walk.started(|_| true, 0)?;
     }
-    if !of_file && request.branch.is_none() {
-        if let Some(remark) = branch.remark(&session) {
-            cx.remark(remark.clone());
-        }
+    if !of_file
+        && request.branch.is_none()
+        && let Some(remark) = branch.remark(&session)
+    {
+        cx.remark(remark.clone());
     }
     warn_about_gaps(cx, &session);
     Ok(ShownRange {

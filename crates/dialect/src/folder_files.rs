@@ -5,7 +5,7 @@ use boswell_model::Result;
 use crate::{Files, SessionLocation, SideFile, SideKind};
 
 /// Returns every other file in the folder of a session's log, and in the folders below it.
-pub(crate) fn beside(files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
+pub(crate) fn next_to(files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
     match location.key.as_deref().and_then(|key| key.rsplit_once('/')) {
         Some((folder, _)) => below(files, folder, location),
         None => Ok(Vec::new()),

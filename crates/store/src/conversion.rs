@@ -10,7 +10,7 @@ mod turns;
 
 use std::sync::Arc;
 
-use boswell_dialect::conversion::{DerivedIds, Loss, LossKind, differences, fit};
+use boswell_dialect::conversion::{DerivedIds, Fitted, Loss, LossKind, differences, fit};
 use boswell_dialect::{ChatMessage, Intake, LockSpec, NewSession, Plan, Surroundings, unsupported};
 use boswell_model::{
     Advice, EntryKind, Error, ErrorKind, Flags, Instant, Remark, Result, SessionRef, Slot, Tip,
@@ -99,33 +99,14 @@ impl Store {
         request: &ConversionRequest,
     ) -> Result<Conversion> {
         let facts = self.dialect().facts();
-        let intake = facts.intake.as_ref().ok_or_else(|| {
-            unsupported(
-                facts.name,
-                "be made from the conversation of another agent",
-                Advice::SeeCapabilities,
-            )
-        })?;
+        let intake = facts.intake.as_ref().ok_or_else(|| no_target(facts.name))?;
         let tip = source.tip()?;
         let entry = last_entry(source, tip)?;
         let began = began(source);
-        let reference = source.reference().to_string();
-        let identity = [
-            RULES,
-            reference.as_str(),
-            entry.as_str(),
-            request.scope.word(),
-            facts.name,
-        ];
-        let ids = Arc::new(DerivedIds::new(&identity, began));
+        let identity = [entry.as_str(), request.scope.word(), facts.name];
+        let ids = derived_ids(source, identity, began);
         let carried = turns::of(source, tip, request.scope)?;
-        let mut fitted = fit(carried.turns, intake, began);
-        if fitted.drafts.is_empty() {
-            return Err(empty(source));
-        }
-        fitted.losses.extend(carried.losses);
-        fitted.losses.extend(kept_back(source, tip)?);
-        fitted.losses.sort_by_key(|loss| loss.kind);
+        let fitted = fitted((source, tip), carried, intake, began)?;
         let composed = compose::compose(
             self,
             new_session(source, request, facts.is_own),
@@ -142,16 +123,12 @@ impl Store {
             plan.preconditions = composed.preconditions;
             plan.steps = composed.steps;
         }
-        let name = lock_name(&target);
         Ok(Conversion {
             source: source.reference(),
             entry,
             exists,
             plan,
-            locks: vec![
-                LockSpec::Os { name: name.clone() },
-                LockSpec::Append { name },
-            ],
+            locks: locks(&target),
             messages: fitted.drafts.len() as u64,
             losses: fitted.losses,
             remarks: composed.remarks,
@@ -194,6 +171,49 @@ fn began(source: &Session) -> Instant {
         heads.find_map(|head| head.time).map(Instant::from)
     };
     stated.or_else(first).unwrap_or(Instant::from_millis(0))
+}
+
+/// Returns the messages of a source as a target takes them, with everything that is lost.
+fn fitted(
+    (source, tip): (&Session, Tip),
+    carried: turns::Carried,
+    intake: &Intake,
+    began: Instant,
+) -> Result<Fitted> {
+    let mut fitted = fit(carried.turns, intake, began);
+    if fitted.drafts.is_empty() {
+        return Err(empty(source));
+    }
+    fitted.losses.extend(carried.losses);
+    fitted.losses.extend(kept_back(source, tip)?);
+    fitted.losses.sort_by_key(|loss| loss.kind);
+    Ok(fitted)
+}
+
+/// Returns the ids of a new session, which depend on the source and the request alone.
+fn derived_ids(source: &Session, identity: [&str; 3], began: Instant) -> Arc<DerivedIds> {
+    let reference = source.reference().to_string();
+    let [entry, scope, target] = identity;
+    let identity = [RULES, reference.as_str(), entry, scope, target];
+    Arc::new(DerivedIds::new(&identity, began))
+}
+
+/// Returns the locks under which a new session is written.
+fn locks(target: &SessionRef) -> Vec<LockSpec> {
+    let name = lock_name(target);
+    vec![
+        LockSpec::Os { name: name.clone() },
+        LockSpec::Append { name },
+    ]
+}
+
+/// The refusal of a dialect that no conversation can be carried over to.
+fn no_target(dialect: &str) -> Error {
+    unsupported(
+        dialect,
+        "be made from the conversation of another agent",
+        Advice::SeeCapabilities,
+    )
 }
 
 fn empty(source: &Session) -> Error {

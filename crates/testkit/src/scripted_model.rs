@@ -204,38 +204,47 @@ impl Shared {
             body: body.clone(),
         });
         self.came.notify_all();
-        if self.is_strict
-            && let Some(why) = rules::refusal(&path, &body)
-        {
-            let error = json!({"type": "invalid_request_error", "message": why});
-            lock(&self.refusals).push(why);
-            let error = json!({"type": "error", "error": error});
+        if let Some(error) = self.refused(&path, &body) {
             return reply(&mut out, 400, Some(&error));
         }
-        match path.as_str() {
-            "/v1/messages" => self.answer(&mut out, &body),
+        self.respond(&mut out, &path, &body)
+    }
+
+    /// Records why a strict model refuses a request, and returns the error to send.
+    fn refused(&self, path: &str, body: &Value) -> Option<Value> {
+        if !self.is_strict {
+            return None;
+        }
+        let why = rules::refusal(path, body)?;
+        let error = json!({"type": "invalid_request_error", "message": why});
+        lock(&self.refusals).push(why);
+        Some(json!({"type": "error", "error": error}))
+    }
+
+    /// Replies to a request in the form of the API that its path belongs to.
+    fn respond(&self, out: &mut TcpStream, path: &str, body: &Value) -> std::io::Result<()> {
+        match path {
+            "/v1/messages" => self.answer(out, body),
             path if path.ends_with(responses::PATH) => {
-                let blocks = responses::reply_to(&body);
+                let blocks = responses::reply_to(body);
                 let number = self.scripted(&blocks);
-                responses::stream_reply(&mut out, &blocks, &body, number)
+                responses::stream_reply(out, &blocks, body, number)
             }
             path if path.ends_with(chat::PATH) => {
-                let blocks = chat::reply_to(&body);
+                let blocks = chat::reply_to(body);
                 let number = self.scripted(&blocks);
-                chat::send_reply(&mut out, &blocks, &body, number)
+                chat::send_reply(out, &blocks, body, number)
             }
             path if google::asks(path) => {
-                let blocks = google::reply_to(&body);
+                let blocks = google::reply_to(body);
                 let number = self.scripted(&blocks);
-                google::send_reply(&mut out, &blocks, (path, &body), number)
+                google::send_reply(out, &blocks, (path, body), number)
             }
             path if path.ends_with(":countTokens") => {
-                reply(&mut out, 200, Some(&json!({"totalTokens": 100})))
+                reply(out, 200, Some(&json!({"totalTokens": 100})))
             }
-            "/v1/messages/count_tokens" => {
-                reply(&mut out, 200, Some(&json!({"input_tokens": 100})))
-            }
-            _ => reply(&mut out, 200, Some(&json!({}))),
+            "/v1/messages/count_tokens" => reply(out, 200, Some(&json!({"input_tokens": 100}))),
+            _ => reply(out, 200, Some(&json!({}))),
         }
     }
 

@@ -85,15 +85,18 @@ fn has_text(session: &Session, slot: Slot, text: &str) -> bool {
     texts.any(|it| it.to_lowercase().contains(text))
 }
 
+/// Entries with their positions on a branch.
+type Placed = Vec<(usize, Slot)>;
+
 /// Returns the entries around one: on the current branch, else on the one that it belongs to, whose
 /// end is returned too. An entry that no branch shows, such as an attachment, follows the last
 /// message before it.
 fn around(
     cx: &RequestContext,
     session: &OpenSession,
-    mut all: Vec<(usize, Slot)>,
+    mut all: Placed,
     (name, nearby): (&str, usize),
-) -> Result<(Vec<(usize, Slot)>, Option<Slot>)> {
+) -> Result<(Placed, Option<Slot>)> {
     let middle = session.find(name)?;
     let place = |all: &[(usize, Slot)], wanted: Slot| all.iter().position(|it| it.1 == wanted);
     let mut anchor = middle;

@@ -89,10 +89,25 @@ fn every_real_file_shows_the_records_that_a_plain_scan_finds() {
             .ends(0);
         let entries = shown.of_type("entry");
         assert_eq!(entries.len(), shown.lines().len(), "{name}: entries only");
+        if is_composed(&dialect(&entries), &name) {
+            continue;
+        }
         let found = reference::scan(&dialect(&entries), &disk::read(&file));
         let expected = found.records - usize::from(found.header);
         assert_eq!(entries.len(), expected, "{name}: {found:?}");
     }
+}
+
+/// Whether the records of a log are made of parts of its file, or of several files, so that a scan
+/// of the file says nothing about them. Their counts are pinned in `agents_corpus.txt` of the
+/// dialects' tests.
+fn is_composed(dialect: &str, name: &str) -> bool {
+    matches!(dialect, "aider" | "auggie" | "openhands" | "vscode") || is_of_several_files(name)
+}
+
+/// Whether a file only names the files that a session consists of, as in Mistral Vibe 3.
+fn is_of_several_files(name: &str) -> bool {
+    name.ends_with("/CURRENT")
 }
 
 #[test]
@@ -124,6 +139,9 @@ fn every_real_file_opens_in_every_reading_command() {
 fn every_real_file_is_exported_byte_for_byte() {
     let bench = Bench::new();
     for Real { name, path: file } in everything() {
+        if is_of_several_files(&name) {
+            continue;
+        }
         let exported = bench
             .run(["export", path(&file), "--format", "jsonl"])
             .ends(0);

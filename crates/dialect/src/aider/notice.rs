@@ -13,12 +13,12 @@ pub(super) fn version(notice: &str) -> Option<String> {
 
 /// Returns the model in a notice.
 pub(super) fn model(notice: &str) -> Option<String> {
-    let lines = notice.lines().map(str::trim);
-    let stated = lines.filter_map(|line| {
+    let mut newest_first = notice.lines().rev().map(str::trim);
+    let stated = newest_first.find_map(|line| {
         let rest = line.strip_prefix("Main model: ");
         rest.or_else(|| line.strip_prefix("Model: "))
     });
-    let model = stated.last()?.split(" with ").next()?.trim();
+    let model = stated?.split(" with ").next()?.trim();
     (!model.is_empty()).then(|| model.to_owned())
 }
 

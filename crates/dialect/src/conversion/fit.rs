@@ -291,11 +291,14 @@ impl Fitting<'_> {
         turn: &Turn,
         place: Place,
     ) -> Option<Part> {
-        let takes = match (place, self.intake.images) {
-            (Place::Prompt, ImageIntake::Prompts | ImageIntake::PromptsAndResults) => true,
-            (Place::Result, ImageIntake::PromptsAndResults) => true,
-            _ => false,
-        };
+        let takes = matches!(
+            (place, self.intake.images),
+            (Place::Prompt, ImageIntake::Prompts)
+                | (
+                    Place::Prompt | Place::Result,
+                    ImageIntake::PromptsAndResults
+                )
+        );
         let is_image = mime.is_some_and(|mime| self.intake.image_types.contains(&mime));
         let kind = match source {
             MediaSource::Reference(_) => LossKind::Reference,

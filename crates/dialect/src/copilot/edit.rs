@@ -122,6 +122,14 @@ fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     let project = Some(new.project.as_str()).filter(|it| !it.is_empty());
     let project = project.or(asked.meta.project.as_deref());
     let mut bytes = new_log(&id, project.unwrap_or_default(), asked.id_source);
+    copy_events(asked, at, &mut bytes)?;
+    let title = format!("fork {NAME}:{} as {id}", asked.location.id);
+    let made = line_edits::create(asked.files, ("fork", &title), (&id, key_of(&id)), bytes)?;
+    Ok(named(made, &id, new))
+}
+
+/// Adds the events up to a tip to a new log, each as the child of the one before.
+fn copy_events(asked: &PlanInput<'_>, at: Tip, bytes: &mut Vec<u8>) -> Result<()> {
     let mut last = boswell_model::json::Raw::trusted(bytes.trim_ascii())
         .get("id")
         .map(|it| it.bytes().to_vec());
@@ -138,9 +146,7 @@ fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
         let own = boswell_model::json::Raw::trusted(&record).get("id");
         last = own.map(|it| it.bytes().to_vec()).or(last);
     }
-    let title = format!("fork {NAME}:{} as {id}", asked.location.id);
-    let made = line_edits::create(asked.files, ("fork", &title), (&id, key_of(&id)), bytes)?;
-    Ok(named(made, &id, new))
+    Ok(())
 }
 
 fn encode(draft: &Draft, stamp: EntryStamp<'_>) -> Result<Vec<u8>> {

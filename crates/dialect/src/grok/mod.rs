@@ -168,7 +168,7 @@ impl ChatAgent for Grok {
     }
 
     fn side_files(&self, files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
-        folder_files::beside(files, location)
+        folder_files::next_to(files, location)
     }
 }
 

@@ -172,7 +172,7 @@ impl ChatAgent for OpenHands {
     }
 
     fn side_files(&self, files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
-        folder_files::beside(files, location)
+        folder_files::next_to(files, location)
     }
 
     fn resume(&self, meta: &SessionMeta, location: &SessionLocation) -> Option<ResumeCommand> {
@@ -244,9 +244,13 @@ fn state(state: Raw<'_>, meta: &mut SessionMeta) {
     if let Some(model) = model.or_else(|| text(state, "llm_model")) {
         meta.saw_model(&model);
     }
-    let Some(uses) = state.at(&["stats", "usage_to_metrics"]) else {
-        return;
-    };
+    if let Some(uses) = state.at(&["stats", "usage_to_metrics"]) {
+        add_usage(uses, meta);
+    }
+}
+
+/// Adds up the usage of all models.
+fn add_usage(uses: Raw<'_>, meta: &mut SessionMeta) {
     let mut sum = Usage::default();
     for (_, metrics) in uses.members() {
         let tokens = metrics.get("accumulated_token_usage");

@@ -100,34 +100,36 @@ pub(super) fn compose(files: &dyn Files, key: &str) -> Result<Vec<u8>> {
     };
     let projection = read.state(manifest.get("projection_state"), &mut log)?;
     let checkpoint = read.state(manifest.get("checkpoint"), &mut log)?;
+    push_facts(&projection, &mut log);
+    push_context(&checkpoint, &mut log);
+    let entries = read.entries(manifest, projection, &mut log)?;
+    entries
+        .in_order
+        .iter()
+        .for_each(|it| push_line(it, &mut log));
+    Ok(log)
+}
+
+/// Adds the record with the facts of the session.
+fn push_facts(projection: &State, log: &mut Vec<u8>) {
     let session = Raw::parse(projection.own.trim_ascii()).ok();
     let session = session.and_then(|it| it.at(&["snapshot", "session"]));
     let facts = Json::object()
         .with("type", SESSION)
         .with_some("session", session);
-    push_line(&facts.to_bytes(), &mut log);
+    push_line(&facts.to_bytes(), log);
+}
+
+/// Adds the messages that the model is sent.
+fn push_context(checkpoint: &State, log: &mut Vec<u8>) {
     for message in &checkpoint.items {
         let message = Raw::trusted(message);
         let message = message.get("message").unwrap_or(message);
         let line = Json::object()
             .with("type", CONTEXT)
             .with("message", message);
-        push_line(&line.to_bytes(), &mut log);
+        push_line(&line.to_bytes(), log);
     }
-    let sequence = manifest.get("snapshot_sequence").and_then(|it| it.u64());
-    let segment = manifest.at(&["recovery_journal_segment"]);
-    let segment = segment.and_then(|it| text(it, "path"));
-    let mut entries = Entries::default();
-    projection.items.into_iter().for_each(|it| entries.put(it));
-    if let Some(segment) = segment.filter(|path| is_inside(path)) {
-        let journal = whole(files, &format!("{folder}{segment}"))?;
-        changes(&journal, sequence.unwrap_or(0), &mut entries, &mut log);
-    }
-    entries
-        .in_order
-        .iter()
-        .for_each(|it| push_line(it, &mut log));
-    Ok(log)
 }
 
 /// The entries of a session by their ids, in the order in which they came.
@@ -194,21 +196,7 @@ impl Generation<'_> {
             state.own = whole(self.files, &format!("{}/{path}", self.place))?;
         }
         for chunk in named.get("chunks").into_iter().flat_map(|it| it.items()) {
-            let name = plain(chunk);
-            let bytes = match is_inside(&name) {
-                true => whole(self.files, &format!("{}chunks/{name}.json", self.folder))?,
-                false => Vec::new(),
-            };
-            match Raw::parse(bytes.trim_ascii()) {
-                Ok(items) => {
-                    let items = items.items().map(|it| it.bytes().to_vec());
-                    state.items.extend(items);
-                }
-                Err(_) => {
-                    let what = format!("the chunk {name} is missing or not valid JSON");
-                    push_line(what.as_bytes(), log);
-                }
-            }
+            self.read_chunk(&plain(chunk), &mut state.items, log)?;
         }
         let own = Raw::parse(state.own.trim_ascii()).ok();
         let inline = own.and_then(|own| {
@@ -219,6 +207,36 @@ impl Generation<'_> {
         let inline: Vec<Vec<u8>> = inline.map(|it| it.bytes().to_vec()).collect();
         state.items.extend(inline);
         Ok(state)
+    }
+
+    /// Adds the items of a chunk. One that cannot be read becomes a line of the log.
+    fn read_chunk(&self, name: &str, items: &mut Vec<Vec<u8>>, log: &mut Vec<u8>) -> Result<()> {
+        let bytes = match is_inside(name) {
+            true => whole(self.files, &format!("{}chunks/{name}.json", self.folder))?,
+            false => Vec::new(),
+        };
+        match Raw::parse(bytes.trim_ascii()) {
+            Ok(chunk) => items.extend(chunk.items().map(|it| it.bytes().to_vec())),
+            Err(_) => {
+                let what = format!("the chunk {name} is missing or not valid JSON");
+                push_line(what.as_bytes(), log);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the entries of the snapshot, with the later changes of the journal.
+    fn entries(&self, manifest: Raw<'_>, snapshot: State, log: &mut Vec<u8>) -> Result<Entries> {
+        let sequence = manifest.get("snapshot_sequence").and_then(|it| it.u64());
+        let segment = manifest.at(&["recovery_journal_segment"]);
+        let segment = segment.and_then(|it| text(it, "path"));
+        let mut entries = Entries::default();
+        snapshot.items.into_iter().for_each(|it| entries.put(it));
+        if let Some(segment) = segment.filter(|path| is_inside(path)) {
+            let journal = whole(self.files, &format!("{}{segment}", self.folder))?;
+            changes(&journal, sequence.unwrap_or(0), &mut entries, log);
+        }
+        Ok(entries)
     }
 }
 
@@ -271,9 +289,14 @@ fn effect(object: &Object<'_>) -> Vec<Part> {
         name: name.unwrap_or_default(),
         input: input.map(plain).unwrap_or_default().into(),
     }];
-    let Some(state) = object.get("state").filter(|it| !it.is_null()) else {
-        return parts;
-    };
+    if let Some(state) = object.get("state").filter(|it| !it.is_null()) {
+        parts.push(outcome(state, id));
+    }
+    parts
+}
+
+/// Returns what a tool answered, from the state of its call.
+fn outcome(state: Raw<'_>, call: String) -> Part {
     let output = state.get("output");
     let structured = output.and_then(|it| it.get("structured_content"));
     let said = text(state, "outputText")
@@ -281,12 +304,11 @@ fn effect(object: &Object<'_>) -> Vec<Part> {
         .or_else(|| output.map(plain));
     let succeeded = state.at(&["display", "success"]).and_then(|it| it.bool());
     let is_error = text(state, "status").is_some_and(|it| it == "failed");
-    parts.push(Part::Result {
-        call: id,
+    Part::Result {
+        call,
         text: said.unwrap_or_default(),
         is_error: is_error || succeeded == Some(false),
-    });
-    parts
+    }
 }
 
 /// Returns the messages that the model is sent, if the branch ends with the last entry: they are

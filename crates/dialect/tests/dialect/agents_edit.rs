@@ -319,7 +319,7 @@ fn a_session_that_gemini_deletes_at_its_next_start_is_known() {
 }
 
 #[test]
-fn a_title_of_copilot_and_kimi_is_in_the_file_beside_the_log() {
+fn a_title_of_copilot_and_kimi_is_in_the_side_file_of_the_log() {
     for (name, made) in [
         (
             "copilot",

@@ -20,7 +20,6 @@ fn in_a_terminal() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn a_panic_restores_the_terminal_before_its_message() {
     let program = std::env::current_exe().unwrap();
     let line = format!(

@@ -3,7 +3,7 @@
 use boswell_model::Instant;
 
 use crate::ScreenExit;
-use crate::ask::{Answer, Ask, FoundText, Preview, RowsAsk};
+use crate::ask::{Answer, Ask, FoundText, Node, Preview, RowsAsk};
 use crate::keys::Place;
 use crate::rows::Row;
 use crate::state::{Finder, FirstRead, State};
@@ -99,16 +99,7 @@ fn previewed(state: &mut State, mut preview: Preview, asks: &mut Vec<Ask>) {
 /// Takes what the other views asked for, and what came of a change.
 fn views(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
     match answer {
-        Answer::Tree { session, nodes } => {
-            if let Some(tree) = state.tree.as_mut().filter(|it| it.session == session) {
-                let leaf = nodes
-                    .as_ref()
-                    .ok()
-                    .and_then(|nodes| nodes.iter().position(|it| it.leaf));
-                tree.selected = leaf.unwrap_or(0);
-                tree.nodes = Some(nodes);
-            }
-        }
+        Answer::Tree { session, nodes } => tree_known(state, &session, nodes),
         Answer::Health { session, health } => {
             if let Some(view) = state.health.as_mut().filter(|it| it.session == session) {
                 view.facts = Some(health);
@@ -133,19 +124,34 @@ fn views(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
             sought,
             entry,
         } => reader::found_in(state, &page, &sought, entry, asks),
-        Answer::Done { message, select } => {
-            state.message = Some(message);
-            state.finder.marked.clear();
-            // The preview and the plan may have changed.
-            state.finder.asked = None;
-            if select.is_some() {
-                state.finder.select(select.as_deref());
-            }
-            if state.place == Place::Health {
-                check(state, asks);
-            }
-        }
+        Answer::Done { message, select } => done(state, message, select.as_deref(), asks),
         _ => {}
+    }
+}
+
+/// Shows the nodes of a session's tree, with its leaf selected.
+fn tree_known(state: &mut State, session: &str, nodes: Result<Vec<Node>, String>) {
+    if let Some(tree) = state.tree.as_mut().filter(|it| it.session == session) {
+        let leaf = nodes
+            .as_ref()
+            .ok()
+            .and_then(|nodes| nodes.iter().position(|it| it.leaf));
+        tree.selected = leaf.unwrap_or(0);
+        tree.nodes = Some(nodes);
+    }
+}
+
+/// Says that a change was made, and selects the session that it is about.
+fn done(state: &mut State, message: String, select: Option<&str>, asks: &mut Vec<Ask>) {
+    state.message = Some(message);
+    state.finder.marked.clear();
+    // The preview and the plan may have changed.
+    state.finder.asked = None;
+    if select.is_some() {
+        state.finder.select(select);
+    }
+    if state.place == Place::Health {
+        check(state, asks);
     }
 }
 
@@ -189,14 +195,7 @@ fn changed(state: &mut State, sessions: &[String], asks: &mut Vec<Ask>) {
 /// Removes sessions from every view: a purged text must not stay on the screen.
 fn gone(state: &mut State, sessions: &[String]) {
     state.gone.extend(sessions.iter().cloned());
-    // A question, a line and a message may quote the session that they are about.
-    let about = [
-        state.session(),
-        state.finder.row().map(|it| it.session.clone()),
-    ];
-    if about.iter().flatten().any(|it| sessions.contains(it)) {
-        (state.overlay, state.message) = (None, None);
-    }
+    close_questions_about(state, sessions);
     gone_from_finder(&mut state.finder, sessions, state.now);
     let is_gone = |session: &String| sessions.contains(session);
     // A subagent goes with the session that started it.
@@ -220,6 +219,17 @@ fn gone(state: &mut State, sessions: &[String]) {
     state.back.retain(|it| !empty(it));
     if empty(&state.place) {
         state.place = state.back.pop().unwrap_or(Place::Finder);
+    }
+}
+
+/// Closes a question, a line and a message, which may quote the session that they are about.
+fn close_questions_about(state: &mut State, sessions: &[String]) {
+    let about = [
+        state.session(),
+        state.finder.row().map(|it| it.session.clone()),
+    ];
+    if about.iter().flatten().any(|it| sessions.contains(it)) {
+        (state.overlay, state.message) = (None, None);
     }
 }
 

@@ -112,20 +112,7 @@ pub fn typescript_client() -> String {
 
 /// Returns the method of an address.
 fn method(address: &Address) -> String {
-    let mut arguments = Vec::new();
-    let mut path = String::new();
-    for part in address.path.split('/').skip(1) {
-        match part.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
-            Some(name) => {
-                arguments.push(format!("{name}: {}", type_of(name)));
-                path.push_str(&format!("/${{encodeURIComponent({name})}}"));
-            }
-            None => {
-                path.push('/');
-                path.push_str(part);
-            }
-        }
-    }
+    let (path, mut arguments) = path(address);
     let has_body = !address.body.is_empty();
     if has_body {
         arguments.push("body: unknown = {}".to_owned());
@@ -144,9 +131,39 @@ fn method(address: &Address) -> String {
         (false, true) => "query, body",
         (false, false) => "query, undefined",
     };
+    let (result, call) = returned(address, &path, given);
+    format!(
+        "\n  /** {}. */\n  {}({}): {result} {{\n    return {call};\n  }}\n",
+        address.summary,
+        camel(address.name),
+        arguments.join(", ")
+    )
+}
+
+/// Returns the path of an address as a template, and the arguments that it contains.
+fn path(address: &Address) -> (String, Vec<String>) {
+    let mut arguments = Vec::new();
+    let mut path = String::new();
+    for part in address.path.split('/').skip(1) {
+        match part.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
+            Some(name) => {
+                arguments.push(format!("{name}: {}", type_of(name)));
+                path.push_str(&format!("/${{encodeURIComponent({name})}}"));
+            }
+            None => {
+                path.push('/');
+                path.push_str(part);
+            }
+        }
+    }
+    (path, arguments)
+}
+
+/// Returns the type of a method's result, and the call that makes it.
+fn returned(address: &Address, path: &str, given: &str) -> (String, String) {
     let verb = address.method.to_uppercase();
     let call = |with: &str| format!("{with}(\"{verb}\", `{path}`, {given}, options)");
-    let (result, call) = match &address.answer {
+    match &address.answer {
         Answered::One(shape) => (format!("Promise<{shape}>"), call("this.json")),
         Answered::List(items, page) => {
             let items = items.join(" | ");
@@ -165,13 +182,7 @@ fn method(address: &Address) -> String {
             "AsyncGenerator<ServerEvent>".to_owned(),
             format!("this.events(`{path}`, options)"),
         ),
-    };
-    format!(
-        "\n  /** {}. */\n  {}({}): {result} {{\n    return {call};\n  }}\n",
-        address.summary,
-        camel(address.name),
-        arguments.join(", ")
-    )
+    }
 }
 
 fn type_of(name: &str) -> &'static str {

@@ -9,6 +9,9 @@ use crate::rng::Rng;
 
 const START: i64 = 1_767_254_400_000;
 
+/// The session of opencode that is in rows.
+const OPENCODE_ID: &str = "ses_0001";
+
 fn rng(agent: &str) -> Rng {
     Rng::for_part(7, &format!("database of {agent}"))
 }
@@ -49,14 +52,16 @@ fn cell(value: &Value) -> StoredCell {
     }
 }
 
+/// The data of an answer of opencode to the first message.
+fn opencode_answer(cwd: &str, at: i64, finish: &str) -> Value {
+    json!({"role": "assistant", "parentID": "msg_1", "mode": "build", "agent": "build",
+        "path": {"cwd": cwd, "root": cwd}, "cost": 0.5, "modelID": "m", "providerID": "p",
+        "tokens": {"input": 200, "output": 20, "reasoning": 10, "cache": {"read": 1000, "write": 0}},
+        "time": {"created": START + at, "completed": START + at + 1}, "finish": finish})
+}
+
 /// The parts of opencode's messages: a prompt, an answer with a call, one after it.
 fn opencode_messages(rng: &mut Rng, cwd: &str) -> Vec<(Value, Vec<Value>)> {
-    let answer = |parent: &str, at: i64, finish: &str| {
-        json!({"role": "assistant", "parentID": parent, "mode": "build", "agent": "build",
-            "path": {"cwd": cwd, "root": cwd}, "cost": 0.5, "modelID": "m", "providerID": "p",
-            "tokens": {"input": 200, "output": 20, "reasoning": 10, "cache": {"read": 1000, "write": 0}},
-            "time": {"created": START + at, "completed": START + at + 1}, "finish": finish})
-    };
     let state = json!({"status": "completed", "input": {"filePath": "a.rs"}, "title": "a.rs",
         "output": phrase::listing(rng, 2), "metadata": {}, "time": {"start": START, "end": START}});
     vec![
@@ -66,7 +71,7 @@ fn opencode_messages(rng: &mut Rng, cwd: &str) -> Vec<(Value, Vec<Value>)> {
             vec![json!({"type": "text", "text": phrase::asked(rng)})],
         ),
         (
-            answer("msg_1", 2, "tool-calls"),
+            opencode_answer(cwd, 2, "tool-calls"),
             vec![
                 json!({"type": "step-start", "snapshot": "s"}),
                 json!({"type": "reasoning", "text": phrase::thought(rng), "time": {"start": START}}),
@@ -75,7 +80,7 @@ fn opencode_messages(rng: &mut Rng, cwd: &str) -> Vec<(Value, Vec<Value>)> {
             ],
         ),
         (
-            answer("msg_1", 3, "stop"),
+            opencode_answer(cwd, 3, "stop"),
             vec![json!({"type": "text", "text": phrase::answered(rng)})],
         ),
     ]
@@ -85,19 +90,13 @@ fn opencode_messages(rng: &mut Rng, cwd: &str) -> Vec<(Value, Vec<Value>)> {
 fn opencode(cwd: &str) -> Vec<DialectSample> {
     let mut rng = rng("opencode");
     let mut rows = MemoryRows::default();
-    let id = "ses_0001";
+    let id = OPENCODE_ID;
     let session = json!({"id": id, "project_id": "global", "parent_id": null, "slug": "quiet-harbor",
         "directory": cwd, "title": "A red build", "version": "1.18.33", "revert": null,
         "agent": "build", "model": {"id": "m", "providerID": "p"}, "time_created": START,
         "time_updated": START + 9, "time_archived": null});
     insert(&mut rows, "session", &session);
-    let mut old = DialectSample::file("ses_0002", "storage/session/global/ses_0002.json", "");
-    let info = json!({"id": "ses_0002", "projectID": "global", "directory": cwd,
-        "title": "An old build", "version": "1.1.0", "time": {"created": START, "updated": START + 9}});
-    old.files.list.clear();
-    old.files
-        .add("storage/session/global/ses_0002.json", info.to_string());
-    old.main = None;
+    let mut old = opencode_old(cwd);
     for (nth, (info, parts)) in (1..).zip(opencode_messages(&mut rng, cwd)) {
         let message = format!("msg_{nth}");
         insert(
@@ -110,30 +109,48 @@ fn opencode(cwd: &str) -> Vec<DialectSample> {
         old.files.add(&file, with(&info, &message));
         for (place, data) in (1..).zip(parts) {
             let part = format!("prt_{nth}{place}");
-            insert(
-                &mut rows,
-                "part",
-                &json!({"id": part, "message_id": message, "session_id": id,
-                    "time_created": START + nth, "time_updated": START + nth, "data": data}),
-            );
+            insert(&mut rows, "part", &opencode_part(&part, nth, &data));
             let file = format!("storage/part/{message}/{part}.json");
             old.files.add(&file, with(&data, &part));
         }
     }
+    opencode_asides(&mut rows, id);
+    vec![DialectSample::rows(id, "opencode.db", rows), old]
+}
+
+/// The row of a part of the nth message.
+fn opencode_part(part: &str, nth: i64, data: &Value) -> Value {
+    json!({"id": part, "message_id": format!("msg_{nth}"), "session_id": OPENCODE_ID,
+        "time_created": START + nth, "time_updated": START + nth, "data": data})
+}
+
+/// The session of the time before, as yet without messages.
+fn opencode_old(cwd: &str) -> DialectSample {
+    let mut old = DialectSample::file("ses_0002", "storage/session/global/ses_0002.json", "");
+    let info = json!({"id": "ses_0002", "projectID": "global", "directory": cwd,
+        "title": "An old build", "version": "1.1.0", "time": {"created": START, "updated": START + 9}});
+    old.files.list.clear();
+    old.files
+        .add("storage/session/global/ses_0002.json", info.to_string());
+    old.main = None;
+    old
+}
+
+/// Inserts rows that belong to no message of a session.
+fn opencode_asides(rows: &mut MemoryRows, id: &str) {
     // A part without its message.
     insert(
-        &mut rows,
+        rows,
         "part",
         &json!({"id": "prt_99", "message_id": "msg_99", "session_id": id, "time_created": START,
             "time_updated": START, "data": {"type": "text", "text": "left behind"}}),
     );
     insert(
-        &mut rows,
+        rows,
         "todo",
         &json!({"session_id": id, "content": "repair it", "status": "pending", "priority": "high",
             "position": 0, "time_created": START, "time_updated": START}),
     );
-    vec![DialectSample::rows(id, "opencode.db", rows), old]
 }
 
 /// Adds an id to the JSON of a file.
@@ -143,38 +160,39 @@ fn with(value: &Value, id: &str) -> String {
     value.to_string()
 }
 
-/// Sessions of Goose: rows with a compaction, and a file of the time before.
-fn goose(cwd: &str) -> Vec<DialectSample> {
-    let mut rng = rng("goose");
-    let mut rows = MemoryRows::default();
-    let id = "20260101_1";
+/// Inserts the rows of a session of Goose that are not messages.
+fn goose_session(rows: &mut MemoryRows, id: &str, cwd: &str) {
     let session = json!({"id": id, "name": "A red build", "description": "", "user_set_name": 1,
         "session_type": "user", "working_dir": cwd, "created_at": "2026-01-01 08:00:00",
         "updated_at": "2026-01-01 08:00:09", "extension_data": {}, "accumulated_input_tokens": 1200,
         "accumulated_output_tokens": 30, "provider_name": "openai",
         "model_config_json": {"model_name": "m"}, "goose_mode": "auto", "archived_at": null,
         "parent_session_id": null});
-    insert(&mut rows, "sessions", &session);
+    insert(rows, "sessions", &session);
     insert(
-        &mut rows,
+        rows,
         "usage_ledger",
         &json!({"id": 1, "session_id": id, "created_timestamp": START / 1000, "model": "m",
             "input_tokens": 1200, "output_tokens": 30, "total_tokens": 1230,
             "cache_read_tokens": 1000, "cache_write_tokens": null, "is_compaction": 0}),
     );
+}
+
+/// The role and the content of each message of Goose, and whether the model still sees it.
+fn goose_messages(rng: &mut Rng) -> [(&'static str, Value, bool); 5] {
     let call =
         json!({"status": "success", "value": {"name": "shell", "arguments": {"command": "ls"}}});
     let answer = json!({"status": "success", "value": {"content":
-        [{"type": "text", "text": phrase::listing(&mut rng, 2)}], "isError": false}});
-    let messages = [
+        [{"type": "text", "text": phrase::listing(rng, 2)}], "isError": false}});
+    [
         (
             "user",
-            json!([{"type": "text", "text": phrase::asked(&mut rng)}]),
+            json!([{"type": "text", "text": phrase::asked(rng)}]),
             true,
         ),
         (
             "assistant",
-            json!([{"type": "thinking", "thinking": phrase::thought(&mut rng), "signature": ""},
+            json!([{"type": "thinking", "thinking": phrase::thought(rng), "signature": ""},
                 {"type": "toolRequest", "id": "call_1", "toolCall": call}]),
             true,
         ),
@@ -190,10 +208,19 @@ fn goose(cwd: &str) -> Vec<DialectSample> {
         ),
         (
             "assistant",
-            json!([{"type": "text", "text": phrase::answered(&mut rng)}]),
+            json!([{"type": "text", "text": phrase::answered(rng)}]),
             true,
         ),
-    ];
+    ]
+}
+
+/// Sessions of Goose: rows with a compaction, and a file of the time before.
+fn goose(cwd: &str) -> Vec<DialectSample> {
+    let mut rng = rng("goose");
+    let mut rows = MemoryRows::default();
+    let id = "20260101_1";
+    goose_session(&mut rows, id, cwd);
+    let messages = goose_messages(&mut rng);
     let header = json!({"working_dir": cwd, "description": "An old build", "message_count": 5});
     let mut old = format!("{header}\n");
     for (nth, (role, content, visible)) in (1..).zip(&messages) {

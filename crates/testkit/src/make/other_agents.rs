@@ -1,6 +1,9 @@
 //! Sessions of agents with formats of their own: documents, Markdown, a file for each event,
 //! generations of a state.
 
+mod openhands;
+mod vibe;
+
 use serde_json::{Value, json};
 
 use crate::clock::{MORNING, ManualClock, iso};
@@ -71,13 +74,13 @@ pub fn session(shape: OtherAgentShape, cwd: &str, seed: u64) -> Made {
         OtherAgentShape::VsCodeDocument => vscode(&mut rng, cwd, false),
         OtherAgentShape::VsCodeLog => vscode(&mut rng, cwd, true),
         OtherAgentShape::Aider => aider(&mut rng, cwd),
-        OtherAgentShape::OpenHands => openhands(&mut rng, cwd),
+        OtherAgentShape::OpenHands => openhands::session(&mut rng, cwd),
         OtherAgentShape::OpenHandsServer => openhands_server(&mut rng, cwd),
         OtherAgentShape::Auggie => auggie(&mut rng, cwd),
         OtherAgentShape::Antigravity => antigravity(&mut rng, cwd),
         OtherAgentShape::Grok => grok(&mut rng, cwd),
         OtherAgentShape::Amp => amp(&mut rng, cwd),
-        OtherAgentShape::VibeUnified => vibe(&mut rng, cwd),
+        OtherAgentShape::VibeUnified => vibe::session(&mut rng, cwd),
     }
 }
 
@@ -169,92 +172,6 @@ fn aider(rng: &mut Rng, cwd: &str) -> Made {
     made("2026-01-05-09-00-00", cwd, main, files)
 }
 
-fn openhands(rng: &mut Rng, cwd: &str) -> Made {
-    let (id, call) = (rng.hex(32), format!("toolu_{}", rng.hex(8)));
-    let mut clock = ManualClock::at(MORNING);
-    let ids: Vec<String> = (0..7).map(|_| rng.uuid_v4()).collect();
-    let text = |text: &str| json!([{"type": "text", "text": text}]);
-    let mut event = |nth: usize, kind: &str, source: &str, mut more: Value| {
-        more["id"] = json!(ids[nth]);
-        more["timestamp"] = json!(clock.tick(1_000));
-        more["source"] = json!(source);
-        more["kind"] = json!(kind);
-        more
-    };
-    let arguments = "{\"command\":\"ls\"}";
-    let events = [
-        event(
-            0,
-            "SystemPromptEvent",
-            "agent",
-            json!({"system_prompt": {"type": "text", "text": "You are an agent."}, "tools": []}),
-        ),
-        event(
-            1,
-            "MessageEvent",
-            "user",
-            json!({"llm_message": {"role": "user", "content": text(phrase::asked(rng))}}),
-        ),
-        event(
-            2,
-            "ActionEvent",
-            "agent",
-            json!({
-                "thought": text("I look."), "reasoning_content": phrase::thought(rng), "thinking_blocks": [],
-                "action": {"kind": "TerminalAction", "command": "ls"}, "tool_name": "terminal", "tool_call_id": call,
-                "tool_call": {"id": call, "name": "terminal", "arguments": arguments}, "llm_response_id": "r1",
-            }),
-        ),
-        event(
-            3,
-            "ObservationEvent",
-            "environment",
-            json!({
-                "observation": {"kind": "TerminalObservation", "content": text(&phrase::listing(rng, 2)), "exit_code": 0},
-                "action_id": ids[2], "tool_name": "terminal", "tool_call_id": call,
-            }),
-        ),
-        event(
-            4,
-            "MessageEvent",
-            "agent",
-            json!({"llm_message": {"role": "assistant", "content": text(phrase::answered(rng))}}),
-        ),
-        event(
-            5,
-            "Condensation",
-            "environment",
-            json!({"forgotten_event_ids": [ids[1]], "summary": "So far: a test was red.", "summary_offset": 1, "llm_response_id": "r2"}),
-        ),
-        event(
-            6,
-            "MessageEvent",
-            "user",
-            json!({"llm_message": {"role": "user", "content": text(phrase::asked(rng))}}),
-        ),
-    ];
-    let folder = format!("conversations/{id}");
-    let mut files = FileList::new();
-    let main = format!("{folder}/base_state.json");
-    let state = openhands_state(&id, cwd);
-    files.add(&main, state.to_string());
-    for (nth, event) in events.iter().enumerate() {
-        let bytes = serde_json::to_vec_pretty(event).unwrap_or_default();
-        files.add(
-            format!("{folder}/events/event-{nth:05}-{}.json", ids[nth]),
-            bytes,
-        );
-    }
-    made(&id, cwd, &main, files)
-}
-
-fn openhands_state(id: &str, cwd: &str) -> Value {
-    json!({
-        "id": id, "workspace": {"kind": "LocalWorkspace", "working_dir": cwd}, "agent": {"llm": {"model": "claude-sonnet-4"}},
-        "stats": {"usage_to_metrics": {"agent": {"accumulated_cost": 0.01, "accumulated_token_usage": {"prompt_tokens": 1200, "completion_tokens": 30, "cache_read_tokens": 1000}}}},
-    })
-}
-
 fn openhands_server(rng: &mut Rng, cwd: &str) -> Made {
     let id = rng.hex(32);
     let mut clock = ManualClock::at(MORNING);
@@ -308,6 +225,31 @@ fn auggie(rng: &mut Rng, cwd: &str) -> Made {
     made(&id, cwd, &main, files)
 }
 
+/// Returns the source, the kind and the content of each step of a transcript.
+fn antigravity_steps(rng: &mut Rng) -> [(&'static str, &'static str, Value); 8] {
+    let asked = format!(
+        "<USER_REQUEST>\n{}\n</USER_REQUEST>\n<USER_SETTINGS_CHANGE>\nx\n</USER_SETTINGS_CHANGE>",
+        phrase::asked(rng)
+    );
+    let calls = json!([{"name": "list_dir", "args": {"DirectoryPath": "\"/p\""}}]);
+    let called = json!({"thinking": phrase::thought(rng), "tool_calls": calls});
+    let listing = json!({"content": phrase::listing(rng, 2)});
+    let answered = json!({"content": phrase::answered(rng)});
+    let resumed = json!({"content": "# Resuming from a compaction"});
+    let aside = json!({"content": "not from the user"});
+    let again = json!({"content": phrase::asked(rng)});
+    [
+        ("USER_EXPLICIT", "USER_INPUT", json!({"content": asked})),
+        ("SYSTEM", "CONVERSATION_HISTORY", json!({})),
+        ("MODEL", "PLANNER_RESPONSE", called),
+        ("MODEL", "LIST_DIRECTORY", listing),
+        ("MODEL", "PLANNER_RESPONSE", answered),
+        ("SYSTEM", "CHECKPOINT", resumed),
+        ("SYSTEM", "SYSTEM_MESSAGE", aside),
+        ("USER_EXPLICIT", "USER_INPUT", again),
+    ]
+}
+
 fn antigravity(rng: &mut Rng, cwd: &str) -> Made {
     let id = rng.uuid_v4();
     let mut clock = ManualClock::at(MORNING);
@@ -322,42 +264,9 @@ fn antigravity(rng: &mut Rng, cwd: &str) -> Made {
         nth += 1;
         lines.push(&more);
     };
-    let asked = format!(
-        "<USER_REQUEST>\n{}\n</USER_REQUEST>\n<USER_SETTINGS_CHANGE>\nx\n</USER_SETTINGS_CHANGE>",
-        phrase::asked(rng)
-    );
-    step("USER_EXPLICIT", "USER_INPUT", json!({"content": asked}));
-    step("SYSTEM", "CONVERSATION_HISTORY", json!({}));
-    step(
-        "MODEL",
-        "PLANNER_RESPONSE",
-        json!({"thinking": phrase::thought(rng), "tool_calls": [{"name": "list_dir", "args": {"DirectoryPath": "\"/p\""}}]}),
-    );
-    step(
-        "MODEL",
-        "LIST_DIRECTORY",
-        json!({"content": phrase::listing(rng, 2)}),
-    );
-    step(
-        "MODEL",
-        "PLANNER_RESPONSE",
-        json!({"content": phrase::answered(rng)}),
-    );
-    step(
-        "SYSTEM",
-        "CHECKPOINT",
-        json!({"content": "# Resuming from a compaction"}),
-    );
-    step(
-        "SYSTEM",
-        "SYSTEM_MESSAGE",
-        json!({"content": "not from the user"}),
-    );
-    step(
-        "USER_EXPLICIT",
-        "USER_INPUT",
-        json!({"content": phrase::asked(rng)}),
-    );
+    for (source, kind, more) in antigravity_steps(rng) {
+        step(source, kind, more);
+    }
     let main = format!("brain/{id}/.system_generated/logs/transcript_full.jsonl");
     let mut files = FileList::new();
     files.add(&main, lines.into_bytes());
@@ -417,75 +326,6 @@ fn amp(rng: &mut Rng, cwd: &str) -> Made {
         &main,
         serde_json::to_vec_pretty(&document).unwrap_or_default(),
     );
-    Made {
-        title: Some("A red build".to_owned()),
-        ..made(&id, cwd, &main, files)
-    }
-}
-
-fn vibe(rng: &mut Rng, cwd: &str) -> Made {
-    let (id, call) = (rng.uuid_v4(), format!("call_{}", rng.hex(8)));
-    let asked = phrase::asked(rng);
-    let (thought, answered) = (phrase::thought(rng), phrase::answered(rng));
-    let listing = phrase::listing(rng, 2);
-    let text = |text: &str| json!([{"type": "text", "text": text}]);
-    let entries = json!([
-        {"type": "message", "id": "user-1", "role": "user", "content": text(asked), "createdAt": MORNING},
-        {"type": "reasoning", "id": "reasoning-1", "text": thought, "summary": [], "createdAt": MORNING + 1000},
-        {"type": "effect", "id": "effect-1", "title": "bash", "createdAt": MORNING + 2000,
-            "detail": {"kind": "tool", "toolName": "file_system.bash", "input": {"command": "ls"}},
-            "state": {"status": "completed", "outputText": "", "display": {"success": true}, "output": {"type": "success", "content": [], "structured_content": {"stdout": listing}}}},
-        {"type": "message", "id": "assistant-1", "role": "assistant", "content": text(answered), "createdAt": MORNING + 3000},
-    ]);
-    let context = json!([
-        {"message": {"role": "user", "content": text(asked)}, "source": "history"},
-        {"message": {"role": "assistant", "content": [{"type": "tool_call", "id": call, "name": "bash", "arguments": {"type": "json", "raw": "{\"command\": \"ls\"}", "value": {"command": "ls"}}}]}, "source": "history"},
-        {"message": {"role": "tool", "content": text(&listing), "name": "bash", "outcome": "success", "tool_call_id": call}, "source": "history"},
-        {"message": {"role": "assistant", "content": text(answered)}, "source": "history"},
-    ]);
-    let session = json!({"id": id, "createdAt": MORNING, "updatedAt": MORNING + 9000, "title": "A red build", "tokenUsage": {"inputTokens": 2400, "cachedInputTokens": 2000, "outputTokens": 60}});
-    let folder = format!("logs/session/unified/{id}");
-    let generation = format!("{folder}/generations/0000000000000021");
-    let (first, second) = (rng.hex(64), rng.hex(64));
-    let manifest = json!({
-        "manifest_version": 1, "generation": "0000000000000021", "snapshot_sequence": 21, "session_id": id,
-        "projection_state": {"path": "projection-state.json", "chunks": [first]},
-        "checkpoint": {"path": "checkpoint.json", "chunks": [second]},
-        "recovery_journal_segment": {"first_sequence": 22, "path": "journal/0000000000000022.jsonl"},
-    });
-    let mut journal = JsonlLines::new();
-    journal.push(
-        &json!({"sequence": 22, "type": "command_reserved", "payload": {"method": "turn/start"}}),
-    );
-    journal.push(&json!({"sequence": 23, "type": "projection_delta", "payload": {"delta": [
-        {"op": "append_entry", "entry": {"type": "message", "id": "user-2", "role": "user", "content": text(phrase::asked(rng)), "createdAt": MORNING + 8000}},
-        {"op": "set_envelope", "state": {}},
-    ]}}));
-    let main = format!("{folder}/CURRENT");
-    let mut files = FileList::new();
-    let current = json!({"generation": "0000000000000021", "session_id": id, "snapshot_sequence": 21, "store_format": "mistral.vibe.unified-session-store/v1", "store_format_minor": 9});
-    files.add(&main, current.to_string());
-    files.add(format!("{generation}/manifest.json"), manifest.to_string());
-    let projection = json!({"snapshot": {"session": session, "history": {"entries": []}}});
-    files.add(
-        format!("{generation}/projection-state.json"),
-        projection.to_string(),
-    );
-    files.add(
-        format!("{generation}/checkpoint.json"),
-        json!({"context": {"messages": []}}).to_string(),
-    );
-    files.add(format!("{folder}/chunks/{first}.json"), entries.to_string());
-    files.add(
-        format!("{folder}/chunks/{second}.json"),
-        context.to_string(),
-    );
-    files.add(
-        format!("{folder}/journal/0000000000000022.jsonl"),
-        journal.into_bytes(),
-    );
-    let meta = json!({"session_id": id, "start_time": iso(MORNING), "environment": {"working_directory": cwd}, "config": {"model_name": "devstral"}});
-    files.add(format!("{folder}/meta.json"), meta.to_string());
     Made {
         title: Some("A red build".to_owned()),
         ..made(&id, cwd, &main, files)

@@ -48,7 +48,7 @@ fn is_plain(word: &str, longest: usize) -> bool {
 
 fn is_base64(data: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    !data.is_empty() && data.len() % 4 == 0 && data.bytes().all(plain)
+    !data.is_empty() && data.len().is_multiple_of(4) && data.bytes().all(plain)
 }
 
 /// An image in a URL: data of a type that OpenAI reads, or an address on the web.

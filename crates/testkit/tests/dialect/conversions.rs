@@ -1,11 +1,11 @@
 //! Every agent's sessions, carried over to every other agent, without any real program.
 
 use boswell_model::ErrorKind;
-use boswell_testkit::Made;
 use boswell_testkit::conversions::{
     AcceptedTable, MatrixCell, PROJECT, TARGETS, convert, session_of,
 };
 use boswell_testkit::make::{claude, codex, copilot, gemini, kimi, pi, qwen};
+use boswell_testkit::{Made, disk};
 
 /// Sessions of every shape that the generators know.
 fn shapes() -> Vec<(&'static str, String, Made)> {
@@ -101,7 +101,7 @@ fn a_conversion_is_the_same_each_time() {
 
 #[test]
 fn what_real_programs_accepted_is_what_is_written_today() {
-    let text = std::fs::read_to_string(AcceptedTable::path()).unwrap();
+    let text = String::from_utf8(disk::read(&AcceptedTable::path())).unwrap();
     let table = AcceptedTable::parse(&text).unwrap();
     assert!(!table.cells.is_empty());
     let mut changed = Vec::new();

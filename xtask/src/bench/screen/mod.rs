@@ -250,24 +250,14 @@ fn long_log(lab: &Lab) -> Outcome<Vec<Row>> {
     let program = Program::boswell(lab, &home, root);
     // The first run makes the catalog.
     program.ready()?;
-    let (mut first, mut further) = (Times::default(), Times::default());
+    let mut first = Times::default();
     for _ in 0..lab.repeats.max(15) {
         let mut terminal = program.ready()?;
         let at = terminal.press("\x1b[C")?;
         first.push(at, terminal.wait("a page", is_page)?);
     }
-    let mut terminal = program.ready()?;
-    terminal.press("\x1b[C")?;
-    // Until the table of the whole log is there only its end is shown.
-    terminal.wait("the whole log", |text| text.contains("more above"))?;
-    terminal.settled(Instant::now())?;
-    for _ in 0..PAGES {
-        let at = terminal.press("\x1b[5~")?;
-        let drawn = terminal.first_bytes()?;
-        further.push(at, terminal.settled(drawn)?);
-    }
+    let (further, memory) = pages_further_up(&program)?;
     let most = 250_u64 << 20;
-    let memory = terminal.memory()?;
     Ok(vec![
         allowed("first page of a log of 1 GB", first.at(0.5), 0.100),
         allowed("a page further up, p95", further.at(0.95), 0.100),
@@ -279,6 +269,22 @@ fn long_log(lab: &Lab) -> Outcome<Vec<Row>> {
             target: None,
         },
     ])
+}
+
+/// Returns how long pages further up take, and the memory of the program behind them.
+fn pages_further_up(program: &Program) -> Outcome<(Times, u64)> {
+    let mut further = Times::default();
+    let mut terminal = program.ready()?;
+    terminal.press("\x1b[C")?;
+    // Until the table of the whole log is there only its end is shown.
+    terminal.wait("the whole log", |text| text.contains("more above"))?;
+    terminal.settled(Instant::now())?;
+    for _ in 0..PAGES {
+        let at = terminal.press("\x1b[5~")?;
+        let drawn = terminal.first_bytes()?;
+        further.push(at, terminal.settled(drawn)?);
+    }
+    Ok((further, terminal.memory()?))
 }
 
 /// Whether the reader shows a page: the list has a box, the reader the name of the session behind

@@ -55,18 +55,21 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
             state_end(lines, end, slot, open.as_mut());
             continue;
         }
-        let does = "put calls that were made at once, and their answers, in a row".to_owned();
-        let fix = open.get_or_insert_with(|| {
-            let mut fix = lines.fix(ProblemKind::ParallelCalls, slot, Confidence::Certain, does);
-            fix.helps = ONE_PARENT;
-            fix
-        });
+        let fix = open.get_or_insert_with(|| row_fix(lines, slot));
         fix.splices
             .push(lines.set(slot, "parentUuid", &Json::from(id))?);
         state_end(lines, end, slot, open.as_mut());
     }
     fixes.extend(open);
     Ok(())
+}
+
+/// Returns a fix without changes yet, for the calls that begin at a line.
+fn row_fix(lines: &Lines<'_>, slot: Slot) -> Fix {
+    let does = "put calls that were made at once, and their answers, in a row".to_owned();
+    let mut fix = lines.fix(ProblemKind::ParallelCalls, slot, Confidence::Certain, does);
+    fix.helps = ONE_PARENT;
+    fix
 }
 
 /// Returns the last line of what a client sends that continues between calls which were made at
