@@ -86,25 +86,25 @@ fn goes_on(agent: Agent) {
 }
 
 #[test]
-#[ignore = "the forms are right, the run with the real program is still to be made"]
+#[ignore = "the run with the real program has not passed yet"]
 fn gemini_goes_on_with_what_was_written() {
     goes_on(Agent::Gemini);
 }
 
 #[test]
-#[ignore = "the forms are right, the run with the real program is still to be made"]
+#[ignore = "the run with the real program has not passed yet"]
 fn qwen_goes_on_with_what_was_written() {
     goes_on(Agent::Qwen);
 }
 
 #[test]
-#[ignore = "the forms are right, the run with the real program is still to be made"]
+#[ignore = "the run with the real program has not passed yet"]
 fn copilot_goes_on_with_what_was_written() {
     goes_on(Agent::Copilot);
 }
 
 #[test]
-#[ignore = "the forms are right, the run with the real program is still to be made"]
+#[ignore = "the run with the real program has not passed yet"]
 fn kimi_goes_on_with_what_was_written() {
     goes_on(Agent::Kimi);
 }

@@ -130,7 +130,7 @@ impl Wire {
 }
 
 /// Adds the files beside the main one: a state, a subagent, the index of sessions.
-fn add_beside(files: &mut FileList, shape: KimiShape, (folder, id): (&str, &str), cwd: &str) {
+fn add_side_files(files: &mut FileList, shape: KimiShape, (folder, id): (&str, &str), cwd: &str) {
     let state = json!({"id": id, "version": 2, "cwd": cwd, "archived": false, "title": "A red build", "isCustomTitle": true});
     files.add(format!("{folder}/state.json"), state.to_string());
     if shape == KimiShape::Subagent {
@@ -169,7 +169,7 @@ pub fn session(shape: KimiShape, cwd: &str, seed: u64) -> Made {
     let main = format!("{folder}/agents/main/wire.jsonl");
     let mut files = FileList::new();
     files.add(&main, wire.lines.into_bytes());
-    add_beside(&mut files, shape, (&folder, &id), cwd);
+    add_side_files(&mut files, shape, (&folder, &id), cwd);
     Made {
         id,
         project: cwd.to_owned(),
