@@ -154,27 +154,34 @@ export function parseEvent(block: string): Event | null {
   return data.length ? { name, id, data: JSON.parse(data.join("\n"), visible) } : null;
 }
 
+/** Reads the events of one answer until its end. */
+export async function events(path: string, options: RequestInit, take: (event: Event) => void): Promise<void> {
+  const answer = await ask(path, options);
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split("\n\n");
+    rest = blocks.pop()!;
+    for (const block of blocks) {
+      const event = parseEvent(block);
+      if (event) take(event);
+    }
+  }
+}
+
 /** Follows a stream until it is stopped; comes back after the last event that it got. */
 export function follow(path: string, since: string | null, take: (event: Event) => void): () => void {
   const stop = new AbortController();
   let last = since;
-  const once = async () => {
+  const once = () => {
     const headers: Record<string, string> = last ? { "Last-Event-ID": last } : {};
-    const answer = await ask(path, { headers, signal: stop.signal });
-    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const blocks = (rest + value).split("\n\n");
-      rest = blocks.pop()!;
-      for (const block of blocks) {
-        const event = parseEvent(block);
-        if (!event) continue;
-        if (event.id) last = event.id;
-        take(event);
-      }
-    }
+    return events(path, { headers, signal: stop.signal }, (event) => {
+      if (stop.signal.aborted) return;
+      if (event.id) last = event.id;
+      take(event);
+    });
   };
   void (async () => {
     let pause = 1000;

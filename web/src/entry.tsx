@@ -4,9 +4,11 @@ import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { get } from "./api";
 import { Diff, diffOf } from "./diff";
+import { Subagents } from "./between";
 import { Markdown } from "./markdown";
+import { type Media, type MediaPart, Pictures, mediaOf } from "./media";
 import { Icon } from "./parts";
-import { CUT, HIDDEN, type Reader } from "./reader";
+import { HIDDEN, type Reader } from "./reader";
 import type { EntryShape, Json } from "./shapes";
 import { href } from "./state";
 import { clock, count, moment, w } from "./words";
@@ -15,16 +17,12 @@ export type Detail = "talk" | "summary" | "full";
 export const detail = signal<Detail>("summary");
 export const showsThinking = signal(false);
 
-export interface Part {
-  type: string;
+export interface Part extends MediaPart {
   text?: string;
   call?: string;
   name?: string;
   input?: Json;
   is_error?: boolean;
-  mime?: string | null;
-  bytes?: number;
-  reference?: string | null;
 }
 
 export const partsOf = (entry: EntryShape) => entry.content as unknown as Part[];
@@ -42,6 +40,7 @@ interface Call {
   entry: EntryShape;
   part: Part;
   result?: Part;
+  media?: Media[];
 }
 
 function callsOf(entries: EntryShape[]): Call[] {
@@ -57,6 +56,10 @@ function callsOf(entries: EntryShape[]): Call[] {
         const call = part.call ? byId.get(part.call) : undefined;
         if (call) call.result = part;
         else calls.push({ entry, part: { type: "tool_call", name: entry.tool?.name ?? "…", call: part.call }, result: part });
+        // Pictures of a result follow it.
+        const answered = call ?? calls[calls.length - 1];
+        const media = mediaOf(entry);
+        if (media.length) answered.media = media;
       }
     }
   }
@@ -98,12 +101,14 @@ export function toggle(key: string): void {
 export function Run({ entries, id }: { entries: EntryShape[]; id: string }) {
   const calls = callsOf(entries);
   if (calls.length === 0) return null;
+  const started = entries.filter((entry) => entry.subagents?.length);
   const failed = calls.filter((call) => call.result?.is_error).length;
   const isOpen = detail.value === "full" || open.value.has(id);
   if (calls.length === 1) {
     return (
       <div class="run">
         <CallLine call={calls[0]} id={`${id}/0`} isAlone />
+        {started.map((entry) => <Subagents entry={entry} />)}
       </div>
     );
   }
@@ -121,6 +126,7 @@ export function Run({ entries, id }: { entries: EntryShape[]; id: string }) {
         </span>
       </button>
       {isOpen && calls.map((call, place) => <CallLine call={call} id={`${id}/${place}`} />)}
+      {started.map((entry) => <Subagents entry={entry} />)}
     </div>
   );
 }
@@ -147,6 +153,7 @@ function CallLine({ call, id, isAlone }: { call: Call; id: string; isAlone?: boo
         <>
           {diff ? <Diff diff={diff} /> : call.part.input !== undefined && <pre class="out in" tabIndex={0}>{inputText(call.part.input)}</pre>}
           {result?.text && <pre class={result.is_error ? "out bad" : "out"} tabIndex={0} dir="auto">{result.text}{result.bytes ? `\n… ${w("cutText", count(result.bytes - result.text.length))}` : ""}</pre>}
+          {call.media && <Pictures all={call.media} />}
         </>
       )}
     </>
@@ -181,17 +188,36 @@ function Thinking({ text, id }: { text: string; id: string }) {
 }
 
 /** The whole text of an entry whose beginning was loaded. */
-function Whole({ entry, path }: { entry: EntryShape; path: string }) {
+function Whole({ entry }: { entry: EntryShape }) {
   const [text, setText] = useState(entry.text ?? "");
   const rest = (entry.text_bytes ?? 0) - text.length;
   const load = async () => {
-    const whole = await get<EntryShape>(`${path}/entries/${encodeURIComponent(entry.id ?? "")}`);
+    const path = `/v1/sessions/${encodeURIComponent(entry.session)}/entries/${encodeURIComponent(entry.id ?? "")}`;
+    const whole = await get<EntryShape>(path);
     setText(whole.text ?? "");
   };
   return (
     <>
       <Markdown text={text} />
       {entry.text_bytes && rest > 0 && text === entry.text && <button class="btn" onClick={load}>{w("cutText", count(rest))}</button>}
+    </>
+  );
+}
+
+/** The place before which nothing is sent any more, with the summary that is sent instead. */
+function Compaction({ entry }: { entry: EntryShape }) {
+  const id = `${entry.id}/summary`;
+  const isOpen = open.value.has(id) || detail.value === "full";
+  const text = entry.text?.trim() ?? "";
+  return (
+    <>
+      <div class="band">
+        <div>
+          {w("compacted")}
+          {text && <button aria-expanded={isOpen} onClick={() => toggle(id)}>{isOpen ? w("close") : w("showSummary")}</button>}
+        </div>
+      </div>
+      {isOpen && text && <div class="say folded" dir="auto"><Whole entry={entry} /></div>}
     </>
   );
 }
@@ -206,18 +232,18 @@ export function Entry({ reader, place, entry, number }: { reader: Reader; place:
         <a class="who" href={link} title={w("copyLink")}>¶{number ?? ""}</a>
         <time class="when" dateTime={entry.at ?? ""} title={moment(entry.at)}>{clock(entry.at)}</time>
         <p dir="auto">{entry.text}</p>
+        <Pictures all={mediaOf(entry)} />
       </div>
     );
   }
-  if (reader.flags[place] & CUT || reader.word(place) === "compaction") {
-    return <div class="band"><div>{w("compacted")}<small>{entry.text?.slice(0, 140)}</small></div></div>;
-  }
+  if (reader.isCut(place)) return <Compaction entry={entry} />;
   if (entry.role === "assistant") {
     const calls = parts.some((part) => part.type === "tool_call");
     return (
       <>
         {detail.value !== "talk" && parts.filter((part) => part.type === "thinking" && part.text?.trim()).map((part, n) => <Thinking text={part.text!} id={`${id}/think${n}`} />)}
-        {entry.text?.trim() && parts.some((part) => part.type === "text") && <div class="say" dir="auto"><Whole entry={entry} path={reader.path} /></div>}
+        {entry.text?.trim() && parts.some((part) => part.type === "text") && <div class="say" dir="auto"><Whole entry={entry} /></div>}
+        <Pictures all={mediaOf(entry)} />
         {calls && detail.value !== "talk" && !isCompact(entry) && <Run entries={[entry, ...resultsAfter(reader, place)]} id={id} />}
       </>
     );

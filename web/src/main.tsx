@@ -4,8 +4,9 @@ import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { about, enter, enterWith, follow, get, isIn, isOffline, type Page } from "./api";
+import { Dialog, question } from "./dialog";
 import { changed } from "./live";
-import { Health } from "./pages/health";
+import { Health, damaged } from "./pages/health";
 import { Search } from "./pages/search";
 import { Session } from "./pages/session";
 import { Sessions } from "./pages/sessions";
@@ -42,6 +43,7 @@ function Rail() {
           <Icon name={icon} />
           {w(word)}
           {name === "sessions" && all > 0 && <span class="n num">{count(all)}</span>}
+          {name === "health" && damaged.value > 0 && <span class="n num warn">{count(damaged.value)}</span>}
         </a>
       ))}
       <div class="stores">
@@ -89,7 +91,8 @@ function Box() {
         aria-label={w("askAll")}
         onInput={(event) => search(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === "Escape") event.currentTarget.blur();
+          // Then the keys of the list of hits work.
+          if (event.key === "Escape" || event.key === "Enter") event.currentTarget.blur();
         }}
       />
       <kbd>/</kbd>
@@ -106,9 +109,9 @@ function Help() {
     else dialog.current?.close();
   }, [help.value]);
   const table: [string, Word][] = [
-    ["/", "keySearch"], ["j k", "keyMove"], ["Enter", "keyOpen"], ["Esc", "keyBack"],
+    ["1–7", "keyPages"], ["/", "keySearch"], ["j k", "keyMove"], ["Enter", "keyOpen"], ["Esc", "keyBack"],
     ["[ ]", "keyPrompts"], ["{ }", "keyFails"], ["t", "keyTools"], ["T", "keyThink"],
-    ["g G", "keyEnds"], ["y", "keyCopy"], ["r", "keyResume"], ["f", "keyFork"],
+    ["g G", "keyEnds"], ["y", "keyCopy"], ["r", "keyResume"], ["f", "keyFork"], ["e", "keyExport"], ["x", "keyDelete"],
     ["c", "keyCheck"], ["Ctrl-F", "keyFind"], ["d", "keyTheme"], ["?", "keyHelp"],
   ];
   return (
@@ -199,7 +202,7 @@ function App() {
         <button
           class="ico"
           title={w("language")}
-          aria-label={w("language")}
+          aria-label={`${language.value === "en" ? "中" : "En"} ${w("language")}`}
           onClick={() => setLanguage(language.value === "en" ? "zh" : "en")}
         >
           {language.value === "en" ? "中" : "En"}
@@ -207,7 +210,7 @@ function App() {
         <button class="ico" title={w("theme")} aria-label={w("theme")} onClick={flip}>
           <Icon name="sun" />
         </button>
-        <button class="ico" title={w("keys")} aria-label={w("keys")} onClick={() => (help.value = true)}>
+        <button class="ico" title={w("keys")} aria-label={`? ${w("keys")}`} onClick={() => (help.value = true)}>
           <kbd>?</kbd>
         </button>
       </header>
@@ -216,6 +219,7 @@ function App() {
         <Shown />
       </main>
       <Help />
+      <Dialog />
       <div class="vh" role="status" aria-live="polite">
         {said.value}
       </div>
@@ -233,7 +237,7 @@ let flipTheme = () => {};
 addEventListener("keydown", (event) => {
   const target = event.target as HTMLElement;
   const isTyping = target.matches("input, textarea, select, [contenteditable]");
-  if (isTyping || event.altKey || event.metaKey || help.value) return;
+  if (isTyping || event.altKey || event.metaKey || help.value || question.value) return;
   const here = keys.value;
   if (event.ctrlKey) {
     if (event.key === "f" && here["Ctrl-F"]) {
@@ -249,6 +253,7 @@ addEventListener("keydown", (event) => {
     "/": () => focusBox(),
     "?": () => (help.value = true),
     d: () => flipTheme(),
+    ...Object.fromEntries(PAGES.map(([name], place) => [String(place + 1), () => go(href(name))])),
     Escape: () => history.length > 1 && route.value.name === "s" && history.back(),
     ...here,
   };

@@ -1,7 +1,7 @@
 // The map of a session: every entry a tick, drawn from the table of entries.
 
 import { useEffect, useRef } from "preact/hooks";
-import { CUT, ERROR, type Reader } from "./reader";
+import { BRANCHED, DAMAGED, ERROR, type Reader } from "./reader";
 import { theme } from "./state";
 import { w } from "./words";
 
@@ -60,14 +60,31 @@ function paint(canvas: HTMLCanvasElement, reader: Reader, total: number): void {
     }
     let shown: [number, number, string] | null = null;
     for (let place = from; place < to; place++) {
-      const word = reader.flags[place] & CUT ? "compaction" : reader.word(place);
-      const its = reader.flags[place] & ERROR ? ([0.25, 0.6, "--t-bad"] as [number, number, string]) : WIDTHS[word];
+      const word = reader.isCut(place) ? "compaction" : reader.word(place);
+      const marked: [number, number, string] | null = reader.flags[place] & DAMAGED ? [0.02, 0.96, "--warn"] : reader.flags[place] & ERROR ? [0.25, 0.6, "--t-bad"] : null;
+      const its = marked ?? WIDTHS[word];
       if (its && (!shown || its[1] > shown[1])) shown = its;
+      if (reader.flags[place] & BRANCHED) fork(context, (row * height) / rows, colour("--t-user"));
     }
     if (!shown) continue;
     context.fillStyle = colour(shown[2]);
     context.fillRect(width * shown[0], (row * height) / rows, width * shown[1], tick);
   }
+}
+
+/** A branch that was left here. */
+function fork(context: CanvasRenderingContext2D, top: number, colour: string): void {
+  context.strokeStyle = context.fillStyle = colour;
+  context.setLineDash([2, 2]);
+  context.beginPath();
+  context.moveTo(2, top);
+  context.lineTo(5, top + 6);
+  context.lineTo(5, top + 14);
+  context.stroke();
+  context.setLineDash([]);
+  context.beginPath();
+  context.arc(5, top + 16, 2, 0, 7);
+  context.fill();
 }
 
 const SHARES: [string, string][] = [["user", "--t-user"], ["error", "--t-bad"], ["compaction", "--t-fold"], ["assistant", "--t-say"], ["tool_result", "--t-tool"]];
@@ -82,7 +99,7 @@ function shares(
 ): void {
   const sums: Record<string, number> = {};
   for (let place = from; place < to; place++) {
-    const word = reader.flags[place] & ERROR ? "error" : reader.flags[place] & CUT ? "compaction" : reader.word(place);
+    const word = reader.flags[place] & ERROR ? "error" : reader.isCut(place) ? "compaction" : reader.word(place);
     sums[word] = (sums[word] ?? 0) + 1;
   }
   let left = width * 0.08;

@@ -139,9 +139,9 @@ function blocks(tokens: Token[] | undefined, depth: number): ComponentChildren[]
   });
 }
 
-/** Texts that are longer, or nested deeper, are shown as they are. */
-const LONGEST = 60_000;
-const NESTED = /(?:[>*+-] ?){40}|^(?: {2,}){30}\S/m;
+/** Texts that are longer, or nested deeper, are shown as they are: the lexer is quadratic for some of them. */
+const LONGEST = 40_000;
+const NESTED = /(?:[>*+-] ?){40}|^ {60}/m;
 
 export function Markdown({ text }: { text: string }) {
   if (text.length > LONGEST || NESTED.test(text)) return <p class="raw">{text}</p>;

@@ -4,7 +4,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Problem, allowChanges, mayChange } from "./api";
 import type { SessionShape } from "./shapes";
+import { askYes } from "./dialog";
+import { changed } from "./live";
 import { say } from "./state";
+import { type Work, works } from "./work";
 import { count, w } from "./words";
 
 const PATHS: Record<string, string[]> = {
@@ -136,6 +139,19 @@ export function resumeCommand(session: SessionShape): string | null {
   return cd + [...env, ...resume.argv.map(quoted)].join(" ");
 }
 
+/** How far long work is, while it runs. */
+export function Meter({ name }: { name: Work["name"] }) {
+  const work = works.value.find((it) => it.name === name);
+  if (!work) return null;
+  const share = work.total ? Math.min(1, work.done / work.total) : 0;
+  return (
+    <div class="progress" role="progressbar" aria-label={w(name)} aria-valuemin={0} aria-valuemax={work.total} aria-valuenow={work.done}>
+      <i style={{ width: `${100 * share}%` }} />
+      <span class="num">{work.total ? w("nOf", count(work.done), count(work.total)) : "…"}</span>
+    </div>
+  );
+}
+
 export interface Loaded<T> {
   value: T | null;
   error: unknown;
@@ -162,7 +178,7 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, inputs: 
 /** Asks once whether this page may change sessions. */
 export async function changesAllowed(): Promise<boolean> {
   if (mayChange()) return true;
-  if (!confirm(`${w("allowTitle")}\n\n${w("allowText")}`)) return false;
+  if (!(await askYes(w("allowTitle"), w("allowText"), w("allow")))) return false;
   try {
     await allowChanges();
     return true;
@@ -177,6 +193,8 @@ export async function change(work: () => Promise<void>): Promise<void> {
   if (!(await changesAllowed())) return;
   try {
     await work();
+    // Lists show it at once, and not after the next look of the server.
+    changed.value += 1;
   } catch (error) {
     const hint = error instanceof Problem && error.hint ? ` (${error.hint})` : "";
     say((error instanceof Error ? error.message : String(error)) + hint);

@@ -2,15 +2,19 @@
 
 import { signal } from "@preact/signals";
 import { Problem, follow, get, type Page } from "./api";
-import type { EntryRange, EntryShape, HeadsShape, SessionShape } from "./shapes";
+import type { EntryRange, EntryShape, HeadsShape, HitShape, Page as PageShape, SessionShape } from "./shapes";
 import { Heights } from "./virtual";
 
 const PAGE = 100;
 const KEPT = 60;
+/** How many hits a search in a session collects. */
+const HITS = 500;
 
 export const HIDDEN = 1;
 export const ERROR = 2;
+export const DAMAGED = 32;
 export const CUT = 64;
+export const BRANCHED = 128;
 
 function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -29,6 +33,8 @@ export class Reader {
   loaded = signal(0);
   error = signal<unknown>(null);
   fresh = signal(0);
+  /** The last entry of the branch that is shown; `null` for the current one. */
+  branch = signal<string | null>(null);
   seen = 0;
   kinds: string[] = [];
   kind: number[] = [];
@@ -37,35 +43,52 @@ export class Reader {
   private pages = new Map<number, EntryShape[]>();
   private asked = new Set<number>();
   private stop = () => {};
+  private isClosed = false;
 
   constructor(readonly name: string) {
     this.path = `/v1/sessions/${encodeURIComponent(name)}`;
+  }
+
+  private query(): string {
+    return this.branch.value === null ? "" : `&branch=${encodeURIComponent(this.branch.value)}`;
   }
 
   async open(): Promise<void> {
     try {
       const [session, heads] = await Promise.all([
         get<SessionShape>(this.path),
-        get<HeadsShape>(`${this.path}/heads?as=columns`),
+        get<HeadsShape>(`${this.path}/heads?as=columns${this.query()}`),
       ]);
+      if (this.isClosed) return;
       this.session.value = session;
       this.take(heads);
       this.stop();
       this.stop = follow(`${this.path}/events`, heads.revision, (event) => {
-        if (event.name === "entry") this.append(event.data as EntryShape);
+        if (event.name === "entry" && this.branch.value === null) this.append(event.data as EntryShape);
         else if (event.name === "reset") void this.open();
         else if (event.name === "gone") this.forget();
         else if (event.name === "changed" && this.session.value) {
           this.session.value = { ...this.session.value, live: event.data.live };
         }
       });
+      // A session that was closed while its answer came is not followed.
+      if (this.isClosed) this.stop();
     } catch (error) {
       this.error.value = error;
     }
   }
 
   close(): void {
+    this.isClosed = true;
     this.stop();
+    this.pages.clear();
+  }
+
+  /** Shows the branch that ends at an entry; `null` for the current one. */
+  async show(branch: string | null): Promise<void> {
+    if (this.branch.value === branch) return;
+    this.branch.value = branch;
+    await this.open();
   }
 
   /** Forgets everything: the session is gone, and nothing of it may stay. */
@@ -96,7 +119,8 @@ export class Reader {
     let kind = this.kinds.indexOf(word);
     if (kind < 0) kind = this.kinds.push(word) - 1;
     this.kind.push(kind);
-    this.flags.push(entry.hidden ? HIDDEN : 0);
+    const failed = (entry.content as { is_error?: boolean }[]).some((part) => part.is_error);
+    this.flags.push((entry.hidden ? HIDDEN : 0) | (failed ? ERROR : 0));
     if (this.heights.isFull) {
       const all = Array.from({ length: place }, (_, at) => this.heights.get(at));
       this.heights = new Heights(all, place);
@@ -130,9 +154,11 @@ export class Reader {
   }
 
   private async load(page: number): Promise<void> {
+    const branch = this.branch.value;
     try {
-      const path = `${this.path}/entries?from=${page * PAGE}&limit=${PAGE}&text_limit=16384`;
+      const path = `${this.path}/entries?from=${page * PAGE}&limit=${PAGE}&text_limit=16384${this.query()}`;
       const answer = await get<Page<EntryShape, EntryRange>>(path);
+      if (this.isClosed || branch !== this.branch.value) return;
       this.pages.set(page, answer.items);
       // The page that was used longest ago goes first.
       for (const old of [...this.pages.keys()].slice(0, Math.max(0, this.pages.size - KEPT))) {
@@ -146,11 +172,30 @@ export class Reader {
     }
   }
 
-  /** The position of an entry; reads where it is from the server. */
+  /** The position of an entry, on the branch that has it: changes to that branch if need be. */
   async find(entry: string): Promise<number | null> {
-    const path = `${this.path}/entries?around=${encodeURIComponent(entry)}&limit=0&text_limit=0`;
-    const answer = await get<Page<EntryShape, EntryRange>>(path).catch(() => null);
-    return answer?.page.first ?? null;
+    const on = this.query();
+    const path = (branch: string) =>
+      `${this.path}/entries?around=${encodeURIComponent(entry)}&limit=0&text_limit=0${branch}`;
+    const answer = await get<Page<EntryShape, EntryRange>>(path(on)).catch(() => null);
+    const found = answer?.items[0];
+    if (!found || answer.page.first === null) return null;
+    if (!found.on_branch) await this.show(found.id);
+    return answer.page.first;
+  }
+
+  /** Entries with a text, in the order of the log. The index answers: the session is not read. */
+  async search(text: string, signal: AbortSignal): Promise<{ entry: string; line: number }[]> {
+    const found = new Map<string, number>();
+    let cursor: string | null = null;
+    do {
+      const query = new URLSearchParams({ q: text, session: this.name, mode: "substring", limit: "100", timeout_ms: "8000" });
+      if (cursor) query.set("cursor", cursor);
+      const page: Page<HitShape, PageShape> = await get(`/v1/search?${query}`, signal);
+      for (const hit of page.items) if (hit.entry) found.set(hit.entry, hit.line ?? 0);
+      cursor = page.page.cursor;
+    } while (cursor && found.size < HITS);
+    return [...found].map(([entry, line]) => ({ entry, line })).sort((a, b) => a.line - b.line);
   }
 
   /** The next place in a direction that fits. */
@@ -163,5 +208,9 @@ export class Reader {
 
   isPrompt(place: number): boolean {
     return this.word(place) === "user" && !(this.flags[place] & HIDDEN);
+  }
+
+  isCut(place: number): boolean {
+    return this.word(place) === "compaction" || !!(this.flags[place] & CUT);
   }
 }

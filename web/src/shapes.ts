@@ -35,6 +35,14 @@ export interface AttachmentShape {
   written?: string;
 }
 
+/** An entry that several branches continue. */
+export interface BranchesPlace {
+  /** the last entry of each branch, in the order in which they begin in the log */
+  ends: string[];
+  /** index of the branch that is shown */
+  shown: number;
+}
+
 /** From the server: a session was added, changed or removed. */
 export interface ChangeShape {
   v: 1;
@@ -67,6 +75,16 @@ export interface ChangedFile {
   after: number | null;
   /** how many bytes were appended, if nothing else changed */
   appended: number | null;
+}
+
+/** Lines of a log before and after a step. A byte that is not UTF-8 is written as `\\xNN`. */
+export interface ChangedLines {
+  /** position of the first byte */
+  at: number;
+  /** as they are */
+  before: string;
+  /** as they would be */
+  after: string;
 }
 
 /** A copy of a file that an agent stored with a session. */
@@ -123,6 +141,38 @@ export interface ContextShape {
   messages: number;
   /** estimated number of tokens */
   tokens_estimate: number;
+}
+
+/** Something that a conversion does not carry over, or only changed. */
+export interface ConversionLoss {
+  /** kind of loss, such as `thinking` or `other_branches` */
+  kind: string;
+  /** how often */
+  count: number;
+  /** what happens to it */
+  text: string;
+  /** the first entry of the source where it occurs */
+  entry: string | null;
+}
+
+/** From `convert`: a session of another agent with the same conversation, planned or made. */
+export interface ConversionShape {
+  v: 1;
+  type: "conversion";
+  /** the session that is carried over */
+  source: string;
+  /** the last entry of the source that is carried over */
+  entry: string;
+  /** the session that is made; its id is the same each time */
+  target: string;
+  /** whether it was made before, so that nothing is written */
+  exists: boolean;
+  /** messages of user and model, and results of tools, that are carried over */
+  messages: number;
+  /** what is not carried over, or only changed */
+  losses: ConversionLoss[];
+  /** SHA-256 of the log as it is or was written */
+  sha256: string;
 }
 
 /** A problem of a session or a store. */
@@ -245,6 +295,14 @@ export interface EntryShape {
   position?: number;
   /** from the server: how many bytes `text` has, if only its beginning is here */
   text_bytes?: number;
+  /** from the server: bytes before it in the log that are not a record */
+  gaps?: GapPlace[];
+  /** from the server: the same after it, if it is the last entry */
+  gaps_after?: GapPlace[];
+  /** from the server: other branches that continue it */
+  branches?: BranchesPlace;
+  /** from the server: subagents that were started by its calls */
+  subagents?: StartedSubagent[];
   /** with `--raw`: the record */
   raw?: string;
   /** with `--raw`: the record, where it is not UTF-8 */
@@ -341,6 +399,42 @@ export interface FormerFile {
   bytes?: number | null;
 }
 
+/** Bytes of a log that are not a record. */
+export interface GapPlace {
+  /** number of the line, from 1 */
+  line: number;
+  /** length in bytes */
+  bytes: number;
+}
+
+/** From `handoff`: a digest of a session, made of its own text. */
+export interface HandoffShape {
+  v: 1;
+  type: "handoff";
+  /** the session */
+  session: string;
+  /** project folder */
+  project: string | null;
+  /** the first prompt */
+  goal: string | null;
+  /** sentences of answers that tell a decision or a reason, oldest first */
+  decisions: string[];
+  /** files that tools changed */
+  files: string[];
+  /** commands that were run last */
+  commands: string[];
+  /** sentences about what is still to be done, and prompts without an answer */
+  open_ends: string[];
+  /** the last prompt */
+  last_prompt: string | null;
+  /** the last answer */
+  last_answer: string | null;
+  /** how many texts were left out, because there was no room */
+  left_out: number;
+  /** tokens of the digest, as estimated */
+  tokens: number;
+}
+
 /** From the server: the table of a session's entries, one value per entry in each column. Columns are base64 of little-endian numbers. */
 export interface HeadsShape {
   v: 1;
@@ -359,7 +453,7 @@ export interface HeadsShape {
   kinds: string[];
   /** number of the kind, one byte */
   kind: string;
-  /** marks, one byte: 1 hidden, 2 error, 4 on the current branch, 8 leaf, 16 of a subagent, 32 damaged, 64 nothing before it is sent any more */
+  /** marks, one byte: 1 hidden, 2 error, 4 on the current branch, 8 leaf, 16 of a subagent, 32 damaged, 64 nothing before it is sent any more, 128 other branches continue it */
   flags: string;
   /** seconds since 1970, four bytes; 4294967295 if unknown */
   at: string;
@@ -777,6 +871,18 @@ export interface PlanStep {
   keys: string[];
 }
 
+/** From the server: how far long work is. */
+export interface ProgressShape {
+  v: 1;
+  type: "progress";
+  /** the work: `check`, `index`, `keep` */
+  work: string;
+  /** how much is done: sessions, for `index` blocks of 16 KB */
+  done: number;
+  /** how much there is */
+  total: number;
+}
+
 /** A project folder. */
 export interface ProjectShape {
   v: 1;
@@ -845,6 +951,24 @@ export interface ReceiptShape {
   durable: string;
 }
 
+/** From the server: the end of a plan. */
+export interface RepairPlanShape {
+  v: 1;
+  type: "plan";
+  /** the session */
+  session: string;
+  /** how many steps would be applied */
+  taken: number;
+  /** messages that the agent reaches now */
+  reachable: number;
+  /** messages that it would reach */
+  would_reach: number;
+  /** messages in the file */
+  total: number;
+  /** why no step is applied although some are sure enough */
+  refused: string | null;
+}
+
 /** From `repair`: a step, applied or not. */
 export interface RepairStepShape {
   v: 1;
@@ -869,6 +993,8 @@ export interface RepairStepShape {
   does: string;
   /** readers that it helps; an empty list means all */
   helps: string[];
+  /** from the server: the lines that it changes */
+  changes?: ChangedLines[];
 }
 
 /** What boswell finds on this machine. */
@@ -1111,6 +1237,8 @@ export interface SessionShape {
   agent_version: string | null;
   /** the session that it was forked from, or that started it */
   parent: string | null;
+  /** refs of sessions of other agents that `convert` made from it */
+  converted_to: string[];
   /** ids in other systems */
   external_ids: { [key: string]: string };
   /** the same conversation in other stores */
@@ -1159,6 +1287,14 @@ export interface SettingShape {
   origin: string;
   /** purpose of the setting */
   what: string;
+}
+
+/** A subagent that a call started. */
+export interface StartedSubagent {
+  /** its id */
+  id: string;
+  /** its task, in a few words */
+  task: string | null;
 }
 
 /** Totals over sessions. */
@@ -1381,6 +1517,8 @@ export type Line =
   | SummaryShape
   | ExportShape
   | ResumeLine
+  | HandoffShape
+  | ConversionShape
   | DamageShape
   | WarningShape
   | LossShape
@@ -1390,6 +1528,7 @@ export type Line =
   | NoteShape
   | PlanStep
   | RepairStepShape
+  | RepairPlanShape
   | RestoreStep
   | DeleteStep
   | ArchiveStep
@@ -1418,4 +1557,5 @@ export type Line =
   | ChangeShape
   | HealthShape
   | ServingShape
+  | ProgressShape
   ;

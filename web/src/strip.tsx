@@ -1,5 +1,8 @@
 // What a session consists of, as a strip: prompts, answers, tools.
 
+import type { HeadsShape } from "./shapes";
+import { w } from "./words";
+
 const COLOURS: [RegExp, string][] = [
   [/^(user|prompt)/, "user"],
   [/assistant|message|agent/, "say"],
@@ -30,4 +33,30 @@ export function Strip({ kinds }: { kinds: { [kind: string]: number } | null }) {
       {parts}
     </svg>
   );
+}
+
+const BUCKETS = 36;
+const RANK = ["tool", "say", "edit", "user", "fold", "bad"];
+
+/** The shape of a session: where prompts, work, failures and compactions are. */
+export function ShapeOf({ heads }: { heads: HeadsShape }) {
+  const kinds = Uint8Array.from(atob(heads.kind), (c) => c.charCodeAt(0));
+  const flags = Uint8Array.from(atob(heads.flags), (c) => c.charCodeAt(0));
+  const number = Math.min(BUCKETS, kinds.length);
+  const most = Math.ceil(kinds.length / number);
+  const bars = [];
+  for (let bucket = 0; bucket < number; bucket++) {
+    const from = Math.floor((bucket * kinds.length) / number);
+    const to = Math.floor(((bucket + 1) * kinds.length) / number);
+    let [best, busy] = [0, 0];
+    for (let place = from; place < to; place++) {
+      const word = heads.kinds[kinds[place]];
+      const kind = flags[place] & 2 ? "bad" : flags[place] & 64 || word === "compaction" ? "fold" : word === "user" && !(flags[place] & 1) ? "user" : word === "assistant" ? "say" : "tool";
+      best = Math.max(best, RANK.indexOf(kind));
+      if (kind !== "tool") busy += 1;
+    }
+    const height = 8 + (20 * busy) / most;
+    bars.push(<rect x={bucket * 9} y={30 - height} width={7} height={height} rx={1.5} class={`t-${RANK[best]}`} />);
+  }
+  return <svg class="shapeof" viewBox={`0 0 ${BUCKETS * 9} 30`} role="img" aria-label={w("shape")}>{bars}</svg>;
 }

@@ -3,13 +3,19 @@
 //!
 //! They are test clients only. Nothing of them is shipped, and their install scripts are never run.
 
+mod agents;
 mod claude;
 mod codex;
 mod omp;
+mod playwright;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use boswell_testkit::claude_client::ClaudeClient;
+use boswell_testkit::codex_client::CodexClient;
+use boswell_testkit::conversions::RealProgram;
 
 use crate::{Outcome, workspace};
 
@@ -38,17 +44,7 @@ pub(crate) fn prepare() -> Clients {
             ("BOSWELL_NODE", node),
         ])
     });
-    clients.add("tests that run Claude Code", || {
-        Ok(vec![("BOSWELL_CLAUDE", claude::newest()?)])
-    });
-    clients.add("tests that run an old Claude Code", || {
-        node()?;
-        Ok(vec![("BOSWELL_CLAUDE_OLD", claude::old()?)])
-    });
-    clients.add("tests that run Claude Code 2.1.150", || {
-        node()?;
-        Ok(vec![("BOSWELL_CLAUDE_MIDDLE", claude::middle()?)])
-    });
+    add_claude(&mut clients);
     let omp = format!("tests that compare with oh-my-pi {}", omp::VERSION);
     clients.add(&omp, || {
         node()?;
@@ -60,8 +56,34 @@ pub(crate) fn prepare() -> Clients {
         node()?;
         Ok(vec![("BOSWELL_CODEX", codex::codex()?)])
     });
+    for agent in &agents::AGENTS {
+        let tests = format!("tests that run {} {}", agent.title, agent.version);
+        clients.add(&tests, || {
+            node()?;
+            let mut found = vec![(agent.variable, agent.install()?)];
+            if agent.needs_new_node {
+                found.push(("BOSWELL_NODE_NEW", agents::new_node()?));
+            }
+            Ok(found)
+        });
+    }
     add_tools(&mut clients);
     clients
+}
+
+/// Adds the versions of Claude Code.
+fn add_claude(clients: &mut Clients) {
+    clients.add("tests that run Claude Code", || {
+        Ok(vec![("BOSWELL_CLAUDE", claude::newest()?)])
+    });
+    clients.add("tests that run an old Claude Code", || {
+        node()?;
+        Ok(vec![("BOSWELL_CLAUDE_OLD", claude::old()?)])
+    });
+    clients.add("tests that run Claude Code 2.1.150", || {
+        node()?;
+        Ok(vec![("BOSWELL_CLAUDE_MIDDLE", claude::middle()?)])
+    });
 }
 
 /// Adds the programs that are no agents: a tracer, a compiler, a terminal and a browser.
@@ -81,6 +103,30 @@ fn add_tools(clients: &mut Clients) {
     clients.add("tests of pages in a browser", || {
         Ok(vec![("BOSWELL_CHROMIUM", chromium()?)])
     });
+    clients.add("tests of the server's page in a browser", || {
+        let node = node()?;
+        Ok(vec![
+            ("BOSWELL_PLAYWRIGHT", playwright::playwright()?),
+            ("BOSWELL_NODE", node),
+        ])
+    });
+}
+
+/// What drives a browser.
+pub(crate) struct BrowserTools {
+    pub(crate) node: PathBuf,
+    pub(crate) chromium: PathBuf,
+    /// A folder with playwright-core.
+    pub(crate) modules: PathBuf,
+}
+
+/// Finds or installs what drives a browser.
+pub(crate) fn browser() -> Outcome<BrowserTools> {
+    Ok(BrowserTools {
+        node: node()?,
+        chromium: chromium()?,
+        modules: playwright::playwright()?,
+    })
 }
 
 /// Finds or installs the three versions of Claude Code: the words that start each, by version.
@@ -89,6 +135,20 @@ pub(crate) fn of_claude() -> Outcome<Vec<(&'static str, Vec<OsString>)>> {
         ("2.1.325", vec![claude::newest()?.into()]),
         ("2.1.150", vec![claude::middle()?.into()]),
         ("2.1.50", vec![node()?.into(), claude::old()?.into()]),
+    ])
+}
+
+/// Finds or installs the programs that resume converted sessions: dialect, version and program.
+pub(crate) fn of_conversions() -> Outcome<Vec<(&'static str, &'static str, RealProgram)>> {
+    let claude = ClaudeClient::started_by(vec![claude::newest()?.into()]);
+    let codex = CodexClient::at(codex::codex()?);
+    let node = node()?;
+    let script = pi(&node)?.join("dist/cli.js");
+    let pi = RealProgram::Pi(vec![node.into(), script.into()]);
+    Ok(vec![
+        ("pi", PI_VERSION, pi),
+        ("claude", "2.1.325", RealProgram::Claude(claude)),
+        ("codex", codex::VERSION, RealProgram::Codex(codex)),
     ])
 }
 
@@ -111,7 +171,8 @@ fn chromium() -> Outcome<PathBuf> {
         return Ok(browser);
     }
     let instead = "a Chromium is needed; install one and run again";
-    install(&["chromium"], instead)?;
+    // Chinese text without its fonts would be boxes.
+    install(&["chromium", "fonts-noto-cjk"], instead)?;
     found().ok_or_else(|| instead.into())
 }
 

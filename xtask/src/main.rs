@@ -23,6 +23,7 @@ mod house;
 mod prose;
 #[cfg(test)]
 mod rules;
+mod screenshot;
 mod soak;
 mod sources;
 mod test;
@@ -46,6 +47,7 @@ Usage: cargo xtask <command>
   soak faults [--seed N] [--command NAME] [--sample K] [--fault KIND@CALL] [--workers N] [--list]
                                         make each file system call of each writing command fail, and write
                                         docs/soak/faults.md
+  soak convert [--changed]              resume converted sessions with the real programs
   soak claude [--seed N] [--count N] [--captured] [--version V] [--workers N] [--again K --pick N] [--write DIR]
                                         resume damaged files with real clients and record what they
                                         send, see docs/repair.md
@@ -53,7 +55,8 @@ Usage: cargo xtask <command>
   house [FOLDER]                        count the sizes of functions, files and interfaces, and hold their limits
   prose [--write]                       list what is not one sentence a line or within 100 columns in Markdown
                                         and comments, or put it right
-  screenshot                            draw the screen on the demo home: docs/screen.svg and docs/screen.md
+  screenshot [screen|web]               draw the screen and the page on the demo: docs/screen.svg, docs/screen.md
+                                        and docs/web-*.png; the page needs node and Chromium
   web [--check]                         build the page of the server into crates/serve/dist; needs node
   dist                                  build what is handed to people, into target/dist
   baseline split PATH...                what the bench compares with: read, split at newlines
@@ -76,22 +79,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes the picture and the screens of the documentation, by the tests that compare them.
-fn screenshot(arguments: &[String]) -> Outcome<ExitCode> {
-    if !arguments.is_empty() {
-        return Err("screenshot takes no arguments".into());
-    }
-    let tests = ["--lib", "--", "the_picture_of", "the_page_has"];
-    workspace::must_succeed(
-        workspace::cargo()
-            .args(["test", "-q", "-p", "boswell-screen"])
-            .args(tests)
-            .env("BOSWELL_BLESS", "1"),
-    )?;
-    println!("docs/screen.svg and docs/screen.md are current");
-    Ok(ExitCode::SUCCESS)
-}
-
 fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
     let Some((command, rest)) = arguments.split_first() else {
         print!("{HELP}");
@@ -104,7 +91,7 @@ fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
         "bench" => bench::run(rest).map(|()| ExitCode::SUCCESS),
         "house" => house::run(rest),
         "prose" => prose::run(rest),
-        "screenshot" => screenshot(rest),
+        "screenshot" => screenshot::run(rest),
         "web" => web::run(rest),
         "dist" => dist::run(rest),
         "baseline" => baseline::run(rest).map(|()| ExitCode::SUCCESS),

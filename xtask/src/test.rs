@@ -42,6 +42,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
         let differing = soak::claude::sample(RESUMED_AGAIN)?;
         println!("xtask: {differing} recorded verdicts of real clients differ");
         totals.failed += differing as u64;
+        let refused = soak::convert::sample()?;
+        println!("xtask: {refused} converted sessions are not resumed by real programs");
+        totals.failed += refused as u64;
     }
     println!("{} passed, {} failed", totals.passed, totals.failed);
     Ok(if totals.failed == 0 {

@@ -52,6 +52,8 @@ pub struct AttachmentRequest {
     pub session: String,
     /// Its place in the list of [`App::attachments`], from 0.
     pub number: usize,
+    /// Counts only the images and files inside this entry.
+    pub entry: Option<String>,
 }
 
 /// The content of an attachment.
@@ -126,14 +128,19 @@ fn attachment(cx: &RequestContext, request: &AttachmentRequest) -> Result<Attach
         .store
         .read_conversation(&found.location, Depth::Heads)?;
     let (mut number, mut content) = (0, None);
-    each(&found, &session, None, &mut |attachment| {
-        if number == request.number {
-            let bytes = bytes_of(&found.store, &attachment.content)?;
-            content = Some((attachment.shape(&session, None), bytes));
-        }
-        number += 1;
-        Ok(content.is_none())
-    })?;
+    each(
+        &found,
+        &session,
+        request.entry.as_deref(),
+        &mut |attachment| {
+            if number == request.number {
+                let bytes = bytes_of(&found.store, &attachment.content)?;
+                content = Some((attachment.shape(&session, None), bytes));
+            }
+            number += 1;
+            Ok(content.is_none())
+        },
+    )?;
     let missing = |what: &str| {
         let what = format!(
             "attachment {} of {} {what}",
@@ -158,6 +165,7 @@ fn each(
     let mut once = |attachment: Attachment| {
         // A file that an entry names is a side file too.
         if let Content::File(key) = &attachment.content
+            && entry.is_none()
             && !seen.insert(key.clone())
         {
             return Ok(true);

@@ -8,7 +8,7 @@ use boswell_model::json::Json;
 use boswell_model::{Context, EntryId, Message, Result};
 use boswell_store::Session;
 
-use crate::gaps::{remark_on_other_branches, require_conversation, warn_about_gaps};
+use crate::gaps::{other_branches, require_conversation, warn_about_gaps};
 use crate::sessions::linked_transcript;
 use crate::shape::{Map, Maybe, Shape as _, shape};
 use crate::{App, AppResult, RequestContext};
@@ -130,8 +130,10 @@ fn context(cx: &RequestContext, request: &ContextRequest, sink: ContextSink<'_>)
             kept(&session, &context, sink)?;
         }
     }
-    if request.leaf.is_none() {
-        remark_on_other_branches(cx, &session, &session.branch(tip)?);
+    if request.leaf.is_none()
+        && let Some(remark) = other_branches(&session, &session.branch(tip)?)
+    {
+        cx.remark(remark);
     }
     warn_about_gaps(cx, &session);
     Ok(())

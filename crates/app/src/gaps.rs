@@ -106,10 +106,10 @@ pub(crate) fn warn_about_history(cx: &RequestContext, session: &Session) {
     }
 }
 
-/// Adds a remark if another branch has more messages than the one that is shown, or if most
+/// Returns a remark if another branch has more messages than the one that is shown, or if most
 /// messages are on none that is longer: damaged links, or a leaf near the root, must not make a
 /// conversation look short.
-pub(crate) fn remark_on_other_branches(cx: &RequestContext, session: &Session, branch: &[Slot]) {
+pub(crate) fn other_branches(session: &Session, branch: &[Slot]) -> Option<Remark> {
     let log = session.log();
     let all = log.heads.iter().filter(|head| is_message(head)).count();
     let shown = branch.iter().filter_map(|slot| log.head(*slot));
@@ -117,21 +117,24 @@ pub(crate) fn remark_on_other_branches(cx: &RequestContext, session: &Session, b
     let reference = session.reference().to_string();
     let name = session.path().unwrap_or(&reference);
     let longest = longest_branch(session).filter(|(_, messages)| *messages > shown);
-    let remark = match longest {
-        Some((end, messages)) => Remark::new(format!(
-            "the current branch has {shown} of {all} messages; another one has {messages}"
-        ))
-        .advising(Advice::ShowBranch {
-            session: name.to_owned(),
-            leaf: log.label(end).into_owned(),
-        }),
-        None if all > 2 * shown => Remark::new(format!(
-            "the current branch has {shown} of {all} messages; the others are on other branches"
-        ))
-        .advising(Advice::show_records(name)),
-        None => return,
-    };
-    cx.remark(remark);
+    match longest {
+        Some((end, messages)) => {
+            let what = format!(
+                "the current branch has {shown} of {all} messages; another one has {messages}"
+            );
+            Some(Remark::new(what).advising(Advice::ShowBranch {
+                session: name.to_owned(),
+                leaf: log.label(end).into_owned(),
+            }))
+        }
+        None if all > 2 * shown => {
+            let what = format!(
+                "the current branch has {shown} of {all} messages; the others are on other branches"
+            );
+            Some(Remark::new(what).advising(Advice::show_records(name)))
+        }
+        None => None,
+    }
 }
 
 /// Whether an entry is a message of the conversation.

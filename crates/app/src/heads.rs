@@ -3,7 +3,7 @@
 //! A page draws its map and its scroll bar from it, and reads only the entries that are visible:
 //! 14 bytes an entry instead of its text.
 
-use boswell_model::{EntryKind, Flags, Head, Result, SessionRef, Slot};
+use boswell_model::{EntryKind, Flags, Head, Result, SessionRef, Slot, Tip};
 use boswell_store::Session;
 use boswell_store::store::Resolved;
 
@@ -11,6 +11,7 @@ use crate::gaps::require_known_format;
 use crate::open_sessions::Extent;
 use crate::sessions::linked_transcript;
 use crate::shape::shape;
+use crate::tree::alive;
 use crate::{App, AppResult, RequestContext, base64, show};
 
 /// A request for the table of a session's entries.
@@ -20,6 +21,8 @@ pub struct HeadsRequest {
     pub session: String,
     /// Every record in file order, including metadata and unknown kinds.
     pub records: bool,
+    /// The branch that ends at this entry, instead of the current one.
+    pub branch: Option<String>,
     /// Position of the first entry, from 0.
     pub from: usize,
     /// Maximum number of entries; `None` for all.
@@ -45,7 +48,7 @@ shape! {
         /// number of the kind, one byte
         kind: String,
         /// marks, one byte: 1 hidden, 2 error, 4 on the current branch, 8 leaf, 16 of a subagent,
-        /// 32 damaged, 64 nothing before it is sent any more
+        /// 32 damaged, 64 nothing before it is sent any more, 128 other branches continue it
         flags: String,
         /// seconds since 1970, four bytes; 4294967295 if unknown
         at: String,
@@ -64,6 +67,7 @@ const LEAF: u8 = 8;
 const SUBAGENT: u8 = 16;
 const DAMAGED: u8 = 32;
 const CUT: u8 = 64;
+const BRANCHED: u8 = 128;
 
 impl App {
     /// Returns the table of a session's entries.
@@ -97,7 +101,11 @@ fn table(
 ) -> Result<HeadsShape> {
     let session = cx.open_sessions.read(found, extent)?;
     require_known_format(&session)?;
-    let branch = session.branch(session.tip()?)?;
+    let tip = match &request.branch {
+        Some(end) => Tip::At(session.find(end)?),
+        None => session.tip()?,
+    };
+    let branch = session.branch(tip)?;
     let view = show::view(&session, &branch, request.records);
     let places = Places::new(&session, &branch, &view)?;
     let end = request
@@ -119,6 +127,8 @@ fn table(
 struct Places {
     position: Vec<u32>,
     is_on_branch: Vec<bool>,
+    /// Whether an entry is part of the conversation, or leads to a part of it.
+    alive: Vec<bool>,
     leaf: Option<Slot>,
 }
 
@@ -142,12 +152,15 @@ impl Places {
         Ok(Places {
             position,
             is_on_branch,
+            alive: alive(session),
             leaf: session.leaf()?,
         })
     }
 
-    fn marks(&self, slot: Slot, head: &Head) -> u8 {
+    fn marks(&self, session: &Session, slot: Slot, head: &Head) -> u8 {
         let flags = head.flags;
+        let is_on_branch = |slot: Slot| self.is_on_branch.get(slot.index()) == Some(&true);
+        let is_alive = |slot: Slot| self.alive.get(slot.index()) == Some(&true);
         let is_damaged = [
             Flags::SALVAGED,
             Flags::GLUED,
@@ -157,14 +170,15 @@ impl Places {
         let marks = [
             (HIDDEN, flags.has(Flags::HIDDEN)),
             (ERROR, flags.has(Flags::ERROR)),
-            (
-                ON_BRANCH,
-                self.is_on_branch.get(slot.index()) == Some(&true),
-            ),
+            (ON_BRANCH, is_on_branch(slot)),
             (LEAF, self.leaf == Some(slot)),
             (SUBAGENT, flags.has(Flags::SIDECHAIN)),
             (DAMAGED, is_damaged.iter().any(|it| flags.has(*it))),
             (CUT, flags.has(Flags::CUT)),
+            (
+                BRANCHED,
+                show::branches_after(session, is_alive, slot, is_on_branch).is_some(),
+            ),
         ];
         let set = marks.iter().filter(|(_, is_set)| *is_set);
         set.fold(0, |all, (mark, _)| all | mark)
@@ -193,7 +207,7 @@ impl Columns {
         let parent = parent.and_then(|it| places.position.get(it.index()).copied());
         let four = |number: u32| number.to_le_bytes();
         self.kind.push(number);
-        self.flags.push(places.marks(slot, head));
+        self.flags.push(places.marks(session, slot, head));
         let seconds = seconds.and_then(|it| u32::try_from(it).ok());
         self.at.extend(four(seconds.unwrap_or(NONE)));
         self.parent.extend(four(parent.unwrap_or(NONE)));

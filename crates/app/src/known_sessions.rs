@@ -48,6 +48,18 @@ pub struct RefreshedSessions {
     pub kept: bool,
 }
 
+/// How far a refresh is that reads many logs for the first time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RefreshProgress {
+    /// How many sessions were read.
+    pub read: usize,
+    /// How many sessions there are.
+    pub total: usize,
+    /// The newest sessions among those that were read, the most recently active one first. Hidden
+    /// sessions are omitted.
+    pub rows: Vec<ConversationRow>,
+}
+
 impl App {
     /// Lists sessions from the catalog alone: no file of an agent is listed or opened.
     ///
@@ -70,7 +82,21 @@ impl App {
     ///
     /// As a request that finds the stores.
     pub fn refresh(&self, cancel: &Cancel) -> AppResult<RefreshedSessions> {
-        self.answer_with(cancel.clone(), refresh)
+        self.refresh_with(cancel, &mut |_| ())
+    }
+
+    /// As [`refresh`](App::refresh), for a face that shows sessions as they are read. `progress` is
+    /// called some times a second while many logs are read that the catalog does not know.
+    ///
+    /// # Errors
+    ///
+    /// As [`refresh`](App::refresh).
+    pub fn refresh_with(
+        &self,
+        cancel: &Cancel,
+        progress: &mut dyn FnMut(RefreshProgress),
+    ) -> AppResult<RefreshedSessions> {
+        self.answer_with(cancel.clone(), |cx| refresh(cx, progress))
     }
 }
 
@@ -221,8 +247,12 @@ fn is_match(side: &ConversationSide, text: &str) -> bool {
     has_text(side.texts(), &side.tags, &side.reference, text)
 }
 
-fn refresh(cx: &RequestContext) -> Result<RefreshedSessions> {
+fn refresh(
+    cx: &RequestContext,
+    progress: &mut dyn FnMut(RefreshProgress),
+) -> Result<RefreshedSessions> {
     let mut session_index = SessionIndex::create(cx)?;
+    session_index.read_in_steps(cx, progress)?;
     let mut refreshed = RefreshedSessions {
         kept: session_index.unkept.is_none(),
         ..RefreshedSessions::default()

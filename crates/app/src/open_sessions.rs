@@ -1,16 +1,19 @@
 //! Sessions that were read a moment ago, for faces that read the same one page by page.
 //!
 //! A log of 100,000 entries is divided into records once and not for every page. What is kept is
-//! the table of entries: their text is read again each time. A session is taken from here only if
-//! its file is in the same state.
+//! the table of entries, and what follows from it for every page: their text is read again each
+//! time. A session is taken from here only if its file is in the same state.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use boswell_dialect::{Depth, SessionLocation};
-use boswell_model::{Framing, Instant, Result, Revision};
+use boswell_model::{Framing, Instant, Remark, Result, Revision, Slot, Tip};
 use boswell_store::store::Resolved;
 use boswell_store::{Session, Store};
+
+use crate::gaps::other_branches;
 
 /// How many sessions are kept, and how many bytes their tables of entries may take.
 const MOST: usize = 16;
@@ -18,12 +21,121 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// Sessions that were read a moment ago, the last used one first.
 #[derive(Debug, Default)]
-pub(crate) struct OpenSessions(Mutex<VecDeque<OpenSession>>);
+pub(crate) struct OpenSessions(Mutex<VecDeque<(Key, Arc<OpenSession>)>>);
 
+/// A session, and what of it does not depend on the page that is read.
 #[derive(Debug)]
-struct OpenSession {
-    key: Key,
-    session: Arc<Session>,
+pub(crate) struct OpenSession {
+    session: Session,
+    /// The branches that were read last, by the entry that they end at; `None` for the current one.
+    branches: Mutex<VecDeque<(Option<String>, Arc<OpenBranch>)>>,
+    ends: OnceLock<Vec<Option<Slot>>>,
+}
+
+/// How many branches of a session are kept.
+const MOST_BRANCHES: usize = 4;
+
+/// A branch of a session.
+#[derive(Debug)]
+pub(crate) struct OpenBranch {
+    /// Its entries in order.
+    pub(crate) slots: Vec<Slot>,
+    is_on: Vec<bool>,
+    /// The last entry of the current branch.
+    pub(crate) leaf: Option<Slot>,
+    other_branches: OnceLock<Option<Remark>>,
+}
+
+impl OpenBranch {
+    /// Computes the branch that ends at an entry.
+    pub(crate) fn of(session: &Session, tip: Tip) -> Result<OpenBranch> {
+        let slots = session.branch(tip)?;
+        let mut is_on = vec![false; session.log().heads.len()];
+        for slot in &slots {
+            if let Some(mark) = is_on.get_mut(slot.index()) {
+                *mark = true;
+            }
+        }
+        Ok(OpenBranch {
+            leaf: session.leaf()?,
+            other_branches: OnceLock::new(),
+            slots,
+            is_on,
+        })
+    }
+
+    /// Whether an entry is on it.
+    pub(crate) fn has(&self, slot: Slot) -> bool {
+        self.is_on.get(slot.index()) == Some(&true)
+    }
+
+    /// Returns a remark if other branches have more messages.
+    pub(crate) fn remark(&self, session: &Session) -> Option<&Remark> {
+        let remark = self
+            .other_branches
+            .get_or_init(|| other_branches(session, &self.slots));
+        remark.as_ref()
+    }
+}
+
+impl Deref for OpenSession {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.session
+    }
+}
+
+impl OpenSession {
+    fn new(session: Session) -> OpenSession {
+        OpenSession {
+            session,
+            branches: Mutex::default(),
+            ends: OnceLock::new(),
+        }
+    }
+
+    /// Returns the branch that ends at an entry, or the current one.
+    pub(crate) fn open_branch(&self, end: Option<&str>) -> Result<Arc<OpenBranch>> {
+        let lock = || self.branches.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock()
+            .iter()
+            .find(|(it, _)| it.as_deref() == end)
+            .map(|(_, branch)| Arc::clone(branch));
+        if let Some(branch) = known {
+            return Ok(branch);
+        }
+        let tip = match end {
+            Some(end) => Tip::At(self.session.find(end)?),
+            None => self.session.tip()?,
+        };
+        let branch = Arc::new(OpenBranch::of(&self.session, tip)?);
+        let mut branches = lock();
+        branches.push_front((end.map(str::to_owned), Arc::clone(&branch)));
+        branches.truncate(MOST_BRANCHES);
+        Ok(branch)
+    }
+
+    /// Returns for each entry the last one of the conversation at or below it; `None` for
+    /// bookkeeping at the end of a branch.
+    pub(crate) fn ends(&self) -> &[Option<Slot>] {
+        self.ends.get_or_init(|| {
+            let tree = self.session.tree();
+            let mut ends = vec![None; tree.len()];
+            let slots: Vec<Slot> = self.session.log().slots().collect();
+            let talk = |slot: &&Slot| self.session.log().kind(**slot).is_conversation();
+            // The last ones first: an entry that is known already has a later one below it.
+            for slot in slots.iter().rev().filter(talk) {
+                for above in tree.ancestors(*slot) {
+                    match ends.get_mut(above.index()) {
+                        Some(end @ None) => *end = Some(*slot),
+                        _ => break,
+                    }
+                }
+            }
+            ends
+        })
+    }
 }
 
 /// Which session it is, how it was read, and the state of its file.
@@ -65,7 +177,7 @@ impl Key {
 
 impl OpenSessions {
     /// Returns a session with its table of entries.
-    pub(crate) fn read(&self, found: &Resolved, extent: Extent) -> Result<Arc<Session>> {
+    pub(crate) fn read(&self, found: &Resolved, extent: Extent) -> Result<Arc<OpenSession>> {
         let key = Key::of(&found.store, &found.location, extent);
         if let Some(session) = self.take(&key) {
             return Ok(session);
@@ -76,7 +188,7 @@ impl OpenSessions {
                 .store
                 .read_conversation(&found.location, Depth::Heads)?,
         };
-        let session = Arc::new(read);
+        let session = Arc::new(OpenSession::new(read));
         // The state of rows in a database does not show every change of them.
         if found.location.framing == Framing::Lines {
             self.keep(key, Arc::clone(&session));
@@ -90,25 +202,26 @@ impl OpenSessions {
         all.clear();
     }
 
-    fn take(&self, key: &Key) -> Option<Arc<Session>> {
+    fn take(&self, key: &Key) -> Option<Arc<OpenSession>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = all.iter().position(|it| it.key == *key)?;
+        let place = all.iter().position(|(it, _)| it == key)?;
         let it = all.remove(place)?;
-        let session = Arc::clone(&it.session);
+        let session = Arc::clone(&it.1);
         all.push_front(it);
         Some(session)
     }
 
-    fn keep(&self, key: Key, session: Arc<Session>) {
+    fn keep(&self, key: Key, session: Arc<OpenSession>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|it| !it.key.is_of_same_session(&key));
-        all.push_front(OpenSession { key, session });
+        all.retain(|(it, _)| !it.is_of_same_session(&key));
+        all.push_front((key, session));
         let mut bytes = 0;
         let mut fits = 0;
-        for it in all.iter().take(MOST) {
-            // The table, and the names that it refers to.
-            bytes += it.session.log().heads.len() * (size_of::<boswell_model::Head>() + 48);
-            if bytes > MOST_BYTES {
+        for (_, it) in all.iter().take(MOST) {
+            // The table, the names that it refers to, and the branch.
+            bytes += it.log().heads.len() * (size_of::<boswell_model::Head>() + 64);
+            // The last one is kept however long it is: its next page would read all of it again.
+            if bytes > MOST_BYTES && fits > 0 {
                 break;
             }
             fits += 1;

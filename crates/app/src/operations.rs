@@ -9,7 +9,7 @@ use boswell_store::operations::{ListedOperation, Operation, Runner};
 
 use crate::shape::{Maybe, shape};
 use crate::text::one_line;
-use crate::{App, AppResult, RequestContext};
+use crate::{App, AppResult, RequestContext, convert};
 
 shape! {
     /// From `ops`: a change that boswell made in stores.
@@ -155,10 +155,12 @@ fn undo(cx: &RequestContext, request: &UndoRequest, sink: UndoSink<'_>) -> Resul
         let last = last(&listed)?;
         let operation = take_back(&last.operation.id)
             .map_err(|error| with_next(error, &runner, &listed, last))?;
+        convert::forget_lineage(cx, &last.operation)?;
         return sink(LoggedOperation::from(&operation));
     }
     for chosen in named(&listed, &request.operations)? {
         let operation = take_back(&chosen.operation.id)?;
+        convert::forget_lineage(cx, &chosen.operation)?;
         sink(LoggedOperation::from(&operation))?;
     }
     Ok(())

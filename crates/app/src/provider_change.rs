@@ -85,6 +85,7 @@ fn steps(
     let problem = found.store.hidden_by_agent(&read)?;
     let why = problem.map_or_else(String::new, |problem| format!(": {}", problem.detail));
     Ok(vec![RepairStepShape {
+        changes: crate::shape::Maybe::Absent,
         session: session.to_string(),
         step: 1,
         taken: true,

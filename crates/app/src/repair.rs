@@ -2,12 +2,12 @@
 //!
 //! A plan is not trusted later: [`App::repair`] plans again once the session is locked.
 
-use boswell_dialect::{Confidence, is_known_agent};
+use boswell_dialect::{Confidence, Depth, is_known_agent};
 use boswell_model::{Error, ErrorKind, Repair, Result, SessionRef};
 use boswell_store::operations::{Operation, Runner};
 pub use boswell_store::repair::ChangedBytes;
 use boswell_store::repair::{
-    RepairPlan, RepairRequest, RepairStep, Repaired, StillLost, UnsentRecords,
+    RepairPlan, RepairRequest, RepairStep, Repaired, StillLost, UnsentRecords, WrittenSince,
 };
 use boswell_store::store::Resolved;
 use boswell_store::{Store, WritableStore};
@@ -57,6 +57,34 @@ shape! {
         does: String,
         /// readers that it helps; an empty list means all
         helps: Vec<&'static str>,
+        /// from the server: the lines that it changes
+        changes: Maybe<Vec<ChangedLines>>,
+    }
+
+    /// Lines of a log before and after a step. A byte that is not UTF-8 is written as `\\xNN`.
+    ChangedLines {
+        /// position of the first byte
+        at: u64,
+        /// as they are
+        before: String,
+        /// as they would be
+        after: String,
+    }
+
+    /// From the server: the end of a plan.
+    RepairPlanShape: "plan" {
+        /// the session
+        session: String,
+        /// how many steps would be applied
+        taken: usize,
+        /// messages that the agent reaches now
+        reachable: u64,
+        /// messages that it would reach
+        would_reach: u64,
+        /// messages in the file
+        total: u64,
+        /// why no step is applied although some are sure enough
+        refused: Option<String>,
     }
 
     /// From `repair`: what a reader still loses after the repair.
@@ -135,8 +163,8 @@ pub struct RepairLoss {
 /// The result of a repair.
 #[derive(Debug)]
 pub enum SessionRepair {
-    /// An earlier repair created this fork, so nothing was done: the fork is the repaired session,
-    /// and a new one each time would only leave copies.
+    /// An earlier repair created this fork, and nothing was written to the session since, so
+    /// nothing was done: a new fork each time would only leave copies.
     AlreadyRepaired {
         /// The fork.
         fork: SessionRef,
@@ -271,17 +299,22 @@ fn wanted(cx: &RequestContext, request: &SessionRepairRequest, store: &Store) ->
     }
 }
 
-/// Returns the fork from an earlier repair of the session, if it still exists.
+/// Returns the fork from an earlier repair of the session, if it still exists and nothing was
+/// written to the session since.
 fn repaired_before(
     cx: &RequestContext,
     runner: &Runner,
     found: &Resolved<WritableStore>,
 ) -> Result<Option<String>> {
     let session = found.reference();
+    if let Some(fork) = runner.repaired_as(&found.store, &session)? {
+        let read = found.store.read(&found.location, Depth::Heads)?;
+        let is_whole = fork.written_since(&read)? == WrittenSince::Nothing;
+        return Ok(is_whole.then_some(fork.id));
+    }
     // Earlier builds recorded the fork in a note.
     let noted = cx.notes()?.of(&session).repaired_as;
-    let noted = noted.filter(|id| found.store.find(id).is_ok());
-    Ok(runner.repaired_as(&found.store, &session)?.or(noted))
+    Ok(noted.filter(|id| found.store.find(id).is_ok()))
 }
 
 fn shown(plan: RepairPlan, session: SessionRef) -> SessionRepairPlan {
@@ -359,7 +392,52 @@ fn step(step: &RepairStep, session: &SessionRef) -> RepairStepShape {
         entry: step.entry.clone(),
         does: step.does.clone(),
         helps: step.helps.to_vec(),
+        changes: Maybe::Absent,
     }
+}
+
+impl SessionRepairPlan {
+    /// Returns the steps with the lines that each of them changes.
+    pub fn steps_with_changes(&self) -> Vec<RepairStepShape> {
+        let steps = self.steps.iter().zip(&self.changes);
+        let shown = |(step, changes): (&RepairStepShape, &Vec<ChangedBytes>)| RepairStepShape {
+            changes: Maybe::Given(changes.iter().map(changed_lines).collect()),
+            ..step.clone()
+        };
+        steps.map(shown).collect()
+    }
+
+    /// Returns the end of the plan.
+    pub fn shape(&self) -> RepairPlanShape {
+        RepairPlanShape {
+            session: self.session.to_string(),
+            taken: self.taken,
+            reachable: self.reachable,
+            would_reach: self.would_reach,
+            total: self.total,
+            refused: self.refused.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+fn changed_lines(changed: &ChangedBytes) -> ChangedLines {
+    ChangedLines {
+        at: changed.at,
+        before: readable(&changed.before),
+        after: readable(&changed.after),
+    }
+}
+
+/// Returns bytes as text, with those that are not UTF-8 as `\xNN`.
+fn readable(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
 }
 
 fn repaired(done: Repaired, session: SessionRef) -> RepairedSession {

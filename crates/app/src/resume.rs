@@ -4,6 +4,8 @@
 //! agent use the session's own store and account (`store_environment`). `@last` and `continue` skip
 //! sessions that no agent can resume.
 
+mod ways;
+
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +25,8 @@ use crate::sessions::list::last_active;
 use crate::shape::{Map, ResumeShape, shape};
 use crate::system::is_new_or_empty;
 use crate::{App, AppResult, RequestContext};
+
+pub use ways::{ResumeWay, ResumeWayKind, WaysRequest};
 
 /// A request to resume a conversation.
 #[derive(Debug, Clone)]
@@ -166,16 +170,27 @@ fn resume(cx: &RequestContext, request: &ResumeRequest) -> Result<ResumePlan> {
     if let LinkedTranscript::Gone(other) = linked_transcript::of(cx, &found)? {
         cx.remark(linked_transcript::gone(&found.location.id, &other));
     }
+    let cwd = command.cwd.or_else(|| source_project(cx, &found));
     let key = found.location.key.as_deref();
     let endangers = found.store.dialect().facts().resume_endangers;
     Ok(ResumePlan {
         endangers,
         session: found.reference(),
         argv: command.argv,
-        cwd: command.cwd,
+        cwd,
         env,
         log: key.map(|key| PathBuf::from(found.store.backend().describe(key))),
     })
+}
+
+/// Returns the project of the session that this one was made from, for agents that state the
+/// project of a session only once they have opened it.
+fn source_project(cx: &RequestContext, found: &Resolved) -> Option<String> {
+    let (source, _) = cx.notes().ok()?.of(&found.reference()).converted_from?;
+    let selector = Selector::Ref(source.dialect, source.id);
+    let source = cx.stores.resolve(&selector, &cx.env.cwd, Side::Fuller);
+    let source = source.ok()?;
+    source.store.summary(&source.location).ok()?.meta.project
 }
 
 /// A command, and its environment variables.

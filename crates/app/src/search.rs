@@ -20,6 +20,7 @@ pub use conversations::FoundConversation;
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::{LogsRead, SessionIndex};
+use crate::sessions::linked_transcript;
 use crate::sessions::misspelt::{nearest, refuse_misspelt};
 use crate::shape::{Maybe, Page, Schema, ToJson, shape};
 use crate::system::workers;
@@ -34,6 +35,8 @@ pub struct SearchRequest {
     pub form: QueryForm,
     /// Only text in these fields, by name: `prompts`, `answers`…; empty for all.
     pub fields: Vec<String>,
+    /// Only this session, as users name it.
+    pub session: Option<String>,
     /// The sessions to search.
     pub filter: SessionFilter,
     /// Order.
@@ -50,6 +53,7 @@ impl Default for SearchRequest {
             query: String::new(),
             form: QueryForm::default(),
             fields: Vec::new(),
+            session: None,
             filter: SessionFilter::default(),
             order: Order::default(),
             limit: 20,
@@ -192,7 +196,13 @@ fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
     if !go_on() {
         return Ok(Found::cancelled(cx));
     }
-    let scope = Scope::new(cx, &mut session_index, &filter, chosen)?;
+    let mut scope = Scope::new(cx, &mut session_index, &filter, chosen)?;
+    if let Some(name) = &request.session {
+        // The conversation of a front program's session may be in the log of its engine.
+        let found = linked_transcript::followed(cx, cx.resolve(name)?)?;
+        let session = found.reference();
+        scope.narrow(|index| session_index.is_session(cx, index, &session));
+    }
     let index = session_index.index();
     let effort = Effort {
         workers: workers(),
@@ -329,6 +339,15 @@ impl Scope {
         };
         let places = (0..sources.sources().len()).filter(is_wanted).collect();
         Ok(Scope { sources, places })
+    }
+
+    /// Keeps the logs of some sessions only, by their indexes among the rows.
+    fn narrow(&mut self, is_wanted: impl Fn(usize) -> bool) {
+        let sources = &self.sources;
+        self.places.retain(|place| match sources.origin(*place) {
+            Some(Origin::Session(index)) => is_wanted(*index),
+            _ => false,
+        });
     }
 
     fn wanted(&self) -> Vec<&Source> {

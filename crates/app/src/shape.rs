@@ -16,12 +16,15 @@ mod session;
 mod typescript;
 
 pub use all::all;
-pub use entry::{EntryParts, EntryPlace, EntryShape, ToolShape, content};
+pub use entry::{
+    BranchesPlace, EntryParts, EntryPlace, EntryShape, GapPlace, StartedSubagent, ToolShape,
+    content,
+};
 pub use error::{ErrorShape, NoticeShape, reasons};
 pub use page::{EntryRange, Page};
 pub use render::{json_schema, markdown, pretty};
 pub use schema::{Schema, ShapeDefinition, ShapeField};
-pub use serving::ServingShape;
+pub use serving::{ProgressShape, ServingShape};
 pub use session::{
     ImportedFile, LeftFile, LinkShape, ResumeShape, SessionShape, TokensShape, session,
 };

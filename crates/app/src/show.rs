@@ -6,6 +6,7 @@
 //! (`--tools=full`), and replaces credentials in records as they are in the file (`--raw`). How an
 //! entry reads is decided by the `view` of its dialect.
 
+mod entries;
 mod places;
 mod selection;
 
@@ -14,15 +15,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, Subagent};
-use boswell_model::{Instant, Part, Result, Revision, SessionRef, Slot, Tip, View};
+use boswell_model::{Instant, Part, Result, Revision, SessionRef, Slot, View};
 use boswell_store::store::Resolved;
 use boswell_store::{Session, Store};
 
+pub use self::entries::EntrySink;
 use self::places::Places;
-use self::selection::chosen;
+pub(crate) use self::places::branches_after;
 pub(crate) use self::selection::view;
-use crate::gaps::{remark_on_other_branches, require_known_format, warn_about_gaps};
-use crate::open_sessions::Extent;
+use self::selection::{Chosen, chosen};
+use crate::gaps::{require_known_format, warn_about_gaps};
+use crate::open_sessions::{Extent, OpenBranch, OpenSession};
 use crate::sessions::linked_transcript;
 use crate::shape::{EntryParts, EntryPlace};
 use crate::{App, AppResult, RequestContext, stats};
@@ -79,6 +82,8 @@ pub struct ShownRange {
     pub range: Option<(usize, usize)>,
     /// How many entries the view has.
     pub total: usize,
+    /// The last entry of the branch that they are on, if it is not the requested one.
+    pub branch: Option<String>,
 }
 
 /// The items of a transcript, in the order in which the sink receives them.
@@ -104,7 +109,8 @@ pub enum ShownItem<'e> {
         /// Nesting depth of the call that started it.
         depth: usize,
     },
-    /// Bytes before the next entry that are not a record. Only if places were requested.
+    /// Bytes that are not a record, before the next entry or after the last one. Only if places
+    /// were requested.
     Gap {
         /// Number of the line, from 1.
         line: u64,
@@ -186,10 +192,11 @@ fn show_end(cx: &RequestContext, name: &str, count: usize, sink: ShowSink<'_>) -
     let Some((session, tip)) = found.store.read_end(&found.location, count)? else {
         return Ok(false);
     };
-    let branch = session.branch(tip)?;
-    let from = branch.len().saturating_sub(count);
+    let branch = OpenBranch::of(&session, tip)?;
+    let from = branch.slots.len().saturating_sub(count);
     // Positions are those in the part that was read: the whole log is not known here.
-    let slots: Vec<(usize, Slot)> = branch.iter().copied().enumerate().skip(from).collect();
+    let all = branch.slots.iter().copied().enumerate();
+    let slots: Vec<(usize, Slot)> = all.skip(from).collect();
     let request = ShowRequest::default();
     let mut walk = Walk {
         store: &found.store,
@@ -199,6 +206,8 @@ fn show_end(cx: &RequestContext, name: &str, count: usize, sink: ShowSink<'_>) -
         sink,
         is_ended: false,
         position: 0,
+        ends: None,
+        other: None,
     };
     walk.log(&session, (&branch, &slots), 0)?;
     Ok(true)
@@ -219,12 +228,13 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
     } else {
         found.store.subagents(&session)?
     };
-    let tip = match &request.branch {
-        Some(end) => Tip::At(session.find(end)?),
-        None => session.tip()?,
+    let branch = session.open_branch(request.branch.as_deref())?;
+    let Chosen { slots, total, end } = chosen(cx, &session, &branch.slots, request)?;
+    let end = end.map(|end| session.log().label(end).into_owned());
+    let other = match &end {
+        Some(end) => Some(session.open_branch(Some(end))?),
+        None => None,
     };
-    let branch = session.branch(tip)?;
-    let (slots, total) = chosen(cx, &session, &branch, request)?;
     let mut walk = Walk {
         store: &found.store,
         request,
@@ -233,17 +243,25 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
         sink,
         is_ended: false,
         position: 0,
+        ends: request.places.then(|| session.ends()),
+        other: other.as_deref(),
     };
     walk.log(&session, (&branch, &slots), 0)?;
     if request.subagents && request.entry.is_none() && request.around.is_none() {
         // Subagents that no shown call started.
         walk.started(|_| true, 0)?;
     }
-    if !of_file && request.branch.is_none() {
-        remark_on_other_branches(cx, &session, &branch);
+    if !of_file
+        && request.branch.is_none()
+        && let Some(remark) = branch.remark(&session)
+    {
+        cx.remark(remark.clone());
     }
     warn_about_gaps(cx, &session);
-    Ok(range(&session, &slots, total))
+    Ok(ShownRange {
+        branch: end,
+        ..range(&session, &slots, total)
+    })
 }
 
 /// Returns the session to read, with its table of entries.
@@ -251,7 +269,7 @@ fn opened(
     cx: &RequestContext,
     request: &ShowRequest,
     of_file: bool,
-) -> Result<(Resolved, Arc<Session>)> {
+) -> Result<(Resolved, Arc<OpenSession>)> {
     let found = cx.resolve(&request.session)?;
     let found = if of_file {
         found
@@ -278,6 +296,7 @@ fn range(session: &Session, slots: &[(usize, Slot)], total: usize) -> ShownRange
         revision: session.revision(),
         range: ends.map(|((first, _), (last, _))| (*first, *last)),
         total,
+        branch: None,
     }
 }
 
@@ -314,20 +333,23 @@ struct Walk<'a> {
     is_ended: bool,
     /// Position of the last entry of the session itself.
     position: usize,
+    /// For each entry the last one below it, if places were requested.
+    ends: Option<&'a [Option<Slot>]>,
+    /// The branch that the entries are on, if it is not the requested one.
+    other: Option<&'a OpenBranch>,
 }
 
 impl Walk<'_> {
     fn log(
         &mut self,
         session: &Session,
-        (branch, slots): (&[Slot], &[(usize, Slot)]),
+        (branch, slots): (&OpenBranch, &[(usize, Slot)]),
         depth: usize,
     ) -> Result<()> {
-        let on_branch: HashSet<Slot> = branch.iter().copied().collect();
-        let leaf = session.leaf()?;
-        let mut places = (self.request.places && depth == 0).then(|| {
+        let ends = self.ends.filter(|_| depth == 0);
+        let mut places = ends.map(|ends| {
             let slots: Vec<Slot> = slots.iter().map(|(_, slot)| *slot).collect();
-            Places::of(session, &slots)
+            Places::of(session, ends, &slots)
         });
         for (position, slot) in slots.iter().copied() {
             if self.is_ended {
@@ -340,15 +362,19 @@ impl Walk<'_> {
                 places.before(slot, self.sink)?;
             }
             let place = EntryPlace {
-                on_branch: on_branch.contains(&slot),
-                leaf: leaf == Some(slot),
+                on_branch: branch.has(slot),
+                leaf: branch.leaf == Some(slot),
             };
             for call in self.entry(session, slot, &place, depth)? {
                 self.started(|it| it.call.as_ref() == Some(&call), depth)?;
             }
             if let Some(places) = &mut places {
-                places.after(slot, &on_branch, self.sink)?;
+                places.after(slot, self.other.unwrap_or(branch), self.sink)?;
             }
+        }
+        let is_end = slots.last().map(|(_, slot)| slot) == branch.slots.last();
+        if let Some(places) = places.filter(|_| is_end && !self.is_ended) {
+            places.rest(self.sink)?;
         }
         Ok(())
     }
@@ -427,8 +453,11 @@ impl Walk<'_> {
         let session = self
             .store
             .read_conversation(&subagent.location, Depth::Heads)?;
-        let branch = session.branch(session.tip()?)?;
-        let slots: Vec<(usize, Slot)> = branch.iter().copied().enumerate().collect();
+        let branch = OpenBranch::of(&session, session.tip()?)?;
+        let slots: Vec<(usize, Slot)> = branch.slots.iter().copied().enumerate().collect();
         self.log(&session, (&branch, &slots), depth + 1)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -161,6 +161,18 @@ pub(crate) fn cost_of(
     Ok(usage.cost.or(computed))
 }
 
+impl App {
+    /// Returns what each session cost in dollars, by its ref, where that is known. Every log that
+    /// changed is read once.
+    ///
+    /// # Errors
+    ///
+    /// As a request that finds the stores.
+    pub fn session_costs(&self, cancel: &Cancel) -> AppResult<HashMap<String, f64>> {
+        self.answer_with(cancel.clone(), costs)
+    }
+}
+
 /// Returns what each session cost in dollars, by its ref, where that is known.
 pub(crate) fn costs(cx: &RequestContext) -> Result<HashMap<String, f64>> {
     let mut session_index = SessionIndex::create(cx)?;

@@ -11,6 +11,7 @@ mod sentence;
 pub(crate) use external::ExternalProgram;
 pub(crate) use extract::extract;
 pub(crate) use input::SummaryInput;
+pub(crate) use sentence::{at_most, is_cjk, sentences};
 
 /// Maximum number of words in a title.
 const TITLE_WORDS: usize = 8;

@@ -144,6 +144,8 @@ pub(crate) enum Command {
     Branch(command::branch::BranchArgs),
     Rewind(command::rewind::RewindArgs),
     Fork(command::fork::ForkArgs),
+    Convert(command::convert::ConvertArgs),
+    Handoff(command::handoff::HandoffArgs),
     Migrate(command::migrate::MigrateArgs),
     Rename(command::rename::RenameArgs),
     Tag(command::tag::TagArgs),

@@ -48,6 +48,8 @@ pub(crate) enum Planned {
     RestoreFiles,
     /// A memory page is removed.
     RemovePage,
+    /// A session of another agent is written.
+    Convert,
     /// A hook is added to the settings of an agent, or a timer is created.
     Install,
 }
@@ -64,6 +66,7 @@ impl Planned {
             Planned::Rewrite => "change these files? `boswell undo` reverts it",
             Planned::RestoreFiles => "restore these files?",
             Planned::RemovePage => "remove the page? `boswell undo` brings it back",
+            Planned::Convert => "write it? `boswell undo` removes it",
             Planned::Install => "install this? `boswell keep off` removes it",
         }
     }

@@ -23,7 +23,7 @@ const GROUPS: &[(&str, &[&str], &[&str])] = &[
     (
         "Continue",
         &["resume", "continue", "fork"],
-        &["rewind", "branch", "checkout"],
+        &["convert", "handoff", "rewind", "branch", "checkout"],
     ),
     (
         "Care",

@@ -15,8 +15,9 @@ use boswell_model::{
 
 use crate::members::text;
 use crate::{
-    Dialect, DialectFacts, Discovered, Environment, Files, Match, Permissions, Powers,
-    ResumeCommand, Runtime, Sample, SessionLocation, SideFile, SideFiles, chat_lines,
+    ComposeLog, Dialect, DialectFacts, Discovered, Environment, FileInfo, Files, Match,
+    Permissions, Powers, ResumeCommand, Runtime, Sample, SessionLocation, SideFile, SideFiles,
+    chat_lines, content_blocks,
 };
 
 /// What differs between agents whose records are chat messages.
@@ -39,10 +40,17 @@ pub(crate) trait ChatAgent: Send + Sync + fmt::Debug + 'static {
     /// Returns how a file is divided into records.
     fn framing(&self, key: &str) -> Framing;
 
-    /// Returns the message of a record; `None` if it is none.
-    fn message<'a>(&self, object: &Object<'a>) -> Option<Raw<'a>>;
+    /// Returns the message of a record in the form of a provider's API; `None` if it is none.
+    fn message<'a>(&self, _object: &Object<'a>) -> Option<Raw<'a>> {
+        None
+    }
 
-    /// Returns the kind of a record without a message.
+    /// Returns the parts of a record that is a message in a form of the agent's own.
+    fn own_parts(&self, _object: &Object<'_>) -> Option<Vec<Part>> {
+        None
+    }
+
+    /// Returns the kind of a record without a message of a provider.
     fn other_kind(&self, _object: &Object<'_>) -> EntryKind {
         EntryKind::Unknown
     }
@@ -64,6 +72,40 @@ pub(crate) trait ChatAgent: Send + Sync + fmt::Debug + 'static {
 
     /// Adds parts that are beside the message: results, say.
     fn more_parts(&self, _object: &Object<'_>, _parts: &mut Vec<Part>) {}
+
+    /// Whether a record is not shown by default.
+    fn hides(&self, _object: &Object<'_>) -> bool {
+        false
+    }
+
+    /// Returns the parent of every entry. By default each follows the one before it.
+    fn link(&self, log: &Log) -> Vec<Option<Slot>> {
+        chat_lines::in_order(log)
+    }
+
+    /// Returns where the conversation stands: by default at the last entry.
+    fn tip(&self, log: &Log) -> Option<Slot> {
+        chat_lines::last(log)
+    }
+
+    /// Returns what is sent of a branch, for an agent that does not simply send its messages.
+    fn context_items(
+        &self,
+        _view: &SessionView<'_>,
+        _branch: &[Slot],
+    ) -> Result<Option<Vec<ContextItem>>> {
+        Ok(None)
+    }
+
+    /// Returns a message that is sent, for a record that is there only to be sent.
+    fn sent(&self, _object: &Object<'_>) -> Option<Message> {
+        None
+    }
+
+    /// Whether a summary replaces everything before it.
+    fn summaries_cut(&self) -> bool {
+        true
+    }
 
     /// Returns the text that the user typed, without what the agent put around it.
     fn typed(&self, text: &str) -> String {
@@ -108,10 +150,29 @@ pub(crate) trait ChatAgent: Send + Sync + fmt::Debug + 'static {
         None
     }
 
+    /// Whether the agent's sessions are not one file of records.
+    fn composes(&self) -> bool {
+        false
+    }
+
+    /// Returns the files that the log at a key is made of, as [`ComposeLog::sources`].
+    fn sources(&self, _files: &dyn Files, _key: &str) -> Result<Vec<FileInfo>> {
+        Ok(Vec::new())
+    }
+
+    /// Returns the log at a key, as [`ComposeLog::compose`].
+    fn compose(&self, _files: &dyn Files, _key: &str) -> Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+
     /// Returns the variable that makes the agent use a root.
     fn variables(&self, _root: &Path) -> Vec<(&'static str, PathBuf)> {
         Vec::new()
     }
+}
+
+fn is_result(part: &Part) -> bool {
+    matches!(part, Part::Result { .. })
 }
 
 /// Returns the tool whose result a message contains.
@@ -134,6 +195,9 @@ impl<A: ChatAgent> ChatDialect<A> {
     }
 
     fn parts(&self, object: &Object<'_>) -> Vec<Part> {
+        if let Some(parts) = self.0.own_parts(object) {
+            return parts;
+        }
         let message = self.0.message(object);
         let mut parts = message.map(chat_lines::message_parts).unwrap_or_default();
         let is_user = message.is_some_and(|it| chat_lines::kind(it) == EntryKind::User);
@@ -148,13 +212,29 @@ impl<A: ChatAgent> ChatDialect<A> {
 
     /// Returns the results that are recorded beside a message: they are sent after it.
     fn results(&self, object: &Object<'_>) -> Vec<Part> {
-        let mut parts = Vec::new();
+        let mut parts = match self.kind(object) {
+            EntryKind::Assistant => self.0.own_parts(object).unwrap_or_default(),
+            _ => Vec::new(),
+        };
         self.0.more_parts(object, &mut parts);
-        parts.retain(|part| matches!(part, Part::Result { .. }));
+        parts.retain(is_result);
         parts
     }
 
+    /// Whether a record of the agent's own form has nothing that is sent: a thought alone, say.
+    fn is_silent(&self, object: &Object<'_>) -> bool {
+        let own = self.0.own_parts(object);
+        own.is_some_and(|parts| {
+            let mut said = parts.iter().filter(|part| !is_result(part));
+            self.kind(object) == EntryKind::Assistant
+                && !said.any(|part| chat_lines::sent(part).is_some())
+        })
+    }
+
     fn is_hidden(&self, object: &Object<'_>) -> bool {
+        if self.0.hides(object) {
+            return true;
+        }
         let message = self.0.message(object);
         message.is_some_and(|message| match chat_lines::kind(message) {
             EntryKind::User => chat_lines::is_injected(&chat_lines::prompt(message)),
@@ -214,7 +294,7 @@ impl<A: ChatAgent> Dialect for ChatDialect<A> {
         head.flags.set_if(self.is_hidden(object), Flags::HIDDEN);
         head.flags.set_if(self.0.is_dropped(object), Flags::OWN);
         if head.kind == EntryKind::Compaction {
-            head.flags.set(Flags::CUT);
+            head.flags.set_if(self.0.summaries_cut(), Flags::CUT);
             head.flags.set(Flags::SUMMARY);
         }
     }
@@ -230,8 +310,11 @@ impl<A: ChatAgent> Dialect for ChatDialect<A> {
         meta.count(head.word.map_or("", |word| names.text(word)));
         match head.kind {
             EntryKind::User if !head.flags.has(Flags::HIDDEN) => {
-                let said = self.0.message(object).map(chat_lines::prompt);
-                meta.saw_prompt(&self.0.typed(&said.unwrap_or_default()));
+                let said = match self.0.message(object) {
+                    Some(message) => self.0.typed(&chat_lines::prompt(message)),
+                    None => content_blocks::said_text(&self.parts(object)),
+                };
+                meta.saw_prompt(&said);
                 (meta.turns, meta.messages) = (meta.turns + 1, meta.messages + 1);
             }
             EntryKind::Assistant => {
@@ -256,11 +339,11 @@ impl<A: ChatAgent> Dialect for ChatDialect<A> {
     }
 
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
-        chat_lines::in_order(log)
+        self.0.link(log)
     }
 
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
-        Ok(chat_lines::last(view.log).map_or(Tip::Root, Tip::At))
+        Ok(self.0.tip(view.log).map_or(Tip::Root, Tip::At))
     }
 
     fn view(&self, object: &Object<'_>) -> View {
@@ -275,12 +358,13 @@ impl<A: ChatAgent> Dialect for ChatDialect<A> {
             let id = self.0.id(object).unwrap_or_default();
             return View::remark(format!("session {id}"));
         }
-        if self.0.message(object).is_none() || kind == EntryKind::Unknown {
+        let own = self.0.own_parts(object);
+        if (self.0.message(object).is_none() && own.is_none()) || kind == EntryKind::Unknown {
             let word = object.text("type").unwrap_or_default();
             return chat_lines::other(&word, object.raw());
         }
         let (model, usage) = self.0.spent(object);
-        let parts = self.parts(object);
+        let parts = own.unwrap_or_else(|| self.parts(object));
         let remark = parts
             .is_empty()
             .then(|| "a message without content".to_owned());
@@ -297,7 +381,12 @@ impl<A: ChatAgent> Dialect for ChatDialect<A> {
 
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
         let mut context = Context::stored(tip, None);
-        for slot in self.branch(view, tip)? {
+        let branch = self.branch(view, tip)?;
+        if let Some(items) = self.0.context_items(view, &branch)? {
+            context.items = items;
+            return Ok(context);
+        }
+        for slot in branch {
             let Some(head) = view.log.head(slot) else {
                 continue;
             };
@@ -310,7 +399,11 @@ impl<A: ChatAgent> Dialect for ChatDialect<A> {
                     context.items = vec![ContextItem::with_form(slot, summary)];
                 }
                 EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult => {
-                    context.items.push(ContextItem::stored(slot));
+                    let is_silent = view.with_object(slot, |it| self.is_silent(it))?;
+                    let stored = ContextItem::stored(slot);
+                    context
+                        .items
+                        .extend((is_silent != Some(true)).then_some(stored));
                     let has_results = view.with_object(slot, |it| !self.results(it).is_empty())?;
                     let results = ContextItem::with_form(slot, ContextForm::Part(1));
                     context
@@ -335,16 +428,42 @@ impl<A: ChatAgent> Dialect for ChatDialect<A> {
             let results = self.results(record);
             return Message::new("tool", results.iter().filter_map(chat_lines::sent));
         }
+        if let Some(message) = self.0.sent(record) {
+            return message;
+        }
+        if let Some(parts) = self.0.own_parts(record) {
+            let role = match self.kind(record) {
+                EntryKind::Assistant => "assistant",
+                EntryKind::ToolResult => "tool",
+                _ => "user",
+            };
+            // The results in an answer are a message after it.
+            let is_sent = |part: &&Part| role != "assistant" || !is_result(part);
+            let parts = parts.iter().filter(is_sent);
+            return Message::new(role, parts.filter_map(chat_lines::sent));
+        }
         let message = self.0.message(record).unwrap_or(record.raw());
         chat_lines::render(message)
     }
 
     fn powers(&self) -> Powers<'_> {
+        let compose: &dyn ComposeLog = self;
         Powers {
+            compose: self.0.composes().then_some(compose),
             side_files: Some(self),
             runtime: Some(self),
             ..Powers::default()
         }
+    }
+}
+
+impl<A: ChatAgent> ComposeLog for ChatDialect<A> {
+    fn sources(&self, files: &dyn Files, key: &str) -> Result<Vec<FileInfo>> {
+        self.0.sources(files, key)
+    }
+
+    fn compose(&self, files: &dyn Files, key: &str) -> Result<Vec<u8>> {
+        self.0.compose(files, key)
     }
 }
 

@@ -183,6 +183,10 @@ fn known_part(part: Raw<'_>) -> Option<Part> {
             text: reasoning(part)?,
             signature: text(part, "encrypted_content"),
         }),
+        "think" => Some(Part::Thinking {
+            text: text(part, "think")?,
+            signature: text(part, "encrypted").filter(|it| !it.is_empty()),
+        }),
         "tool_use" => call("id", name(), "input"),
         "toolCall" => call("id", name(), "arguments"),
         "function_call" => call("call_id", name(), "arguments"),
@@ -190,6 +194,10 @@ fn known_part(part: Raw<'_>) -> Option<Part> {
         "local_shell_call" => call("call_id", Some("local_shell".to_owned()), "action"),
         "image" if part.get("source").is_some() => placed(media_part::of_source(part)),
         "image" if part.get("data").is_some() => Some(media_part::of_data(part)),
+        "image_url" => {
+            let url = part.at(&["image_url", "url"])?.text()?.into_owned();
+            Some(media_part::of_url(&url))
+        }
         "input_image" => text(part, "image_url").map(|url| media_part::of_url(&url)),
         _ => None,
     }
@@ -306,6 +314,10 @@ mod tests {
             ),
             (
                 r#"{"type":"input_image","image_url":"data:image/png;base64,AA=="}"#,
+                Part::image("AA==", "image/png"),
+            ),
+            (
+                r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}"#,
                 Part::image("AA==", "image/png"),
             ),
             (

@@ -2,7 +2,7 @@
 
 use boswell_model::Framing;
 
-use crate::{Capabilities, Capability, Depth, KnownReader, RowLayout, Support};
+use crate::{Capabilities, Capability, Depth, Intake, KnownReader, RowLayout, Support};
 
 /// The constants of a dialect.
 ///
@@ -25,6 +25,9 @@ pub struct DialectFacts {
     /// The folder below a root that contains the agent's sessions. It distinguishes a second
     /// profile, such as `~/.claude-work`, from a folder with a similar name.
     pub sessions_folder: Option<&'static str>,
+    /// The file without which a root is not a store of the agent: for agents that keep their
+    /// sessions in folders of projects.
+    pub marked_by: Option<&'static str>,
     /// Whether an id identifies one entry of a session; false if the agent reuses ids after a
     /// rewind.
     pub ids_are_unique: bool,
@@ -79,6 +82,12 @@ pub struct DialectFacts {
     /// Whether the agent's settings accept a hook that runs when a session ends, in the form that
     /// boswell writes.
     pub has_end_hook: bool,
+    /// What a session that is made from another agent's conversation can contain; `None` if no such
+    /// session is made.
+    pub intake: Option<Intake>,
+    /// The provider of every model that the agent uses; `None` if it uses several or states it with
+    /// each answer.
+    pub provider: Option<&'static str>,
 }
 
 /// Where large values of records are stored.
@@ -151,6 +160,7 @@ impl DialectFacts {
             capabilities: Capabilities::new(&[(Capability::Read, Support::Native)]),
             is_own: false,
             sessions_folder: None,
+            marked_by: None,
             ids_are_unique: true,
             check_depth: Depth::Pairs,
             readers: &[],
@@ -174,6 +184,8 @@ impl DialectFacts {
             document_framing: None,
             resume_endangers: false,
             has_end_hook: false,
+            intake: None,
+            provider: None,
         }
     }
 

@@ -1,8 +1,9 @@
 //! The parts of messages in the form of Google's API, which Gemini CLI and Qwen Code write.
 
-use boswell_model::json::{Raw, RawKind};
-use boswell_model::{MediaSource, Part};
+use boswell_model::json::{Json, Raw, RawKind};
+use boswell_model::{MediaSource, Part, Result};
 
+use crate::line_edits;
 use crate::members::{lossy, text};
 
 /// Returns the parts of a content: a string, one part, or a list of parts.
@@ -133,6 +134,65 @@ pub(crate) fn said_text(content: Option<Raw<'_>>) -> String {
         _ => None,
     });
     texts.collect::<Vec<_>>().join("\n")
+}
+
+/// Encodes the parts of a message.
+///
+/// # Errors
+///
+/// If there is a part that the form has no place for.
+pub(crate) fn encoded(dialect: &str, parts: &[Part]) -> Result<Vec<Json>> {
+    parts
+        .iter()
+        .map(|part| encoded_part(dialect, part))
+        .collect()
+}
+
+fn encoded_part(dialect: &str, part: &Part) -> Result<Json> {
+    Ok(match part {
+        Part::Text(text) => Json::object().with("text", text.as_str()),
+        Part::Thinking { text, signature } => Json::object()
+            .with("text", text.as_str())
+            .with("thought", true)
+            .with_some("thoughtSignature", signature.as_deref()),
+        Part::Call { id, name, input } => {
+            let call = Json::object()
+                .with("id", id.as_str())
+                .with("name", name.as_str())
+                .with("args", input.to_object());
+            Json::object().with("functionCall", call)
+        }
+        Part::Media {
+            mime: Some(mime),
+            source: MediaSource::Inline(data),
+        } => {
+            let data = Json::object()
+                .with("mimeType", mime.as_str())
+                .with("data", data.as_str());
+            Json::object().with("inlineData", data)
+        }
+        _ => return Err(line_edits::no_place(dialect)),
+    })
+}
+
+/// Encodes the result of a call: the id and the tool of the call, and what it said.
+///
+/// # Errors
+///
+/// If it said more than text.
+pub(crate) fn encoded_result(
+    dialect: &str,
+    (call, tool): (&str, &str),
+    content: &[Part],
+    is_error: bool,
+) -> Result<Json> {
+    let said = line_edits::only_texts(dialect, content)?;
+    let key = if is_error { "error" } else { "output" };
+    let response = Json::object()
+        .with("id", call)
+        .with("name", tool)
+        .with("response", Json::object().with(key, said));
+    Ok(Json::object().with("functionResponse", response))
 }
 
 #[cfg(test)]

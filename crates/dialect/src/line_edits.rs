@@ -1,11 +1,11 @@
 //! Plans for logs of lines that several dialects share: lines are appended, a log is made, and a
 //! session is deleted with its files.
 
-use boswell_model::{Advice, EntryId, Error, ErrorKind, Result, SessionId};
+use boswell_model::{Advice, EntryId, Error, ErrorKind, Part, Result, SessionId};
 
 use crate::{
     Draft, EntryStamp, Files, IdSource, NewSession, Parent, Plan, PlanInput, Planned, Precondition,
-    SideFile, Step, unsupported,
+    SideFile, Step, one_object, unsupported,
 };
 
 /// Encodes a draft as a record, without a line end.
@@ -144,6 +144,50 @@ pub(crate) fn delete(asked: &PlanInput<'_>, side_files: Vec<SideFile>) -> Result
         plan = plan.step(Step::remove(file.key));
     }
     Ok(Planned::of(plan))
+}
+
+/// Returns a record that the caller wrote, on one line.
+pub(crate) fn native(bytes: &[u8]) -> Result<Vec<u8>> {
+    let record = one_object(bytes)?;
+    Ok(on_one_line(record.bytes()))
+}
+
+/// Returns JSON without line ends: between its tokens they mean nothing, and inside strings they
+/// are escaped.
+pub(crate) fn on_one_line(json: &[u8]) -> Vec<u8> {
+    let bytes = json.iter().copied();
+    bytes.filter(|it| !matches!(it, b'\n' | b'\r')).collect()
+}
+
+/// Returns the texts of a message that has a place for text alone.
+///
+/// # Errors
+///
+/// If it has other parts.
+pub(crate) fn only_texts(dialect: &str, parts: &[Part]) -> Result<String> {
+    let mut said = Vec::new();
+    for part in parts {
+        match part {
+            Part::Text(text) => said.push(text.as_str()),
+            _ => return Err(no_place(dialect)),
+        }
+    }
+    Ok(said.join("\n"))
+}
+
+/// Refuses a part that a format has no place for.
+pub(crate) fn no_place(dialect: &str) -> Error {
+    unsupported(dialect, "hold such a part here", "append its text alone")
+}
+
+/// Refuses an entry of a kind that a log of messages has no place for.
+pub(crate) fn only_messages(dialect: &str) -> Error {
+    let instead = "it has messages of user and model, and answers of tools";
+    unsupported(
+        dialect,
+        "hold an entry of this kind",
+        Advice::from(instead).also(Advice::Rename),
+    )
 }
 
 /// Returns the key of the session's log.

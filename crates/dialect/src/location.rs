@@ -3,7 +3,7 @@
 use boswell_model::json::Object;
 use boswell_model::{Framing, Instant, Problem, Revision};
 
-use crate::{FileIdentity, FileInfo, RowLayout, RowStamp};
+use crate::{Dialect, FileIdentity, FileInfo, RowLayout, RowStamp};
 
 /// The result of discovery in one store.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub struct SessionLocation {
     pub key: Option<String>,
     /// How the file is divided into records.
     pub framing: Framing,
-    /// Length of the log in bytes; for database rows their number.
+    /// Length of the log in bytes; for database rows a number that grows with them.
     pub size: u64,
     /// Time of the last change of the log.
     pub modified: Option<Instant>,
@@ -81,7 +81,13 @@ impl SessionLocation {
         }
     }
 
-    /// Creates the location of a session in the database at a key; its size is the number of rows.
+    /// Whether the session consists of rows of a database of this dialect, and is not a file.
+    pub fn is_of_rows(&self, dialect: &dyn Dialect) -> bool {
+        let key = self.key.as_deref();
+        dialect.facts().rows.is_some() && key.is_some_and(|key| RowLayout::split(key).is_some())
+    }
+
+    /// Creates the location of a session in the database at a key; its size is that of the stamp.
     pub fn of_rows(
         id: impl Into<String>,
         database: &str,

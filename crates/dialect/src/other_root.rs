@@ -25,6 +25,9 @@ pub(crate) struct OtherRoot {
     pub(crate) discover: fn(&dyn Files) -> Result<Discovered>,
     /// Whether a folder is one that only this agent has above its sessions.
     pub(crate) is_home: fn(&str) -> bool,
+    /// Whether only this agent writes such a record. Without such a mark, a file elsewhere is read
+    /// as one of the other agent.
+    pub(crate) is_own: fn(&Object<'_>) -> bool,
 }
 
 impl Dialect for OtherRoot {
@@ -50,12 +53,13 @@ impl Dialect for OtherRoot {
     /// Only the folder distinguishes its files.
     fn recognises(&self, sample: &Sample<'_>) -> Match {
         let at_home = sample.folders.iter().any(|folder| (self.is_home)(folder));
+        let is_own = at_home || sample.records.iter().any(self.is_own);
         let elsewhere = Sample {
             name: sample.name,
             folders: &[],
             records: sample.records,
         };
-        match at_home && self.records.recognises(&elsewhere) >= Match::Maybe {
+        match is_own && self.records.recognises(&elsewhere) >= Match::Maybe {
             true => Match::Certain,
             false => Match::No,
         }

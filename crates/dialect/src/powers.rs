@@ -1,6 +1,7 @@
 //! Powers: the optional abilities of a dialect, one trait each.
 
 mod append;
+mod compose_log;
 mod fold_log;
 mod inherit_history;
 mod plan_edits;
@@ -11,6 +12,8 @@ mod shared_files;
 mod side_files;
 
 pub use append::Append;
+pub use compose_log::{ComposeLog, composed_info};
+pub(crate) use compose_log::{composed_location, push_line};
 pub use fold_log::{FoldLog, LineSink, LineSource};
 pub use inherit_history::{HistoryBase, InheritHistory};
 pub use plan_edits::PlanEdits;
@@ -30,6 +33,8 @@ use crate::Capability;
 pub struct Powers<'d> {
     /// Appends entries to logs as lines.
     pub append: Option<&'d dyn Append>,
+    /// Has sessions that are not one file of records.
+    pub compose: Option<&'d dyn ComposeLog>,
     /// Has logs of operations, whose conversation is what the operations leave.
     pub fold: Option<&'d dyn FoldLog>,
     /// Changes sessions and stores by plans.
@@ -53,6 +58,7 @@ impl Default for Powers<'_> {
     fn default() -> Self {
         Powers {
             append: None,
+            compose: None,
             fold: None,
             edits: None,
             shared_files: None,

@@ -12,7 +12,7 @@ use crate::extract::Field;
 /// Number of bytes per read.
 const CHUNK: u64 = 1 << 20;
 /// A document or plain text larger than this is an error, because it must be read as a whole.
-const LARGEST_WHOLE: u64 = 1 << 30;
+pub(crate) const LARGEST_WHOLE: u64 = 1 << 30;
 
 /// A searchable object: the log of a session, or a file of plain text.
 #[derive(Debug, Clone)]
@@ -53,6 +53,9 @@ pub struct About {
 pub enum Form {
     /// Records of a dialect.
     Log(Framing),
+    /// Records of a dialect that are rows of a database, or a document in one. Positions in rows
+    /// are numbers of records, and the length only says whether they changed.
+    Rows(Framing),
     /// Plain text, all of one field.
     Text(Field),
 }
@@ -85,6 +88,17 @@ pub trait SourceReader: Sync {
     /// Replaces the content of `into` by up to `len` bytes from offset `at`; fewer if the source
     /// ends before.
     fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()>;
+
+    /// Passes the records of a source of rows with the numbers `from` to `to` to `sink`, until it
+    /// returns false. Numbers begin with 1, and `to` is not passed.
+    fn records(
+        &self,
+        _source: &Source,
+        _range: std::ops::Range<u64>,
+        _sink: &mut dyn FnMut(Line<'_>) -> bool,
+    ) -> Result<()> {
+        Ok(())
+    }
 
     /// Returns a reader that is to see every line of a log that the index reads from its start, if
     /// something else wants to know them too.
@@ -183,7 +197,10 @@ pub(crate) fn walk_with(
         Form::Log(Framing::Lines) => {
             walker.lines(&mut buffers.bytes, source, reader, (from, to), tail)
         }
-        Form::Log(framing) => walker.document(source, reader, framing, from, to),
+        Form::Rows(Framing::Lines) => walker.rows(source, reader, (from, to)),
+        Form::Log(framing) | Form::Rows(framing) => {
+            walker.document(source, reader, framing, from, to)
+        }
         Form::Text(field) => walker.text(source, reader, field),
     }
 }
@@ -244,12 +261,7 @@ impl Walker<'_, '_> {
                 *slot = slot.saturating_add(1);
             });
         } else {
-            let dialect = self.dialect;
-            let mut splitter = std::mem::take(&mut self.splitter);
-            splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
-                self.piece(&piece)
-            });
-            self.splitter = splitter;
+            self.split(line);
         }
         let after = TextPosition {
             at: line.at + line.bytes.len() as u64,
@@ -257,6 +269,40 @@ impl Walker<'_, '_> {
             line: line.number + 1,
         };
         self.go_on &= (self.sink)(Step::End(after));
+    }
+
+    fn split(&mut self, line: Line<'_>) {
+        let dialect = self.dialect;
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
+            self.piece(&piece)
+        });
+        self.splitter = splitter;
+    }
+
+    /// Passes rows of a database. A position is the number of records before it.
+    fn rows(
+        &mut self,
+        source: &Source,
+        reader: &dyn SourceReader,
+        (from, to): (TextPosition, u64),
+    ) -> Result<()> {
+        let mut last = from;
+        let range = from.at + 1..to.saturating_add(1);
+        reader.records(source, range, &mut |line| {
+            self.split(line);
+            last = TextPosition {
+                at: line.at,
+                slot: self.slot,
+                line: line.at + 1,
+            };
+            self.go_on &= (self.sink)(Step::End(last));
+            self.go_on
+        })?;
+        if self.go_on {
+            (self.sink)(Step::End(TextPosition { at: to, ..last }));
+        }
+        Ok(())
     }
 
     /// Reads the whole document, even if only a part is requested: a document can only be parsed as

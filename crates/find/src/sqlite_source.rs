@@ -15,18 +15,19 @@
 
 mod copy;
 mod file_state;
+mod sql;
 
 use std::cell::{Cell as Mutable, RefCell};
 use std::path::{Path, PathBuf};
 
-use boswell_dialect::{Cell, Column, RowKey, RowSelect, RowSource, RowStamp};
+use boswell_dialect::{Column, RowKey, RowSelect, RowSource, RowStamp};
 use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_store::backend::OpenDatabase;
-use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use copy::DatabaseCopy;
 use file_state::FileState;
+use sql::{ASCENDING, cell, clause, columns, in_place, quoted, value};
 
 /// How often a database is opened in place before it is copied.
 const ATTEMPTS: usize = 3;
@@ -62,6 +63,7 @@ impl OpenDatabase for SqliteDatabases {
             copies: self.copies.clone(),
             opened: RefCell::new(opened),
             has_served: Mutable::new(false),
+            in_batch: Mutable::new(false),
         };
         // Reads the schema, so that what is no database is known now.
         source.read(|db| columns(db, "sqlite_master").map(drop))?;
@@ -125,6 +127,15 @@ impl Opened {
             None => Ok(true),
         }
     }
+
+    /// Whether the state that was opened can still be read: a writer that only adds to the WAL
+    /// leaves it as it was.
+    fn is_readable(&self, path: &Path) -> Result<bool> {
+        match &self.state {
+            Some(state) => Ok(FileState::of(path)?.is_some_and(|now| state.is_kept_in(&now))),
+            None => Ok(true),
+        }
+    }
 }
 
 /// An open database.
@@ -135,6 +146,8 @@ struct SqliteSource {
     opened: RefCell<Opened>,
     /// Whether the caller has seen rows, which are of the state that was opened.
     has_served: Mutable<bool>,
+    /// Whether reads are checked together, at the end.
+    in_batch: Mutable<bool>,
 }
 
 impl SqliteSource {
@@ -143,7 +156,12 @@ impl SqliteSource {
         for attempt in 1.. {
             let opened = self.opened.borrow();
             let found = read(&opened.db);
-            if opened.is_unchanged(&self.path)? {
+            let is_good = match (self.in_batch.get(), self.has_served.get()) {
+                (true, _) => true,
+                (false, true) => opened.is_readable(&self.path)?,
+                (false, false) => opened.is_unchanged(&self.path)?,
+            };
+            if is_good {
                 return found.map_err(|error| fault(&self.path, error));
             }
             drop(opened);
@@ -152,8 +170,32 @@ impl SqliteSource {
             }
             self.reopen(attempt)?;
         }
+        Err(self.changed())
+    }
+
+    fn changed(&self) -> Error {
         let what = format!("`{}` was changed while it was read", self.path.display());
-        Err(Error::new(ErrorKind::Conflict, what).advising(Advice::Retry))
+        Error::new(ErrorKind::Conflict, what).advising(Advice::Retry)
+    }
+
+    /// Passes the first row of a query to the sink as it is in SQLite's memory; returns whether
+    /// there is one. The caller discards it if the batch fails.
+    fn first_row(
+        &self,
+        sql: &str,
+        key: RowKey,
+        sink: &mut dyn FnMut(&[Column<'_>]),
+    ) -> Result<bool> {
+        let opened = self.opened.borrow();
+        let found = opened.db.prepare_cached(sql).and_then(|mut statement| {
+            let mut rows = statement.query([key.0])?;
+            let Some(row) = rows.next()? else {
+                return Ok(false);
+            };
+            sink(&in_place(row)?);
+            Ok(true)
+        });
+        found.map_err(|error| fault(&self.path, error))
     }
 
     fn reopen(&self, attempt: usize) -> Result<()> {
@@ -197,6 +239,9 @@ impl RowSource for SqliteSource {
 
     fn row(&self, table: &str, key: RowKey, sink: &mut dyn FnMut(&[Column<'_>])) -> Result<bool> {
         let sql = format!("SELECT * FROM {} WHERE rowid = ?1", quoted(table));
+        if self.in_batch.get() {
+            return self.first_row(&sql, key, sink);
+        }
         // Values are copied, because the sink must not see a row that is then read again.
         let found = self.read(|db| {
             let mut statement = db.prepare_cached(&sql)?;
@@ -220,6 +265,92 @@ impl RowSource for SqliteSource {
             .collect();
         sink(&columns);
         Ok(true)
+    }
+
+    fn each(&self, select: &RowSelect<'_>, sink: &mut dyn FnMut(&[Column<'_>])) -> Result<()> {
+        self.has_served.set(true);
+        let sink = RefCell::new(sink);
+        self.read(|db| {
+            let Some((clause, values)) = clause(db, select)? else {
+                return Ok(());
+            };
+            let mut statement = db.prepare_cached(&format!("SELECT * {clause}"))?;
+            let mut rows = statement.query(rusqlite::params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                (sink.borrow_mut())(&in_place(row)?);
+            }
+            Ok(())
+        })
+    }
+
+    fn newest(&self, select: &RowSelect<'_>, columns: &[&str]) -> Result<RowStamp> {
+        let found = self.read(|db| {
+            let known = sql::columns(db, select.table)?;
+            let wanted = columns
+                .iter()
+                .filter(|it| known.iter().any(|name| name == *it));
+            let wanted: String = wanted.map(|name| format!(", {}", quoted(name))).collect();
+            let Some((clause, values)) = clause(db, select)? else {
+                return Ok(None);
+            };
+            // The last row, found from the end of the index.
+            let backwards = clause.replace(ASCENDING, " DESC");
+            let sql = format!("SELECT rowid{wanted} {backwards} LIMIT 1");
+            let mut statement = db.prepare_cached(&sql)?;
+            let stamp = statement.query_row(rusqlite::params_from_iter(values), |row| {
+                let cells = in_place(row)?;
+                let cells = cells.iter().skip(1).map(|(_, cell)| *cell);
+                Ok(RowStamp::of_row(RowKey(row.get(0)?), cells))
+            });
+            stamp.optional()
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    fn unowned(
+        &self,
+        select: &RowSelect<'_>,
+        column: &str,
+        (owners, id): (&str, &str),
+    ) -> Result<Vec<RowKey>> {
+        self.has_served.set(true);
+        self.read(|db| {
+            let has = |table: &str, column: &str| -> rusqlite::Result<bool> {
+                Ok(columns(db, table)?.iter().any(|it| it == column))
+            };
+            let Some((session, value)) = select.only else {
+                return Ok(Vec::new());
+            };
+            if !has(select.table, session)? || !has(select.table, column)? || !has(owners, id)? {
+                return Ok(Vec::new());
+            }
+            let sql = format!(
+                "SELECT rowid FROM {table} AS child WHERE child.{session} = ?1 AND NOT EXISTS \
+                 (SELECT 1 FROM {owners} AS owner WHERE owner.{id} = child.{column}) ORDER BY rowid",
+                table = quoted(select.table),
+                session = quoted(session),
+                owners = quoted(owners),
+                id = quoted(id),
+                column = quoted(column),
+            );
+            let mut statement = db.prepare_cached(&sql)?;
+            let keys = statement.query_map([value], |row| row.get(0).map(RowKey))?;
+            keys.collect()
+        })
+    }
+
+    fn batch(&self, read: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        if self.in_batch.replace(true) {
+            return read();
+        }
+        self.has_served.set(true);
+        let done = read();
+        self.in_batch.set(false);
+        // An error may come from pages of two states.
+        match self.opened.borrow().is_readable(&self.path)? {
+            true => done,
+            false => Err(self.changed()),
+        }
     }
 
     fn stamp(&self, select: &RowSelect<'_>, changed: Option<&str>) -> Result<RowStamp> {
@@ -258,66 +389,6 @@ impl RowSource for SqliteSource {
             rows,
             state: u64::from(digest.finalize()) | 1 << 40,
         })
-    }
-}
-
-/// Returns the rest of a query from `FROM` on, with its values; `None` if the table or the column
-/// of the filter does not exist.
-fn clause(
-    db: &Connection,
-    select: &RowSelect<'_>,
-) -> rusqlite::Result<Option<(String, Vec<String>)>> {
-    let known = columns(db, select.table)?;
-    let is_known = |column: &str| known.iter().any(|it| it == column);
-    if known.is_empty() || select.only.is_some_and(|(column, _)| !is_known(column)) {
-        return Ok(None);
-    }
-    let mut clause = format!("FROM {}", quoted(select.table));
-    let mut values = Vec::new();
-    if let Some((column, value)) = select.only {
-        clause.push_str(&format!(" WHERE {} = ?1", quoted(column)));
-        values.push(value.to_owned());
-    }
-    let sorted = select.order.iter().filter(|column| is_known(column));
-    let mut order: Vec<String> = sorted.map(|column| quoted(column)).collect();
-    order.push("rowid".to_owned());
-    clause.push_str(&format!(" ORDER BY {}", order.join(", ")));
-    Ok(Some((clause, values)))
-}
-
-/// Returns the columns of a table; none if there is no such table.
-fn columns(db: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let mut statement = db.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
-    let names = statement.query_map([table], |row| row.get(0))?;
-    names.collect()
-}
-
-/// Quotes a name so that SQLite never takes it for a text, as it does with double quotes.
-fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
-
-/// Copies a value. Text that is not UTF-8 becomes bytes.
-fn value(from: ValueRef<'_>) -> Value {
-    match from {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::Integer(number),
-        ValueRef::Real(number) => Value::Real(number),
-        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => Value::Text(text.to_owned()),
-            Err(_) => Value::Blob(bytes.to_vec()),
-        },
-        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
-    }
-}
-
-fn cell(value: &Value) -> Cell<'_> {
-    match value {
-        Value::Null => Cell::Null,
-        Value::Integer(number) => Cell::Integer(*number),
-        Value::Real(number) => Cell::Real(*number),
-        Value::Text(text) => Cell::Text(text),
-        Value::Blob(bytes) => Cell::Bytes(bytes),
     }
 }
 

@@ -1,14 +1,14 @@
 //! Makes search sources of the sessions and memory files of stores.
 
-use boswell_dialect::{Dialect, FileInfo};
-use boswell_model::{Framing, Result, SessionRef};
+use boswell_dialect::{Dialect, FileInfo, SessionLocation};
+use boswell_model::{Framing, Line, Result, SessionRef};
 use boswell_store::Store;
 use boswell_store::backend::is_packed;
 use boswell_store::store::{StoreId, Summary};
 
 use crate::catalog::{CatalogRow, FilterKeys};
 use crate::extract::Field;
-use crate::source::{About, Form, Source, SourceReader};
+use crate::source::{About, Form, LARGEST_WHOLE, Source, SourceReader};
 
 /// The origin of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,9 +157,12 @@ impl StoreSources {
         let reference = SessionRef::new(store.dialect().name(), self.name(held, key));
         let source = Source {
             modified: location.modified,
-            form: Form::Log(location.framing),
+            form: match location.is_of_rows(store.dialect()) {
+                true => Form::Rows(location.framing),
+                false => Form::Log(location.framing),
+            },
             about: about().map(Box::new),
-            ..Source::log(reference, generation, length(store, key, location.size))
+            ..Source::log(reference, generation, length(store, location))
         };
         self.push(
             source,
@@ -311,7 +314,12 @@ const ABOUT_FOLDED: u64 = 4096;
 /// Returns the length of a log: that of the listing, or for a compressed log the uncompressed
 /// length. For a log that is folded an upper bound, so that it is not folded only to measure it:
 /// everything else in its document is in the log too.
-fn length(store: &Store, key: &str, listed: u64) -> u64 {
+fn length(store: &Store, location: &SessionLocation) -> u64 {
+    let (key, listed) = (location.key.as_deref().unwrap_or_default(), location.size);
+    if location.is_of_rows(store.dialect()) && location.framing != Framing::Lines {
+        // A document in a row is compressed, and only its row is listed.
+        return LARGEST_WHOLE;
+    }
     let fold = store.dialect().powers().fold;
     if fold.is_some_and(|fold| fold.folds(key, b"")) {
         return listed + ABOUT_FOLDED;
@@ -339,5 +347,17 @@ impl SourceReader for StoreSources {
             return Ok(());
         };
         store.backend().open(key)?.read_into(into, at, len)
+    }
+
+    fn records(
+        &self,
+        source: &Source,
+        range: std::ops::Range<u64>,
+        sink: &mut dyn FnMut(Line<'_>) -> bool,
+    ) -> Result<()> {
+        match self.place(source) {
+            Some((store, key)) => store.backend().open(key)?.records(range, sink),
+            None => Ok(()),
+        }
     }
 }

@@ -137,6 +137,16 @@ advice! {
         /// The session; all sessions or the one at hand where it is missing.
         session: Option<String>,
     } => "check",
+    /// Print a digest of a session, for an agent that cannot take the session itself.
+    Handoff {
+        /// The session.
+        session: String,
+    } => "handoff",
+    /// Make a session of another agent from the conversation.
+    Convert {
+        /// The session.
+        session: String,
+    } => "convert",
     /// List the keys and passwords in a session.
     ShowSecrets {
         /// The session.

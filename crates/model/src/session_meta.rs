@@ -49,6 +49,8 @@ pub struct SessionMeta {
     pub agent_version: Option<String>,
     /// The session that this one was forked from: an id or a path, as the agent wrote it.
     pub parent: Option<String>,
+    /// Refs of sessions of other agents that were made from it. No log states them.
+    pub converted_to: Vec<String>,
     /// Ids of the same conversation in other programs, by purpose.
     pub external_ids: BTreeMap<String, String>,
     /// Version of the format, if the file states one.

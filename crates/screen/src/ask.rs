@@ -1,9 +1,11 @@
 //! What the screen asks its workers, and what they answer. Plain data in both directions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
-use boswell_app::resume::ResumePlan;
+use boswell_app::PlanToken;
+use boswell_app::resume::{ResumePlan, ResumeWayKind};
 use boswell_app::search::SearchRequest;
 use boswell_app::stats::By;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -32,6 +34,10 @@ pub(crate) enum Event {
     Continued,
     /// Nothing happened for a while.
     Slow,
+    /// A slow terminal has read the frame that was on its way.
+    Drawn,
+    /// A worker ended by an error in the program.
+    Broken,
 }
 
 /// Something to be done outside of the state.
@@ -67,8 +73,17 @@ pub(crate) enum Ask {
         at: Option<String>,
         resume: bool,
     },
-    /// How the same conversation is resumed in another store.
-    PlanOther(String),
+    /// The ways to resume a session, and the same conversation in other stores.
+    Ways {
+        session: String,
+        linked: Vec<String>,
+    },
+    /// Which other agents can go on with a session.
+    Agents(String),
+    /// What a session for another agent would lack.
+    PlanConversion(Converting),
+    /// Make a session for another agent, and resume it.
+    Convert(Converting),
     PlanMove(Moved),
     Move(Moved),
     Archive(Vec<String>),
@@ -82,10 +97,10 @@ pub(crate) enum Ask {
         entry: String,
         folder: String,
     },
-    /// Find a text in the entries that are not loaded.
+    /// Find an entry among those that are not loaded.
     FindIn {
         page: PageAsk,
-        text: String,
+        sought: Sought,
     },
     Rename {
         session: String,
@@ -149,14 +164,37 @@ pub(crate) struct Moved {
     pub(crate) new: String,
 }
 
+/// A session that is carried over to another agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Converting {
+    pub(crate) session: String,
+    /// Name of the agent's dialect.
+    pub(crate) agent: String,
+    /// The plan that was shown.
+    pub(crate) shown: Option<PlanToken>,
+}
+
 /// Which entries of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PagePart {
+    /// The first ones.
+    Start,
     /// The last ones.
     End,
     Around(String),
     Before(String),
     After(String),
+}
+
+/// What is sought in the rest of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Sought {
+    /// A text, in lower case.
+    Text(String),
+    /// A prompt of the user.
+    Prompt,
+    /// A call that failed.
+    Failure,
 }
 
 /// The grouping of costs.
@@ -189,6 +227,14 @@ pub(crate) enum Answer {
         /// Whether these are all sessions, not only the first ones.
         complete: bool,
     },
+    /// Many sessions are read for the first time: the newest ones so far, and how many of all.
+    Reading {
+        ask: RowsAsk,
+        rows: Vec<Row>,
+        read: usize,
+        total: usize,
+        since: Duration,
+    },
     /// Nothing was found: the folders that were examined, by dialect, and whether they exist.
     LookedAt(Vec<(String, String, bool)>),
     /// Every file was examined; whether the catalog could be written.
@@ -196,6 +242,8 @@ pub(crate) enum Answer {
         at: Instant,
         kept: bool,
     },
+    /// What sessions cost in dollars.
+    Costs(HashMap<String, f64>),
     Marks {
         live: BTreeMap<String, Vec<u32>>,
         lost_soon: BTreeSet<String>,
@@ -228,15 +276,30 @@ pub(crate) enum Answer {
     },
     /// The plan that was asked for.
     Planned(Result<Arc<ResumePlan>, String>),
+    /// The ways to resume a session.
+    Ways {
+        session: String,
+        ways: Result<Vec<Way>, String>,
+    },
+    /// The other agents that can go on with a session: names of dialects, and names for display.
+    Agents {
+        session: String,
+        agents: Result<Vec<(String, String)>, String>,
+    },
+    /// What a session for another agent would lack, after the name of the agent.
+    ConversionPlanned {
+        converting: Converting,
+        lacks: Result<(String, Vec<String>), String>,
+    },
     /// What moving a folder would change.
     MovePlanned {
         moved: Moved,
         steps: Result<Vec<String>, String>,
     },
-    /// The entry with the text, if there is one.
+    /// The entry that was sought, if there is one.
     FoundIn {
         page: PageAsk,
-        text: String,
+        sought: Sought,
         entry: Option<String>,
     },
     /// A change was made: a message for the user, and the session to select.
@@ -277,6 +340,14 @@ pub(crate) struct Resumable {
     pub(crate) folder_exists: bool,
 }
 
+/// A way to resume a session: its command, or why there is none.
+#[derive(Debug, Clone)]
+pub(crate) struct Way {
+    pub(crate) kind: ResumeWayKind,
+    pub(crate) session: String,
+    pub(crate) plan: Result<Arc<ResumePlan>, String>,
+}
+
 /// A page of a transcript.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Page {
@@ -286,6 +357,8 @@ pub(crate) struct Page {
     /// Whether there may be entries before the first and after the last.
     pub(crate) more_above: bool,
     pub(crate) more_below: bool,
+    /// The last entry of the branch that it is on, if it is not the one that was asked for.
+    pub(crate) branch: Option<String>,
     /// Whether it is a first look at the end of a long log; the page itself follows.
     pub(crate) is_first_look: bool,
 }

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 
 use crate::keys::{Action, Binding, Place, of_place};
 use crate::state::State;
+use crate::transcript::Tools;
 use crate::words::{self, fill};
 
 /// The width from which the preview is next to the list.
@@ -81,10 +82,17 @@ impl FooterItem {
 /// Returns the footer of the place: as many keys as fit, the first and the last first.
 pub(crate) fn footer(state: &State) -> Vec<FooterItem> {
     let usable = |it: &&Binding| it.short.is_some() && !(it.writes && state.look.read_only);
-    let mut items: Vec<FooterItem> = of_place(state.place)
+    let mut items: Vec<FooterItem> = Vec::new();
+    for next in of_place(state.place)
         .filter(usable)
         .map(|it| item(state, it))
-        .collect();
+    {
+        match items.last_mut() {
+            // Both directions of a move are one word.
+            Some(last) if last.word == next.word => last.key = format!("{} {}", last.key, next.key),
+            _ => items.push(next),
+        }
+    }
     // Help and the way out are more important than what is before them.
     let width = u16::from(state.size.0 > 0) * state.size.0;
     if items.iter().map(|it| it.width() + 2).sum::<u16>() > width {
@@ -119,11 +127,9 @@ fn dropped(items: &[FooterItem]) -> usize {
 }
 
 fn item(state: &State, binding: &Binding) -> FooterItem {
-    let key = binding
-        .keys
-        .first()
-        .map(|key| key.name())
-        .unwrap_or_default();
+    // The first key, as the user bound it.
+    let names = state.look.keys.names(binding);
+    let key = names.split(' ').next().unwrap_or_default().to_owned();
     let key = if key == "Enter" {
         "↵".to_owned()
     } else {
@@ -131,6 +137,7 @@ fn item(state: &State, binding: &Binding) -> FooterItem {
     };
     let word = match (state.place, binding.action) {
         (Place::Finder, Action::Resume) => enter_words(state),
+        (Place::Reader, Action::Tools) => tools_words(state),
         _ => binding
             .short
             .map(|short| state.look.say(short).to_owned())
@@ -142,6 +149,17 @@ fn item(state: &State, binding: &Binding) -> FooterItem {
         word,
         action: binding.action,
     }
+}
+
+/// Returns how much of tools is shown.
+fn tools_words(state: &State) -> String {
+    let tools = state.reader.as_ref().map(|it| it.detail.tools);
+    let word = match tools.unwrap_or_default() {
+        Tools::Summary => words::TOOLS_ARE_SUMMARY,
+        Tools::Full => words::TOOLS_ARE_FULL,
+        Tools::Off => words::TOOLS_ARE_OFF,
+    };
+    state.look.say(word).to_owned()
 }
 
 /// Returns what Enter does to the selected session.

@@ -18,6 +18,7 @@ mod ask;
 mod keys;
 mod layout;
 mod line;
+mod output;
 mod rows;
 mod run;
 mod state;

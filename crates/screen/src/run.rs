@@ -47,12 +47,14 @@ pub enum ScreenExit {
     Printed(String),
     /// The terminal was closed, or a signal with this number ended the screen.
     Ended(Option<i32>),
+    /// A thread panicked. The message was printed when the terminal was restored.
+    Broken,
 }
 
 impl PartialEq for ScreenExit {
     fn eq(&self, other: &ScreenExit) -> bool {
         match (self, other) {
-            (ScreenExit::Quit, ScreenExit::Quit) => true,
+            (ScreenExit::Quit, ScreenExit::Quit) | (ScreenExit::Broken, ScreenExit::Broken) => true,
             (ScreenExit::Resume(one), ScreenExit::Resume(other)) => {
                 one.session == other.session && one.argv == other.argv
             }
@@ -73,7 +75,7 @@ pub fn run(app: &App, options: &ScreenOptions) -> Result<ScreenExit> {
     let look = look(app, options)?;
     let (events, inbox) = channel();
     let workers = Workers::start(app, &look, &events);
-    let mut screen = Screen::open(look.mouse)?;
+    let mut screen = Screen::open(look.mouse, &events)?;
     listen(&events);
     let size = crossterm::terminal::size().unwrap_or((80, 24));
     let mut state = State::new(look, size, SystemClock.now());
@@ -166,7 +168,7 @@ impl Session {
                 Ask::Repaint => screen.repaint()?,
                 Ask::Mouse(on) => screen.set_mouse(on)?,
                 Ask::Copy(text) => {
-                    screen.copy(&text)?;
+                    screen.copy(&text);
                     let shown = boswell_app::text::one_line(&text);
                     let say = self.state.look.say(COPIED);
                     self.state.message = Some(fill(say, &[&shown]));

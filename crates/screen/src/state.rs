@@ -5,6 +5,7 @@ mod show;
 mod views;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
 
 use boswell_app::text::one_line;
 use boswell_app::time::TimeZone;
@@ -86,6 +87,8 @@ pub(crate) struct State {
     pub(crate) parents: Vec<Reader>,
     /// The last entry that was seen of each session.
     pub(crate) seen: BTreeMap<String, String>,
+    /// Sessions that do not exist any more. An answer that was made before may still name them.
+    pub(crate) gone: BTreeSet<String>,
 }
 
 impl State {
@@ -109,6 +112,7 @@ impl State {
             unread: Vec::new(),
             parents: Vec::new(),
             seen: BTreeMap::new(),
+            gone: BTreeSet::new(),
         }
     }
 
@@ -151,6 +155,14 @@ pub(crate) enum Order {
     Messages,
 }
 
+/// How many sessions were read, of how many, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FirstRead {
+    pub(crate) read: usize,
+    pub(crate) total: usize,
+    pub(crate) since: Duration,
+}
+
 /// The finder: box, list and preview.
 #[derive(Debug, Default)]
 pub(crate) struct Finder {
@@ -165,6 +177,8 @@ pub(crate) struct Finder {
     /// Whether `rows` has all sessions.
     pub(crate) complete: bool,
     pub(crate) refreshed: Option<Instant>,
+    /// While sessions are read for the first time.
+    pub(crate) reading: Option<FirstRead>,
     /// Whether the catalog cannot be written, so that nothing is faster the next time.
     pub(crate) unkept: bool,
     /// Whether the search takes so long that the header says so.
@@ -184,6 +198,8 @@ pub(crate) struct Finder {
     pub(crate) selected: usize,
     /// First visible line of the list.
     pub(crate) top: usize,
+    /// What sessions cost in dollars, as far as that is known.
+    pub(crate) costs: HashMap<String, f64>,
     pub(crate) marked: BTreeSet<String>,
     pub(crate) live: BTreeMap<String, Vec<u32>>,
     pub(crate) lost_soon: BTreeSet<String>,
@@ -236,8 +252,18 @@ impl Finder {
     pub(crate) fn set_rows(&mut self, rows: Vec<Row>, now: Instant) {
         self.change(now, |finder| {
             finder.rows = rows;
+            finder.price();
             finder.sort();
         });
+    }
+
+    /// Adds what is known of the costs to the rows.
+    pub(crate) fn price(&mut self) {
+        for row in &mut self.rows {
+            let sides = std::iter::once(&row.session).chain(&row.linked);
+            let mut known = sides.filter_map(|it| self.costs.get(it));
+            row.cost = known.next().copied().or(row.cost);
+        }
     }
 
     /// Orders the rows; unknown values come last.
@@ -309,12 +335,13 @@ impl Finder {
         let by_day = is_empty && self.order == Order::Active;
         let mut lines = Vec::with_capacity(self.shown.len() + 8);
         let mut last = None;
+        let days = Days::of(now, &self.zone);
         for (at, shown) in self.shown.iter().enumerate() {
             if by_day && let Some(row) = self.row_at(at) {
                 let day = if row.pinned {
                     words::PINNED
                 } else {
-                    day_of(row.active, now)
+                    days.group(row.active)
                 };
                 if last != Some(day) {
                     lines.push(ListLine::Heading(day));
@@ -347,18 +374,50 @@ impl Finder {
     }
 }
 
-/// Returns the group of a time.
-fn day_of(at: Option<Instant>, now: Instant) -> Words {
-    const DAY: i64 = 86_400_000;
-    let Some(at) = at else {
-        return words::NO_TIME;
-    };
-    let today = now.millis().div_euclid(DAY);
-    match today - at.millis().div_euclid(DAY) {
-        i64::MIN..=0 => words::TODAY,
-        1 => words::YESTERDAY,
-        2..7 => words::THIS_WEEK,
-        7..30 => words::THIS_MONTH,
-        _ => words::OLDER,
+/// The bounds of the groups of a list without a query, by the days of the user's zone.
+struct Days([(Instant, Words); 4]);
+
+impl Days {
+    fn of(now: Instant, zone: &TimeZone) -> Days {
+        let since = |days: i64, words: Words| (zone.midnight(now, days), words);
+        Days([
+            since(0, words::TODAY),
+            since(-1, words::YESTERDAY),
+            since(-6, words::THIS_WEEK),
+            since(-29, words::THIS_MONTH),
+        ])
+    }
+
+    /// Returns the group of a time.
+    fn group(&self, at: Option<Instant>) -> Words {
+        let Some(at) = at else {
+            return words::NO_TIME;
+        };
+        let group = self.0.iter().find(|(since, _)| at >= *since);
+        group.map_or(words::OLDER, |(_, words)| *words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_those_of_the_zone_of_the_user() {
+        let at = |text: &str| Some(Instant::parse(text).unwrap());
+        let now = at("2026-03-10T17:30:00Z").unwrap();
+        // Eight hours east of UTC, where it is half past one in the morning of the eleventh.
+        let days = Days::of(now, &TimeZone::of_variable("CST-8"));
+        for (text, group) in [
+            ("2026-03-10T16:00:00Z", words::TODAY),
+            ("2026-03-10T15:59:59Z", words::YESTERDAY),
+            ("2026-03-09T15:59:59Z", words::THIS_WEEK),
+            ("2026-03-04T15:59:59Z", words::THIS_MONTH),
+            ("2026-02-01T00:00:00Z", words::OLDER),
+            ("2027-01-01T00:00:00Z", words::TODAY),
+        ] {
+            assert_eq!(days.group(at(text)), group, "{text}");
+        }
+        assert_eq!(days.group(None), words::NO_TIME);
     }
 }

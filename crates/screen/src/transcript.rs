@@ -39,6 +39,8 @@ pub(crate) enum BlockKind {
     Media,
     Subagent,
     Compaction,
+    /// The summary of a branch that was left.
+    BranchSummary,
     /// Lines of the log that are no records.
     Gap,
     /// A place from which there are several branches.
@@ -250,12 +252,17 @@ pub(crate) fn blocks(entry: &EntryParts<'_>, depth: usize) -> Vec<Block> {
         ends: Vec::new(),
     };
     let said = said(entry.kind);
-    let remark = view.remark.as_ref().map(|remark| {
-        let is_summary = said == BlockKind::Compaction;
-        let kind = if is_summary { said } else { BlockKind::Remark };
-        (kind, String::new(), shortened(remark))
-    });
-    let parts = view.parts.iter().filter_map(|part| of_part(part, said));
+    let remark = view.remark.as_ref();
+    let mut parts = view.parts.iter().filter_map(|part| of_part(part, said));
+    // A summary is one block, with what its record says of it as head.
+    if matches!(said, BlockKind::Compaction | BlockKind::BranchSummary) {
+        let head = remark.map(|it| one_line(it)).unwrap_or_default();
+        let text = parts
+            .next()
+            .map_or_else(|| head.clone(), |(_, _, text)| text);
+        return vec![block((0, (said, head, text)))];
+    }
+    let remark = remark.map(|it| (BlockKind::Remark, String::new(), shortened(it)));
     let all = remark.into_iter().chain(parts);
     all.enumerate().map(block).collect()
 }
@@ -264,7 +271,8 @@ pub(crate) fn blocks(entry: &EntryParts<'_>, depth: usize) -> Vec<Block> {
 fn said(kind: EntryKind) -> BlockKind {
     match kind {
         EntryKind::User | EntryKind::Shell => BlockKind::Prompt,
-        EntryKind::Compaction | EntryKind::BranchSummary => BlockKind::Compaction,
+        EntryKind::Compaction => BlockKind::Compaction,
+        EntryKind::BranchSummary => BlockKind::BranchSummary,
         EntryKind::ToolResult => BlockKind::Output { failed: false },
         _ => BlockKind::Answer,
     }

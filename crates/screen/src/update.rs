@@ -36,6 +36,8 @@ pub(crate) fn update(state: &mut State, event: Event) -> Vec<Ask> {
         Event::Ended(signal) => asks.push(Ask::Leave(ScreenExit::Ended(signal))),
         Event::Stopped => asks.push(Ask::Suspend),
         Event::Continued => asks.push(Ask::Retake),
+        Event::Broken => asks.push(Ask::Leave(ScreenExit::Broken)),
+        Event::Drawn => return asks,
         Event::Slow => state.finder.is_slow = state.finder.answered != state.finder.generation,
     }
     settle(state, &mut asks);
@@ -104,7 +106,7 @@ pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
         Action::Check => check(state, asks),
         Action::Unread => unread(state),
         Action::Export => export::ask_file(state),
-        Action::ResumeMenu => resume::menu(state),
+        Action::ResumeMenu => resume::ask_ways(state, asks),
         Action::ResumeFork => fork(state, true, asks),
         Action::Resume => resume::enter(state, asks),
         Action::ResumeSame => resume::ask_same(state),

@@ -171,7 +171,22 @@ impl Answers {
 
 fn spawn(app: &App, events: &Sender<Event>, work: impl FnOnce(&App, &Answers) + Send + 'static) {
     let (app, answers) = (app.clone(), Answers(events.clone()));
-    std::thread::spawn(move || work(&app, &answers));
+    std::thread::spawn(move || {
+        let _told = TellBroken(&answers.0);
+        work(&app, &answers);
+    });
+}
+
+/// Ends the screen if its thread panics: without a worker it would wait for ever.
+struct TellBroken<'e>(&'e Sender<Event>);
+
+impl Drop for TellBroken<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // Without a receiver the screen has ended already.
+            let _ = self.0.send(Event::Broken);
+        }
+    }
 }
 
 fn search(app: &App, answers: &Answers, asks: &Latest<FindAsk>) {

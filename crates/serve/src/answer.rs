@@ -65,6 +65,15 @@ impl Plan {
         self
     }
 
+    /// As a stream of events with progress, if the client asks for one.
+    pub(crate) fn with_progress(mut self, call: &Call) -> Plan {
+        let accept = call.header(header::ACCEPT.as_str());
+        if accept.is_some_and(|it| it.contains("text/event-stream")) {
+            self.form = Form::Events;
+        }
+        self
+    }
+
     /// With another status.
     pub(crate) fn with_status(mut self, status: StatusCode) -> Plan {
         self.status = status;
@@ -142,6 +151,7 @@ fn respond(
 ) -> Reply {
     let kind = match plan.form {
         Form::Ndjson => "application/x-ndjson",
+        Form::Events => "text/event-stream",
         _ => "application/json",
     };
     let mut response = match first {

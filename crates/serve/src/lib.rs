@@ -45,5 +45,5 @@ mod write;
 pub use access::Scope;
 pub use config::{Changes, CommandPhrase, Lifetime, Phrase, ServeConfig};
 pub use folder::{RunningServer, ServeFolder};
-pub use openapi::openapi;
+pub use openapi::{openapi, typescript_client};
 pub use server::{Server, Stop};

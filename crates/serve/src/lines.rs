@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use boswell_app::Cancel;
-use boswell_app::shape::{NoticeShape, Shape as _};
+use boswell_app::shape::{ErrorShape, NoticeShape, Shape as _};
 use boswell_app::text::harmless;
 use boswell_app::{AppResult, Notice, Refusal};
 use boswell_model::Result;
@@ -29,6 +29,8 @@ pub(crate) enum Form {
     One,
     /// One line per shape, as `--json` prints them.
     Ndjson,
+    /// One event per shape, sent at once; `done` or `error` is the last one.
+    Events,
 }
 
 /// A part of an answer on its way to the client.
@@ -106,6 +108,11 @@ impl Lines {
         self.form == Form::Ndjson
     }
 
+    /// Whether the client follows the work as events.
+    pub(crate) fn is_events(&self) -> bool {
+        self.form == Form::Events
+    }
+
     /// Sends the beginning of an answer that may take long, so that the client knows that it comes.
     pub(crate) fn begin(&mut self) {
         self.flush();
@@ -122,6 +129,10 @@ impl Lines {
             self.buffer.push(b',');
         }
         self.count += 1;
+        if self.form == Form::Events {
+            self.event(type_of(value), value);
+            return Ok(self.flush());
+        }
         self.write(value);
         if self.form != Form::List {
             self.buffer.push(b'\n');
@@ -146,6 +157,14 @@ impl Lines {
             let line = self.buffer.split_off(start);
             self.buffer.extend_from_slice(harmless(line).as_bytes());
         }
+    }
+
+    fn event(&mut self, name: &str, value: &Json) {
+        self.buffer
+            .extend_from_slice(format!("event: {name}\ndata: ").as_bytes());
+        // A line of JSON has no line break in it.
+        self.write(value);
+        self.buffer.extend_from_slice(b"\n\n");
     }
 
     /// Sends what was written. Returns false if nobody wants it.
@@ -180,6 +199,12 @@ impl Lines {
                     }),
                 });
             }
+            Err(refusal) if self.form == Form::Events && self.has_begun => {
+                let error = &refusal.error;
+                let shape = ErrorShape::new(error, error.advice().map(self.phrase));
+                self.event("error", &shape.object());
+                self.flush();
+            }
             Err(refusal) => {
                 self.send(Piece::Failed(Box::new(refusal)));
             }
@@ -190,6 +215,12 @@ impl Lines {
     fn close(&mut self, last: Last, notices: &[Notice]) -> Vec<String> {
         let phrase = self.phrase;
         let shapes = notices.iter().map(|it| NoticeShape::new(it, &phrase));
+        if self.form == Form::Events {
+            let warnings: Vec<Json> = shapes.map(|it| it.object()).collect();
+            let done = Json::object().with("v", 1).with("type", "done");
+            self.event("done", &done.with("warnings", warnings));
+            return Vec::new();
+        }
         if self.form != Form::List {
             if let Last::Line(line) = last {
                 self.write(&line);
@@ -207,6 +238,18 @@ impl Lines {
         self.write(&Json::Array(warnings));
         self.buffer.extend_from_slice(b"}\n");
         Vec::new()
+    }
+}
+
+/// Returns the type of a shape.
+fn type_of(value: &Json) -> &str {
+    let Json::Object(members) = value else {
+        return "message";
+    };
+    let word = members.iter().find(|(name, _)| name == "type");
+    match word {
+        Some((_, Json::Text(word))) => word,
+        _ => "message",
     }
 }
 

@@ -6,8 +6,10 @@ use boswell_app::shape::{self, pretty};
 use boswell_model::json::Json;
 
 mod addresses;
+mod client;
 
 use addresses::{Address, Answered, addresses, parameters as known_parameters};
+pub use client::typescript_client;
 
 /// Returns the description as JSON.
 pub fn openapi() -> String {

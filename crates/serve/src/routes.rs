@@ -69,6 +69,9 @@ fn machine() -> Router<ServerState> {
         .route("/v1/check", get(read::check))
         .route("/v1/events", get(events::all_events))
         .route("/v1/ops", get(read::ops))
+        .route("/v1/index", post(write::index))
+        .route("/v1/keep", get(read::kept).post(write::keep))
+        .route("/v1/blobs/{sha256}", get(read::blob).put(write::put_blob))
         .route("/v1/ops/{op}/undo", post(write::undo))
         .route("/v1/sessions", get(read::sessions).post(write::create))
 }
@@ -77,9 +80,11 @@ fn machine() -> Router<ServerState> {
 fn session() -> Router<ServerState> {
     let one = get(read::session).patch(write::patch).delete(write::delete);
     let below = |name: &str| format!("/v1/sessions/{{session}}/{name}");
-    let routes: [(&str, MethodRouter<ServerState>); 20] = [
+    let routes: [(&str, MethodRouter<ServerState>); 22] = [
         ("entries", get(read::entries).post(write::append)),
         ("entries/{entry}", get(read::entry)),
+        ("entries/{entry}/subagents", get(read::subagents)),
+        ("entries/{entry}/media/{number}", get(read::media)),
         ("heads", get(read::heads)),
         ("tree", get(read::tree)),
         ("context", get(read::context)),

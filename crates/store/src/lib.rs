@@ -70,6 +70,7 @@ mod agents;
 pub mod backend;
 pub mod blobs;
 pub mod checkpoint;
+mod conversion;
 pub mod disk;
 mod home;
 mod import;

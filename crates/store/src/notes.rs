@@ -55,6 +55,17 @@ pub enum NoteKind {
     Title(Option<String>),
     /// Records that the session was repaired into the session with this id, in the same store.
     RepairedAs(String),
+    /// Records that the conversation was carried over into this session of another agent.
+    ConvertedTo(SessionRef),
+    /// Records that the session was made from this session of another agent.
+    ConvertedFrom {
+        /// The source.
+        source: SessionRef,
+        /// The last entry that was carried over.
+        entry: String,
+    },
+    /// Takes back that the session was carried over into another one, or made from it.
+    NotConverted(SessionRef),
     /// Proposes a title, for as long as neither the log nor the user sets one.
     Proposed(String),
 }
@@ -74,6 +85,10 @@ pub struct SessionNotes {
     pub title: Option<String>,
     /// Id of the session that this one was repaired into.
     pub repaired_as: Option<String>,
+    /// Sessions of other agents that were made from this one.
+    pub converted_to: Vec<SessionRef>,
+    /// The session of another agent that this one was made from, and the last entry of it.
+    pub converted_from: Option<(SessionRef, String)>,
     /// Proposed title, if there is no other.
     pub proposed: Option<String>,
     /// When the last note was made.
@@ -222,6 +237,18 @@ impl SessionNotes {
             NoteKind::Summary(text) => self.summary = Some(text.clone()),
             NoteKind::Title(title) => self.title.clone_from(title),
             NoteKind::RepairedAs(id) => self.repaired_as = Some(id.clone()),
+            NoteKind::ConvertedTo(target) if self.converted_to.contains(target) => {}
+            NoteKind::ConvertedTo(target) => self.converted_to.push(target.clone()),
+            NoteKind::ConvertedFrom { source, entry } => {
+                self.converted_from = Some((source.clone(), entry.clone()));
+            }
+            NoteKind::NotConverted(other) => {
+                self.converted_to.retain(|known| known != other);
+                self.converted_from = self
+                    .converted_from
+                    .take()
+                    .filter(|(source, _)| source != other);
+            }
             NoteKind::Proposed(title) => self.proposed = Some(title.clone()),
         }
     }
@@ -247,6 +274,11 @@ impl Note {
             NoteKind::Summary(text) => note("summary").with("summary", text),
             NoteKind::Title(title) => note("title").with("title", title.as_deref()),
             NoteKind::RepairedAs(id) => note("repaired_as").with("id", id),
+            NoteKind::ConvertedTo(target) => note("converted_to").with("to", target.to_string()),
+            NoteKind::ConvertedFrom { source, entry } => note("converted_from")
+                .with("from", source.to_string())
+                .with("entry", entry),
+            NoteKind::NotConverted(other) => note("not_converted").with("other", other.to_string()),
             NoteKind::Proposed(title) => note("proposed").with("title", title),
         }
     }
@@ -267,6 +299,12 @@ impl Note {
             "summary" => NoteKind::Summary(text("summary")?),
             "title" => NoteKind::Title(text("title")),
             "repaired_as" => NoteKind::RepairedAs(text("id")?),
+            "converted_to" => NoteKind::ConvertedTo(session_ref(&text("to")?)?),
+            "converted_from" => NoteKind::ConvertedFrom {
+                source: session_ref(&text("from")?)?,
+                entry: text("entry").unwrap_or_default(),
+            },
+            "not_converted" => NoteKind::NotConverted(session_ref(&text("other")?)?),
             "proposed" => NoteKind::Proposed(text("title")?),
             _ => return None,
         };

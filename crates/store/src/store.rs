@@ -27,6 +27,7 @@ use crate::session::LookFor;
 mod by_id;
 mod find;
 mod list;
+mod log_files;
 mod set;
 mod writable;
 

@@ -168,12 +168,7 @@ pub fn isolate(command: &mut Command, place: &ClientHome<'_>) {
     command
         .env("ANTHROPIC_BASE_URL", place.model.url())
         .env("ANTHROPIC_API_KEY", "sk-ant-scripted");
-    for nowhere in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
-        command.env(nowhere, "http://127.0.0.1:9");
-    }
-    command
-        .env("NO_PROXY", "127.0.0.1")
-        .env("no_proxy", "127.0.0.1");
+    keep_off_the_network(command);
     for off in [
         "DISABLE_TELEMETRY",
         "DISABLE_AUTOUPDATER",
@@ -191,6 +186,16 @@ pub fn isolate(command: &mut Command, place: &ClientHome<'_>) {
         .current_dir(place.work);
 }
 
+/// Sends every connection that does not go to this machine to a proxy that does not exist.
+pub(crate) fn keep_off_the_network(command: &mut Command) {
+    for nowhere in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
+        command.env(nowhere, "http://127.0.0.1:9");
+    }
+    command
+        .env("NO_PROXY", "127.0.0.1")
+        .env("no_proxy", "127.0.0.1");
+}
+
 #[expect(
     clippy::panic,
     clippy::print_stderr,
@@ -202,8 +207,8 @@ pub(crate) fn named(variable: &str) -> Option<PathBuf> {
         .map(PathBuf::from);
     let ci = std::env::var_os("CI").is_some_and(|value| value == "true");
     match found {
-        Some(path) if path.is_file() => Some(path),
-        Some(path) => panic!("{variable} names {}, which is not a file", path.display()),
+        Some(path) if path.exists() => Some(path),
+        Some(path) => panic!("{variable} names {}, which does not exist", path.display()),
         None if ci => panic!("{variable} is not set: `cargo xtask test` installs the client"),
         None => {
             eprintln!(

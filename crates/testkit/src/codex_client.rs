@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::claude_client::named;
+use crate::claude_client::{keep_off_the_network, named};
 use crate::scripted_model::ScriptedModel;
 
 /// The variable with the path of the program.
@@ -38,6 +38,13 @@ impl CodexClient {
         named(CODEX).map(|program| CodexClient { program })
     }
 
+    /// Returns the client at a path.
+    pub fn at(program: impl Into<PathBuf>) -> CodexClient {
+        CodexClient {
+            program: program.into(),
+        }
+    }
+
     /// Runs the client with these arguments until it ends.
     pub fn run(&self, place: CodexHome<'_>, args: &[&str]) -> Output {
         self.command(place, args)
@@ -55,12 +62,7 @@ impl CodexClient {
             .env("PATH", path)
             .env("HOME", place.home)
             .env("SCRIPTED_KEY", "scripted");
-        for nowhere in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
-            command.env(nowhere, "http://127.0.0.1:9");
-        }
-        command
-            .env("NO_PROXY", "127.0.0.1")
-            .env("no_proxy", "127.0.0.1");
+        keep_off_the_network(&mut command);
         command.env("LANG", "C.UTF-8").env("TZ", "UTC");
         command
             .stdin(Stdio::null())

@@ -20,14 +20,16 @@
 //! * [`fuzz`] contains the functions that must return for any bytes.
 //! * [`snapshot`] proves that reading never writes.
 //! * [`bench_corpus`] writes large corpora with known markers.
-//! * [`claude_client`] and [`codex_client`] run the real clients, if the environment names them;
-//!   [`scripted_model`] is the model that they call.
+//! * [`claude_client`], [`codex_client`] and [`agent_client`] run the real clients, if the
+//!   environment names them; [`scripted_model`] is the model that they call.
+//! * [`conversions`] is the matrix of sessions that are carried over between agents.
 //! * [`corpus`] finds the real files, if the environment names them.
 #![expect(
     clippy::expect_used,
     reason = "a generator that cannot do its work has to stop the test that called it"
 )]
 
+pub mod agent_client;
 pub mod base64;
 pub mod bench_corpus;
 pub mod claude_client;
@@ -35,6 +37,7 @@ pub mod claude_trials;
 pub mod clock;
 pub mod codex_client;
 pub mod conformance;
+pub mod conversions;
 pub mod corpus;
 pub mod crash_disk;
 pub mod credential;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_dialect::{Cell, Column, FileInfo, RowKey, RowSelect, RowSource, RowStamp};
+use boswell_dialect::{Cell, Column, FileInfo, FileKind, RowKey, RowSelect, RowSource, RowStamp};
 use boswell_model::Result;
 use boswell_store::backend::{Backend, MemoryBackend, ObjectReader};
 
@@ -173,7 +173,18 @@ pub struct DatabaseBackend {
 
 impl Backend for DatabaseBackend {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
-        self.files.list(folder)
+        let mut listed = self.files.list(folder)?;
+        let databases = self.databases.keys();
+        let here = databases.filter(|key| key.rsplit_once('/').map_or("", |it| it.0) == folder);
+        listed.extend(here.map(|key| FileInfo {
+            key: key.clone(),
+            kind: FileKind::File,
+            size: 0,
+            modified: None,
+            identity: None,
+        }));
+        listed.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(listed)
     }
 
     fn stat(&self, key: &str) -> Result<Option<FileInfo>> {

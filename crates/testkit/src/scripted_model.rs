@@ -1,5 +1,5 @@
-//! A model that replies from a script: the Messages API and the Responses API on the loopback
-//! interface, for real clients.
+//! A model that replies from a script, on the loopback interface, for real clients. It speaks the
+//! Messages API, the Responses API, chat completions and `generateContent`.
 //!
 //! It replies as a stream or in one piece, as requested, and records every request. The newest
 //! prompt decides the reply: after `SCRIPT=` follows a JSON list of replies, one per request of the
@@ -13,7 +13,11 @@
 //! | `{"hold": NAME}` | it answers only once [`ScriptedModel::release`] was called with that name |
 
 mod answers;
+mod chat;
+mod google;
 mod responses;
+pub mod rules;
+mod script;
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -53,14 +57,34 @@ struct Shared {
     let_go: Condvar,
     ended: AtomicBool,
     count: AtomicUsize,
+    /// Whether a history that the provider would refuse is refused.
+    is_strict: bool,
+    refusals: Mutex<Vec<String>>,
 }
 
 impl ScriptedModel {
-    /// Starts a model on a free port.
+    /// Starts a model on a free port. It answers any history.
     pub fn start() -> ScriptedModel {
+        ScriptedModel::with(Shared::default())
+    }
+
+    /// Starts a model that refuses what its provider would refuse: see [`rules`].
+    pub fn strict() -> ScriptedModel {
+        ScriptedModel::with(Shared {
+            is_strict: true,
+            ..Shared::default()
+        })
+    }
+
+    /// Returns why requests were refused, in order.
+    pub fn refusals(&self) -> Vec<String> {
+        lock(&self.shared.refusals).clone()
+    }
+
+    fn with(shared: Shared) -> ScriptedModel {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port on loopback");
         let address = listener.local_addr().expect("the address that was bound");
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(shared);
         let own = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
@@ -105,14 +129,18 @@ impl ScriptedModel {
         Some(messages(&found.body).to_vec())
     }
 
-    /// Returns the items before the newest prompt of the first request of the Responses API whose
-    /// newest prompt is `words`; does not wait.
+    /// Returns the items before the newest prompt of the first request whose newest prompt is
+    /// `words`, in the form in which that API has them; does not wait. Requests of the Messages API
+    /// are found by [`ScriptedModel::asked`].
     pub fn sent_before(&self, words: &str) -> Option<Vec<Value>> {
-        let requests = lock(&self.shared.requests);
-        let mut asked = requests
-            .iter()
-            .filter(|request| request.path.ends_with(responses::PATH));
-        asked.find_map(|request| responses::before_prompt(&request.body, words))
+        self.find(|request| match request.path.as_str() {
+            path if path.ends_with(responses::PATH) => {
+                responses::before_prompt(&request.body, words)
+            }
+            path if path.ends_with(chat::PATH) => chat::before_prompt(&request.body, words),
+            path if google::asks(path) => google::before_prompt(&request.body, words),
+            _ => None,
+        })
     }
 
     /// Waits until `count` requests contain a text, or until a timeout.
@@ -122,7 +150,10 @@ impl ScriptedModel {
             requests
                 .iter()
                 .filter(|request| {
-                    request.path == "/v1/messages" || request.path.ends_with(responses::PATH)
+                    request.path == "/v1/messages"
+                        || request.path.ends_with(responses::PATH)
+                        || request.path.ends_with(chat::PATH)
+                        || google::asks(&request.path)
                 })
                 .filter(holds)
                 .count()
@@ -173,23 +204,56 @@ impl Shared {
             body: body.clone(),
         });
         self.came.notify_all();
-        match path.as_str() {
-            "/v1/messages" => self.answer(&mut out, &body),
-            path if path.ends_with(responses::PATH) => self.respond(&mut out, &body),
-            "/v1/messages/count_tokens" => {
-                reply(&mut out, 200, Some(&json!({"input_tokens": 100})))
+        if let Some(error) = self.refused(&path, &body) {
+            return reply(&mut out, 400, Some(&error));
+        }
+        self.respond(&mut out, &path, &body)
+    }
+
+    /// Records why a strict model refuses a request, and returns the error to send.
+    fn refused(&self, path: &str, body: &Value) -> Option<Value> {
+        if !self.is_strict {
+            return None;
+        }
+        let why = rules::refusal(path, body)?;
+        let error = json!({"type": "invalid_request_error", "message": why});
+        lock(&self.refusals).push(why);
+        Some(json!({"type": "error", "error": error}))
+    }
+
+    /// Replies to a request in the form of the API that its path belongs to.
+    fn respond(&self, out: &mut TcpStream, path: &str, body: &Value) -> std::io::Result<()> {
+        match path {
+            "/v1/messages" => self.answer(out, body),
+            path if path.ends_with(responses::PATH) => {
+                let blocks = responses::reply_to(body);
+                let number = self.scripted(&blocks);
+                responses::stream_reply(out, &blocks, body, number)
             }
-            _ => reply(&mut out, 200, Some(&json!({}))),
+            path if path.ends_with(chat::PATH) => {
+                let blocks = chat::reply_to(body);
+                let number = self.scripted(&blocks);
+                chat::send_reply(out, &blocks, body, number)
+            }
+            path if google::asks(path) => {
+                let blocks = google::reply_to(body);
+                let number = self.scripted(&blocks);
+                google::send_reply(out, &blocks, (path, body), number)
+            }
+            path if path.ends_with(":countTokens") => {
+                reply(out, 200, Some(&json!({"totalTokens": 100})))
+            }
+            "/v1/messages/count_tokens" => reply(out, 200, Some(&json!({"input_tokens": 100}))),
+            _ => reply(out, 200, Some(&json!({}))),
         }
     }
 
-    fn respond(&self, out: &mut TcpStream, body: &Value) -> std::io::Result<()> {
-        let blocks = responses::reply_to(body);
+    /// Waits as long as a reply is held, and returns its number.
+    fn scripted(&self, blocks: &[Value]) -> usize {
         for name in blocks.iter().filter_map(|block| block["hold"].as_str()) {
             self.hold(name);
         }
-        let number = self.count.fetch_add(1, Ordering::Relaxed);
-        responses::stream_reply(out, &blocks, body, number)
+        self.count.fetch_add(1, Ordering::Relaxed)
     }
 
     fn answer(&self, out: &mut TcpStream, body: &Value) -> std::io::Result<()> {
@@ -276,6 +340,13 @@ fn reply(out: &mut TcpStream, status: u64, body: Option<&Value>) -> std::io::Res
         out,
         "HTTP/1.1 {status} Scripted\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
+    )
+}
+
+fn begin_stream(out: &mut TcpStream) -> std::io::Result<()> {
+    write!(
+        out,
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
     )
 }
 

@@ -2,9 +2,11 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { download, get, send, type Page } from "../api";
+import { ForkBar, Gaps } from "../between";
+import { askText, askYes } from "../dialog";
 import { type Detail, Entry, Run, detail, runOf, showsThinking } from "../entry";
 import { Agent, Badges, Failed, Icon, change, copy, folder, resumeCommand } from "../parts";
-import { ERROR, Reader } from "../reader";
+import { BRANCHED, ERROR, Reader } from "../reader";
 import type { EntryShape, SessionShape } from "../shapes";
 import { go, href, keys, say } from "../state";
 import { type Word, count, dollars, short, w } from "../words";
@@ -24,10 +26,17 @@ export function Session({ name, entry }: { name: string; entry?: string }) {
   if (reader.error.value !== null && !session) return <Failed error={reader.error.value} />;
   if (!session) return <div class="empty">{w("loading")}</div>;
   return (
-    <div class={isFinding ? "session finding" : "session"}>
+    <div class={"session" + (isFinding ? " finding" : "") + (reader.branch.value === null ? "" : " elsewhere")}>
       <Head session={session} reader={reader} />
       {isFinding && <Find reader={reader} jump={list.jump} close={() => setFinding(false)} />}
       <Outline reader={reader} current={list.first} jump={list.jump} />
+      {reader.branch.value !== null && (
+        <div class="other" role="status">
+          <Icon name="fork" />
+          {w("offBranch")}
+          <button class="btn" onClick={() => void reader.show(null)}>{w("toCurrent")}</button>
+        </div>
+      )}
       <div class="scroll" ref={scroll} tabIndex={0} aria-label={session.name} onScroll={list.onScroll}>
         <div class="page">{list.view}<Tail reader={reader} session={session} /></div>
       </div>
@@ -83,6 +92,14 @@ function useList(reader: Reader, scroll: { current: HTMLDivElement | null }, ent
   const from = Math.max(0, first - 12);
   const to = Math.min(total, last + 16);
   reader.want(from - 100, to + 200);
+  const [, measure] = useState(0);
+  useEffect(() => {
+    if (!slice.current) return;
+    // What is opened, and pictures that were loaded, change heights without a scroll.
+    const observer = new ResizeObserver(() => measure((turn) => turn + 1));
+    observer.observe(slice.current);
+    return () => observer.disconnect();
+  }, [total > 0]);
   useLayoutEffect(() => {
     const box = scroll.current;
     if (!slice.current || !box) return;
@@ -107,7 +124,7 @@ function useList(reader: Reader, scroll: { current: HTMLDivElement | null }, ent
   const prompts = usePromptNumbers(reader);
   const items = [];
   for (let place = from; place < to; place++) {
-    items.push(<Item key={place} reader={reader} place={place} number={prompts[place] ?? null} isTarget={place === target && !!entry} />);
+    items.push(<Item key={place} reader={reader} place={place} number={prompts[place] ?? null} isTarget={place === target && !!entry} jump={jump} />);
   }
   const view = (
     <div class="win" style={{ height: `${reader.heights.total}px` }}>
@@ -115,7 +132,8 @@ function useList(reader: Reader, scroll: { current: HTMLDivElement | null }, ent
     </div>
   );
   const onScroll = () => {
-    const box = scroll.current!;
+    const box = scroll.current;
+    if (!box) return;
     const by = Math.abs(box.scrollTop - (target === null ? box.scrollTop : reader.heights.top(target)));
     if (by > 40) setTarget(null);
     setTop(box.scrollTop);
@@ -137,7 +155,15 @@ function usePromptNumbers(reader: Reader): Record<number, number> {
   }, [reader.total.value, reader.loaded.value === 0]);
 }
 
-function Item({ reader, place, number, isTarget }: { reader: Reader; place: number; number: number | null; isTarget: boolean }) {
+interface Shown {
+  reader: Reader;
+  place: number;
+  number: number | null;
+  isTarget: boolean;
+  jump: (place: number) => void;
+}
+
+function Item({ reader, place, number, isTarget, jump }: Shown) {
   const entry = reader.entry(place);
   const isNew = place === reader.seen && reader.total.value > reader.seen;
   let inside;
@@ -150,7 +176,10 @@ function Item({ reader, place, number, isTarget }: { reader: Reader; place: numb
   return (
     <div class={isTarget ? "e at" : "e"} data-place={place}>
       {isNew && <div class="newline">{w("newSince")}</div>}
+      <Gaps session={reader.name} gaps={entry?.gaps} />
       {inside}
+      {entry?.branches && <ForkBar ends={entry.branches.ends} shown={entry.branches.shown} show={(end) => void reader.show(end).then(() => jump(place))} />}
+      <Gaps session={reader.name} gaps={entry?.gaps_after} />
     </div>
   );
 }
@@ -169,18 +198,12 @@ function Head({ session, reader }: { session: SessionShape; reader: Reader }) {
   const path = reader.path;
   const reload = () => reader.open();
   const rename = () => change(async () => {
-    const title = prompt(w("renameAsk"), session.title ?? session.name);
+    const title = await askText(w("renameAsk"), session.title ?? session.name, w("rename"));
     if (title) await send("PATCH", path, { title }).then(reload);
   });
   const tag = () => change(async () => {
-    const name = prompt(w("tagAsk"));
+    const name = await askText(w("tagAsk"), "", w("tag"));
     if (name) await send("PATCH", path, { tags: { add: [name] } }).then(reload);
-  });
-  const remove = () => change(async () => {
-    if (!confirm(w("deleteAsk"))) return;
-    await send("DELETE", path);
-    say(w("deletedNote"));
-    go("#/sessions");
   });
   return (
     <div class="shead">
@@ -197,9 +220,9 @@ function Head({ session, reader }: { session: SessionShape; reader: Reader }) {
           </div>
           <button class="btn" onClick={rename}>{w("rename")}</button>
           <button class="btn" onClick={tag}><Icon name="tag" />{w("tag")}</button>
-          <button class="btn" onClick={() => download(`${path}/export?format=html`)}><Icon name="down" />{w("export")}</button>
+          <button class="btn" onClick={() => void save(reader)}><Icon name="down" />{w("export")}</button>
           <button class="btn" onClick={() => fork(reader)}><Icon name="fork" />{w("fork")}</button>
-          <button class="btn" onClick={remove}>{w("delete")}</button>
+          <button class="btn" onClick={() => void remove(reader)}>{w("delete")}</button>
           {command && <button class="btn main" onClick={() => copy(command)}><Icon name="play" />{w("resume")}</button>}
         </div>
       </div>
@@ -223,6 +246,45 @@ const fork = (reader: Reader) => change(async () => {
   go(href("s", made.ref));
 });
 
+const save = (reader: Reader) => download(`${reader.path}/export?format=html`);
+
+const remove = (reader: Reader) => change(async () => {
+  if (!(await askYes(w("deleteAsk"), reader.session.value?.name ?? reader.name, w("delete")))) return;
+  await send("DELETE", reader.path);
+  say(w("deletedNote"));
+  go("#/sessions");
+});
+
+/** What came between a prompt and the next one. */
+interface Turn {
+  calls: number;
+  failed: number;
+  /** Compactions, and branches that were left. */
+  marks: { place: number; isCut: boolean }[];
+}
+
+function turnsOf(reader: Reader, prompts: number[]): Turn[] {
+  return prompts.map((first, n) => {
+    const turn: Turn = { calls: 0, failed: 0, marks: [] };
+    const end = prompts[n + 1] ?? reader.total.value;
+    for (let place = first; place < end; place++) {
+      if (reader.word(place) === "tool_result") {
+        turn.calls += 1;
+        if (reader.flags[place] & ERROR) turn.failed += 1;
+      }
+      if (turn.marks.length === 8) continue;
+      if (reader.flags[place] & BRANCHED) turn.marks.push({ place, isCut: false });
+      if (reader.isCut(place)) turn.marks.push({ place, isCut: true });
+    }
+    return turn;
+  });
+}
+
+function Sum({ turn }: { turn: Turn }) {
+  if (turn.calls === 0) return null;
+  return <small>{turn.calls === 1 ? w("call") : w("calls", count(turn.calls))}{turn.failed > 0 && ` · ${w("failed", count(turn.failed))}`}</small>;
+}
+
 /** How many prompts are shown before and after the current one. */
 const NEAR = 60;
 
@@ -233,6 +295,7 @@ function Outline({ reader, current, jump }: { reader: Reader; current: number; j
     for (let place = 0; place < reader.total.value; place++) if (reader.isPrompt(place)) found.push(place);
     return found;
   }, [reader.total.value, reader.loaded.value === 0]);
+  const turns = useMemo(() => turnsOf(reader, places), [places]);
   const here = places.filter((place) => place <= current + 1).at(-1) ?? places[0];
   // A session may have ten thousand prompts: only those near the current one are shown.
   const middle = Math.max(0, places.indexOf(here));
@@ -253,10 +316,15 @@ function Outline({ reader, current, jump }: { reader: Reader; current: number; j
       <h2>{w("prompts")}<span class="num">{count(places.length)}</span></h2>
       {start > 0 && <button onClick={() => jump(places[Math.max(0, start - NEAR)])}><i>↑</i><span>{count(start)}</span></button>}
       {places.slice(start, start + 2 * NEAR).map((place, n) => (
-        <button ref={place === here ? button : undefined} aria-current={place === here ? "location" : undefined} onClick={() => jump(place)}>
-          <i>{start + n + 1}</i>
-          <span dir="auto">{(texts[place] ?? "…").slice(0, 110)}</span>
-        </button>
+        <>
+          <button ref={place === here ? button : undefined} aria-current={place === here ? "location" : undefined} onClick={() => jump(place)}>
+            <i>{start + n + 1}</i>
+            <span dir="auto">{(texts[place] ?? "…").slice(0, 110)}<Sum turn={turns[start + n]} /></span>
+          </button>
+          {turns[start + n].marks.map((mark) => (
+            <button class={mark.isCut ? "cut" : "fork"} onClick={() => jump(mark.place)}><i>{mark.isCut ? "┄" : "↳"}</i><span>{mark.isCut ? w("wasCompacted") : w("left")}</span></button>
+          ))}
+        </>
       ))}
       {start + 2 * NEAR < places.length && (
         <button onClick={() => jump(places[start + 2 * NEAR])}><i>↓</i><span>{count(places.length - start - 2 * NEAR)}</span></button>
@@ -267,26 +335,42 @@ function Outline({ reader, current, jump }: { reader: Reader; current: number; j
 }
 
 function Find({ reader, jump, close }: { reader: Reader; jump: (place: number) => void; close: () => void }) {
-  const [hits, setHits] = useState<number[] | null>(null);
+  const [hits, setHits] = useState<{ entry: string }[] | null>(null);
   const [at, setAt] = useState(0);
+  const [isBusy, setBusy] = useState(false);
   const timer = useRef(0);
+  const stop = useRef(new AbortController());
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  useEffect(() => {
+    input.current?.focus();
+    return () => stop.current.abort();
+  }, []);
+  const show = async (found: { entry: string }[], place: number) => {
+    setAt(place);
+    const position = await reader.find(found[place].entry);
+    if (position !== null) jump(position);
+  };
   const search = async (text: string) => {
+    stop.current.abort();
+    stop.current = new AbortController();
+    const { signal } = stop.current;
     if (!text.trim()) return setHits(null);
-    const query = new URLSearchParams({ match: text, limit: "500", text_limit: "0" });
-    const found = await get<Page<EntryShape>>(`${reader.path}/entries?${query}`);
-    const sorted = found.items.flatMap((it) => (it.position === undefined ? [] : [it.position]));
-    setHits(sorted);
-    setAt(sorted.length - 1);
-    if (sorted.length) jump(sorted[sorted.length - 1]);
+    setBusy(true);
+    try {
+      const found = await reader.search(text, signal);
+      if (signal.aborted) return;
+      setHits(found);
+      if (found.length) await show(found, found.length - 1);
+    } catch {
+      if (!signal.aborted) setHits([]);
+    } finally {
+      if (!signal.aborted) setBusy(false);
+    }
   };
   const step = (by: number) => {
-    if (!hits?.length) return;
-    const next = (at + by + hits.length) % hits.length;
-    setAt(next);
-    jump(hits[next]);
+    if (hits?.length) void show(hits, (at + by + hits.length) % hits.length);
   };
+  const state = isBusy ? "…" : hits === null ? "" : hits.length ? w("findCount", at + 1, hits.length) : w("findNone");
   return (
     <div class="findbar" role="search">
       <input ref={input} type="search" placeholder={w("find")} aria-label={w("find")}
@@ -300,7 +384,9 @@ function Find({ reader, jump, close }: { reader: Reader; jump: (place: number) =
           clearTimeout(timer.current);
           timer.current = window.setTimeout(() => void search(text), 250);
         }} />
-      <span class="faint num" aria-live="polite">{hits === null ? "" : hits.length ? w("findCount", at + 1, hits.length) : w("findNone")}</span>
+      <span class="faint num" aria-live="polite">{state}</span>
+      <button class="ico" onClick={() => step(-1)} aria-label={w("before")}>↑</button>
+      <button class="ico" onClick={() => step(1)} aria-label={w("after")}>↓</button>
       <button class="ico" onClick={close} aria-label={w("close")}>×</button>
     </div>
   );
@@ -327,6 +413,8 @@ function useKeys(reader: Reader, list: List, find: () => void): void {
       y: () => void copy(location.origin + "/" + href("s", reader.name, reader.entry(list.first)?.id ?? "")),
       r: () => { const command = reader.session.value && resumeCommand(reader.session.value); if (command) void copy(command); },
       f: () => void fork(reader),
+      e: () => void save(reader),
+      x: () => void remove(reader),
       c: () => go(`#/health?session=${encodeURIComponent(reader.name)}`),
       "Ctrl-F": find,
     };

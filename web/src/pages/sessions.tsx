@@ -4,10 +4,10 @@ import { useEffect, useState } from "preact/hooks";
 import { download, get, type Page } from "../api";
 import { changedSlowly } from "../live";
 import { Agent, Badges, Dot, Empty, Failed, Icon, copy, folder, resumeCommand, useLoaded } from "../parts";
-import type { EntryShape, Page as PageShape, SessionShape, StoreShape } from "../shapes";
+import type { EntryShape, HeadsShape, Page as PageShape, ProjectShape, SessionShape, StoreShape } from "../shapes";
 import { go, href, keys, route, setQuery } from "../state";
 import { type Word, ago, bytes, count, dollars, moment, short, w } from "../words";
-import { Strip } from "../strip";
+import { ShapeOf, Strip } from "../strip";
 
 const SORTS: [string, Word][] = [
   ["active", "sortActive"], ["created", "sortCreated"], ["messages", "sortMessages"],
@@ -101,6 +101,8 @@ function Filters({ total }: { total: number | null }) {
   const agent = route.value.query.get("agent");
   const dialects = (stores.value?.items ?? []).filter((it) => it.sessions).map((it) => it.dialect);
   const project = route.value.query.get("project");
+  const projects = useLoaded<Page<ProjectShape>>((signal) => get("/v1/projects", signal), []);
+  const folders = [...new Set([...(project ? [project] : []), ...(projects.value?.items ?? []).map((it) => it.project).filter((it): it is string => !!it)])].slice(0, 200);
   return (
     <div class="bar">
       <button class="chip" aria-pressed={!agent} onClick={() => setQuery({ agent: null })}>{w("allAgents")}</button>
@@ -110,9 +112,15 @@ function Filters({ total }: { total: number | null }) {
           {name}
         </button>
       ))}
-      {project && <button class="chip" aria-pressed={true} onClick={() => setQuery({ project: null })}>{folder(project)} ×</button>}
       <label class="chip">
-        <span class="vh">sort</span>
+        <span class="vh">{w("project")}</span>
+        <select value={project ?? ""} onChange={(event) => setQuery({ project: event.currentTarget.value || null })}>
+          <option value="">{w("allProjects")}</option>
+          {folders.map((path) => <option value={path}>{folder(path)}</option>)}
+        </select>
+      </label>
+      <label class="chip">
+        <span class="vh">{w("order")}</span>
         <select value={route.value.query.get("sort") ?? "active"} onChange={(event) => setQuery({ sort: event.currentTarget.value })}>
           {SORTS.map(([value, word]) => <option value={value}>{w(word)}</option>)}
         </select>
@@ -156,6 +164,10 @@ function Peek({ session }: { session: SessionShape }) {
     (signal) => get(`/v1/sessions/${encodeURIComponent(session.ref)}/entries?only=prompts&limit=1&text_limit=600`, signal),
     [session.ref, session.revision],
   );
+  const heads = useLoaded<HeadsShape>(
+    (signal) => get(`/v1/sessions/${encodeURIComponent(session.ref)}/heads?as=columns`, signal),
+    [session.ref, session.revision],
+  );
   const asked = last.value?.items[0]?.text ?? session.first_prompt;
   const facts: [Word, string | null][] = [
     ["messages", session.messages === null ? w("unknown") : count(session.messages)],
@@ -189,6 +201,7 @@ function Peek({ session }: { session: SessionShape }) {
       <dl>
         {facts.filter(([, value]) => value).map(([word, value]) => (<><dt>{w(word)}</dt><dd title={value!}>{value}</dd></>))}
       </dl>
+      {heads.value && heads.value.total > 0 && (<><div class="cap">{w("shape")}</div><ShapeOf heads={heads.value} /></>)}
     </section>
   );
 }

@@ -1,9 +1,10 @@
 // How the page looks, and what it may do.
 
 import { about, mayChange } from "../api";
-import { changesAllowed } from "../parts";
-import { type Theme, density, setDensity, setTheme, theme } from "../state";
-import { type Language, type Word, language, setLanguage, w } from "../words";
+import { Meter, change, changesAllowed } from "../parts";
+import { type Theme, say, density, setDensity, setTheme, theme } from "../state";
+import { run, works } from "../work";
+import { type Language, type Word, count, language, setLanguage, w } from "../words";
 
 function Choice({ label, values, value, set }: { label: Word; values: [string, string][]; value: string; set: (to: string) => void }) {
   return (
@@ -16,6 +17,12 @@ function Choice({ label, values, value, set }: { label: Word; values: [string, s
   );
 }
 
+const update = () => change(async () => {
+  await run("index", "POST", "/v1/index", new AbortController().signal, (event) => {
+    if (event.name === "index") say(w("indexed", count(event.data.sources)));
+  });
+});
+
 export function Settings() {
   return (
     <div class="wide narrow">
@@ -27,6 +34,11 @@ export function Settings() {
         <b>{w("access")}<small>{w("accessText")}</small></b>
         {mayChange() ? <span class="badge good">{w("allowed")}</span> : <span class="badge">{w("readsOnly")}</span>}
         {about.value?.may_allow_changes && !mayChange() && <button class="btn" onClick={() => void changesAllowed()}>{w("allow")}</button>}
+      </div>
+      <div class="field">
+        <b>{w("index")}<small>{w("indexText")}</small></b>
+        <Meter name="index" />
+        <button class="btn" disabled={works.value.some((it) => it.name === "index")} onClick={() => void update()}>{w("update")}</button>
       </div>
       <div class="field"><b>{w("version")}</b><span class="mono">{about.value?.version}</span></div>
     </div>

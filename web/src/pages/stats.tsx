@@ -90,7 +90,7 @@ function Table({ word, stats, label }: { word: Word; stats: Stats | null; label:
   const sums = (stats?.items ?? []).slice(0, 30);
   const most = Math.max(0.01, ...sums.map((sum) => sum.cost_usd ?? 0));
   return (
-    <section class="card">
+    <section class="card" tabIndex={0} aria-label={w(word)}>
       <h2>{w(word)}</h2>
       <table>
         <thead><tr><th></th><th class="num">{w("sessions")}</th><th class="num">{w("turns")}</th><th class="num">{w("tokens")}</th><th class="num">{w("cost")}</th><th class="wide-col"></th></tr></thead>

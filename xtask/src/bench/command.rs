@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::group::{self, Group};
-use super::lab::Lab;
+use super::lab::{Lab, Scale};
 use super::{page, table};
 use crate::{Outcome, workspace};
 
@@ -11,7 +11,10 @@ use crate::{Outcome, workspace};
 const FEWEST_REPEATS: usize = 5;
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
-    let (names, repeats) = parse(arguments)?;
+    let (names, repeats, scale) = parse(arguments)?;
+    if scale == Scale::Small && names != ["screen"] {
+        return Err("--small is for the group `screen` alone".into());
+    }
     let groups: Vec<&dyn Group> = group::ALL
         .iter()
         .copied()
@@ -28,17 +31,21 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         )
         .into());
     }
-    let release = Lab::build()?;
-    if cfg!(debug_assertions) {
+    let release = Lab::build(scale)?;
+    if cfg!(debug_assertions) && scale == Scale::Full {
         // Some groups measure the library inside this process.
         return workspace::must_succeed(Command::new(release).arg("bench").args(arguments));
     }
-    let lab = Lab::set_up(repeats)?;
+    let lab = Lab::set_up(repeats, scale)?;
     for group in groups {
         println!("\n{}: {}", group.name(), group.about());
         let rows = group.measure(&lab)?;
         let machine = lab.machine();
         println!("{}{machine}", table::aligned(&rows));
+        if scale == Scale::Small {
+            println!("bench: a small run, nothing is written to docs/BENCHMARKS.md");
+            continue;
+        }
         let text = format!(
             "{}\n\n{}\n{machine}\n",
             group.about(),
@@ -53,8 +60,8 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     Ok(())
 }
 
-fn parse(arguments: &[String]) -> Outcome<(Vec<&str>, usize)> {
-    let (mut names, mut repeats) = (Vec::new(), FEWEST_REPEATS);
+fn parse(arguments: &[String]) -> Outcome<(Vec<&str>, usize, Scale)> {
+    let (mut names, mut repeats, mut scale) = (Vec::new(), FEWEST_REPEATS, Scale::Full);
     let mut rest = arguments.iter().map(String::as_str);
     while let Some(argument) = rest.next() {
         match argument {
@@ -64,6 +71,7 @@ fn parse(arguments: &[String]) -> Outcome<(Vec<&str>, usize)> {
                     .parse()
                     .map_err(|_| format!("--repeats takes a number, found `{value}`"))?;
             }
+            "--small" => scale = Scale::Small,
             flag if flag.starts_with('-') => {
                 return Err(format!("bench has no option {flag}").into());
             }
@@ -75,7 +83,7 @@ fn parse(arguments: &[String]) -> Outcome<(Vec<&str>, usize)> {
             format!("at least {FEWEST_REPEATS} repeats are needed, found {repeats}").into(),
         );
     }
-    Ok((names, repeats))
+    Ok((names, repeats, scale))
 }
 
 #[cfg(test)]
@@ -89,7 +97,11 @@ mod tests {
     #[test]
     fn groups_and_repeats_are_read() {
         let arguments = owned(&["read-all", "--repeats", "7"]);
-        assert_eq!(parse(&arguments).expect("valid"), (vec!["read-all"], 7));
+        let read = parse(&arguments).expect("valid");
+        assert_eq!(read, (vec!["read-all"], 7, Scale::Full));
+        let small = owned(&["screen", "--small"]);
+        let read = parse(&small).expect("valid");
+        assert_eq!(read, (vec!["screen"], FEWEST_REPEATS, Scale::Small));
     }
 
     #[test]

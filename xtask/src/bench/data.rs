@@ -15,14 +15,23 @@ const GIGABYTE: u64 = 1_000_000_000;
 
 /// Returns a Claude session of 1 GB, with compactions and branches, in Claude's layout.
 pub(crate) fn gigabyte_session(data: &Path) -> Outcome<PathBuf> {
-    let folder = data.join("big");
+    long_session(data, "big", GIGABYTE)
+}
+
+/// As above, with 20 MB, to try a group.
+pub(crate) fn twenty_megabyte_session(data: &Path) -> Outcome<PathBuf> {
+    long_session(data, "big-small", GIGABYTE / 50)
+}
+
+fn long_session(data: &Path, name: &str, bytes: u64) -> Outcome<PathBuf> {
+    let folder = data.join(name);
     let project = folder
         .join(".claude")
         .join("projects")
         .join("-home-dev-proj-big");
     let id = once(&folder, || {
         let unnamed = project.join("unnamed");
-        let session = bench_corpus::big_session(&unnamed, GIGABYTE, BigKind::Claude);
+        let session = bench_corpus::big_session(&unnamed, bytes, BigKind::Claude);
         // A Claude log is named after its session, whose id is known only now.
         std::fs::rename(&unnamed, project.join(format!("{}.jsonl", session.id)))?;
         Ok(session.id)
@@ -74,6 +83,11 @@ pub(crate) fn thousand_sessions(data: &Path) -> Outcome<PathBuf> {
     )
 }
 
+/// Returns the root of a Claude store with a hundred sessions, to try a group.
+pub(crate) fn hundred_sessions(data: &Path) -> Outcome<PathBuf> {
+    generated(data, "c10", (100, 9.5, 2), false)
+}
+
 /// Returns the root of a Claude store with ten thousand sessions.
 pub(crate) fn ten_thousand_sessions(data: &Path) -> Outcome<PathBuf> {
     generated(data, "c1000", (10_000, 950.0, 2), false)
@@ -108,7 +122,7 @@ fn generated(data: &Path, name: &str, size: (usize, f64, u64), damaged: bool) ->
 
 /// Creates the contents of `folder`, unless an earlier run finished it, and returns the result of
 /// `make`.
-fn once(folder: &Path, make: impl FnOnce() -> Outcome<String>) -> Outcome<String> {
+pub(crate) fn once(folder: &Path, make: impl FnOnce() -> Outcome<String>) -> Outcome<String> {
     // Written last, so that an interrupted run leaves nothing that looks complete.
     let stamp = folder.with_extension("complete");
     if stamp.exists() {

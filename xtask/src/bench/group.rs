@@ -4,12 +4,13 @@ use super::append::{AppendDurable, AppendOpen, AppendOs, AppendShared};
 use super::check_1gb::Check1Gb;
 use super::context_1gb::Context1Gb;
 use super::context_native_1gb::ContextNative1Gb;
-use super::find::{FirstIndex, KnownFirstPage, Refresh, Scan, Search, UsageReport};
+use super::find::{Databases, FirstIndex, KnownFirstPage, Refresh, Scan, Search, UsageReport};
 use super::fsyncs::Fsyncs;
 use super::lab::Lab;
 use super::read_all::ReadAll;
 use super::records_1gb::Records1Gb;
 use super::screen::ScreenGroup;
+use super::serve::ServeGroup;
 use super::startup::Startup;
 use super::table::Row;
 use crate::Outcome;
@@ -38,12 +39,14 @@ pub(crate) const ALL: &[&dyn Group] = &[
     &Records1Gb,
     &ReadAll,
     &FirstIndex,
+    &Databases,
     &Refresh,
     &KnownFirstPage,
     &Search,
     &Scan,
     &UsageReport,
     &ScreenGroup,
+    &ServeGroup,
     &Check1Gb,
     &Startup,
 ];

@@ -20,32 +20,52 @@ pub(crate) struct Lab {
     release: PathBuf,
     meter: Meter,
     pub(crate) repeats: usize,
+    pub(crate) scale: Scale,
+}
+
+/// How much data a run takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// That of the published figures.
+    Full,
+    /// A hundredth of it, with a debug build: shows that a group works, and no figure.
+    Small,
+}
+
+impl Scale {
+    /// Returns the folder of its builds.
+    fn profile(self) -> &'static str {
+        match self {
+            Scale::Full => "release",
+            Scale::Small => "debug",
+        }
+    }
 }
 
 impl Lab {
     /// Builds the measured program and the baseline in release mode: a debug baseline would make
     /// boswell look better. Returns the release build of this program.
-    pub(crate) fn build() -> Outcome<PathBuf> {
-        println!("bench: building boswell and the baseline in release mode");
-        workspace::must_succeed(workspace::cargo().args([
-            "build",
-            "--release",
-            "-p",
-            "boswell",
-            "-p",
-            "xtask",
-        ]))?;
-        Ok(workspace::target()?.join("release").join("xtask"))
+    pub(crate) fn build(scale: Scale) -> Outcome<PathBuf> {
+        let packages = ["-p", "boswell", "-p", "xtask"];
+        let mut cargo = workspace::cargo();
+        cargo.arg("build").args(packages);
+        if scale == Scale::Full {
+            println!("bench: building boswell and the baseline in release mode");
+            cargo.arg("--release");
+        }
+        workspace::must_succeed(&mut cargo)?;
+        Ok(workspace::target()?.join(scale.profile()).join("xtask"))
     }
 
     /// Creates the environment after the build.
-    pub(crate) fn set_up(repeats: usize) -> Outcome<Self> {
+    pub(crate) fn set_up(repeats: usize, scale: Scale) -> Outcome<Self> {
         let target = workspace::target()?;
         let data = target.join("bench");
         std::fs::create_dir_all(&data)?;
         let meter = Meter::new(&data)?;
         Ok(Self {
-            release: target.join("release"),
+            release: target.join(scale.profile()),
+            scale,
             data,
             meter,
             repeats,

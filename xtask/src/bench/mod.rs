@@ -23,6 +23,7 @@ mod page;
 mod read_all;
 mod records_1gb;
 mod screen;
+mod serve;
 mod startup;
 mod table;
 

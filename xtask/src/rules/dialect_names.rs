@@ -8,7 +8,11 @@ use syn::visit::{self, Visit};
 
 use crate::sources;
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 38] = [
+    "aider",
+    "amp",
+    "antigravity",
+    "auggie",
     "boswell",
     "claude",
     "cline",
@@ -16,21 +20,33 @@ const NAMES: [&str; 22] = [
     "codex",
     "continue",
     "copilot",
+    "crush",
+    "cursor",
     "droid",
     "gemini",
+    "goose",
+    "grok",
+    "hermes",
     "iflow",
+    "kilo",
     "kilo-code",
     "kimi",
     "kimi-cli",
+    "kiro",
+    "mimo",
     "myagents",
     "oas",
     "omp",
     "openclaw",
+    "opencode",
+    "openhands",
     "pi",
     "qwen",
     "roo",
     "vibe",
+    "vscode",
     "xcsh",
+    "zed",
 ];
 
 /// Whether the rule applies to a file. The demo is exempt, because it writes files of certain

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use boswell_testkit::claude_client::ClaudeClient;
 use boswell_testkit::claude_trials::{self, ClientOutcome, Trial, VerdictTable};
@@ -17,10 +18,33 @@ use crate::{Outcome, clients};
 
 /// Verdicts are saved after so many runs, so that an interrupted soak loses little.
 const SAVE_EVERY: usize = 20;
-/// The most runs of a file until one of them has an outcome.
-const TRIES: usize = 4;
 /// How many characters of what a failing client prints are shown.
 const PRINTED: usize = 160;
+
+/// Where the files of a soak come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Made transcripts, damaged.
+    Made,
+    /// Captures of real clients, damaged.
+    Captured,
+    /// Made transcripts, damaged and repaired.
+    Repaired,
+    /// The files of corpus and captures as they are.
+    Real,
+}
+
+impl Kind {
+    /// Returns the word in the names of recorded verdicts.
+    fn word(self) -> &'static str {
+        match self {
+            Kind::Made => "made",
+            Kind::Captured => "captured",
+            Kind::Repaired => "repaired",
+            Kind::Real => "real",
+        }
+    }
+}
 
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
@@ -29,16 +53,15 @@ struct Options {
     workers: usize,
     /// Only this version.
     version: Option<String>,
-    /// Whether the origins are captures instead of made transcripts.
-    captured: bool,
-    /// Whether the files are those of corpus and captures as they are.
-    real: bool,
+    kind: Kind,
     /// Runs this many recorded files again and compares; records nothing.
     again: Option<usize>,
     /// Decides which files are run again.
     pick: usize,
     /// Only writes the files to this folder, for a closer look.
     write: Option<PathBuf>,
+    /// Starts no run after this many seconds; the next soak goes on there.
+    seconds: Option<u64>,
 }
 
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
@@ -71,14 +94,13 @@ pub(crate) fn sample(count: usize) -> Outcome<usize> {
     let hash = String::from_utf8_lossy(&head.stdout).into_owned();
     let pick = usize::from_str_radix(hash.get(..8).unwrap_or("0"), 16)?;
     let mut soaks = Vec::new();
-    for captured in [false, true] {
-        if captured && corpus::captures_dir().is_none() {
+    for kind in [Kind::Made, Kind::Captured, Kind::Repaired] {
+        if kind == Kind::Captured && corpus::captures_dir().is_none() {
             continue;
         }
-        let kind = if captured { "captured" } else { "made" };
-        for known in claude_trials::recorded(kind) {
+        for known in claude_trials::recorded(kind.word()) {
             let mut options = Options::parse(&[])?;
-            (options.seed, options.count, options.captured) = (known.seed, known.count, captured);
+            (options.seed, options.count, options.kind) = (known.seed, known.count, kind);
             soaks.push(Soak::prepare(&options)?);
         }
     }
@@ -98,11 +120,11 @@ impl Options {
             count: 500,
             workers: 2,
             version: None,
-            captured: false,
-            real: false,
+            kind: Kind::Made,
             again: None,
             pick: 0,
             write: None,
+            seconds: None,
         };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
@@ -115,8 +137,10 @@ impl Options {
                 "--again" => options.again = Some(value()?.parse()?),
                 "--pick" => options.pick = value()?.parse()?,
                 "--write" => options.write = Some(value()?.into()),
-                "--captured" => options.captured = true,
-                "--corpus" => (options.real, options.seed) = (true, 0),
+                "--seconds" => options.seconds = Some(value()?.parse()?),
+                "--captured" => options.kind = Kind::Captured,
+                "--repaired" => options.kind = Kind::Repaired,
+                "--corpus" => (options.kind, options.seed) = (Kind::Real, 0),
                 other => return Err(format!("soak claude has no option `{other}`").into()),
             }
         }
@@ -125,18 +149,22 @@ impl Options {
 }
 
 impl Options {
-    /// Returns the kind of files, as verdicts name it, and the files.
-    fn trials(&self) -> Outcome<(&'static str, Vec<Trial>)> {
+    /// Returns the files.
+    fn trials(&self) -> Outcome<Vec<Trial>> {
         let captures = || corpus::captures_dir().ok_or("BOSWELL_CAPTURES is not set");
-        if self.real {
-            let corpus = corpus::corpus_dir().ok_or("BOSWELL_CORPUS is not set")?;
-            return Ok(("real", claude_trials::real(&[&corpus, &captures()?])));
-        }
-        let (kind, origins) = match self.captured {
-            true => ("captured", claude_trials::captured(&captures()?)),
-            false => ("made", claude_trials::made()),
-        };
-        Ok((kind, claude_trials::trials(&origins, self.seed, self.count)))
+        let damaged = |origins| claude_trials::trials(origins, self.seed, self.count);
+        Ok(match self.kind {
+            Kind::Made => damaged(&claude_trials::made()),
+            Kind::Captured => damaged(&claude_trials::captured(&captures()?)),
+            Kind::Repaired => {
+                let files = claude_trials::repaired(&claude_trials::made(), self.seed, self.count);
+                files.into_iter().map(|file| file.trial).collect()
+            }
+            Kind::Real => {
+                let corpus = corpus::corpus_dir().ok_or("BOSWELL_CORPUS is not set")?;
+                claude_trials::real(&[&corpus, &captures()?])
+            }
+        })
     }
 }
 
@@ -147,12 +175,24 @@ struct Run<'a> {
     client: &'a ClaudeClient,
 }
 
+impl Run<'_> {
+    fn outcome(&self, scratch: &Path) -> Option<ClientOutcome> {
+        let (version, name) = (self.version, &self.trial.name);
+        claude_trials::outcome(self.client, version, self.trial, scratch, &|printed| {
+            let printed: String = printed.chars().take(PRINTED).collect();
+            println!("xtask: {version} {name}: {}", printed.replace('\n', " "));
+        })
+    }
+}
+
 struct Soak {
     clients: BTreeMap<&'static str, ClaudeClient>,
     trials: Vec<Trial>,
     table: VerdictTable,
     file: PathBuf,
     workers: usize,
+    /// No run is started after this time.
+    until: Option<Instant>,
 }
 
 impl Soak {
@@ -162,7 +202,7 @@ impl Soak {
             .filter(|(version, _)| options.version.as_deref().is_none_or(|it| it == *version))
             .map(|(version, words)| (version, ClaudeClient::started_by(words)))
             .collect();
-        let (kind, trials) = options.trials()?;
+        let (kind, trials) = (options.kind.word(), options.trials()?);
         let file = claude_trials::folder().join(format!("claude-{kind}-{}.txt", options.seed));
         let known = std::fs::read_to_string(&file).unwrap_or_default();
         let table = VerdictTable::parse(&known)
@@ -174,6 +214,7 @@ impl Soak {
             table,
             file,
             workers: options.workers,
+            until: options.seconds.map(after),
         })
     }
 
@@ -253,6 +294,10 @@ impl Soak {
         trials.iter().flat_map(of).collect()
     }
 
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
     /// Carries out the runs, some at a time. Returns how many had no outcome.
     fn each(&self, runs: &[Run<'_>], sink: impl Fn(&Run<'_>, ClientOutcome) + Sync) -> usize {
         let (next, undecided) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -263,8 +308,10 @@ impl Soak {
                     let scratch = disk::scratch(&format!("soak-claude-{worker}"));
                     loop {
                         let number = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(run) = runs.get(number) else { break };
-                        match carry_out(run, &scratch.join(number.to_string())) {
+                        let Some(run) = runs.get(number).filter(|_| !self.is_over()) else {
+                            break;
+                        };
+                        match run.outcome(&scratch.join(number.to_string())) {
                             Some(outcome) => sink(run, outcome),
                             None => drop(undecided.fetch_add(1, Ordering::Relaxed)),
                         }
@@ -276,21 +323,6 @@ impl Soak {
     }
 }
 
-/// Resumes a file; `None` if no run had an outcome. A failure counts if it occurs twice in a row.
-fn carry_out(run: &Run<'_>, scratch: &Path) -> Option<ClientOutcome> {
-    let mut failed = false;
-    for number in 0..TRIES {
-        let folder = scratch.join(number.to_string());
-        let ran = claude_trials::resume(run.client, run.version, run.trial, &folder);
-        match ran.outcome {
-            Some(ClientOutcome::Failed) if failed => return ran.outcome,
-            Some(ClientOutcome::Failed) => failed = true,
-            Some(outcome) => return Some(outcome),
-            None => failed = false,
-        }
-        let (version, name) = (run.version, &run.trial.name);
-        let printed: String = ran.printed.chars().take(PRINTED).collect();
-        println!("xtask: {version} {name}: {}", printed.replace('\n', " "));
-    }
-    None
+fn after(seconds: u64) -> Instant {
+    Instant::now() + Duration::from_secs(seconds)
 }

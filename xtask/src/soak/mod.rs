@@ -1,7 +1,8 @@
 //! `cargo xtask soak`: tests that take too long for every change. Injected faults, and damaged
-//! files in real clients.
+//! files and converted sessions in real clients.
 
 pub(crate) mod claude;
+pub(crate) mod convert;
 mod faults;
 mod options;
 
@@ -9,12 +10,13 @@ use std::process::ExitCode;
 
 use crate::Outcome;
 
-const KNOWN: &str = "there are `cargo xtask soak faults` and `cargo xtask soak claude`";
+const KNOWN: &str = "there are `cargo xtask soak faults`, `soak claude` and `soak convert`";
 
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     match arguments.split_first() {
         Some((what, rest)) if what == "faults" => faults::run(&options::Options::parse(rest)?),
         Some((what, rest)) if what == "claude" => claude::run(rest),
+        Some((what, rest)) if what == "convert" => convert::run(rest),
         Some((other, _)) => Err(format!("there is no soak `{other}`; {KNOWN}").into()),
         None => Err(format!("name what to soak; {KNOWN}").into()),
     }

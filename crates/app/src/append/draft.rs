@@ -1,12 +1,13 @@
 //! Converts input to drafts: a line of JSON, or a prompt of the user.
 //!
-//! A line from stdin is a record in the dialect's own format, or `{"role","text"}`. A prompt comes
-//! from `--user`; `--attach` adds an image or a file to it, with the MIME type that its name
-//! implies.
+//! A line from stdin is a record in the dialect's own format, or `{"role","text"}`, where an answer
+//! may have calls and a tool names the call that it answers. A prompt comes from `--user`;
+//! `--attach` adds an image or a file to it, with the MIME type that its name implies.
 
 use std::path::Path;
 
-use boswell_dialect::{Body, Draft, Parent, one_object};
+use boswell_dialect::{AssistantMessage, Body, Draft, Parent, one_object};
+use boswell_model::json::Raw;
 use boswell_model::{EntryId, Error, ErrorKind, Instant, Part, Result};
 use boswell_store::disk::{RealDisk, durable};
 
@@ -17,7 +18,8 @@ use crate::base64;
 ///
 /// # Errors
 ///
-/// Invalid for a line that is not one JSON object, or has a role other than `user` and `assistant`.
+/// Invalid for a line that is not one JSON object, or has a role other than `user`, `assistant` and
+/// `tool`.
 pub fn draft_of_line(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
@@ -38,22 +40,12 @@ pub fn draft_of_line(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
                 .to_owned(),
         )
     })?;
-    let text = |key: &str| {
-        raw.get(key)
-            .and_then(|value| value.text())
-            .map(|text| text.into_owned())
-    };
-    let mut draft = match (text("role"), text("text"), raw.get("type")) {
-        (Some(role), Some(said), None) => match role.as_str() {
-            "user" => Draft::user(said),
-            "assistant" => Draft::assistant(said),
-            other => {
-                return Err(wrong(format!(
-                    "the role `{}` is neither `user` nor `assistant`",
-                    other.escape_debug()
-                )));
-            }
-        },
+    let text = |key: &str| text_of(raw, key);
+    let is_said = raw.get("text").is_some_and(|said| said.text().is_some());
+    let mut draft = match (text("role"), raw.get("type")) {
+        (Some(role), None) if is_said || raw.get("calls").is_some() => {
+            said(&role, raw).map_err(wrong)?
+        }
         _ => Draft::new(Body::Native(bytes.trim_ascii().to_vec())),
     };
     draft.id = text("id").map(EntryId::from);
@@ -62,6 +54,53 @@ pub fn draft_of_line(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
     }
     draft.at = text("timestamp").and_then(|time| Instant::parse(&time));
     Ok(Some(draft))
+}
+
+fn text_of(raw: Raw<'_>, key: &str) -> Option<String> {
+    Some(raw.get(key)?.text()?.into_owned())
+}
+
+/// Returns the message of a role, or why there is none.
+fn said(role: &str, raw: Raw<'_>) -> std::result::Result<Draft, String> {
+    let said = text_of(raw, "text").unwrap_or_default();
+    match role {
+        "user" => Ok(Draft::user(said)),
+        "assistant" => {
+            let text = Some(said).filter(|said| !said.is_empty() || raw.get("calls").is_none());
+            let mut content: Vec<Part> = text.map(Part::Text).into_iter().collect();
+            for call in raw.get("calls").into_iter().flat_map(|calls| calls.items()) {
+                content.push(call_of(call)?);
+            }
+            Ok(Draft::answer(AssistantMessage {
+                content,
+                model: text_of(raw, "model"),
+                ..AssistantMessage::default()
+            }))
+        }
+        "tool" => Ok(Draft::new(Body::ToolResult {
+            call: text_of(raw, "call").ok_or("a result names no `call`")?,
+            tool: text_of(raw, "tool").unwrap_or_default(),
+            content: vec![Part::Text(said)],
+            is_error: raw.get("is_error").and_then(|it| it.bool()) == Some(true),
+        })),
+        other => Err(format!(
+            "the role `{}` is none of `user`, `assistant` and `tool`",
+            other.escape_debug()
+        )),
+    }
+}
+
+fn call_of(call: Raw<'_>) -> std::result::Result<Part, String> {
+    let named = |key: &str| text_of(call, key).ok_or(format!("a call has no `{key}`"));
+    let input = call
+        .get("input")
+        .map(|input| input.bytes())
+        .unwrap_or(b"{}");
+    Ok(Part::Call {
+        id: named("id")?,
+        name: named("name")?,
+        input: String::from_utf8_lossy(input).into_owned().into(),
+    })
 }
 
 /// Creates a prompt of the user, with files.

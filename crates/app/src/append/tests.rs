@@ -118,8 +118,16 @@ fn a_line_is_a_role_with_text_a_record_or_nothing() {
         1,
     );
     assert!(matches!(draft.unwrap().unwrap().body, Body::Native(_)));
+    let call = br#"{"role":"assistant","calls":[{"id":"c","name":"ls","input":{"dir":"."}}]}"#;
+    let draft = draft_of_line(call, 1).unwrap().unwrap();
+    assert!(matches!(draft.body.parts(), [Part::Call { id, .. }] if id == "c"));
+    let result = br#"{"role":"tool","call":"c","tool":"ls","text":"none","is_error":true}"#;
+    let draft = draft_of_line(result, 1).unwrap().unwrap();
+    assert!(matches!(&draft.body, Body::ToolResult { call, is_error: true, .. } if call == "c"));
     for (line, why) in [
         (&br#"{"role":"system","text":"hi"}"#[..], "system"),
+        (br#"{"role":"tool","text":"hi"}"#, "call"),
+        (br#"{"role":"assistant","calls":[{"id":"c"}]}"#, "name"),
         (b"[]", "object"),
     ] {
         let error = draft_of_line(line, 7).unwrap_err();

@@ -25,7 +25,7 @@ pub struct CheckedSession {
     pub path: Option<String>,
     /// Whether it is in the vault.
     pub archived: bool,
-    /// The repaired fork that replaces it; its own problems are not findings any more.
+    /// The repaired fork that replaces it. Only problems of what was written since are findings.
     pub superseded_by: Option<String>,
     /// Problems of the session; empty if there are none.
     pub findings: Vec<Finding>,
@@ -171,15 +171,16 @@ impl<'m> Looking<'m> {
         let mut findings: Vec<Finding> = problems
             .map(|problem| finding(session, &losses, problem, &argument, archived))
             .collect();
-        let superseded_by = match findings.is_empty() {
+        let fork = match findings.is_empty() {
             true => None,
             false => self.repairs.fork_of(store, &session.reference())?,
         };
-        if superseded_by.is_some() {
-            findings.clear();
+        if let Some(fork) = &fork {
+            let since = fork.written_since(session)?;
+            findings.retain(|it| since.contains(session.log(), &losses, &it.problem));
         }
         let checked = CheckedSession {
-            superseded_by: superseded_by.map(|id| format!("{}:{id}", store.dialect().name())),
+            superseded_by: fork.map(|fork| format!("{}:{}", store.dialect().name(), fork.id)),
             path,
             argument,
             hurts: hurts(session, &findings),

@@ -1,9 +1,10 @@
 "use strict";
 (() => {
-  const find = document.getElementById("find");
-  const found = document.getElementById("found");
-  const articles = [...document.querySelectorAll("article")];
-  const texts = articles.map((article) => article.textContent.toLowerCase());
+  const get = (id) => document.getElementById(id);
+  const all = (what, from = document) => [...from.querySelectorAll(what)];
+  const [find, found] = [get("find"), get("found")];
+  const articles = all("article");
+  const texts = articles.map((it) => it.textContent.toLowerCase());
   let waiting;
   const search = () => {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -13,9 +14,7 @@
       article.classList.toggle("away", !here);
       count += here ? 1 : 0;
       if (words.length && here) {
-        for (const part of article.querySelectorAll("details")) {
-          part.open = words.some((word) => part.textContent.toLowerCase().includes(word));
-        }
+        for (const part of all("details", article)) part.open = words.some((word) => part.textContent.toLowerCase().includes(word));
       }
     });
     found.textContent = words.length ? `${count} of ${articles.length}` : "";
@@ -25,11 +24,22 @@
     waiting = setTimeout(search, 150);
   });
   let open = false;
-  document.getElementById("open").addEventListener("click", (event) => {
+  const flip = () => {
     open = !open;
-    document.querySelectorAll("details").forEach((part) => {
-      part.open = open;
-    });
-    event.target.textContent = open ? "fold all" : "open all";
+    for (const part of all("details")) part.open = open;
+    get("open").textContent = open ? "fold all" : "open all";
+  };
+  get("open").addEventListener("click", flip);
+  const prompts = all(".user");
+  const step = (by) => {
+    const tops = prompts.map((it) => it.getBoundingClientRect().top - 80);
+    const to = by > 0 ? tops.findIndex((top) => top > 2) : tops.findLastIndex((top) => top < -2);
+    if (to >= 0) scrollBy(0, tops[to]);
+  };
+  const keys = { j: () => step(1), k: () => step(-1), t: flip, "/": () => find.focus() };
+  addEventListener("keydown", (event) => {
+    if (event.target === find || event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
   });
 })();

@@ -326,3 +326,42 @@ fn a_wrong_cursor_is_refused_as_by_a_list() {
         assert_eq!(known.to_string(), listed.to_string());
     }
 }
+
+#[test]
+fn a_first_read_of_many_sessions_says_how_far_it_is() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = temp.path().join("claude");
+    for number in 0..600u32 {
+        let file = root.join(format!(
+            "projects/-p/{number:08x}-0000-4000-8000-000000000000.jsonl"
+        ));
+        let line = format!(
+            "{{\"type\":\"user\",\"uuid\":\"u\",\"cwd\":\"/p\",\"timestamp\":\"2026-01-01T00:00:{:02}Z\",\"message\":{{\"content\":\"prompt {number}\"}}}}\n",
+            number % 60
+        );
+        disk::write(&file, line.as_bytes());
+    }
+    let mut stores = Stores::default();
+    stores.add("claude", &root).unwrap();
+    let home = Some(temp.path().join("home"));
+    let app = App::of_test(stores, home, temp.path().to_path_buf());
+    let mut told: Vec<RefreshProgress> = Vec::new();
+    let refreshed = app.refresh_with(&Cancel::new(), &mut |it| told.push(it));
+    assert_eq!(refreshed.unwrap().value.added.len(), 600);
+    let last = told.last().unwrap();
+    assert_eq!((last.read, last.total), (600, 600));
+    assert!(told.is_sorted_by_key(|it| it.read));
+    assert!(last.rows.len() == 200 && last.rows.iter().all(|it| it.name.starts_with("prompt")));
+    assert!(
+        last.rows
+            .is_sorted_by(|a, b| a.last_active >= b.last_active)
+    );
+    // The next time everything is known.
+    told.clear();
+    let _ = app
+        .refresh_with(&Cancel::new(), &mut |it| told.push(it))
+        .unwrap();
+    assert_eq!(told, []);
+    let known = app.known_sessions(&ListRequest::default()).unwrap();
+    assert_eq!(known.value.total, Some(600));
+}

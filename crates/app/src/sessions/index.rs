@@ -1,6 +1,7 @@
 //! Catalog and search index in boswell's home, with a fallback in memory.
 
 mod conversations;
+mod first_read;
 mod sources;
 
 use std::collections::HashSet;

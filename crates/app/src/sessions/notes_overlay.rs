@@ -85,6 +85,11 @@ fn overlay(meta: &mut SessionMeta, notes: &SessionNotes) {
     if let Some(summary) = &notes.summary {
         meta.summary = Some(summary.clone());
     }
+    if let (None, Some((source, _))) = (&meta.parent, &notes.converted_from) {
+        meta.parent = Some(source.to_string());
+    }
+    let targets = notes.converted_to.iter().map(ToString::to_string);
+    meta.converted_to.extend(targets);
     meta.labels.extend(
         notes
             .labels

@@ -1,8 +1,8 @@
 //! The list of all shapes that are written as lines.
 
 use super::{
-    EntryRange, EntryShape, ErrorShape, NoticeShape, Page, ServingShape, SessionShape, Shape as _,
-    ShapeDefinition,
+    EntryRange, EntryShape, ErrorShape, NoticeShape, Page, ProgressShape, ServingShape,
+    SessionShape, Shape as _, ShapeDefinition,
 };
 use crate::acknowledgement::{NoteShape, ReceiptShape};
 use crate::archive::ArchiveStep;
@@ -11,11 +11,13 @@ use crate::changes::{ChangeShape, HealthShape};
 use crate::check::{DamageShape, WarningShape};
 use crate::clean::{CleanStep, LockStep, VaultStep};
 use crate::context::{ContextShape, MessageShape};
+use crate::convert::ConversionShape;
 use crate::delete::DeleteStep;
 use crate::demo::DemoShape;
 use crate::doctor::ReportShape;
 use crate::export::ExportShape;
 use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
+use crate::handoff::HandoffShape;
 use crate::heads::HeadsShape;
 use crate::index::IndexShape;
 use crate::keep::{KeepShape, KeepStep, KeptShape};
@@ -25,7 +27,7 @@ use crate::planned_change::{OperationShape, PlanStep};
 use crate::projects::ProjectShape;
 use crate::prompts::PromptShape;
 use crate::purge::PurgeOp;
-use crate::repair::{LossShape, RepairStepShape, UnsentShape};
+use crate::repair::{LossShape, RepairPlanShape, RepairStepShape, UnsentShape};
 use crate::resume::ResumeLine;
 use crate::rewind::RewoundShape;
 use crate::scrub::{ScrubCopiesStep, ScrubFileStep, ScrubbedStep};
@@ -67,14 +69,16 @@ fn read() -> Vec<ShapeDefinition> {
     definitions![
         EntryShape EntryRange HeadsShape NodeShape ContextShape MessageShape AttachmentShape CheckpointFile TouchedFile
         FormerFile FileDifference SummaryShape ExportShape ResumeLine
+        HandoffShape
     ]
 }
 
 /// Shapes about changes and plans.
 fn changed() -> Vec<ShapeDefinition> {
     definitions![
+        ConversionShape
         DamageShape WarningShape LossShape UnsentShape ReceiptShape RewoundShape NoteShape PlanStep
-        RepairStepShape RestoreStep DeleteStep ArchiveStep ChangeStep CleanStep VaultStep
+        RepairStepShape RepairPlanShape RestoreStep DeleteStep ArchiveStep ChangeStep CleanStep VaultStep
         LockStep ScrubFileStep ScrubCopiesStep ScrubbedStep KeepStep OperationShape LoggedOperation
         PurgeOp
     ]
@@ -85,5 +89,6 @@ fn kept() -> Vec<ShapeDefinition> {
     definitions![
         KeepShape KeptShape MemoryShape MemoryChanged MemoryHit MemoryProblemShape ReportShape
         SettingShape DemoShape ErrorShape NoticeShape ChangeShape HealthShape ServingShape
+        ProgressShape
     ]
 }

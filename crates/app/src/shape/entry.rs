@@ -48,10 +48,42 @@ shape! {
         position: Maybe<usize>,
         /// from the server: how many bytes `text` has, if only its beginning is here
         text_bytes: Maybe<usize>,
+        /// from the server: bytes before it in the log that are not a record
+        gaps: Maybe<Vec<GapPlace>>,
+        /// from the server: the same after it, if it is the last entry
+        gaps_after: Maybe<Vec<GapPlace>>,
+        /// from the server: other branches that continue it
+        branches: Maybe<BranchesPlace>,
+        /// from the server: subagents that were started by its calls
+        subagents: Maybe<Vec<StartedSubagent>>,
         /// with `--raw`: the record
         raw: Maybe<String>,
         /// with `--raw`: the record, where it is not UTF-8
         raw_base64: Maybe<String>,
+    }
+
+    /// Bytes of a log that are not a record.
+    GapPlace {
+        /// number of the line, from 1
+        line: u64,
+        /// length in bytes
+        bytes: u64,
+    }
+
+    /// An entry that several branches continue.
+    BranchesPlace {
+        /// the last entry of each branch, in the order in which they begin in the log
+        ends: Vec<String>,
+        /// index of the branch that is shown
+        shown: usize,
+    }
+
+    /// A subagent that a call started.
+    StartedSubagent {
+        /// its id
+        id: String,
+        /// its task, in a few words
+        task: Option<String>,
     }
 
     /// A tool call or its result.
@@ -228,6 +260,10 @@ impl<'e> EntryParts<'e> {
             hidden: self.is_hidden(),
             position: Maybe::Absent,
             text_bytes: Maybe::Absent,
+            gaps: Maybe::Absent,
+            gaps_after: Maybe::Absent,
+            branches: Maybe::Absent,
+            subagents: Maybe::Absent,
             raw: record,
             raw_base64: base64,
         }

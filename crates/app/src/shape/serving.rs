@@ -16,4 +16,14 @@ shape! {
         /// process id of the server
         pid: u32,
     }
+
+    /// From the server: how far long work is.
+    ProgressShape: "progress" {
+        /// the work: `check`, `index`, `keep`
+        work: &'static str,
+        /// how much is done: sessions, for `index` blocks of 16 KB
+        done: usize,
+        /// how much there is
+        total: usize,
+    }
 }

@@ -80,6 +80,8 @@ shape! {
         agent_version: Option<String>,
         /// the session that it was forked from, or that started it
         parent: Option<String>,
+        /// refs of sessions of other agents that `convert` made from it
+        converted_to: Vec<String>,
         /// ids in other systems
         external_ids: Map<String>,
         /// the same conversation in other stores
@@ -249,6 +251,7 @@ pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
             .parent
             .clone()
             .or_else(|| summary.location.owner.clone()),
+        converted_to: meta.converted_to.clone(),
         external_ids: meta.external_ids.clone().into_iter().collect(),
         links: Vec::new(),
         path: summary.path.clone(),

@@ -1,23 +1,23 @@
 //! What a transcript shows between its entries: bytes that are not records, and other branches.
 
-use std::collections::HashSet;
-
 use boswell_model::{Gap, Result, Slot, Span, SpanKind};
 use boswell_store::Session;
 
 use super::{BranchPoint, ShowSink, ShownItem};
-use crate::tree::{alive, in_tree};
+use crate::open_sessions::OpenBranch;
+use crate::tree::in_tree;
 
 /// The places of a session that were not passed on yet.
 pub(super) struct Places<'s> {
     session: &'s Session,
-    alive: Vec<bool>,
+    /// For each entry the last one of the conversation at or below it.
+    ends: &'s [Option<Slot>],
     /// Gaps after the first entry that is shown, in file order.
     gaps: std::iter::Peekable<std::vec::IntoIter<Span>>,
 }
 
 impl<'s> Places<'s> {
-    pub(super) fn of(session: &'s Session, slots: &[Slot]) -> Places<'s> {
+    pub(super) fn of(session: &'s Session, ends: &'s [Option<Slot>], slots: &[Slot]) -> Places<'s> {
         let log = session.log();
         let place = |slot: &Slot| log.head(*slot).map(|head| head.at);
         // On a page, what is before its first entry belongs to the page before it.
@@ -29,7 +29,7 @@ impl<'s> Places<'s> {
         let gaps: Vec<Span> = log.gaps.iter().filter(is_shown).copied().collect();
         Places {
             session,
-            alive: alive(session),
+            ends,
             gaps: gaps.into_iter().peekable(),
         }
     }
@@ -48,47 +48,54 @@ impl<'s> Places<'s> {
         Ok(())
     }
 
-    /// Passes on that an entry is continued by more than the branch that is shown.
-    pub(super) fn after(
-        &self,
-        slot: Slot,
-        on_branch: &HashSet<Slot>,
-        sink: ShowSink<'_>,
-    ) -> Result<()> {
-        let tree = self.session.tree();
-        let is_alive = |slot: &Slot| {
-            self.alive.get(slot.index()) == Some(&true) && in_tree(self.session, *slot)
-        };
-        let children: Vec<Slot> = tree.children(slot).filter(is_alive).collect();
-        let Some(shown) = children.iter().find(|it| on_branch.contains(it)) else {
-            return Ok(());
-        };
-        // Results of parallel calls are on the same branch.
-        let is_other = |it: &&Slot| *it == shown || !on_branch.contains(it);
-        let branches: Vec<Slot> = children.iter().filter(is_other).copied().collect();
-        if branches.len() < 2 {
-            return Ok(());
+    /// Passes on the gaps after the last entry.
+    pub(super) fn rest(self, sink: ShowSink<'_>) -> Result<()> {
+        for gap in self.gaps {
+            sink(ShownItem::Gap {
+                line: gap.line,
+                bytes: gap.len,
+            })?;
         }
-        let end = |slot: &Slot| self.session.log().label(self.end(*slot)).into_owned();
+        Ok(())
+    }
+
+    /// Passes on that an entry is continued by more than the branch that is shown.
+    pub(super) fn after(&self, slot: Slot, branch: &OpenBranch, sink: ShowSink<'_>) -> Result<()> {
+        let is_alive = |slot: Slot| self.end(slot).is_some();
+        let branches = branches_after(self.session, is_alive, slot, |it| branch.has(it));
+        let Some((branches, shown)) = branches else {
+            return Ok(());
+        };
+        let end = |slot: &Slot| {
+            let end = self.end(*slot).unwrap_or(*slot);
+            self.session.log().label(end).into_owned()
+        };
         sink(ShownItem::Branches(&BranchPoint {
             ends: branches.iter().map(end).collect(),
-            shown: branches.iter().position(|it| it == shown).unwrap_or(0),
+            shown: branches.iter().position(|it| *it == shown).unwrap_or(0),
         }))?;
         Ok(())
     }
 
-    /// Returns the last conversation entry below an entry, or the entry itself.
-    fn end(&self, from: Slot) -> Slot {
-        let tree = self.session.tree();
-        let mut last = from;
-        let mut open = vec![from];
-        let mut seen = HashSet::new();
-        while let Some(slot) = open.pop().filter(|slot| seen.insert(*slot)) {
-            if self.session.log().kind(slot).is_conversation() {
-                last = last.max(slot);
-            }
-            open.extend(tree.children(slot));
-        }
-        last
+    /// Returns the last conversation entry at or below an entry.
+    fn end(&self, from: Slot) -> Option<Slot> {
+        self.ends.get(from.index()).copied().flatten()
     }
+}
+
+/// Returns the first entries of the branches that continue an entry, and which of them is shown;
+/// `None` if there is no other than that one.
+pub(crate) fn branches_after(
+    session: &Session,
+    is_alive: impl Fn(Slot) -> bool,
+    slot: Slot,
+    is_on_branch: impl Fn(Slot) -> bool,
+) -> Option<(Vec<Slot>, Slot)> {
+    let is_shown = |slot: &Slot| is_alive(*slot) && in_tree(session, *slot);
+    let children: Vec<Slot> = session.tree().children(slot).filter(is_shown).collect();
+    let shown = children.iter().copied().find(|it| is_on_branch(*it))?;
+    // Results of parallel calls are on the same branch.
+    let is_other = |it: &Slot| *it == shown || !is_on_branch(*it);
+    let branches: Vec<Slot> = children.into_iter().filter(is_other).collect();
+    (branches.len() > 1).then_some((branches, shown))
 }

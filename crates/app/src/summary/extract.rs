@@ -118,6 +118,7 @@ mod tests {
             edited: owned(edited),
             ran: owned(ran),
             answer: Some(answer.to_owned()),
+            ..SummaryInput::default()
         }
     }
 

@@ -25,6 +25,10 @@ pub(crate) struct SummaryInput {
     pub(crate) ran: Vec<String>,
     /// The last assistant message.
     pub(crate) answer: Option<String>,
+    /// All assistant messages in order.
+    pub(crate) answers: Vec<String>,
+    /// Whether no answer follows the last prompt.
+    pub(crate) ends_with_prompt: bool,
 }
 
 impl SummaryInput {
@@ -62,8 +66,16 @@ impl SummaryInput {
                 continue;
             }
             match head.kind {
-                EntryKind::User => keep(&mut summary_input.prompts, shown(text.trim())),
-                EntryKind::Assistant => summary_input.answer = Some(shown(text.trim())),
+                EntryKind::User => {
+                    keep(&mut summary_input.prompts, shown(text.trim()));
+                    summary_input.ends_with_prompt = true;
+                }
+                EntryKind::Assistant => {
+                    let answer = shown(text.trim());
+                    summary_input.ends_with_prompt = false;
+                    keep_newest(&mut summary_input.answers, answer.clone());
+                    summary_input.answer = Some(answer);
+                }
                 _ => {}
             }
         }
@@ -150,6 +162,14 @@ fn keep(kept: &mut Vec<String>, text: String) {
     if !text.is_empty() && kept.len() < MOST && !kept.contains(&text) {
         kept.push(text);
     }
+}
+
+/// Keeps the newest texts.
+fn keep_newest(kept: &mut Vec<String>, text: String) {
+    if kept.len() == MOST {
+        kept.remove(0);
+    }
+    kept.push(text);
 }
 
 fn short(text: &str) -> &str {

@@ -1,7 +1,7 @@
 //! Splits text into sentences and words, for languages with and without spaces.
 
 /// Returns the sentences of a text, without code fences, heading markers and bullets.
-pub(super) fn sentences(text: &str) -> Vec<String> {
+pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut in_code = false;
     for line in text.lines() {
@@ -46,7 +46,7 @@ fn finish(current: &mut String, out: &mut Vec<String>) {
 }
 
 /// Whether a character belongs to a script without spaces.
-pub(super) fn is_cjk(c: char) -> bool {
+pub(crate) fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
@@ -86,7 +86,7 @@ pub(super) fn first_words(text: &str, most: usize) -> String {
 }
 
 /// Returns at most `most` characters, with an ellipsis if it was truncated.
-pub(super) fn at_most(text: &str, most: usize) -> String {
+pub(crate) fn at_most(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

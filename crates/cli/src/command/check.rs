@@ -99,11 +99,16 @@ fn print_session(session: &CheckedSession, out: &mut Output) -> Result<()> {
             .shapes(command)
             .try_for_each(|shape| out.object(&shape.object()));
     }
-    if let Some(fork) = &session.superseded_by {
-        return out.line(&format!("{} was repaired as {fork}", session.reference));
-    }
-    if session.findings.is_empty() {
-        return Ok(());
+    let reference = &session.reference;
+    match &session.superseded_by {
+        Some(fork) if session.findings.is_empty() => {
+            return out.line(&format!("{reference} was repaired as {fork}"));
+        }
+        Some(fork) => out.line(&format!(
+            "{reference} was repaired as {fork}, and written to since:"
+        ))?,
+        None if session.findings.is_empty() => return Ok(()),
+        None => {}
     }
     let path = session.path.as_deref().unwrap_or_default();
     heading(&session.reference, path, out)?;

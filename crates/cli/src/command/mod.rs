@@ -14,6 +14,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod continue_last;
+pub(crate) mod convert;
 pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -21,6 +22,7 @@ pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod filter_args;
 pub(crate) mod fork;
+pub(crate) mod handoff;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod index_native;
@@ -127,6 +129,8 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Branch(args)) => branch::run(app, args),
         Some(Command::Rewind(args)) => rewind::run(app, args),
         Some(Command::Fork(args)) => fork::run(app, args),
+        Some(Command::Convert(args)) => convert::run(app, args),
+        Some(Command::Handoff(args)) => handoff::run(app, args),
         Some(Command::Migrate(args)) => migrate::run(app, args),
         Some(Command::Rename(args)) => rename::run(app, args),
         Some(Command::Tag(args)) => tag::tag(app, args),

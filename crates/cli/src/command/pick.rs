@@ -14,7 +14,8 @@ use crate::output::Output;
 
 /// Variables by which agents mark the commands that they run. An agent cannot use a screen.
 ///
-/// Each is set by the agent for the commands of its shell tool, or by the agent's own process;
+/// docs/screen.md says where each is seen. It is set for the commands of the shell tool, or for the
+/// whole process;
 /// `AI_AGENT` is what several agents agreed on.
 const AGENTS: [&str; 17] = [
     "AI_AGENT",
@@ -98,6 +99,8 @@ fn show(app: &App, options: &ScreenOptions) -> Result<ExitCode> {
             out.finish()?;
             Ok(ExitCode::SUCCESS)
         }
+        // The panic was reported when the terminal was restored.
+        ScreenExit::Broken => Ok(ExitCode::from(70)),
         // As a shell reports a process that a signal ended.
         ScreenExit::Ended(signal) => {
             let code = signal.and_then(|signal| u8::try_from(128 + signal).ok());

@@ -77,6 +77,7 @@ impl SearchArgs {
                 _ => QueryForm::Words,
             },
             fields: self.fields.clone(),
+            session: None,
             filter: self.narrow.filter(app),
             order: match self.sort {
                 SortArg::Relevance => Order::Relevance,

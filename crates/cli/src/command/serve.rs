@@ -1,5 +1,7 @@
 //! `serve`: the HTTP server. `web`: the same for a while, with its page in a browser.
 
+mod other_host;
+
 use std::io::IsTerminal as _;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
@@ -61,7 +63,8 @@ enum CompatArg {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell web              open the page
-  boswell web --no-open    only print its address")]
+  boswell web --no-open    only print its address
+  boswell web --host box   the sessions of another machine, through ssh")]
 pub(crate) struct WebArgs {
     /// Listen at this port [default: the last one used, or 17400, or a free one]
     #[arg(long, value_name = "PORT")]
@@ -72,6 +75,9 @@ pub(crate) struct WebArgs {
     /// Print the address instead of opening a browser
     #[arg(long)]
     no_open: bool,
+    /// Look at the sessions of another machine that has boswell, through ssh
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
 }
 
 /// Runs `serve`.
@@ -104,11 +110,15 @@ pub(crate) fn run(app: &App, args: &ServeArgs) -> Result<ExitCode> {
 
 /// Runs `web`.
 pub(crate) fn web(app: &App, args: &WebArgs) -> Result<ExitCode> {
+    let limit = args.limit.as_deref().map(time::span).transpose()?;
+    if let Some(host) = &args.host {
+        return other_host::run(app, args, host);
+    }
     let config = ServeConfig {
         port: args.port,
         changes: Changes::OnceAllowed,
         lifetime: Lifetime::WhilePagesAreOpen,
-        limit: args.limit.as_deref().map(time::span).transpose()?,
+        limit,
         ..config(app)
     };
     let server = Server::bind(&config)?;
@@ -219,7 +229,14 @@ fn open(app: &App, server: &Server) -> Result<()> {
     if is_remote(app) {
         return print_url(app, server);
     }
-    let page = server.folder().redirect(&server.page_url()?)?;
+    open_page(&server.folder().redirect(&server.page_url()?)?)?;
+    if !app.quiet && std::io::stderr().is_terminal() {
+        say(&format!("the page is at http://{}", server.address()));
+    }
+    Ok(())
+}
+
+fn open_page(page: &Path) -> Result<()> {
     let program = if cfg!(target_os = "macos") {
         "open"
     } else if cfg!(windows) {
@@ -228,18 +245,13 @@ fn open(app: &App, server: &Server) -> Result<()> {
         "xdg-open"
     };
     let started = Command::new(program)
-        .arg(&page)
+        .arg(page)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
     match started {
-        Ok(_) => {
-            if !app.quiet && std::io::stderr().is_terminal() {
-                say(&format!("the page is at http://{}", server.address()));
-            }
-            Ok(())
-        }
+        Ok(_) => Ok(()),
         Err(error) => Err(Error::new(
             ErrorKind::Unavailable,
             format!("cannot start `{program}` to open the page"),

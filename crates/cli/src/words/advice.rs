@@ -157,6 +157,14 @@ fn looking(advice: &Advice) -> Option<String> {
             "see what is wrong with {}",
             with("boswell check", session.as_ref())
         ),
+        Advice::Handoff { session } => format!(
+            "give the agent a digest with {}",
+            with("boswell handoff", Some(session))
+        ),
+        Advice::Convert { session } => format!(
+            "carry it over to another agent with {}",
+            with("boswell convert --to AGENT", Some(session))
+        ),
         Advice::ShowSecrets { session } => {
             format!("see them with {}", with("boswell secrets", Some(session)))
         }

@@ -159,7 +159,7 @@ fn comparable(item: &Value) -> String {
     sorted(&item).to_string()
 }
 
-fn sorted(value: &Value) -> Value {
+pub(crate) fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             let mut pairs: Vec<_> = members.iter().collect();

@@ -1,9 +1,14 @@
 //! Tests of the `boswell` program: the real binary in a temporary environment.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod agent_desk;
+mod agents_context;
+mod agents_writing;
 mod archive;
 mod bad_input;
 mod bench;
+#[cfg(all(unix, feature = "serve"))]
+mod browser;
 mod check_archived;
 mod choosing;
 mod claude_alarms;
@@ -22,6 +27,7 @@ mod codex_forks;
 mod codex_writing;
 mod continue_last;
 mod contract;
+mod convert;
 mod corpus;
 mod damage;
 mod demo;
@@ -81,6 +87,8 @@ mod screen;
 mod scrub;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
+#[cfg(all(unix, feature = "serve"))]
+mod serve_killed;
 mod silence;
 mod startup;
 mod streaming;

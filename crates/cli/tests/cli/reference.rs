@@ -52,8 +52,8 @@ pub(crate) fn scan(dialect: &str, bytes: &[u8]) -> Scan {
 /// The member of a document whose items are its records; empty if the document is one record.
 fn list_of(dialect: &str) -> &'static str {
     match dialect {
-        "gemini" | "cline" => "messages",
-        "continue" => "history",
+        "gemini" | "cline" | "hermes" | "zed" => "messages",
+        "continue" | "kiro" => "history",
         _ => "",
     }
 }
@@ -88,6 +88,7 @@ fn is_header(dialect: &str, object: &[u8]) -> bool {
         "pi" | "omp" | "xcsh" | "boswell" => value["type"] == "session",
         "oas" => value["type"] == "session_header",
         "droid" => value["type"] == "session_start",
+        "goose" => value["working_dir"].is_string(),
         "copilot" => value["type"] == "session.start",
         "kimi" => value["type"] == "metadata",
         "gemini" => {

@@ -192,3 +192,67 @@ fn a_repaired_session_is_marked_and_its_damage_is_not_reported_again() {
     bench.run(["undo"]).ends(0);
     bench.run(["check"]).ends(1);
 }
+
+/// A message of the user that names a parent.
+fn message(like: &Value, parent: &str, number: usize, time: &str) -> String {
+    let mut record = like.clone();
+    record["uuid"] = json!(format!("00000000-0000-4000-8000-{number:012}"));
+    record["parentUuid"] = json!(parent);
+    record["timestamp"] = json!(time);
+    record["message"] = json!({"role": "user", "content": format!("later {number}")});
+    record.to_string() + "\n"
+}
+
+#[test]
+fn damage_that_came_after_a_repair_is_reported_and_repaired_again() {
+    let bench = Bench::new();
+    let made = claude::file(claude::ClaudeShape::ToolUse, "/home/dev/p", 3);
+    let bytes = damage::apply(Damage::ResultRemoved, made.bytes(), 6, &mut Rng::new(1));
+    let path = made.write_to(&bench.home().join(".claude"));
+    disk::write(&path, &bytes);
+    let first = bench.run(["repair", &made.id, "--apply"]).ends(0).text();
+    let lines = lines_of(&bytes);
+    let is_said = |it: &&Value| it["type"] == "user" || it["type"] == "assistant";
+    let last = lines.iter().rfind(is_said).unwrap();
+    let user = lines.iter().rfind(|it| it["type"] == "user").unwrap();
+    let below = last["uuid"].as_str().unwrap();
+    // What follows the conversation is no damage, and what was repaired is none either.
+    let sound = message(user, below, 1, "2027-01-01T00:00:00.000Z");
+    let longer = [bytes.as_slice(), sound.as_bytes()].concat();
+    disk::write(&path, &longer);
+    let text = bench.run(["check"]).ends(0).text();
+    assert!(text.contains("was repaired as"), "{text}");
+    // A line whose parent is missing is damage, and the only one that is named.
+    let lost = message(user, "no-such-parent", 2, "2027-01-02T00:00:00.000Z");
+    disk::write(&path, &[longer.as_slice(), lost.as_bytes()].concat());
+    let found = bench.run(["check", "--json"]).ends(1).of_type("damage");
+    let number = lines.len() as u64 + 2;
+    let is_new = |it: &Value| it["line"].is_null() || it["line"] == number;
+    assert!(found.iter().all(is_new), "{found:?}");
+    let is_missing = |it: &Value| it["problem"] == "missing_parent" && it["line"] == number;
+    assert!(found.iter().any(is_missing), "{found:?}");
+    let text = bench.run(["check"]).ends(1).text();
+    assert!(text.contains(", and written to since:"), "{text}");
+    // The fork lacks the new lines, so that a second repair makes another one.
+    let second = bench.run(["repair", &made.id, "--apply"]).ends(0).text();
+    let fork = |text: &str| text.lines().last().map(str::to_owned);
+    assert_ne!(fork(&first), fork(&second));
+    bench.run(["check"]).ends(0);
+    let again = bench.run(["repair", &made.id, "--apply"]).ends(0);
+    again.says("already repaired as");
+}
+
+#[test]
+fn a_repaired_session_that_was_replaced_is_checked_as_a_whole() {
+    let bench = Bench::new();
+    let made = claude::file(claude::ClaudeShape::ToolUse, "/home/dev/p", 3);
+    let remove =
+        |place| damage::apply(Damage::ResultRemoved, made.bytes(), place, &mut Rng::new(1));
+    let path = made.write_to(&bench.home().join(".claude"));
+    disk::write(&path, &remove(6));
+    bench.run(["repair", &made.id, "--apply"]).ends(0);
+    bench.run(["check"]).ends(0);
+    let other = String::from_utf8(remove(6)).unwrap();
+    disk::write(&path, other.replace("2026-", "2025-").as_bytes());
+    bench.run(["check"]).ends(1);
+}

@@ -5,6 +5,8 @@
 
 mod keys;
 mod shells;
+#[cfg(target_os = "linux")]
+mod slow;
 mod terminal;
 mod together;
 
@@ -22,7 +24,7 @@ fn type_see_enter_resumes_in_the_folder_of_the_session() {
     let terminal = Terminal::new("resume");
     terminal.open();
     terminal.text("spring10_takes");
-    terminal.wait("▸  claude   Coupon rounding");
+    terminal.wait("▸  claude    Coupon rounding");
     terminal.wait("resume claude in");
     terminal.press(&["Enter"]);
     // The very first Enter asks.
@@ -46,7 +48,7 @@ fn type_see_enter_resumes_in_the_folder_of_the_session() {
     terminal.line("clear");
     terminal.open();
     terminal.text("spring10_takes");
-    terminal.wait("▸  claude   Coupon rounding");
+    terminal.wait("▸  claude    Coupon rounding");
     terminal.wait("resume claude in");
     terminal.press(&["Enter"]);
     terminal.wait("STUB argv");
@@ -142,7 +144,7 @@ fn a_picked_session_is_printed_on_stdout_and_nothing_else() {
     }
     let terminal = Terminal::new("pick");
     terminal.line("picked=$(./try pick --print coupon); echo \"<$picked> $?\"");
-    terminal.wait("▸  claude   Coupon rounding");
+    terminal.wait("▸  claude    Coupon rounding");
     terminal.wait("↵ choose");
     terminal.press(&["Enter"]);
     terminal.wait("<claude:5ac5e505-ca12-40e3-a6c1-82bfd1662e80> 0");

@@ -9,14 +9,15 @@ use serde_json::Value;
 use crate::demo::Demo;
 
 /// A running `boswell serve`.
-struct Serving {
+pub(crate) struct Serving {
     child: Child,
-    address: String,
-    token: String,
+    pub(crate) address: String,
+    pub(crate) token: String,
+    write: Option<String>,
 }
 
 impl Serving {
-    fn start(demo: &Demo, args: &[&str]) -> Serving {
+    pub(crate) fn start(demo: &Demo, args: &[&str]) -> Serving {
         let all: Vec<&str> = ["serve", "--json"]
             .into_iter()
             .chain(args.iter().copied())
@@ -34,16 +35,27 @@ impl Serving {
             .unwrap();
         let said: Value = serde_json::from_str(&line).unwrap();
         crate::contract::assert_follows(&said);
-        let token = said["read_token"].as_str().unwrap();
+        let token = |member: &str| {
+            let path = said[member].as_str()?;
+            String::from_utf8(boswell_testkit::disk::read(path.as_ref())).ok()
+        };
         Serving {
             child,
             address: said["address"].as_str().unwrap().to_owned(),
-            token: String::from_utf8(boswell_testkit::disk::read(token.as_ref())).unwrap(),
+            token: token("read_token").unwrap(),
+            write: token("write_token"),
         }
     }
 
     /// Returns the lines of an address.
-    fn lines(&self, path: &str) -> String {
+    pub(crate) fn lines(&self, path: &str) -> String {
+        let answer = self.ask(path);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.0 200"), "{path}: {answer}");
+        body.to_owned()
+    }
+
+    fn ask(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let ask = format!(
             "GET {path} HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {}\r\nAccept: application/x-ndjson\r\n\r\n",
@@ -52,9 +64,24 @@ impl Serving {
         stream.write_all(ask.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.0 200"), "{path}: {answer}");
-        body.to_owned()
+        answer
+    }
+
+    /// Returns the token for changes.
+    pub(crate) fn write_token(&self) -> &str {
+        self.write.as_deref().unwrap()
+    }
+
+    /// Returns the status of an address.
+    pub(crate) fn status(&self, path: &str) -> u16 {
+        let answer = self.ask(path);
+        answer[9..12].parse().unwrap()
+    }
+
+    /// Ends the server without a chance to do anything.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Ends the server as a terminal does, and returns its exit code.
@@ -182,4 +209,55 @@ fn web_without_a_browser_prints_an_address_with_a_code() {
         line.starts_with("http://127.0.0.1:") && line.contains("/#k="),
         "{line}"
     );
+}
+
+/// A demo with a program `ssh` that runs its command here, and records its arguments.
+fn with_ssh(demo: &Demo, script: &str) -> String {
+    let folder = demo.root.join("programs");
+    boswell_testkit::disk::make_dir(&folder);
+    let ssh = folder.join("ssh");
+    boswell_testkit::disk::write(&ssh, script.as_bytes());
+    boswell_testkit::disk::set_mode(&ssh, 0o755);
+    format!("{}:/usr/bin:/bin", folder.display())
+}
+
+#[test]
+fn the_page_of_another_host_comes_through_a_tunnel() {
+    let demo = Demo::new();
+    let arguments = demo.root.join("arguments");
+    let script = format!(
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" > {}\necho Welcome\nport=$(echo \"$4\" | cut -d: -f2)\n\
+         echo \"http://127.0.0.1:$port/#k=abc-_9\"\n",
+        arguments.display()
+    );
+    let path = with_ssh(&demo, &script);
+    let mut command = demo.command(&["web", "--host", "me@box", "--no-open", "--for", "5m"]);
+    let output = command.env("PATH", &path).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    let given = String::from_utf8(boswell_testkit::disk::read(&arguments)).unwrap();
+    let given: Vec<&str> = given.lines().collect();
+    let [_, _, "-L", forward, "--", "me@box", remote] = given.as_slice() else {
+        panic!("{given:?}");
+    };
+    let port = forward.split(':').nth(1).unwrap();
+    assert_eq!(*forward, format!("127.0.0.1:{port}:127.0.0.1:{port}"));
+    assert_eq!(
+        *remote,
+        format!("boswell web --no-open --port {port} --for 5m")
+    );
+    assert_eq!(printed, format!("http://127.0.0.1:{port}/#k=abc-_9\n"));
+}
+
+#[test]
+fn an_address_of_another_machine_is_not_opened() {
+    let demo = Demo::new();
+    let script = "#!/bin/sh\necho 'http://evil.example/#k=abc'\nexit 1\n";
+    let path = with_ssh(&demo, script);
+    let mut command = demo.command(&["web", "--host", "box", "--no-open"]);
+    let output = command.env("PATH", &path).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(output.stdout.is_empty());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("ssh box boswell --version"), "{said}");
 }

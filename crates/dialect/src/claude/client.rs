@@ -43,6 +43,12 @@ impl Client {
         }
     }
 
+    /// Whether it finds results of a message's other calls by the ids of the calls. Others find
+    /// those whose parent is a line of the message.
+    pub(super) fn finds_by_call(self) -> bool {
+        self >= Client::V2_1_325
+    }
+
     /// Whether it continues at the line before where a parent is missing, finds the other calls of
     /// a message, and resumes the branch that was written last.
     pub(super) fn finds_lost(self) -> bool {
@@ -118,11 +124,31 @@ pub(super) fn resume<'a>(view: &SessionView<'a>, client: Client) -> Result<Resum
     if fails_on(view, client, &path)? {
         return Ok(Resumed::Failed);
     }
+    if client == Client::V2_1_150 && leaves_nothing(view, &chain, tip, &path)? {
+        return Ok(Resumed::Refused);
+    }
     Ok(Resumed::From {
         chain: Box::new(chain),
         tip,
         path,
     })
+}
+
+/// Whether 2.1.150 drops every line of a path before it begins: answers of the model that consist
+/// of calls without a result, or of thinking. It then finds no conversation.
+fn leaves_nothing(
+    view: &SessionView<'_>,
+    chain: &Chain<'_>,
+    tip: Tip,
+    path: &[Slot],
+) -> Result<bool> {
+    let is_answer = |slot: &Slot| view.log.kind(*slot) == EntryKind::Assistant;
+    if path.is_empty() || !path.iter().all(is_answer) {
+        return Ok(false);
+    }
+    let path = followed(view, Client::V2_1_150, chain, path.to_vec())?;
+    let context = context::along(view, Client::V2_1_150, tip, &path)?;
+    Ok(records(&context).is_empty())
 }
 
 /// What a version reaches of a session.

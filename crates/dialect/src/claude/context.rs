@@ -111,7 +111,7 @@ fn path_to(view: &SessionView<'_>, chain: &Chain<'_>, slot: Slot) -> Vec<Slot> {
 fn line(client: Client, slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
     let voice = match head.kind {
         // API errors, which the client itself words, are shown to the user only.
-        EntryKind::Assistant if head.flags.has(Flags::ERROR) && model(object).is_none() => {
+        EntryKind::Assistant if head.flags.has(Flags::ERROR) && is_of_client(object) => {
             return None;
         }
         EntryKind::Assistant => Voice::Assistant,
@@ -205,6 +205,12 @@ fn drop_foreign_thinking(lines: &mut [Line], model: Option<&str>) {
 fn model(object: &Object<'_>) -> Option<String> {
     let model = object.get("message")?.get("model")?.text()?;
     (!model.is_empty() && model != "<synthetic>").then(|| model.into_owned())
+}
+
+/// Whether the client worded an answer itself.
+fn is_of_client(object: &Object<'_>) -> bool {
+    let model = object.get("message").and_then(|it| it.get("model"));
+    model.is_some_and(|it| it.is("<synthetic>"))
 }
 
 /// Drops assistant messages that contain only thinking or blank text.

@@ -20,10 +20,10 @@ use super::{
 use crate::uuid::is_uuid;
 use crate::{
     ActiveProcess, Append, Capabilities, Capability, Depth, Dialect, Discovered, Draft,
-    EditRequest, EntryStamp, Environment, Files, FilesAtEntry, IdSource, Match, MemoryFile, NewLog,
-    NewSession, Parent, Permissions, PlanEdits, PlanInput, Planned, Powers, Refine, Repairer,
-    ResumeCommand, Runtime, Sample, SessionFacts, SessionLocation, SharedFiles, SideFile,
-    SideFiles, StoreRequest, Subagent, Support, TextPiece,
+    EditRequest, EntryStamp, Environment, Files, FilesAtEntry, IdSource, ImageIntake, Intake,
+    Match, MemoryFile, NewLog, NewSession, Parent, Permissions, PlanEdits, PlanInput, Planned,
+    Powers, Refine, Repairer, ResumeCommand, Runtime, Sample, SessionFacts, SessionLocation,
+    SharedFiles, SideFile, SideFiles, StoreRequest, Subagent, Support, TextPiece, ThinkingIntake,
 };
 use crate::{DialectFacts, HistoryKind, MemoryPolicy, UntiedFile};
 use crate::{Fix, ForkPlace, Orphan, ReaderLoss, Reading, RepairInput, ToolLink, UnsentReason};
@@ -72,6 +72,13 @@ static FACTS: DialectFacts = DialectFacts {
         },
     ],
     has_end_hook: true,
+    intake: Some(Intake {
+        // The provider refuses reasoning that it did not sign.
+        thinking: ThinkingIntake::Signed("anthropic"),
+        images: ImageIntake::PromptsAndResults,
+        ..Intake::PLAIN
+    }),
+    provider: Some("anthropic"),
     ..DialectFacts::new("claude", "Claude Code")
 };
 
@@ -155,6 +162,7 @@ impl Dialect for Claude {
     fn powers(&self) -> Powers<'_> {
         Powers {
             append: Some(self),
+            compose: None,
             fold: None,
             edits: Some(self),
             shared_files: Some(self),

@@ -38,7 +38,7 @@ pub(super) fn put_back(
     for slot in log.slots().filter(off_path) {
         missing.sort_in(log, chain, &anchors, slot);
     }
-    if !missing.strays.is_empty() {
+    if !missing.strays.is_empty() && chain.client().finds_by_call() {
         missing.claim_strays(view, &anchors, path)?;
     }
     Ok(missing.insert(log, &anchors, path))

@@ -28,12 +28,6 @@ pub(super) fn of(
     else {
         return Ok(Vec::new());
     };
-    let mut calls: HashMap<String, String> = HashMap::new();
-    for (slot, head) in view.log.entries() {
-        if head.kind == EntryKind::ToolResult {
-            calls.extend(view.with_object(slot, told)?.flatten());
-        }
-    }
     let mut found = Vec::new();
     let mut folders = vec![format!("{stem}/subagents")];
     while let Some(folder) = folders.pop() {
@@ -41,19 +35,40 @@ pub(super) fn of(
             if info.is_folder() {
                 folders.push(info.key);
             } else if let Some(id) = agent_id(&info) {
-                found.push(subagent(files, &info, id, &calls)?);
+                found.push((id.to_owned(), subagent(files, &info)?));
             }
         }
     }
     // Version 2.0 stored them next to the sessions.
     let project = stem.rsplit_once('/').map_or("", |(project, _)| project);
-    for info in files.list(project)? {
-        if let Some(id) = agent_id(&info).filter(|id| calls.contains_key(*id)) {
-            found.push(subagent(files, &info, id, &calls)?);
+    let mut beside = files.list(project)?;
+    beside.retain(|info| agent_id(info).is_some());
+    // The results are the whole log, so they are read only if a subagent is named nowhere else.
+    let is_unnamed = |(_, it): &(String, Subagent)| it.call.is_none();
+    if beside.is_empty() && !found.iter().any(is_unnamed) {
+        return Ok(in_order(found));
+    }
+    let mut calls: HashMap<String, String> = HashMap::new();
+    for (slot, head) in view.log.entries() {
+        if head.kind == EntryKind::ToolResult {
+            calls.extend(view.with_object(slot, told)?.flatten());
         }
     }
+    for info in beside {
+        if let Some(id) = agent_id(&info).filter(|id| calls.contains_key(*id)) {
+            found.push((id.to_owned(), subagent(files, &info)?));
+        }
+    }
+    for (id, it) in &mut found {
+        it.call = it.call.take().or_else(|| calls.get(id).cloned());
+    }
+    Ok(in_order(found))
+}
+
+fn in_order(found: Vec<(String, Subagent)>) -> Vec<Subagent> {
+    let mut found: Vec<Subagent> = found.into_iter().map(|(_, it)| it).collect();
     found.sort_by(|a, b| a.location.key.cmp(&b.location.key));
-    Ok(found)
+    found
 }
 
 fn agent_id(info: &FileInfo) -> Option<&str> {
@@ -73,12 +88,8 @@ fn told(object: &Object<'_>) -> Option<(String, String)> {
     Some((agent, results_of(object).into_iter().next()?))
 }
 
-fn subagent(
-    files: &dyn Files,
-    info: &FileInfo,
-    id: &str,
-    calls: &HashMap<String, String>,
-) -> Result<Subagent> {
+/// Returns a subagent, with the call that its side file names.
+fn subagent(files: &dyn Files, info: &FileInfo) -> Result<Subagent> {
     let side_files = info
         .key
         .strip_suffix(".jsonl")
@@ -103,7 +114,7 @@ fn subagent(
             hidden: Some("subagent"),
             ..SessionLocation::at(stem, info, Framing::Lines)
         },
-        call: text("toolUseId").or_else(|| calls.get(id).cloned()),
+        call: text("toolUseId"),
         task: text("description"),
     })
 }

@@ -44,9 +44,12 @@ pub(super) fn resumed_at(
         return Ok(None);
     }
     let tip = match stated(view, chain)? {
-        Some(Tip::Root) => return Ok(Some(Tip::Root)),
-        Some(Tip::At(slot)) => Some(slot),
-        None => last_written(view.log, chain),
+        Statement::At(Tip::Root) => return Ok(Some(Tip::Root)),
+        // It resumes no side chain, and looks for nothing else either.
+        Statement::At(Tip::At(slot)) if is_side(view.log, slot) => return Ok(None),
+        Statement::At(Tip::At(slot)) => Some(slot),
+        Statement::Stale => last_line(view.log, chain),
+        Statement::Missing => last_written(view.log, chain),
     };
     let message = tip.and_then(|slot| match client.needs_message() {
         true => chain.message(slot),
@@ -65,11 +68,7 @@ fn newest_line(view: &SessionView<'_>, chain: &Chain<'_>) -> Option<Slot> {
             .with_object(slot, |it| it.get("timestamp")?.i64())
             .ok()??,
     };
-    let is_main = |slot: &Slot| {
-        let head = log.head(*slot);
-        head.is_some_and(|head| !head.flags.has(Flags::SIDECHAIN))
-    };
-    let mut lines = chain.in_order().filter(is_main);
+    let mut lines = chain.in_order().filter(|slot| !is_side(log, *slot));
     let first = lines.next()?;
     Some(
         lines.fold(first, |best, slot| match (time(best), time(slot)) {
@@ -79,13 +78,20 @@ fn newest_line(view: &SessionView<'_>, chain: &Chain<'_>) -> Option<Slot> {
     )
 }
 
+fn is_side(log: &Log, slot: Slot) -> bool {
+    log.head(slot)
+        .is_none_or(|head| head.flags.has(Flags::SIDECHAIN))
+}
+
 /// Returns the tip: the last explicit statement, else the end of the branch that was written last.
 pub(super) fn tip(view: &SessionView<'_>) -> Result<Tip> {
     let chain = chain_of(view)?;
-    if let Some(tip) = stated(view, &chain)? {
-        return Ok(tip);
-    }
-    Ok(last_written(view.log, &chain).map_or(Tip::Root, Tip::At))
+    let tip = match stated(view, &chain)? {
+        Statement::At(tip) => return Ok(tip),
+        Statement::Stale => last_line(view.log, &chain),
+        Statement::Missing => last_written(view.log, &chain),
+    };
+    Ok(tip.map_or(Tip::Root, Tip::At))
 }
 
 /// What the last `last-prompt` line of a file states.
@@ -115,27 +121,42 @@ fn last_statement(view: &SessionView<'_>) -> Result<Option<Stated>> {
     Ok(None)
 }
 
+/// What the `last-prompt` lines of a file decide.
+enum Statement {
+    /// The tip.
+    At(Tip),
+    /// Nothing, because what they name does not exist or was compacted.
+    Stale,
+    /// Nothing, because there is none.
+    Missing,
+}
+
 /// Returns the tip that the last `last-prompt` line decides: the end of the branch that continues
 /// from the leaf which it names, or that leaf itself.
 ///
 /// An explicit statement holds until something was written below its leaf; an explicit null is a
-/// reset. A leaf that does not exist, such as the all-zero one, does not count.
-fn stated(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Option<Tip>> {
+/// reset. A leaf that does not exist, such as the all-zero one, does not count, and neither does a
+/// statement from before the last compaction.
+fn stated(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Statement> {
     let Some(stated) = last_statement(view)? else {
-        return Ok(None);
+        return Ok(Statement::Missing);
     };
     let Some(leaf) = &stated.leaf else {
         let is_later = |slot: Slot| slot > stated.at;
         let is_reset = stated.is_explicit && !chain.in_order().any(is_later);
-        return Ok(is_reset.then_some(Tip::Root));
+        return Ok(match is_reset {
+            true => Statement::At(Tip::Root),
+            false => Statement::Stale,
+        });
     };
+    let is_compacted = compaction::last_boundary(view.log).is_some_and(|it| stated.at < it);
     let named = view.log.names.find(leaf).and_then(|name| chain.line(name));
-    let Some(leaf) = named.filter(|slot| chain.is_alive(*slot)) else {
-        return Ok(None);
+    let Some(leaf) = named.filter(|slot| chain.is_alive(*slot) && !is_compacted) else {
+        return Ok(Statement::Stale);
     };
     let is_new = |slot: &Slot| !stated.is_explicit || *slot > stated.at;
     let end = ends_below(view.log, chain, leaf).into_iter().rfind(is_new);
-    Ok(Some(Tip::At(end.unwrap_or(leaf))))
+    Ok(Statement::At(Tip::At(end.unwrap_or(leaf))))
 }
 
 /// Returns the ends of branches below a line, in file order. Like the client, it looks once through
@@ -165,26 +186,70 @@ fn ends_below(log: &Log, chain: &Chain<'_>, leaf: Slot) -> Vec<Slot> {
     ends
 }
 
-/// Returns the last line of the file without children, if it or an ancestor is a message. One
-/// version takes the last line, with children or not.
-fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
-    let has_child = chain.has_child();
-    let takes_any = chain.client() == Client::V2_1_150;
-    let childless =
-        |slot: &Slot| takes_any || !has_child.get(slot.index()).copied().unwrap_or(true);
-    let end = chain
-        .in_order()
-        .rev()
-        .filter(childless)
-        .find(|slot| chain.message(*slot).is_some());
+/// Returns the last line of the file that is a message or has one above it.
+fn last_line(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
+    let mut lines = chain.in_order().rev();
+    let said = lines.find(|slot| chain.message(*slot).is_some());
     // In a file without messages the tip is the last line.
-    end.or_else(|| {
-        chain
-            .in_order()
-            .rev()
-            .find(|slot| is_message(log.kind(*slot)))
+    said.or_else(|| {
+        let mut lines = chain.in_order().rev();
+        lines.find(|slot| is_message(log.kind(*slot)))
     })
     .or(chain.in_order().next_back())
+}
+
+/// Returns where a version continues that finds no statement: at the last line of the file. If
+/// lines above it continue that one, the newest version goes on to the newest end below it, unless
+/// that is older.
+pub(super) fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
+    let last = last_line(log, chain)?;
+    let has_child = chain.has_child();
+    let is_end = |slot: Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
+    if chain.client() == Client::V2_1_150 || is_end(last) {
+        return Some(last);
+    }
+    let time = |slot: Slot| {
+        log.head(slot)?
+            .time
+            .map(|time| Instant::from(time).millis())
+    };
+    let below = lines_below(log, chain, last);
+    // Messages that a compaction kept are older than its summary, which they follow.
+    let boundary = compaction::last_boundary(log);
+    let is_newer = |slot: Slot| Some(slot) < boundary || time(slot) >= time(last);
+    let ends = chain.in_order().filter(|slot| {
+        let is_below = below.get(slot.index()).copied().unwrap_or(false);
+        is_below && is_end(*slot) && time(*slot).is_some() && is_newer(*slot)
+    });
+    // Of equal times the last counts.
+    Some(ends.max_by_key(|slot| time(*slot)).unwrap_or(last))
+}
+
+/// Returns for each line whether it descends from a line.
+fn lines_below(log: &Log, chain: &Chain<'_>, from: Slot) -> Vec<bool> {
+    // Each line is decided once: a walk ends at one that is known already.
+    let mut known: Vec<Option<bool>> = vec![None; log.heads.len()];
+    for slot in log.slots() {
+        let mut walked = Vec::new();
+        let mut is_below = false;
+        for above in chain.ancestors(slot) {
+            if above == from {
+                is_below = true;
+                break;
+            }
+            if let Some(found) = known.get(above.index()).copied().flatten() {
+                is_below = found;
+                break;
+            }
+            walked.push(above);
+        }
+        for line in walked {
+            if let Some(place) = known.get_mut(line.index()) {
+                *place = Some(is_below);
+            }
+        }
+    }
+    known.into_iter().map(|it| it.unwrap_or(false)).collect()
 }
 
 /// Returns the message that the user sees as current: the nearest visible one among the tip and its

@@ -7,7 +7,7 @@ use boswell_model::json::Raw;
 use boswell_model::{Result, SessionMeta, Usage};
 
 use crate::members::{text, time};
-use crate::{Discovered, Environment, FileInfo, Files, SessionLocation};
+use crate::{Discovered, Environment, FileInfo, Files, SessionLocation, editors};
 
 use super::FRAMING;
 
@@ -15,27 +15,13 @@ use super::FRAMING;
 pub(super) const LOG: &str = "api_conversation_history.json";
 const LIMIT: u64 = 256 << 20;
 const ITEM_LIMIT: u64 = 4 << 20;
-/// Editors, by the names of their folders.
-const EDITORS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 
 /// Returns the storage of an extension in every editor.
 pub(super) fn roots(env: &Environment, extension: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let base = match () {
-        () if cfg!(windows) => env.path_var("APPDATA"),
-        () if cfg!(target_os = "macos") => env.in_home("Library/Application Support"),
-        () => env
-            .path_var("XDG_CONFIG_HOME")
-            .or_else(|| env.in_home(".config")),
-    };
-    if let Some(base) = base {
-        for editor in EDITORS {
-            found.push(base.join(editor).join("User/globalStorage").join(extension));
-        }
-    }
-    let server = env.in_home(".vscode-server/data/User/globalStorage");
-    found.extend(server.map(|it| it.join(extension)));
-    found
+    let users = editors::user_folders(env).into_iter();
+    users
+        .map(|user| user.join("globalStorage").join(extension))
+        .collect()
 }
 
 /// Finds every task.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_model::json::{Object, Raw, RawKind};
+use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{
     Context, ContextItem, EntryKind, Framing, Head, Interner, Log, Message, Problem, Result,
     SessionMeta, SessionView, Slot, Tip, View,
@@ -11,16 +11,16 @@ use boswell_model::{
 use crate::uuid::is_uuid;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, HistoryBase,
-    IdSource, InheritHistory, Match, Permissions, PlanEdits, PlanInput, Planned, Powers, Refine,
-    ResumeCommand, Runtime, Sample, SessionLocation, SharedFiles, StoreRequest, Support,
-    tool_paths,
+    IdSource, ImageIntake, InheritHistory, Intake, Match, Permissions, PlanEdits, PlanInput,
+    Planned, Powers, Refine, ResumeCommand, Runtime, Sample, SessionLocation, SharedFiles,
+    StoreRequest, Support, tool_paths,
 };
 use crate::{DialectFacts, HistoryKind, UntiedFile};
 
 use super::record::Record;
 use super::{
-    context, delete, event_messages, history_base, item, layout, meta, plan, provider, record,
-    rollback, view,
+    context, delete, event_messages, history_base, injected, item, layout, meta, plan, provider,
+    record, rollback, view,
 };
 
 /// The member of headers and rows that names the model provider.
@@ -42,6 +42,12 @@ static FACTS: DialectFacts = DialectFacts {
         (Capability::Delete, Support::Native),
     ]),
     creates_by_plan: true,
+    intake: Some(Intake {
+        images: ImageIntake::PromptsAndResults,
+        // An output has no member for it.
+        marks_failed_results: false,
+        ..Intake::PLAIN
+    }),
     sessions_folder: Some("sessions"),
     prompt_history: HistoryKind::Lines,
     untied_files: &[
@@ -269,6 +275,16 @@ impl Runtime for Codex {
 impl Refine for Codex {
     fn settle(&self, log: &mut Log, meta: Option<&mut SessionMeta>) {
         event_messages::settle(log, meta);
+    }
+
+    fn is_injected(&self, message: &Message) -> bool {
+        let is_fragment = |part: &Json| {
+            let bytes = part.to_bytes();
+            let text = Raw::trusted(&bytes).get("text");
+            text.and_then(|text| text.text())
+                .is_some_and(|text| injected::is_fragment(&text))
+        };
+        message.role == "user" && message.content.iter().any(is_fragment)
     }
 
     /// Patches name their files on separate lines, in plain text or escaped in JSON.

@@ -362,12 +362,7 @@ fn legacy_line(line: &[u8], now: Instant) -> Option<Vec<u8>> {
 /// The header of a fork: that of the session, under the new id and for the current provider,
 /// without what makes it a page of another log.
 fn fork_header(asked: &PlanInput<'_>, id: &str, now: Instant) -> Result<Vec<u8>> {
-    let old = header(asked)?.unwrap_or_default();
-    let old = payload(&old).map_or_else(|| b"{}".to_vec(), |payload| payload.bytes().to_vec());
-    let mut new = old;
-    for gone in PAGES {
-        new = remove_member(&new, gone).unwrap_or(new);
-    }
+    let mut new = header_of_no_page(asked)?;
     let provider = provider::current(asked.files)?;
     let (stamp, parent) = (now.to_rfc3339(), thread_id(asked));
     let project = asked.meta.project.as_deref().unwrap_or("/");
@@ -396,6 +391,17 @@ fn fork_header(asked: &PlanInput<'_>, id: &str, now: Instant) -> Result<Vec<u8>>
             .map_err(|fault| Error::new(ErrorKind::Damaged, fault.to_string()))?;
     }
     Ok(header_line(&Json::Raw(new), now))
+}
+
+/// Returns the payload of the session's header without what makes it a page of another log.
+fn header_of_no_page(asked: &PlanInput<'_>) -> Result<Vec<u8>> {
+    let old = header(asked)?.unwrap_or_default();
+    let old = payload(&old).map_or_else(|| b"{}".to_vec(), |payload| payload.bytes().to_vec());
+    let mut new = old;
+    for gone in PAGES {
+        new = remove_member(&new, gone).unwrap_or(new);
+    }
+    Ok(new)
 }
 
 /// Members of a header that describe how its log continues another one, or who started it.

@@ -8,6 +8,7 @@ use boswell_model::json::{Object, Raw};
 use boswell_model::{Framing, Part, Result, SessionMeta, Usage};
 
 use crate::chat_agent::{ChatAgent, ChatDialect};
+use crate::editors::path_of_uri;
 use crate::members::{lossy, text, time};
 use crate::{
     Capabilities, Capability, DialectFacts, Discovered, Environment, Files, Match, Sample,
@@ -192,7 +193,7 @@ fn facts(stated: Raw<'_>, meta: &mut SessionMeta) {
     meta.title = text(stated, "title").or_else(|| meta.title.take());
     // Editors write an address.
     let folder = text(stated, "workspaceDirectory");
-    let folder = folder.map(|it| it.strip_prefix("file://").map_or(it.clone(), str::to_owned));
+    let folder = folder.map(|it| path_of_uri(&it));
     meta.project = folder.or_else(|| meta.project.take());
     if let Some(created) = stated.get("dateCreated").filter(|it| it.text().is_none()) {
         time(created).into_iter().for_each(|at| meta.saw_time(at));

@@ -15,12 +15,7 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     let Some(slot) = tip.slot() else {
         return Ok(context);
     };
-    let whole = event::replayed(view.log, usize::MAX);
-    let live = match whole.tip() == Some(slot) {
-        true => whole.live,
-        false => event::replayed(view.log, slot.index() + 1).live,
-    };
-    for message in live {
+    for message in event::up_to(view.log, slot) {
         let Some(head) = view.log.head(message.slot) else {
             continue;
         };

@@ -10,9 +10,9 @@ use boswell_model::{
 
 use crate::uuid::is_uuid;
 use crate::{
-    Capabilities, Capability, Dialect, DialectFacts, Discovered, Environment, Files, Match,
+    Capabilities, Capability, Dialect, DialectFacts, Discovered, Environment, Files, Intake, Match,
     Permissions, Powers, Repairer, ResumeCommand, Runtime, Sample, SessionLocation, SideFile,
-    SideFiles, Support, UntiedFile,
+    SideFiles, Support, ThinkingIntake, UntiedFile,
 };
 
 use super::{check, context, event, layout, meta, view};
@@ -26,7 +26,8 @@ static FACTS: DialectFacts = DialectFacts {
         (Capability::Read, Support::Native),
         (Capability::Context, Support::Native),
         (Capability::Append, Support::Native),
-        (Capability::Title, Support::Note),
+        (Capability::Fork, Support::Native),
+        (Capability::Title, Support::Native),
         (Capability::Tag, Support::Note),
         (Capability::Label, Support::Note),
         (Capability::Status, Support::Note),
@@ -34,6 +35,11 @@ static FACTS: DialectFacts = DialectFacts {
         (Capability::Resume, Support::Native),
     ]),
     creates_by_plan: true,
+    forks_to_other_projects: true,
+    intake: Some(Intake {
+        thinking: ThinkingIntake::Text,
+        ..Intake::PLAIN
+    }),
     sessions_folder: Some("session-state"),
     untied_files: &[UntiedFile {
         path: "session-store.db",

@@ -4,7 +4,7 @@ use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Interner, Log, Slot};
 
 use crate::members::{text, time};
-use crate::message_map::{Beginning, Operation, Replayed, replay};
+use crate::message_map::{Beginning, LiveMessage, Operation, Replayed, replay};
 
 /// Returns the data of an event.
 pub(super) fn data<'a>(object: &Object<'a>) -> Raw<'a> {
@@ -99,4 +99,13 @@ fn operation(log: &Log, slot: Slot) -> Operation<'_> {
 /// Replays the first events of a log.
 pub(super) fn replayed(log: &Log, count: usize) -> Replayed {
     replay(log, count, operation, |_| Beginning::Message)
+}
+
+/// Returns the events that are in the conversation at an entry, in order.
+pub(super) fn up_to(log: &Log, slot: Slot) -> Vec<LiveMessage> {
+    let whole = replayed(log, usize::MAX);
+    match whole.tip() == Some(slot) {
+        true => whole.live,
+        false => replayed(log, slot.index() + 1).live,
+    }
 }

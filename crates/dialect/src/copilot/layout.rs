@@ -1,5 +1,6 @@
 //! The layout of Copilot CLI's folder.
 
+use boswell_model::json::Json;
 use boswell_model::{Framing, Result, SessionMeta};
 
 use crate::uuid::is_uuid;
@@ -8,7 +9,9 @@ use crate::{Discovered, FileInfo, Files, SessionLocation, SideFile, SideKind};
 const SESSIONS: &str = "session-state";
 /// Name of the log in the folder of a session.
 pub(super) const LOG: &str = "events.jsonl";
-const WORKSPACE_LIMIT: u64 = 1 << 20;
+/// Name of the file with the title in the folder of a session.
+pub(super) const WORKSPACE: &str = "workspace.yaml";
+pub(super) const WORKSPACE_LIMIT: u64 = 1 << 20;
 
 /// Finds every session: a folder with a log, or in older versions a file.
 pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
@@ -79,7 +82,7 @@ pub(super) fn side_meta(
     let Some(folder) = folder(location) else {
         return Ok(());
     };
-    let bytes = files.read_whole(&format!("{folder}/workspace.yaml"), WORKSPACE_LIMIT)?;
+    let bytes = files.read_whole(&format!("{folder}/{WORKSPACE}"), WORKSPACE_LIMIT)?;
     let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
     let stated = |key: &str| member(&text, key);
     if let Some(name) = stated("name") {
@@ -114,9 +117,41 @@ fn member(text: &str, key: &str) -> Option<String> {
     (!value.is_empty() && value != "null").then_some(value)
 }
 
+/// Returns the document with a title that the user gave; its other lines stay.
+pub(super) fn titled(yaml: &str, title: &str) -> String {
+    let (mut text, mut is_replaced) = (String::new(), false);
+    for line in yaml.lines() {
+        // A long value goes on in indented lines.
+        is_replaced = line.starts_with("name:")
+            || line.starts_with("user_named:")
+            || (is_replaced && line.starts_with(' '));
+        if is_replaced {
+            continue;
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    // A string of JSON is one of YAML too.
+    let quoted = Json::from(title).to_bytes();
+    text.push_str(&format!(
+        "name: {}\nuser_named: true\n",
+        String::from_utf8_lossy(&quoted)
+    ));
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_title_replaces_the_one_before_and_nothing_else() {
+        let yaml = "id: 1\nname: >-\n  old\nuser_named: false\ncwd: /a\n";
+        let now = titled(yaml, "a: \"b\" #c");
+        assert_eq!(member(&now, "name").as_deref(), Some("a: \"b\" #c"));
+        assert_eq!(member(&now, "user_named").as_deref(), Some("true"));
+        assert!(now.starts_with("id: 1\ncwd: /a\n"), "{now}");
+    }
 
     #[test]
     fn members_of_the_workspace_are_plain_or_in_quotes() {

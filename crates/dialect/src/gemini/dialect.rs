@@ -10,9 +10,9 @@ use boswell_model::{
 
 use crate::uuid::is_uuid;
 use crate::{
-    Capabilities, Capability, Dialect, DialectFacts, Discovered, Environment, Files, Match,
-    Permissions, Powers, Refine, Repairer, ResumeCommand, Runtime, Sample, SessionLocation,
-    SideFile, SideFiles, SideKind, Subagent, Support,
+    Capabilities, Capability, Dialect, DialectFacts, Discovered, Environment, Files, ImageIntake,
+    Intake, Match, Permissions, Powers, Refine, Repairer, ResumeCommand, Runtime, Sample,
+    SessionLocation, SideFile, SideFiles, SideKind, Subagent, Support, ThinkingIntake,
 };
 
 use super::{check, context, layout, message, meta, record, retention, view};
@@ -45,6 +45,15 @@ static FACTS: DialectFacts = DialectFacts {
     ids_are_unique: false,
     document_framing: Some(layout::DOCUMENT),
     resume_endangers: true,
+    intake: Some(Intake {
+        thinking: ThinkingIntake::Text,
+        images: ImageIntake::Prompts,
+        // <https://ai.google.dev/gemini-api/docs/image-understanding#supported-formats>
+        image_types: &["image/png", "image/jpeg", "image/webp"],
+        unsent_prompts: &message::INJECTED,
+        ..Intake::PLAIN
+    }),
+    provider: Some("google"),
     ..DialectFacts::new("gemini", "Gemini CLI")
 };
 

@@ -158,7 +158,7 @@ fn every_file(gemini: &Gemini, asked: &PlanInput<'_>) -> Result<Vec<SideFile>> {
 }
 
 /// Returns key and first line of a new log. A project that the program does not know has a folder
-/// with the name of its hash, which the program renames when it finds it.
+/// with the name of its hash, whose sessions the program copies when it finds it.
 fn new_log(
     files: &dyn Files,
     (id, project): (&str, &str),

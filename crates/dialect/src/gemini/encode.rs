@@ -1,10 +1,10 @@
 //! New messages, as version 0.61.0 took them from a file that was written by hand.
 
+use boswell_model::Result;
 use boswell_model::json::Json;
-use boswell_model::{Advice, Error, MediaSource, Part, Result};
 
 use crate::{
-    AssistantMessage, Body, Draft, EntryStamp, one_object, refuse_unwritable_parts, unsupported,
+    AssistantMessage, Body, Draft, EntryStamp, google_parts, line_edits, refuse_unwritable_parts,
 };
 
 pub(super) const NAME: &str = "gemini";
@@ -20,26 +20,27 @@ pub(super) fn encode(draft: &Draft, stamp: EntryStamp<'_>) -> Result<Vec<u8>> {
             .with("content", content)
     };
     let record = match &draft.body {
-        Body::User(parts) => message("user", encoded(parts)?),
-        Body::Assistant(answer) => with_usage(message("gemini", encoded(&answer.content)?), answer),
+        Body::User(parts) => message("user", google_parts::encoded(NAME, parts)?),
+        Body::Assistant(answer) => with_usage(
+            message("gemini", google_parts::encoded(NAME, &answer.content)?),
+            answer,
+        ),
         Body::ToolResult {
             call,
             tool,
             content,
             is_error,
-        } => message("user", vec![response(call, tool, content, *is_error)?]),
-        Body::Native(bytes) => {
-            let bytes = one_object(bytes)?.bytes().iter().copied();
-            return Ok(bytes.filter(|it| !matches!(it, b'\n' | b'\r')).collect());
-        }
-        _ => {
-            let instead = "it has messages of user and model, and answers of tools";
-            return Err(unsupported(
+        } => message(
+            "user",
+            vec![google_parts::encoded_result(
                 NAME,
-                "hold an entry of this kind",
-                Advice::from(instead).also(Advice::Rename),
-            ));
-        }
+                (call, tool),
+                content,
+                *is_error,
+            )?],
+        ),
+        Body::Native(bytes) => return line_edits::native(bytes),
+        _ => return Err(line_edits::only_messages(NAME)),
     };
     Ok(record.to_bytes())
 }
@@ -65,55 +66,4 @@ fn with_usage(message: Json, answer: &AssistantMessage) -> Json {
     message
         .with_some("tokens", tokens)
         .with_some("model", answer.model.as_deref())
-}
-
-fn encoded(parts: &[Part]) -> Result<Vec<Json>> {
-    parts.iter().map(part).collect()
-}
-
-fn part(part: &Part) -> Result<Json> {
-    Ok(match part {
-        Part::Text(text) => Json::object().with("text", text.as_str()),
-        Part::Thinking { text, signature } => Json::object()
-            .with("text", text.as_str())
-            .with("thought", true)
-            .with_some("thoughtSignature", signature.as_deref()),
-        Part::Call { id, name, input } => {
-            let call = Json::object()
-                .with("id", id.as_str())
-                .with("name", name.as_str())
-                .with("args", input.to_object());
-            Json::object().with("functionCall", call)
-        }
-        Part::Media {
-            mime: Some(mime),
-            source: MediaSource::Inline(data),
-        } => {
-            let data = Json::object()
-                .with("mimeType", mime.as_str())
-                .with("data", data.as_str());
-            Json::object().with("inlineData", data)
-        }
-        _ => return Err(no_place()),
-    })
-}
-
-fn response(call: &str, tool: &str, content: &[Part], is_error: bool) -> Result<Json> {
-    let mut texts = Vec::new();
-    for part in content {
-        match part {
-            Part::Text(text) => texts.push(text.as_str()),
-            _ => return Err(no_place()),
-        }
-    }
-    let key = if is_error { "error" } else { "output" };
-    let response = Json::object()
-        .with("id", call)
-        .with("name", tool)
-        .with("response", Json::object().with(key, texts.join("\n")));
-    Ok(Json::object().with("functionResponse", response))
-}
-
-fn no_place() -> Error {
-    unsupported(NAME, "hold such a part here", "append its text alone")
 }

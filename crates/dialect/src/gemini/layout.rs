@@ -1,7 +1,7 @@
 //! The layout of a Gemini home: projects, their sessions, and the empty files that a resumed
 //! session leaves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Framing, Result};
@@ -44,7 +44,39 @@ pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
         }
         of_project(files, sessions, project.as_deref(), &mut found)?;
     }
+    set_copies_aside(&mut found);
     Ok(found)
+}
+
+/// When the program gives a project a folder with a name, it copies the sessions and leaves those
+/// in the folder with the hash: the older ones are no sessions of their own.
+fn set_copies_aside(found: &mut Discovered) {
+    let in_hash = |location: &SessionLocation| {
+        let folder = location
+            .key
+            .as_deref()
+            .and_then(|key| key.split('/').nth(1));
+        folder.is_some_and(|it| it.len() == 64 && it.bytes().all(|it| it.is_ascii_hexdigit()))
+    };
+    let moved: BTreeSet<String> = found
+        .sessions
+        .iter()
+        .filter(|it| !in_hash(it))
+        .map(|it| it.id.clone())
+        .collect();
+    for location in &mut found.sessions {
+        if in_hash(location) && moved.contains(&location.id) {
+            let name = location
+                .key
+                .as_deref()
+                .and_then(|key| key.rsplit('/').next());
+            let stem = name
+                .and_then(|name| name.split('.').next())
+                .unwrap_or_default();
+            location.id = stem.to_owned();
+            location.hidden = Some("copied");
+        }
+    }
 }
 
 fn is_session(info: &FileInfo) -> bool {
@@ -229,4 +261,33 @@ pub(super) fn project_hash(path: &str) -> String {
 pub(super) fn known(location: &SessionLocation, key: &str) -> Option<String> {
     let row = Raw::parse(location.row.as_deref()?).ok()?;
     text(row, key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryFiles;
+
+    #[test]
+    fn a_session_that_the_program_copied_is_listed_once() {
+        let hash = project_hash("/p/app");
+        let log = format!(
+            "{{\"sessionId\":\"30cd11a7-b2d9-493e-a633-14b09adde14f\",\"projectHash\":\"{hash}\"}}\n"
+        );
+        let mut files = MemoryFiles::default();
+        for folder in [hash.as_str(), "app"] {
+            let key = format!("tmp/{folder}/chats/session-2026-11-17T12-21-30cd11a7.jsonl");
+            files.put(&key, log.clone(), None);
+        }
+        let found = discover(&files).unwrap().sessions;
+        let shown: Vec<_> = found.iter().filter(|it| it.hidden.is_none()).collect();
+        assert_eq!((found.len(), shown.len()), (2, 1));
+        assert!(
+            shown[0]
+                .key
+                .as_deref()
+                .is_some_and(|key| key.starts_with("tmp/app/"))
+        );
+        assert_ne!(found[0].id, found[1].id);
+    }
 }

@@ -11,7 +11,7 @@ use crate::members::{list, lossy, plain, text};
 pub(super) struct Message<'a>(pub(super) Raw<'a>);
 
 /// Beginnings of user messages that Gemini CLI itself adds, or does not send.
-const INJECTED: [&str; 4] = ["<session_context>", "<hook_context>", "/", "?"];
+pub(super) const INJECTED: [&str; 4] = ["<session_context>", "<hook_context>", "/", "?"];
 
 /// Types of messages of the model: of Gemini CLI, of its older versions, and of its forks.
 const MODEL: [&str; 4] = ["gemini", "model", "tabnine", "qwen"];

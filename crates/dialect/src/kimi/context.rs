@@ -5,6 +5,7 @@ use boswell_model::{
     Context, ContextForm, ContextItem, EntryKind, Message, Result, SessionView, Tip,
 };
 
+use crate::content_blocks::{parts, said_text};
 use crate::members::{plain, text};
 use crate::message_map::Beginning;
 
@@ -16,12 +17,7 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     let Some(slot) = tip.slot() else {
         return Ok(context);
     };
-    let whole = record::replayed(view.log, usize::MAX);
-    let live = match whole.tip() == Some(slot) {
-        true => whole.live,
-        false => record::replayed(view.log, slot.index() + 1).live,
-    };
-    for message in live {
+    for message in record::up_to(view.log, slot) {
         let kind = view.log.kind(message.slot);
         match (kind, context.items.last_mut()) {
             (EntryKind::Compaction, _) => {
@@ -56,9 +52,9 @@ pub(super) fn render(item: &ContextItem, records: &[Object<'_>]) -> Message {
     let events: Vec<Raw<'_>> = records.iter().filter_map(|it| it.get("event")).collect();
     match events.first().and_then(|it| text(*it, "type")).as_deref() {
         Some("tool.result") => {
-            let view = view::view(first);
-            let call = view.results().next().unwrap_or_default();
-            Message::new("tool", [tool_result(call, &view.text())])
+            let event = events.first().copied().unwrap_or(Raw::trusted(b"{}"));
+            let call = text(event, "toolCallId").unwrap_or_default();
+            Message::new("tool", [tool_result(&call, &sent_result(event))])
         }
         _ => Message::new("assistant", events.iter().filter_map(|it| part(*it))),
     }
@@ -75,6 +71,29 @@ fn tool_result(call: &str, text: &str) -> Json {
         .with("content", text)
 }
 
+/// Returns what the model is sent of a result: how long it took, how it ended, and a note after it.
+fn sent_result(event: Raw<'_>) -> String {
+    let result = event.get("result").unwrap_or(Raw::trusted(b"{}"));
+    let said = said_text(&parts(result.get("output")));
+    let is_empty = said.trim().is_empty() || said.trim() == "Tool output is empty.";
+    let failed = result.get("isError").and_then(|it| it.bool()) == Some(true);
+    let mut sent = match (failed, is_empty) {
+        (true, true) if said.is_empty() => {
+            "<system>ERROR: Tool execution failed. Tool output is empty.</system>".to_owned()
+        }
+        (true, _) => format!("<system>ERROR: Tool execution failed.</system>\n{said}"),
+        (false, true) => "<system>Tool output is empty.</system>".to_owned(),
+        (false, false) => said,
+    };
+    if let Some(millis) = result.get("durationMs").and_then(|it| it.f64()) {
+        sent = format!("Wall time: {:.3} seconds\n{sent}", millis / 1e3);
+    }
+    if let Some(note) = text(result, "note") {
+        sent = format!("{sent}\n{note}");
+    }
+    sent
+}
+
 fn part(event: Raw<'_>) -> Option<Json> {
     if let Some(part) = event.get("part") {
         return Some(Json::from(part));
@@ -87,13 +106,23 @@ fn part(event: Raw<'_>) -> Option<Json> {
     Some(call)
 }
 
+/// Returns the arguments of a call, which are JSON in a string.
+fn arguments(stated: Raw<'_>) -> Json {
+    let text = stated.text();
+    let parsed = text.as_deref().map(|text| Raw::parse(text.as_bytes()));
+    match parsed {
+        Some(Ok(value)) => Json::from(value),
+        _ => Json::from(stated),
+    }
+}
+
 /// A message that is stored as a whole.
 fn stored(message: Raw<'_>) -> Message {
     let role = text(message, "role").unwrap_or_default();
     let content = message.get("content");
     if role == "tool" {
         let call = text(message, "toolCallId").unwrap_or_default();
-        let said = crate::content_blocks::said_text(&crate::content_blocks::parts(content));
+        let said = said_text(&parts(content));
         return Message::new(role, [tool_result(&call, &said)]);
     }
     let mut sent: Vec<Json> = match content {
@@ -112,7 +141,7 @@ fn stored(message: Raw<'_>) -> Message {
                 .with("type", "tool_use")
                 .with("id", text(call, "id").unwrap_or_default())
                 .with("name", text(function, "name").unwrap_or_default())
-                .with_some("input", function.get("arguments").map(Json::from)),
+                .with_some("input", function.get("arguments").map(arguments)),
         );
     }
     Message {

@@ -20,14 +20,23 @@ use super::{context, layout, meta, record, view};
 #[derive(Debug)]
 pub struct Kimi;
 
-const STATE_LIMIT: u64 = 16 << 20;
+pub(super) const STATE_LIMIT: u64 = 16 << 20;
 
 static FACTS: DialectFacts = DialectFacts {
     capabilities: Capabilities::new(&[
         (Capability::Read, Support::Native),
         (Capability::Context, Support::Native),
+        (Capability::Append, Support::Native),
+        (Capability::Fork, Support::Native),
+        (Capability::Title, Support::Native),
+        (Capability::Tag, Support::Note),
+        (Capability::Label, Support::Note),
+        (Capability::Status, Support::Note),
+        (Capability::Delete, Support::Native),
         (Capability::Resume, Support::Native),
     ]),
+    creates_by_plan: true,
+    forks_to_other_projects: true,
     sessions_folder: Some("sessions"),
     ..DialectFacts::new("kimi", "Kimi Code")
 };
@@ -108,6 +117,7 @@ impl Dialect for Kimi {
 
     fn powers(&self) -> Powers<'_> {
         Powers {
+            edits: Some(self),
             side_files: Some(self),
             runtime: Some(self),
             refine: self,

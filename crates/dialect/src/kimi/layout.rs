@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Framing, Result};
+use sha2::{Digest, Sha256};
 
 use crate::members::text;
 use crate::{Discovered, FileInfo, Files, SessionLocation};
@@ -102,4 +103,35 @@ pub(super) fn folder(location: &SessionLocation) -> Option<&str> {
 /// Returns the project that the listing knew.
 pub(super) fn project(location: &SessionLocation) -> Option<String> {
     text(Raw::parse(location.row.as_deref()?).ok()?, "cwd")
+}
+
+/// Returns the name of the folder with the sessions of a project.
+pub(super) fn workspace_of(project: &str) -> String {
+    let path = project.replace('\\', "/");
+    let path = path.trim_end_matches('/');
+    let last = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let mut slug = String::new();
+    for letter in last.chars() {
+        match letter {
+            'a'..='z' | '0'..='9' | '.' | '_' | '-' => slug.push(letter),
+            _ if slug.ends_with('-') => {}
+            _ => slug.push('-'),
+        }
+    }
+    slug.truncate(40);
+    let hash = Sha256::digest(path.as_bytes());
+    let hash: String = hash.iter().take(6).map(|it| format!("{it:02x}")).collect();
+    format!("wd_{slug}_{hash}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn projects_have_the_folders_that_the_program_gave_them() {
+        assert_eq!(workspace_of("/srv/demo"), "wd_demo_926574b4279e");
+        assert_eq!(workspace_of("/srv/demo/"), "wd_demo_926574b4279e");
+        assert!(workspace_of("/a/My App 项目").starts_with("wd_my-app-_"));
+    }
 }

@@ -4,6 +4,7 @@
 
 mod context;
 mod dialect;
+mod edit;
 mod layout;
 mod meta;
 mod record;

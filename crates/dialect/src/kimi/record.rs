@@ -4,7 +4,7 @@ use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Interner, Log, Slot};
 
 use crate::members::{text, time};
-use crate::message_map::{Beginning, Operation, Replayed, replay};
+use crate::message_map::{Beginning, LiveMessage, Operation, Replayed, replay};
 
 /// The word of a record that empties the context.
 const CLEAR: &str = "context.clear";
@@ -21,7 +21,11 @@ pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
             head.kind = EntryKind::Header;
             head.time = object.get("created_at").and_then(time).map(Into::into);
         }
-        "context.append_message" => said(object, head),
+        "context.append_message" => {
+            said(object, head);
+            let id = object.get("message").and_then(|it| text(it, "id"));
+            head.id = id.and_then(|id| names.intern(&id));
+        }
         "context.append_loop_event" => {
             let step = event.and_then(|it| text(it, "stepUuid"));
             head.group = step.and_then(|it| names.intern(&it));
@@ -133,4 +137,13 @@ pub(super) fn beginning(log: &Log, slot: Slot) -> Beginning {
 /// Replays the first records of a log.
 pub(super) fn replayed(log: &Log, count: usize) -> Replayed {
     replay(log, count, operation, |slot| beginning(log, slot))
+}
+
+/// Returns the messages that are in the conversation at an entry, in order.
+pub(super) fn up_to(log: &Log, slot: Slot) -> Vec<LiveMessage> {
+    let whole = replayed(log, usize::MAX);
+    match whole.tip() == Some(slot) {
+        true => whole.live,
+        false => replayed(log, slot.index() + 1).live,
+    }
 }

@@ -28,6 +28,7 @@ pub(crate) static OPENCLAW: OtherRoot = OtherRoot {
     roots,
     discover,
     is_home: |folder| matches!(folder, ".openclaw" | ".clawdbot"),
+    is_own: |_| false,
 };
 
 fn roots(env: &Environment) -> Vec<std::path::PathBuf> {

@@ -4,7 +4,7 @@ use super::flavour::Flavour;
 use super::repair::READERS;
 use crate::{
     BlobPolicy, Capabilities, Capability, Depth, DialectFacts, ForkOrigin, HistoryKind,
-    MemoryPolicy, Support, UntiedFile,
+    ImageIntake, Intake, MemoryPolicy, Support, ThinkingIntake, UntiedFile,
 };
 
 const FAMILY: DialectFacts = DialectFacts {
@@ -17,6 +17,11 @@ const FAMILY: DialectFacts = DialectFacts {
     forks_to_other_projects: true,
     log_is_session: true,
     keeps_breadcrumbs: true,
+    intake: Some(Intake {
+        thinking: ThinkingIntake::Text,
+        images: ImageIntake::PromptsAndResults,
+        ..Intake::PLAIN
+    }),
     ..DialectFacts::new("pi", "pi")
 };
 
@@ -98,6 +103,12 @@ static BOSWELL: DialectFacts = DialectFacts {
     sessions_folder: None,
     blobs: BlobPolicy::Own,
     memory: MemoryPolicy::Own,
+    intake: Some(Intake {
+        thinking: ThinkingIntake::Everything,
+        states_models: true,
+        images: ImageIntake::PromptsAndResults,
+        ..Intake::PLAIN
+    }),
     ..FAMILY
 };
 

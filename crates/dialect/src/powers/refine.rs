@@ -56,6 +56,12 @@ pub trait Refine: Send + Sync + fmt::Debug {
             .collect()
     }
 
+    /// Whether the agent itself wrote a message of a context in the user's place, such as a
+    /// description of the machine. Another agent that goes on with the conversation adds its own.
+    fn is_injected(&self, _message: &Message) -> bool {
+        false
+    }
+
     /// Returns the files that an entry read or changed through a tool: pairs of path and tool name.
     fn touched_files(&self, view: &View) -> Vec<(String, String)> {
         view.calls()

@@ -1,15 +1,16 @@
 //! New records at the end of a log.
 
 use boswell_model::json::Json;
-use boswell_model::{Advice, Error, Instant, MediaSource, Part, Result, SessionMeta};
+use boswell_model::{Advice, Instant, Result, SessionMeta};
 
 use crate::{
     Append, AssistantMessage, Body, Draft, EntryStamp, IdSource, NewLog, NewSession, SessionFacts,
-    one_object, refuse_unwritable_parts, unsupported,
+    google_parts, line_edits, refuse_unwritable_parts, unsupported,
 };
 
 use super::{Qwen, layout};
 
+pub(super) const NAME: &str = "qwen";
 /// The version in new records: the newest one whose program took such a file.
 pub(super) const VERSION: &str = "0.15.10";
 
@@ -25,12 +26,13 @@ impl Append for Qwen {
         session: Option<SessionFacts<'_>>,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        refuse_unwritable_parts("qwen", &draft.body)?;
+        refuse_unwritable_parts(NAME, &draft.body)?;
         let frame = frame(stamp, session);
         let record = match &draft.body {
-            Body::User(parts) => frame
-                .with("type", "user")
-                .with("message", message("user", encoded_parts(parts)?)),
+            Body::User(parts) => frame.with("type", "user").with(
+                "message",
+                message("user", google_parts::encoded(NAME, parts)?),
+            ),
             Body::Assistant(answer) => assistant(frame.with("type", "assistant"), answer)?,
             Body::ToolResult {
                 call,
@@ -38,7 +40,8 @@ impl Append for Qwen {
                 content,
                 is_error,
             } => {
-                let response = response(call, tool, content, *is_error)?;
+                let response =
+                    google_parts::encoded_result(NAME, (call, tool), content, *is_error)?;
                 let status = if *is_error { "error" } else { "success" };
                 let result = Json::object()
                     .with("callId", call.as_str())
@@ -57,10 +60,13 @@ impl Append for Qwen {
                     .with("subtype", "custom_title")
                     .with("systemPayload", payload)
             }
-            Body::Native(bytes) => return native(bytes, out),
+            Body::Native(bytes) => {
+                out.extend(line_edits::native(bytes)?);
+                return Ok(());
+            }
             _ => {
                 return Err(unsupported(
-                    "qwen",
+                    NAME,
                     "hold an entry of this kind",
                     Advice::from("it has messages of user and model, answers of tools, and titles"),
                 ));
@@ -138,68 +144,9 @@ fn assistant(frame: Json, answer: &AssistantMessage) -> Result<Json> {
         .with_some("cachedContentTokenCount", usage.cache_read);
     Ok(frame
         .with_some("model", answer.model.as_deref())
-        .with("message", message("model", encoded_parts(&answer.content)?))
+        .with(
+            "message",
+            message("model", google_parts::encoded(NAME, &answer.content)?),
+        )
         .with_some("usageMetadata", prompt.map(|_| counts)))
-}
-
-fn encoded_parts(parts: &[Part]) -> Result<Vec<Json>> {
-    parts.iter().map(encoded_part).collect()
-}
-
-fn encoded_part(part: &Part) -> Result<Json> {
-    Ok(match part {
-        Part::Text(text) => Json::object().with("text", text.as_str()),
-        Part::Thinking { text, signature } => Json::object()
-            .with("text", text.as_str())
-            .with("thought", true)
-            .with_some("thoughtSignature", signature.as_deref()),
-        Part::Call { id, name, input } => {
-            let call = Json::object()
-                .with("id", id.as_str())
-                .with("name", name.as_str())
-                .with("args", input.to_object());
-            Json::object().with("functionCall", call)
-        }
-        Part::Media {
-            mime: Some(mime),
-            source: MediaSource::Inline(data),
-        } => {
-            let data = Json::object()
-                .with("mimeType", mime.as_str())
-                .with("data", data.as_str());
-            Json::object().with("inlineData", data)
-        }
-        _ => return Err(no_place()),
-    })
-}
-
-fn response(call: &str, tool: &str, content: &[Part], is_error: bool) -> Result<Json> {
-    let mut texts = Vec::new();
-    for part in content {
-        match part {
-            Part::Text(text) => texts.push(text.as_str()),
-            _ => return Err(no_place()),
-        }
-    }
-    let key = if is_error { "error" } else { "output" };
-    let response = Json::object()
-        .with("id", call)
-        .with("name", tool)
-        .with("response", Json::object().with(key, texts.join("\n")));
-    Ok(Json::object().with("functionResponse", response))
-}
-
-fn no_place() -> Error {
-    unsupported("qwen", "hold such a part here", "append its text alone")
-}
-
-/// A record that the caller wrote.
-fn native(bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let raw = one_object(bytes)?;
-    out.extend(
-        raw.bytes()
-            .iter()
-            .filter(|byte| !matches!(byte, b'\n' | b'\r')),
-    );
-    Ok(())
 }

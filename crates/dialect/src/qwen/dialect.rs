@@ -10,8 +10,9 @@ use boswell_model::{
 
 use crate::uuid::is_uuid;
 use crate::{
-    Capabilities, Capability, Dialect, DialectFacts, Discovered, Environment, Files, Match,
-    Permissions, Powers, Refine, ResumeCommand, Runtime, Sample, SessionLocation, Support,
+    Capabilities, Capability, Dialect, DialectFacts, Discovered, Environment, Files, ImageIntake,
+    Intake, Match, Permissions, Powers, Refine, ResumeCommand, Runtime, Sample, SessionLocation,
+    Support, ThinkingIntake,
 };
 
 use super::{context, layout, record};
@@ -38,6 +39,11 @@ static FACTS: DialectFacts = DialectFacts {
     sessions_folder: Some("projects"),
     ids_are_unique: false,
     forks_to_other_projects: true,
+    intake: Some(Intake {
+        thinking: ThinkingIntake::Text,
+        images: ImageIntake::Prompts,
+        ..Intake::PLAIN
+    }),
     ..DialectFacts::new("qwen", "Qwen Code")
 };
 

@@ -9,9 +9,7 @@ use crate::{
 };
 
 use super::Qwen;
-use super::append::VERSION;
-
-const NAME: &str = "qwen";
+use super::append::{NAME, VERSION};
 
 impl PlanEdits for Qwen {
     fn plans(&self, operation: Capability) -> bool {

@@ -1,18 +1,23 @@
-//! Mistral Vibe up to 2.x: messages in lines, and facts in `meta.json` beside them.
+//! Mistral Vibe: messages in lines up to 2.x, a store of generations in 3.x, and facts in
+//! `meta.json` beside them.
 //!
-//! The format is described in `docs/dialects/vibe.md`. Version 3 keeps sessions in another store,
-//! which is not read: its sessions are reported.
+//! The format is described in `docs/dialects/vibe.md`.
+
+mod unified;
 
 use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{Framing, Problem, ProblemKind, Result, SessionMeta, Usage};
+use boswell_model::{
+    ContextItem, EntryKind, Framing, Instant, Message, Part, Result, SessionMeta, SessionView,
+    Slot, Usage,
+};
 
 use crate::chat_agent::{ChatAgent, ChatDialect};
 use crate::members::{text, time};
 use crate::{
     Capabilities, Capability, DialectFacts, Discovered, Environment, FileInfo, Files, Match,
-    ResumeCommand, Sample, SessionLocation, SideFile, SideKind, Support,
+    ResumeCommand, Sample, SessionLocation, SideFile, Support, folder_files,
 };
 
 const META_LIMIT: u64 = 4 << 20;
@@ -54,7 +59,7 @@ impl ChatAgent for Vibe {
             .filter(FileInfo::is_folder)
         {
             if folder.name() == "unified" {
-                unified(files, &folder, &mut found)?;
+                unified::discover(files, &folder, &mut found)?;
                 continue;
             }
             let log = files.stat(&format!("{}/{LOG}", folder.key))?;
@@ -77,6 +82,7 @@ impl ChatAgent for Vibe {
             .is_some_and(|folder| folder.starts_with("session_"));
         let is_message = |object: &Object<'_>| self.is_record(object);
         match sample.records.first() {
+            Some(first) if unified::is_pointer(first) => Match::Certain,
             Some(first) if sample.name == LOG && in_session && is_message(first) => Match::Certain,
             _ => Match::No,
         }
@@ -94,8 +100,53 @@ impl ChatAgent for Vibe {
         self.is_record(object).then(|| object.raw())
     }
 
+    fn other_kind(&self, object: &Object<'_>) -> EntryKind {
+        unified::kind(object)
+    }
+
+    fn own_parts(&self, object: &Object<'_>) -> Option<Vec<Part>> {
+        unified::parts(object)
+    }
+
+    fn hides(&self, object: &Object<'_>) -> bool {
+        unified::kind(object) == EntryKind::Meta
+    }
+
+    fn context_items(
+        &self,
+        view: &SessionView<'_>,
+        branch: &[Slot],
+    ) -> Result<Option<Vec<ContextItem>>> {
+        let sent = unified::sent(view, branch);
+        Ok(sent.map(|slots| slots.into_iter().map(ContextItem::stored).collect()))
+    }
+
+    fn sent(&self, object: &Object<'_>) -> Option<Message> {
+        unified::message(object)
+    }
+
+    fn collect(&self, object: &Object<'_>, meta: &mut SessionMeta) {
+        unified::facts(object, meta);
+    }
+
     fn id(&self, object: &Object<'_>) -> Option<String> {
-        text(object.raw(), "message_id")
+        text(object.raw(), "message_id").or_else(|| text(object.raw(), "id"))
+    }
+
+    fn time(&self, object: &Object<'_>) -> Option<Instant> {
+        object.get("createdAt").and_then(time)
+    }
+
+    fn composes(&self) -> bool {
+        true
+    }
+
+    fn sources(&self, files: &dyn Files, key: &str) -> Result<Vec<FileInfo>> {
+        unified::sources(files, key)
+    }
+
+    fn compose(&self, files: &dyn Files, key: &str) -> Result<Vec<u8>> {
+        unified::compose(files, key)
     }
 
     fn begin(&self, location: &SessionLocation) -> SessionMeta {
@@ -127,14 +178,7 @@ impl ChatAgent for Vibe {
         let Some(folder) = folder(location) else {
             return Ok(Vec::new());
         };
-        let others = files.list(folder)?.into_iter();
-        let others = others.filter(|it| it.is_file() && Some(&it.key) != location.key.as_ref());
-        let side = others.map(|info| SideFile {
-            key: info.key,
-            kind: SideKind::Meta,
-            size: info.size,
-        });
-        Ok(side.collect())
+        folder_files::below(files, folder, location)
     }
 
     fn resume(&self, meta: &SessionMeta, _location: &SessionLocation) -> Option<ResumeCommand> {
@@ -150,20 +194,6 @@ impl ChatAgent for Vibe {
     }
 }
 
-/// Sessions of version 3 are reported, not shown as empty ones.
-fn unified(files: &dyn Files, folder: &FileInfo, found: &mut Discovered) -> Result<()> {
-    for session in files
-        .list(&folder.key)?
-        .into_iter()
-        .filter(FileInfo::is_folder)
-    {
-        let detail = "a session of Mistral Vibe 3, whose store boswell cannot read yet";
-        let problem = Problem::of_file(ProblemKind::NewerVersion, detail);
-        found.problems.push((session.key, problem));
-    }
-    Ok(())
-}
-
 fn folder(location: &SessionLocation) -> Option<&str> {
     Some(location.key.as_deref()?.rsplit_once('/')?.0)
 }
@@ -171,7 +201,7 @@ fn folder(location: &SessionLocation) -> Option<&str> {
 fn facts(stated: Raw<'_>, meta: &mut SessionMeta) {
     meta.id = text(stated, "session_id");
     meta.parent = text(stated, "parent_session_id");
-    meta.title = text(stated, "title");
+    meta.title = text(stated, "title").or_else(|| meta.title.take());
     meta.title_source = text(stated, "title_source");
     meta.git_branch = text(stated, "git_branch");
     let environment = stated.get("environment");
@@ -181,7 +211,8 @@ fn facts(stated: Raw<'_>, meta: &mut SessionMeta) {
             meta.saw_time(time);
         }
     }
-    if let Some(model) = text(stated, "model") {
+    let config = stated.get("config").and_then(|it| text(it, "model_name"));
+    if let Some(model) = text(stated, "model").or(config) {
         meta.saw_model(&model);
     }
     let Some(stats) = stated.get("stats") else {

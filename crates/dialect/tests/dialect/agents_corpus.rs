@@ -15,7 +15,7 @@ use boswell_model::{EntryKind, Framing, Part, View};
 use boswell_testkit::{corpus, disk};
 use serde_json::Value;
 
-use crate::agents_support::{Read, load, read};
+use crate::agents_support::{Read, load, load_below, read};
 
 const PINNED: &str = include_str!("agents_corpus.txt");
 const PLACE: &str = concat!(
@@ -36,6 +36,10 @@ const CORPUS: &[(&str, &str)] = &[
     ("roo", "cline"),
     ("cline", "cline"),
     ("cline-api", "cline"),
+    ("aider", "aider"),
+    ("antigravity", "antigravity"),
+    ("auggie", "auggie"),
+    ("grok", "grok"),
 ];
 
 /// Files of those folders that are not sessions of the agent.
@@ -54,15 +58,17 @@ const OTHERS: &[&str] = &[
     "cline/cline-session.json",
 ];
 
-/// Roots among the captures, each a home of its agent.
-const CAPTURES: &[(&str, &str)] = &[
-    ("gemini", "gemini"),
-    ("qwen", "qwen"),
-    ("copilot-cli", "copilot"),
-    ("kimi-code", "kimi"),
-    ("kimi-cli", "kimi-cli"),
-    ("continue", "continue"),
-    ("cline", "cline"),
+/// Roots among the captures, each a home of its agent, or the folder of one.
+const CAPTURES: &[(&str, &str, &str)] = &[
+    ("gemini", "", "gemini"),
+    ("qwen", "", "qwen"),
+    ("copilot-cli", "", "copilot"),
+    ("kimi-code", "", "kimi"),
+    ("kimi-cli", "", "kimi-cli"),
+    ("continue", "", "continue"),
+    ("cline", "", "cline"),
+    ("vibe", "logs/session/", "vibe"),
+    ("aider", ".", "aider"),
 ];
 
 fn framing_of(dialect: &dyn Dialect, name: &str, bytes: &[u8]) -> Framing {
@@ -126,8 +132,8 @@ fn sessions() -> Option<BTreeMap<String, Read>> {
             found.insert(format!("{folder}/{key}"), read(dialect, &files, location));
         }
     }
-    for (folder, name) in CAPTURES {
-        let files = load(&captures.join(folder));
+    for (folder, prefix, name) in CAPTURES {
+        let files = load_below(&captures.join(folder), prefix);
         let dialect = by_name(name).unwrap();
         for location in dialect.discover(&files).unwrap().sessions {
             let name = format!("captures/{folder}/{}", location.key.as_ref().unwrap());
@@ -160,6 +166,7 @@ const SIDE: &[&str] = &[
     "/task_metadata.json",
     "/history_item.json",
     ".compaction.json",
+    "/summary.json",
 ];
 
 #[test]
@@ -228,8 +235,15 @@ fn no_string_of_a_message_is_missing_from_what_is_shown() {
                 // Cline puts prompts between tags.
                 let inner = text.trim().strip_suffix("</user_input>");
                 let inner = inner.and_then(|it| Some(it.split_once('>')?.1));
-                let text = inner.unwrap_or(text).trim();
-                if !shown.contains(text) {
+                // Antigravity puts settings after them.
+                let asked = text.trim().strip_prefix("<USER_REQUEST>");
+                let asked = asked.and_then(|it| Some(it.split_once("</USER_REQUEST>")?.0));
+                let text = inner.or(asked).unwrap_or(text).trim();
+                let is_shown = match value.get("markdown") {
+                    Some(_) => text.lines().all(|line| shown.contains(unmarked(line))),
+                    None => shown.contains(text),
+                };
+                if !is_shown {
                     let label = it.session.log.label(slot);
                     missing.push(format!(
                         "{name} {label}: {}",
@@ -240,6 +254,15 @@ fn no_string_of_a_message_is_missing_from_what_is_shown() {
         }
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// A line of Aider's Markdown without its mark; empty if it is a tag around thoughts.
+fn unmarked(line: &str) -> &str {
+    let marks = ["#### ", "> "];
+    let bare = marks.iter().find_map(|mark| line.strip_prefix(mark));
+    let line = bare.unwrap_or(line).trim();
+    let is_tag = line.starts_with("<thinking-content-") || line.starts_with("</thinking-content-");
+    if is_tag { "" } else { line }
 }
 
 /// Everything that a view shows, as one text.
@@ -365,6 +388,22 @@ const BOOKKEEPING: &[&str] = &[
     "turnStep",
     "message_id",
     "provider",
+    "created_at",
+    "source",
+    "truncated_fields",
+    "synthetic_reason",
+    "model_id",
+    "request_id",
+    "finishedAt",
+    "$role",
+    "generationStatus",
+    "inputEntryId",
+    "relatedEntryId",
+    "approvalSource",
+    "approvalType",
+    "decision",
+    "outcome",
+    "_meta",
 ];
 
 /// Strings of a record that a person could read, except what the screen takes from elsewhere: a

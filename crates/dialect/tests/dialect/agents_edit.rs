@@ -5,9 +5,10 @@ use boswell_dialect::{
     Depth, Dialect, Draft, EditRequest, Files, MemoryFiles, NewSession, Parent, PlanInput, Planned,
     Reader, SessionLocation, Step, StoreRequest, by_name,
 };
+use boswell_model::json::{Object, Scanned};
 use boswell_model::{EntryKind, ErrorKind, Result, Tip};
 use boswell_testkit::ids::SeededIds;
-use boswell_testkit::make::{copilot, gemini, qwen};
+use boswell_testkit::make::{copilot, gemini, kimi, qwen};
 
 const CWD: &str = "/proj/app";
 
@@ -95,8 +96,7 @@ impl World {
         let tip = self.dialect.tip(&view).unwrap();
         let context = self.dialect.context(&view, tip).unwrap();
         let texts = context.items.iter().map(|item| {
-            let message = view.with_object(item.slot, |it| self.dialect.render(item, &[*it]));
-            let message = message.unwrap().unwrap();
+            let message = rendered(self.dialect, &view, item);
             // A document is indented, so values are compared, not bytes.
             let values = message
                 .content
@@ -118,13 +118,30 @@ impl World {
     }
 }
 
+/// Renders a message that may consist of several records.
+fn rendered(
+    dialect: &dyn Dialect,
+    view: &boswell_model::SessionView<'_>,
+    item: &boswell_model::ContextItem,
+) -> boswell_model::Message {
+    let payloads: Vec<_> = item.slots().map(|it| view.payload(it).unwrap()).collect();
+    let mut scanned: Vec<Scanned> = payloads.iter().map(|_| Scanned::default()).collect();
+    for (scanned, bytes) in scanned.iter_mut().zip(&payloads) {
+        scanned.scan(bytes).unwrap();
+    }
+    let pairs = scanned.iter().zip(&payloads);
+    let records: Vec<Object<'_>> = pairs.map(|(it, bytes)| it.object(bytes)).collect();
+    dialect.render(item, &records)
+}
+
 fn say(text: &str) -> EditRequest {
     EditRequest::Append(vec![Draft::user(text), Draft::assistant("as you say")])
 }
 
 #[test]
-fn what_is_appended_to_gemini_and_copilot_is_sent_after_what_was_there() {
+fn what_is_appended_is_sent_after_what_was_there() {
     let worlds = [
+        World::new("kimi", &kimi::session(kimi::KimiShape::ALL[0], CWD, 5)),
         World::new(
             "gemini",
             &gemini::session(gemini::GeminiShape::Resumed, CWD, 5),
@@ -135,6 +152,7 @@ fn what_is_appended_to_gemini_and_copilot_is_sent_after_what_was_there() {
         ),
     ];
     let ids = [
+        kimi::session(kimi::KimiShape::ALL[0], CWD, 5).id,
         gemini::session(gemini::GeminiShape::Resumed, CWD, 5).id,
         copilot::session(copilot::CopilotShape::Plain, CWD, 5).id,
     ];
@@ -158,8 +176,9 @@ fn what_is_appended_to_gemini_and_copilot_is_sent_after_what_was_there() {
 }
 
 #[test]
-fn a_new_session_of_gemini_and_copilot_can_be_appended_to_and_found() {
+fn a_new_session_can_be_appended_to_and_found() {
     for (name, made) in [
+        ("kimi", kimi::session(kimi::KimiShape::ALL[0], CWD, 5)),
         (
             "gemini",
             gemini::session(gemini::GeminiShape::Plain, CWD, 5),
@@ -174,7 +193,11 @@ fn a_new_session_of_gemini_and_copilot_can_be_appended_to_and_found() {
         world.change(&id, |_| say("hello"));
         assert_eq!(world.sent(&id).len(), 2, "{name}");
         let location = world.find(&id);
-        let meta = Reader::read(world.dialect, &location, &world.bytes(&id), Depth::Facts).meta;
+        let mut meta = Reader::read(world.dialect, &location, &world.bytes(&id), Depth::Facts).meta;
+        let side = world
+            .dialect
+            .add_side_meta(&world.files, &location, &mut meta);
+        side.unwrap();
         assert_eq!(meta.id.as_deref(), Some(&*id), "{name}");
         assert_eq!(meta.project.as_deref(), Some(CWD), "{name}");
     }
@@ -239,6 +262,11 @@ fn a_fork_has_the_conversation_under_an_id_of_its_own() {
             gemini::session(gemini::GeminiShape::Document, CWD, 5),
         ),
         ("qwen", qwen::session(qwen::QwenShape::Compressed, CWD, 5)),
+        (
+            "copilot",
+            copilot::session(copilot::CopilotShape::Plain, CWD, 5),
+        ),
+        ("kimi", kimi::session(kimi::KimiShape::ALL[0], CWD, 5)),
     ] {
         let mut world = World::new(name, &made);
         let sent = world.sent(&made.id);
@@ -288,4 +316,27 @@ fn a_session_that_gemini_deletes_at_its_next_start_is_known() {
         2,
         "the empty file goes too"
     );
+}
+
+#[test]
+fn a_title_of_copilot_and_kimi_is_in_the_side_file_of_the_log() {
+    for (name, made) in [
+        (
+            "copilot",
+            copilot::session(copilot::CopilotShape::Plain, CWD, 5),
+        ),
+        ("kimi", kimi::session(kimi::KimiShape::ALL[0], CWD, 5)),
+    ] {
+        let mut world = World::new(name, &made);
+        let before = world.bytes(&made.id);
+        world.change(&made.id, |_| EditRequest::Title("a: \"b\" 标题".to_owned()));
+        assert_eq!(world.bytes(&made.id), before, "{name}");
+        let location = world.find(&made.id);
+        let mut meta = Reader::read(world.dialect, &location, &before, Depth::Facts).meta;
+        let side = world
+            .dialect
+            .add_side_meta(&world.files, &location, &mut meta);
+        side.unwrap();
+        assert_eq!(meta.title.as_deref(), Some("a: \"b\" 标题"), "{name}");
+    }
 }

@@ -21,7 +21,12 @@ pub(crate) fn read(
     location: SessionLocation,
 ) -> Read {
     let key = location.key.clone().unwrap();
-    let bytes = files.read(&key, 0, usize::MAX).unwrap();
+    let compose = dialect.powers().compose;
+    let compose = compose.filter(|it| !it.sources(files, &key).unwrap().is_empty());
+    let bytes = match compose {
+        Some(compose) => compose.compose(files, &key).unwrap(),
+        None => files.read(&key, 0, usize::MAX).unwrap(),
+    };
     let mut session = Reader::read(dialect, &location, &bytes, Depth::Pairs);
     dialect
         .add_side_meta(files, &location, &mut session.meta)
@@ -94,11 +99,16 @@ impl Read {
 
 /// Loads every file below a folder, keyed by its path.
 pub(crate) fn load(folder: &Path) -> MemoryFiles {
+    load_below(folder, "")
+}
+
+/// The same, with keys that begin with a prefix.
+pub(crate) fn load_below(folder: &Path, prefix: &str) -> MemoryFiles {
     let mut files = MemoryFiles::default();
     for path in corpus::files(folder) {
         let key = path.strip_prefix(folder).unwrap();
         let key = key.to_str().unwrap().replace('\\', "/");
-        files.put(&key, disk::read(&path), None);
+        files.put(&format!("{prefix}{key}"), disk::read(&path), None);
     }
     files
 }

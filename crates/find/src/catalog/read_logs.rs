@@ -335,11 +335,25 @@ pub(super) fn read(
     wanted: WantedRows,
 ) -> Result<(PackedMeta, Vec<Item>)> {
     let location = &entry.location;
-    if wanted != WantedRows::Whole && location.framing == Framing::Lines && location.size > SMALL {
+    if wanted != WantedRows::Whole
+        && location.framing == Framing::Lines
+        && is_large(store, location)?
+    {
         // No leaf and no usage: both need the whole log, and `complete` is false.
         return Ok((read_ends(store, location)?, Vec::new()));
     }
     read_whole(store, location)
+}
+
+/// Whether a log is too large to be read as a whole for a list.
+fn is_large(store: &Store, location: &SessionLocation) -> Result<bool> {
+    match &location.key {
+        // The listing does not state how long rows of a database are.
+        Some(key) if location.is_of_rows(store.dialect()) => {
+            store.backend().open(key)?.is_longer_than(SMALL)
+        }
+        _ => Ok(location.size > SMALL),
+    }
 }
 
 fn read_ends(store: &Store, location: &SessionLocation) -> Result<PackedMeta> {

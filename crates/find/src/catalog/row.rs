@@ -138,7 +138,7 @@ impl CatalogRow {
     }
 
     /// Whether the columns were read from the current log.
-    pub(super) fn is_fresh(&self) -> bool {
+    pub fn is_fresh(&self) -> bool {
         self.upto == Some(self.location.size) && self.sort_keys.is_some()
     }
 

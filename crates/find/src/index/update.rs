@@ -16,7 +16,7 @@ use super::writer::Writer;
 use crate::extract;
 use crate::normalize;
 use crate::source::{
-    Body, Record, Source, SourceReader, Step, Tail, TextPosition, WalkBuffers, walk_with,
+    Body, Form, Record, Source, SourceReader, Step, Tail, TextPosition, WalkBuffers, walk_with,
 };
 
 /// The result of an update.
@@ -284,7 +284,10 @@ impl Work {
                 from = (outcome.is_ok() && ended.at > place.at && ended.at < source.len)
                     .then_some(ended);
             }
-            self.progress.bytes += ended.at.saturating_sub(place.at);
+            // Positions in rows are no bytes.
+            if !matches!(source.form, Form::Rows(_)) {
+                self.progress.bytes += ended.at.saturating_sub(place.at);
+            }
             read = outcome;
         }
         if let Some(companion) = companion.filter(|it| read.is_ok() && it.bytes() == source.len) {

@@ -39,6 +39,18 @@ impl FileState {
         }))
     }
 
+    /// Whether the pages of this state are still in place in a later one: the database was not
+    /// written, and the WAL, if there was one, at most grew.
+    pub(super) fn is_kept_in(&self, later: &FileState) -> bool {
+        let wal_grew = match (&self.wal, &later.wal) {
+            (Some(then), _) if then.size == 0 => true,
+            (Some(then), Some(now)) => then.counter == now.counter && then.size <= now.size,
+            (Some(_), None) => false,
+            (None, _) => true,
+        };
+        self.main == later.main && wal_grew && !later.has_journal()
+    }
+
     /// Whether a WAL contains pages.
     pub(super) fn has_wal(&self) -> bool {
         self.wal.as_ref().is_some_and(|wal| wal.size > 0)

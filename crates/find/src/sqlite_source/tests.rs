@@ -7,8 +7,10 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
+use boswell_dialect::Cell;
 use boswell_testkit::conformance::row_source;
 use boswell_testkit::memory_rows::MemoryRows;
+use rusqlite::types::Value;
 
 use super::*;
 

@@ -2,6 +2,7 @@
 //! linked once.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod agent_databases;
 mod catalog;
 mod forks;
 mod listing_snapshot;

@@ -88,7 +88,7 @@ fn shown_words(view: &View, record: &[u8], kind: EntryKind) -> Words {
 }
 
 /// Returns the words of a session that are shown and not covered, with their entry.
-fn uncovered(session: &Session) -> Vec<String> {
+pub(crate) fn uncovered(session: &Session) -> Vec<String> {
     let mut missing = Vec::new();
     for slot in session.log().slots() {
         let entry = session.entry(slot).unwrap();

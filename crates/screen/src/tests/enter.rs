@@ -143,17 +143,17 @@ fn a_folder_that_is_gone_is_told_as_a_command_where_nothing_may_be_written() {
 fn the_menu_of_ways_to_resume_says_what_each_does() {
     let mut demo = at(Look::default(), "博客的中文全文搜索");
     demo.alt(KeyCode::Char('r'));
+    demo.wait("the ways", |state| state.overlay.is_some());
     let Some(Overlay::Menu(menu)) = &demo.state.overlay else {
         panic!("no menu");
     };
     let texts: Vec<&str> = menu.items.iter().map(|it| it.text.as_str()).collect();
     for wanted in [
         "claude --resume",
-        "permissions",
         "fork",
         "print",
         "copy",
-        "as claude:",
+        "another store: claude --resume",
         "another agent",
     ] {
         assert!(

@@ -4,6 +4,8 @@ mod demo;
 mod enter;
 mod finder;
 mod keys_page;
+mod long_reader;
+mod panic;
 mod picture;
 mod random_keys;
 mod reader;

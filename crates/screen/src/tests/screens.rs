@@ -115,6 +115,7 @@ fn menus_questions_and_lines() {
     check_sizes("rename", &mut demo);
     demo.press(KeyCode::Esc);
     demo.alt(KeyCode::Char('r'));
+    demo.wait("the ways", |state| state.overlay.is_some());
     check_sizes("ways-to-resume", &mut demo);
     demo.press(KeyCode::Esc);
     demo.press(KeyCode::Tab);

@@ -46,6 +46,19 @@ fn rows(state: &mut State, rows: Vec<Row>) {
 fn first_run_nothing_found_and_no_hit() {
     let mut state = empty();
     check_state("state-first-run", &mut state);
+    let ask = state.finder.wanted.clone();
+    answer(
+        &mut state,
+        Answer::Reading {
+            ask,
+            rows: hostile_rows(),
+            read: 3112,
+            total: 10_004,
+            since: std::time::Duration::from_millis(1100),
+        },
+    );
+    check_state("state-reading", &mut state);
+    let mut state = empty();
     let place =
         |dialect: &str, exists| (dialect.to_owned(), format!("/home/dev/.{dialect}"), exists);
     answer(

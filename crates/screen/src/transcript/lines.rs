@@ -114,7 +114,11 @@ impl Lines<'_> {
         let made = self.of_block(block, inner);
         let is_spaced = matches!(
             block.kind,
-            BlockKind::Prompt | BlockKind::Answer | BlockKind::Compaction | BlockKind::New
+            BlockKind::Prompt
+                | BlockKind::Answer
+                | BlockKind::Compaction
+                | BlockKind::BranchSummary
+                | BlockKind::New
         );
         let starts = is_spaced && !made.is_empty() && !self.out.is_empty();
         if starts {
@@ -176,12 +180,24 @@ impl Lines<'_> {
             }
             BlockKind::New => vec![between(say(words::NEW_SINCE), '─', width)],
             BlockKind::Subagent => {
-                let name = fill(say(words::SUBAGENT), &[&block.head]);
-                let text = format!("  ⤷ {name} {} · {}", block.text, say(words::SUBAGENT_KEY));
+                // Its task says more than its id.
+                let name = [&block.text, &block.head]
+                    .into_iter()
+                    .find(|it| !it.is_empty());
+                let name = fill(say(words::SUBAGENT), &[name.map_or("", String::as_str)]);
+                let text = format!("  ⤷ {name} · {}", say(words::SUBAGENT_KEY));
                 one(Tone::Tool, &text, width)
             }
-            BlockKind::Compaction => {
-                let mut lines = vec![between(say(words::COMPACTED), '┄', width)];
+            BlockKind::Compaction | BlockKind::BranchSummary => {
+                let word = match block.kind {
+                    BlockKind::BranchSummary => words::OTHER_BRANCH_SUMMARY,
+                    _ => words::COMPACTED,
+                };
+                let mut lines = vec![between(say(word), '┄', width)];
+                // What the record says of a compaction, such as its tokens.
+                if block.kind == BlockKind::Compaction && block.head != block.text {
+                    lines.extend(led(Tone::Faint, "  ", &block.head, width));
+                }
                 let text = led(Tone::Faint, "  ", &block.text, width);
                 lines.extend(text.into_iter().take(6));
                 lines

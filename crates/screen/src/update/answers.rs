@@ -3,10 +3,10 @@
 use boswell_model::Instant;
 
 use crate::ScreenExit;
-use crate::ask::{Answer, Ask, FoundText, Preview, RowsAsk};
+use crate::ask::{Answer, Ask, FoundText, Node, Preview, RowsAsk};
 use crate::keys::Place;
 use crate::rows::Row;
-use crate::state::{Finder, State};
+use crate::state::{Finder, FirstRead, State};
 use crate::transcript;
 use crate::update::{check, reader, resume};
 use crate::words::{self, fill};
@@ -19,10 +19,26 @@ pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
             rows,
             complete,
         } => listed(state, &ask, rows, complete),
+        Answer::Reading {
+            ask,
+            rows,
+            read,
+            total,
+            since,
+        } => reading(state, &ask, rows, FirstRead { read, total, since }),
         Answer::LookedAt(places) => state.finder.looked_at = places,
         Answer::Refreshed { at, kept } => {
             state.finder.refreshed = Some(at);
+            state.finder.reading = None;
             state.finder.unkept = !kept;
+        }
+        Answer::Costs(costs) => {
+            let now = state.now;
+            state.finder.costs = costs;
+            state.finder.change(now, |finder| {
+                finder.price();
+                finder.sort();
+            });
         }
         Answer::Marks { live, lost_soon } => {
             state.finder.live = live;
@@ -38,7 +54,8 @@ pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
 }
 
 /// Takes the rows of the list, if they are still the wanted ones.
-fn listed(state: &mut State, ask: &RowsAsk, rows: Vec<Row>, complete: bool) {
+fn listed(state: &mut State, ask: &RowsAsk, mut rows: Vec<Row>, complete: bool) {
+    rows.retain(|it| !state.gone.contains(&it.session));
     let now = state.now;
     let finder = &mut state.finder;
     if *ask != finder.wanted {
@@ -52,6 +69,16 @@ fn listed(state: &mut State, ask: &RowsAsk, rows: Vec<Row>, complete: bool) {
     finder.set_rows(rows, now);
     let index = &finder.index;
     finder.marked.retain(|it| index.contains_key(it));
+}
+
+/// Takes what was read so far of sessions that the catalog does not know. What narrows the list is
+/// applied when all are read.
+fn reading(state: &mut State, ask: &RowsAsk, rows: Vec<Row>, read: FirstRead) {
+    state.finder.reading = Some(read);
+    let is_first = !state.finder.complete && *ask == RowsAsk::default();
+    if is_first && !rows.is_empty() {
+        listed(state, ask, rows, false);
+    }
 }
 
 /// Takes a preview, if it is the one that was asked for last.
@@ -72,16 +99,7 @@ fn previewed(state: &mut State, mut preview: Preview, asks: &mut Vec<Ask>) {
 /// Takes what the other views asked for, and what came of a change.
 fn views(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
     match answer {
-        Answer::Tree { session, nodes } => {
-            if let Some(tree) = state.tree.as_mut().filter(|it| it.session == session) {
-                let leaf = nodes
-                    .as_ref()
-                    .ok()
-                    .and_then(|nodes| nodes.iter().position(|it| it.leaf));
-                tree.selected = leaf.unwrap_or(0);
-                tree.nodes = Some(nodes);
-            }
-        }
+        Answer::Tree { session, nodes } => tree_known(state, &session, nodes),
         Answer::Health { session, health } => {
             if let Some(view) = state.health.as_mut().filter(|it| it.session == session) {
                 view.facts = Some(health);
@@ -95,21 +113,45 @@ fn views(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
         Answer::Planned(Ok(plan)) => asks.push(Ask::Leave(ScreenExit::Resume(plan))),
         Answer::Planned(Err(why)) | Answer::Failed(why) => state.message = Some(why),
         Answer::Warning(why) => warned(state, why),
-        Answer::MovePlanned { moved, steps } => resume::move_planned(state, moved, steps),
-        Answer::FoundIn { page, text, entry } => reader::found_in(state, &page, &text, entry, asks),
-        Answer::Done { message, select } => {
-            state.message = Some(message);
-            state.finder.marked.clear();
-            // The preview and the plan may have changed.
-            state.finder.asked = None;
-            if select.is_some() {
-                state.finder.select(select.as_deref());
-            }
-            if state.place == Place::Health {
-                check(state, asks);
-            }
+        Answer::Ways { session, ways } => resume::ways_known(state, &session, ways),
+        Answer::Agents { session, agents } => resume::agents_known(state, &session, agents),
+        Answer::ConversionPlanned { converting, lacks } => {
+            resume::conversion_planned(state, converting, lacks);
         }
+        Answer::MovePlanned { moved, steps } => resume::move_planned(state, moved, steps),
+        Answer::FoundIn {
+            page,
+            sought,
+            entry,
+        } => reader::found_in(state, &page, &sought, entry, asks),
+        Answer::Done { message, select } => done(state, message, select.as_deref(), asks),
         _ => {}
+    }
+}
+
+/// Shows the nodes of a session's tree, with its leaf selected.
+fn tree_known(state: &mut State, session: &str, nodes: Result<Vec<Node>, String>) {
+    if let Some(tree) = state.tree.as_mut().filter(|it| it.session == session) {
+        let leaf = nodes
+            .as_ref()
+            .ok()
+            .and_then(|nodes| nodes.iter().position(|it| it.leaf));
+        tree.selected = leaf.unwrap_or(0);
+        tree.nodes = Some(nodes);
+    }
+}
+
+/// Says that a change was made, and selects the session that it is about.
+fn done(state: &mut State, message: String, select: Option<&str>, asks: &mut Vec<Ask>) {
+    state.message = Some(message);
+    state.finder.marked.clear();
+    // The preview and the plan may have changed.
+    state.finder.asked = None;
+    if select.is_some() {
+        state.finder.select(select);
+    }
+    if state.place == Place::Health {
+        check(state, asks);
     }
 }
 
@@ -121,7 +163,10 @@ fn found_text(state: &mut State, generation: u64, found: Result<FoundText, Strin
     state.finder.answered = generation;
     state.finder.is_slow = false;
     match found {
-        Ok(found) => state.finder.set_found(found, state.now),
+        Ok(mut found) => {
+            found.hits.retain(|it| !state.gone.contains(&it.session));
+            state.finder.set_found(found, state.now);
+        }
         // An open quote is an error until it is closed: the old rows stay.
         Err(why) => state.finder.error = Some(why),
     }
@@ -138,6 +183,8 @@ fn warned(state: &mut State, why: String) {
 
 /// Asks again for what is shown of sessions whose logs changed.
 fn changed(state: &mut State, sessions: &[String], asks: &mut Vec<Ask>) {
+    // One that is there again, such as after an undo.
+    state.gone.retain(|it| !sessions.contains(it));
     let shown = state.finder.asked.as_ref().map(|it| &it.0);
     if shown.is_some_and(|shown| sessions.contains(shown)) {
         state.finder.asked = None;
@@ -147,6 +194,8 @@ fn changed(state: &mut State, sessions: &[String], asks: &mut Vec<Ask>) {
 
 /// Removes sessions from every view: a purged text must not stay on the screen.
 fn gone(state: &mut State, sessions: &[String]) {
+    state.gone.extend(sessions.iter().cloned());
+    close_questions_about(state, sessions);
     gone_from_finder(&mut state.finder, sessions, state.now);
     let is_gone = |session: &String| sessions.contains(session);
     // A subagent goes with the session that started it.
@@ -170,6 +219,17 @@ fn gone(state: &mut State, sessions: &[String]) {
     state.back.retain(|it| !empty(it));
     if empty(&state.place) {
         state.place = state.back.pop().unwrap_or(Place::Finder);
+    }
+}
+
+/// Closes a question, a line and a message, which may quote the session that they are about.
+fn close_questions_about(state: &mut State, sessions: &[String]) {
+    let about = [
+        state.session(),
+        state.finder.row().map(|it| it.session.clone()),
+    ];
+    if about.iter().flatten().any(|it| sessions.contains(it)) {
+        (state.overlay, state.message) = (None, None);
     }
 }
 

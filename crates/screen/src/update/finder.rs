@@ -40,6 +40,9 @@ pub(crate) fn press(state: &mut State, key: &KeyEvent, asks: &mut Vec<Ask>) {
         }
         return;
     }
+    if typed_char(key) == Some('?') && state.finder.line.is_empty() {
+        return crate::update::perform(state, Action::Help, asks);
+    }
     if let Some(c) = typed_char(key) {
         state.finder.line.insert(c.encode_utf8(&mut [0; 4]));
         typed(state, asks);

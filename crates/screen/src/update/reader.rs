@@ -14,6 +14,9 @@ use crate::transcript::{self, Block, BlockKind, Detail};
 pub(crate) use acts::entry;
 pub(crate) use moves::{find, found_in};
 
+/// How many blocks are loaded at once: several pages, and many times what a screen shows.
+const MOST_BLOCKS: usize = 4000;
+
 /// Opens a session at its end, or at an entry.
 pub(crate) fn open(state: &mut State, session: String, entry: Option<String>, asks: &mut Vec<Ask>) {
     // Back in a session that was left: its place is kept.
@@ -97,6 +100,10 @@ pub(crate) fn take(state: &mut State, ask: &PageAsk, page: Result<Page, String>)
     match &ask.part {
         PagePart::Before(_) => reader.put_above(page),
         PagePart::After(_) => reader.put_below(page, height),
+        PagePart::Start => {
+            reader.fill(page, height);
+            (reader.top, reader.at) = (0, 0);
+        }
         PagePart::End | PagePart::Around(_) => {
             reader.fill(page, height);
             reader.mark_new(seen.as_deref());
@@ -131,6 +138,8 @@ impl Reader {
         self.blocks = page.blocks;
         self.first = page.first;
         self.last = page.last;
+        // Further pages are of the branch that the entry to go to is on.
+        self.branch = page.branch.or(self.branch.take());
         self.more_above = page.more_above;
         self.more_below = page.more_below;
         self.wrap();
@@ -173,6 +182,51 @@ impl Reader {
         let added = self.lines.len().saturating_sub(before);
         self.top += added;
         self.at += added;
+        self.drop_below();
+    }
+
+    /// Drops what is far below, so that a page costs the same wherever it is.
+    fn drop_below(&mut self) {
+        let is_start = |at: &usize| self.starts_entry(*at);
+        let Some(end) = (self.blocks.len() > MOST_BLOCKS)
+            .then(|| (1..=MOST_BLOCKS).rev().find(is_start))
+            .flatten()
+        else {
+            return;
+        };
+        self.blocks.truncate(end);
+        let last = self.blocks.iter().rev().find_map(top_level);
+        self.last = last.or(self.last.take());
+        self.more_below = true;
+        self.wrap();
+    }
+
+    /// Drops what is far above.
+    fn drop_above(&mut self) {
+        let from = self.blocks.len().saturating_sub(MOST_BLOCKS);
+        let is_start = |at: &usize| self.starts_entry(*at);
+        let Some(start) = (from > 0)
+            .then(|| (from..self.blocks.len()).find(is_start))
+            .flatten()
+        else {
+            return;
+        };
+        let before = self.lines.len();
+        self.blocks.drain(..start);
+        let first = self.blocks.iter().find_map(top_level);
+        self.first = first.or(self.first.take());
+        self.more_above = true;
+        self.wrap();
+        let removed = before.saturating_sub(self.lines.len());
+        self.top = self.top.saturating_sub(removed);
+        self.at = self.at.saturating_sub(removed);
+    }
+
+    /// Whether an entry of the session itself begins with a block.
+    fn starts_entry(&self, at: usize) -> bool {
+        let entry = |at: usize| self.blocks.get(at).and_then(top_level);
+        let before = at.checked_sub(1).and_then(entry);
+        entry(at).is_some_and(|it| before.as_ref() != Some(&it))
     }
 
     /// Adds entries after the last one. At the end, and while following, the view goes with them.
@@ -192,7 +246,13 @@ impl Reader {
             self.top = self.lines.len().saturating_sub(height);
             self.at = self.lines.len().saturating_sub(1);
         }
+        self.drop_above();
     }
+}
+
+/// Returns the entry of a block, if it is one of the session itself and not of a subagent.
+fn top_level(block: &Block) -> Option<String> {
+    block.entry.clone().filter(|_| block.depth == 0)
 }
 
 pub(crate) fn height(state: &State) -> usize {

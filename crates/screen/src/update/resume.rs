@@ -3,13 +3,18 @@
 //! No agent starts but by Enter on a row whose footer named agent and folder. A session that is in
 //! use or damaged is asked about first.
 
+use std::sync::Arc;
+
+use boswell_app::resume::ResumeWayKind;
 use boswell_app::text::one_line;
 
 use crate::ScreenExit;
-use crate::ask::{Ask, Moved, Resumable};
+use crate::ask::{Ask, Converting, Moved, Resumable, Way};
 use crate::keys::{Action, BINDINGS, Binding, Place};
 use crate::line::Line;
-use crate::state::{Choice, Input, InputPurpose, MenuItem, MenuRun, Overlay, Question, State};
+use crate::state::{
+    Choice, Input, InputPurpose, Look, MenuItem, MenuRun, Overlay, Question, State,
+};
 use crate::update::{finder, open_menu, overlay};
 use crate::words::{self, fill};
 
@@ -148,73 +153,151 @@ pub(crate) fn move_planned(state: &mut State, moved: Moved, steps: Result<Vec<St
     overlay::question(state, text, words::YES_MOVE, Ask::Move(moved));
 }
 
-/// Opens the menu of ways to resume the selected session.
-pub(crate) fn menu(state: &mut State) {
+/// Asks for the ways to resume the selected session.
+pub(crate) fn ask_ways(state: &mut State, asks: &mut Vec<Ask>) {
     let Some(row) = state.finder.row() else {
         return;
     };
-    let look = &state.look;
-    let item = |text: String, run: MenuRun| MenuItem {
-        key: String::new(),
-        text,
-        run,
-    };
-    let say = |words| look.say(words).to_owned();
-    let mut items = match state.finder.resumable() {
-        None => return state.say(words::PREPARING),
-        Some(Err(why)) => vec![item(
-            fill(look.say(words::WAY_NONE), &[why]),
-            MenuRun::Nothing,
-        )],
-        Some(Ok(known)) => ways(state, known, &row.session),
-    };
-    for other in &row.linked {
-        let text = fill(look.say(words::WAY_OTHER), &[&one_line(other)]);
-        items.push(item(
-            text,
-            MenuRun::Asks(vec![Ask::PlanOther(other.clone())]),
-        ));
+    asks.push(Ask::Ways {
+        session: row.session.clone(),
+        linked: row.linked.clone(),
+    });
+    state.say(words::PREPARING);
+}
+
+/// Opens the menu of ways to resume the selected session. Each names its command and folder,
+/// because Enter on it starts the agent.
+pub(crate) fn ways_known(state: &mut State, session: &str, ways: Result<Vec<Way>, String>) {
+    if state.finder.row().is_none_or(|it| it.session != session) || state.overlay.is_some() {
+        return;
     }
-    items.push(item(say(words::WAY_CONVERT), MenuRun::Nothing));
+    state.message = None;
+    let ways = match ways {
+        Ok(ways) => ways,
+        Err(why) => {
+            state.message = Some(why);
+            return;
+        }
+    };
+    let look = &state.look;
+    let mut items: Vec<MenuItem> = ways.iter().map(|it| way(look, it)).collect();
+    if let Some(plan) = ways.first().and_then(|it| it.plan.as_ref().ok()) {
+        items.extend(with_command(look, &plan.command_line(), session));
+    }
+    if !look.read_only {
+        items.push(MenuItem {
+            key: String::new(),
+            text: look.say(words::WAY_CONVERT).to_owned(),
+            run: MenuRun::Asks(vec![Ask::Agents(session.to_owned())]),
+        });
+    }
     open_menu(state, words::WAYS_TO_RESUME, items);
 }
 
-/// Returns what can be done with the command of a session.
-fn ways(state: &State, known: &Resumable, session: &str) -> Vec<MenuItem> {
+/// Opens the menu of other agents that can go on with a session.
+pub(crate) fn agents_known(
+    state: &mut State,
+    session: &str,
+    agents: Result<Vec<(String, String)>, String>,
+) {
+    let agents = match agents {
+        Ok(agents) if agents.is_empty() => return state.say(words::NO_OTHER_AGENT),
+        Ok(agents) => agents,
+        Err(why) => {
+            state.message = Some(why);
+            return;
+        }
+    };
+    let item = |(agent, title): (String, String)| {
+        let converting = Converting {
+            session: session.to_owned(),
+            agent,
+            shown: None,
+        };
+        MenuItem {
+            key: String::new(),
+            text: title,
+            run: MenuRun::Asks(vec![Ask::PlanConversion(converting)]),
+        }
+    };
+    let items = agents.into_iter().map(item).collect();
+    open_menu(state, words::WAYS_TO_RESUME, items);
+}
+
+/// Shows what a session for another agent would lack, and asks.
+pub(crate) fn conversion_planned(
+    state: &mut State,
+    converting: Converting,
+    lacks: Result<(String, Vec<String>), String>,
+) {
     let look = &state.look;
-    let command = known.plan.command_line();
+    match lacks {
+        Ok((agent, lacks)) => {
+            let lacks = match lacks.is_empty() {
+                true => look.say(words::NOTHING_LACKS).to_owned(),
+                false => lacks.join("; "),
+            };
+            let text = fill(look.say(words::ASK_CONVERT), &[&agent, &lacks]);
+            overlay::question(state, text, words::YES_CONVERT, Ask::Convert(converting));
+        }
+        Err(why) => state.message = Some(why),
+    }
+}
+
+/// Returns the line of a way that starts an agent.
+fn way(look: &Look, way: &Way) -> MenuItem {
+    let plan = match &way.plan {
+        Ok(plan) => plan,
+        Err(why) => {
+            let values = [&*one_line(&way.session), &**why];
+            return MenuItem {
+                key: String::new(),
+                text: fill(look.say(words::WAY_NONE), &values),
+                run: MenuRun::Nothing,
+            };
+        }
+    };
+    let folder = look.folder(plan.cwd.as_deref().unwrap_or("."));
+    let argv = one_line(&plan.argv.join(" "));
+    let (words, action) = match way.kind {
+        ResumeWayKind::Plain => (words::WAY_PLAIN, Some(Action::Resume)),
+        ResumeWayKind::SamePermissions => (words::WAY_SAME, Some(Action::ResumeSame)),
+        ResumeWayKind::OtherSide => (words::WAY_OTHER, None),
+    };
+    let is_it = |it: &&'static Binding| it.place == Place::Finder && Some(it.action) == action;
+    let (key, run) = match BINDINGS.iter().find(is_it) {
+        Some(bound) => (look.keys.names(bound), MenuRun::Binding(bound)),
+        None => {
+            let leave = Ask::Leave(ScreenExit::Resume(Arc::clone(plan)));
+            (String::new(), MenuRun::Asks(vec![leave]))
+        }
+    };
+    MenuItem {
+        key,
+        text: fill(look.say(words), &[&argv, &folder]),
+        run,
+    }
+}
+
+/// Returns what else can be done with the command of a session.
+fn with_command(look: &Look, command: &str, session: &str) -> Vec<MenuItem> {
     let fork = Ask::Fork {
         session: session.to_owned(),
         at: None,
         resume: true,
     };
-    let bound = |action: Action| {
-        let mut found = BINDINGS.iter();
-        let is_it = |it: &&'static Binding| it.place == Place::Finder && it.action == action;
-        found.find(is_it)
-    };
-    let folder = look.folder(known.plan.cwd.as_deref().unwrap_or("."));
-    let argv = one_line(&known.plan.argv.join(" "));
-    let plain = fill(look.say(words::WAY_PLAIN), &[&argv, &folder]);
-    let say = |words| look.say(words).to_owned();
-    let asks = |text: String, ask: Ask| (text, MenuRun::Asks(vec![ask]));
-    let mut ways: Vec<(String, MenuRun)> = Vec::new();
-    ways.extend(bound(Action::Resume).map(|it| (plain, MenuRun::Binding(it))));
-    ways.extend(bound(Action::ResumeSame).map(|it| (say(words::WAY_SAME), MenuRun::Binding(it))));
+    let print = Ask::Leave(ScreenExit::Printed(command.to_owned()));
+    let copy = Ask::Copy(command.to_owned());
+    let mut all = vec![(words::WAY_PRINT, print), (words::WAY_COPY, copy)];
     if !look.read_only {
-        ways.push(asks(say(words::WAY_FORK), fork));
+        all.insert(0, (words::WAY_FORK, fork));
     }
-    let print = Ask::Leave(ScreenExit::Printed(command.clone()));
-    ways.push(asks(say(words::WAY_PRINT), print));
-    ways.push(asks(say(words::WAY_COPY), Ask::Copy(command)));
-    let item = |(text, run): (String, MenuRun)| {
-        let key = match &run {
-            MenuRun::Binding(binding) => look.keys.names(binding),
-            _ => String::new(),
-        };
-        MenuItem { key, text, run }
+    let item = |(words, ask)| MenuItem {
+        key: String::new(),
+        text: look.say(words).to_owned(),
+        run: MenuRun::Asks(vec![ask]),
     };
-    ways.into_iter().map(item).collect()
+    all.into_iter().map(item).collect()
 }
 
 /// Asks whether the command is to be run.

@@ -33,7 +33,11 @@ pub(crate) fn draw(state: &State, canvas: &mut Canvas<'_, '_>) {
         .map(|it| fill(look.say(words::PRICES_AS_OF), &[&it.prices_as_of]));
     header(state, canvas, &title, &as_of.unwrap_or_default());
     if stats.is_empty() {
-        canvas.text(1, area.y, look.say(words::NO_ANSWER), FAINT);
+        let word = match state.costs.span {
+            CostSpan::All => words::NO_ANSWER,
+            CostSpan::Week | CostSpan::Month => words::NOTHING_IN_SPAN,
+        };
+        canvas.text(1, area.y, look.say(word), FAINT);
         return;
     }
     let total = Total::of(stats);

@@ -114,10 +114,23 @@ fn facts(state: &State) -> String {
     }
     if finder.is_slow {
         parts.push("…".to_owned());
-    } else if finder.refreshed.is_none() {
-        parts.push(look.say(words::READING).to_owned());
+    } else if let Some(progress) = reading(state) {
+        // How far it is says more than how many of them are listed.
+        return progress;
     }
     parts.join(" · ")
+}
+
+/// Returns how far the first reading of the sessions is.
+fn reading(state: &State) -> Option<String> {
+    let (finder, look) = (&state.finder, &state.look);
+    let Some(it) = finder.reading else {
+        let is_first = finder.refreshed.is_none() && finder.rows.is_empty();
+        return is_first.then(|| look.say(words::READING).to_owned());
+    };
+    let seconds = format!("{:.1}", it.since.as_secs_f64());
+    let values = [&*number(it.read), &*number(it.total), &*seconds];
+    Some(fill(look.say(words::READING_OF), &values))
 }
 
 /// Returns how many sessions there are, or what the search found so far.
@@ -248,8 +261,9 @@ fn session(
     let mut x = area.x + 3;
     if area.width >= 60 {
         let agent = row.agent.split(['+', '/', '@']).next().unwrap_or("");
-        canvas.text_in(x, y, 8, &row.agent, Ink::of_agent(agent));
-        x += 9;
+        let width = agent_width(state);
+        canvas.text_in(x, y, width, &row.agent, Ink::of_agent(agent));
+        x += width + 1;
     }
     let tail = tail(state, row, area.width);
     let end = area.x + area.width;
@@ -260,6 +274,12 @@ fn session(
     if selected {
         canvas.paint(Rect::new(area.x, y, area.width, 1), SELECTED);
     }
+}
+
+/// Returns the width of the names of agents: that of the longest one, within limits.
+fn agent_width(state: &State) -> u16 {
+    let names = state.finder.agents.iter().map(|it| columns(it));
+    u16::try_from(names.max().unwrap_or(0).clamp(8, 10)).unwrap_or(10)
 }
 
 /// Returns messages, cost and age, as far as there is room.

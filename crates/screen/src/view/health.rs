@@ -54,7 +54,9 @@ fn lines(state: &State, health: &HealthState, facts: &HealthFacts, width: usize)
         let wrapped = transcript::wrap(&format!("! {finding}"), width).into_iter();
         lines.extend(wrapped.map(|it| (WARNING, it, None)));
     }
-    if let Some((now, all, after)) = facts.reach {
+    // Of a session without problems the figures would only alarm.
+    let is_fine = facts.findings.is_empty() && facts.steps.is_empty();
+    if let Some((now, all, after)) = facts.reach.filter(|_| !is_fine) {
         let values = [now.to_string(), all.to_string(), after.to_string()];
         let [now, all, after] = &values;
         lines.push((PLAIN, String::new(), None));

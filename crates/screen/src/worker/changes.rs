@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use boswell_app::annotate::{AnnotateRequest, Annotation};
 use boswell_app::archive::ArchiveRequest;
 use boswell_app::attachments::AttachmentsRequest;
+use boswell_app::convert::ConvertRequest;
 use boswell_app::delete::DeleteRequest;
 use boswell_app::export::{ExportFormat, ExportRequest};
 use boswell_app::fork::ForkRequest;
@@ -21,7 +22,7 @@ use boswell_model::Error;
 
 use super::pages::Outcome;
 use super::shown::refusal;
-use crate::ask::{Ask, Moved};
+use crate::ask::{Answer, Ask, Converting, Moved};
 use crate::words::{self, Language, fill};
 
 type Changed = (String, Option<String>);
@@ -30,6 +31,7 @@ type Changed = (String, Option<String>);
 pub(super) fn change(app: &App, ask: &Ask, language: Language) -> Outcome<Changed> {
     let done = match ask {
         Ask::Fork { session, at, .. } => fork(app, session, at.as_deref(), language),
+        Ask::Convert(converting) => convert(app, converting),
         Ask::Move(moved) => move_folder(app, moved, language),
         Ask::Archive(sessions) => archive(app, sessions, language),
         Ask::Keep => keep(app, language),
@@ -78,6 +80,44 @@ fn fork(app: &App, session: &str, at: Option<&str>, language: Language) -> Done 
     let made = app.fork(&request)?.value.reference.to_string();
     let text = fill(language.say(words::DONE_FORKED), &[&one_line(&made)]);
     Ok((text, Some(made)))
+}
+
+/// Returns the other agents that can go on with a session.
+pub(super) fn agents(app: &App, session: &str) -> Outcome<Vec<(String, String)>> {
+    let ways = app.agents_for(session).map_err(|it| refusal(&it))?;
+    let others = ways.value.into_iter().filter(|way| !way.own);
+    Ok(others
+        .map(|way| (way.agent.to_owned(), way.title.to_owned()))
+        .collect())
+}
+
+/// Plans a session for another agent.
+pub(super) fn plan_conversion(app: &App, mut converting: Converting) -> Answer {
+    let lacks = app
+        .plan_conversion(&conversion(&converting))
+        .map_err(|it| refusal(&it))
+        .map(|planned| {
+            let plan = planned.value;
+            converting.shown = Some(plan.token);
+            let losses = plan.conversion.losses.iter();
+            let losses = losses.map(|loss| format!("{} {}", loss.count, loss.text));
+            (plan.title.to_owned(), losses.collect())
+        });
+    Answer::ConversionPlanned { converting, lacks }
+}
+
+fn convert(app: &App, converting: &Converting) -> Done {
+    let made = app.convert(&conversion(converting))?.value.reference;
+    Ok((made.to_string(), Some(made.to_string())))
+}
+
+fn conversion(converting: &Converting) -> ConvertRequest {
+    ConvertRequest {
+        session: converting.session.clone(),
+        to: converting.agent.clone(),
+        shown: converting.shown.clone(),
+        ..ConvertRequest::default()
+    }
 }
 
 fn annotate(

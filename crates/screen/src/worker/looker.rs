@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use boswell_app::changes::{Change, ChangeFeed};
+use boswell_app::known_sessions::RefreshProgress;
 use boswell_app::list::ListRequest;
 use boswell_app::system::Stopwatch;
 use boswell_app::{App, Cancel, Clock, SystemClock};
@@ -152,7 +153,17 @@ impl Looker<'_> {
 
     fn refresh(&mut self) {
         let watch = Stopwatch::start();
-        match self.app.refresh(&Cancel::new()) {
+        let (answers, wanted) = (self.answers, &self.wanted);
+        let mut progress = |progress: RefreshProgress| {
+            answers.send(Answer::Reading {
+                ask: wanted.clone(),
+                rows: progress.rows.iter().map(Row::known).collect(),
+                read: progress.read,
+                total: progress.total,
+                since: watch.elapsed(),
+            });
+        };
+        match self.app.refresh_with(&Cancel::new(), &mut progress) {
             Ok(answer) => {
                 self.kept = answer.value.kept;
                 if let Some(text) = warning(&answer.notices) {
@@ -162,6 +173,7 @@ impl Looker<'_> {
             Err(error) => self.answers.send(Answer::Failed(refusal(&error))),
         }
         self.known();
+        self.costs();
         self.answers.send(Answer::Refreshed {
             at: SystemClock.now(),
             kept: self.kept,
@@ -172,6 +184,13 @@ impl Looker<'_> {
         self.marks();
         self.changed = false;
         self.last = Some((Stopwatch::start(), watch.elapsed()));
+    }
+
+    /// Sends what sessions cost: agents record it rarely, and it is computed from their usage.
+    fn costs(&self) {
+        if let Ok(answer) = self.app.session_costs(&Cancel::new()) {
+            self.answers.send(Answer::Costs(answer.value));
+        }
     }
 
     fn marks(&self) {
@@ -202,6 +221,8 @@ impl Looker<'_> {
             }
         }
         if !gone.is_empty() {
+            // Tables of entries hold names of a session that was purged.
+            self.app.forget_open_sessions();
             self.answers.send(Answer::Gone(gone));
         }
         if !changed.is_empty() {

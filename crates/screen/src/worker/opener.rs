@@ -28,6 +28,9 @@ pub(crate) fn run(
             Ok((_, Some(fork))) if matches!(ask, Ask::Fork { resume: true, .. }) => {
                 answers.send(Answer::Planned(plan(app, &fork, Permissions::Asked)));
             }
+            Ok((_, Some(made))) if matches!(ask, Ask::Convert(_)) => {
+                answers.send(Answer::Planned(plan(app, &made, Permissions::Asked)));
+            }
             Ok((message, select)) => answers.send(Answer::Done { message, select }),
             Err(error) => answers.send(Answer::Failed(error)),
         }
@@ -43,6 +46,7 @@ fn is_change(ask: &Ask) -> bool {
             | Ask::Tag { .. }
             | Ask::Delete(_)
             | Ask::Repair { .. }
+            | Ask::Convert(_)
             | Ask::Move(_)
             | Ask::Archive(_)
             | Ask::Keep
@@ -55,9 +59,13 @@ fn is_change(ask: &Ask) -> bool {
 fn read(app: &App, answers: &Answers, ask: Ask, language: Language) {
     let answer = match ask {
         Ask::Page(ask) => return pages::answer(app, answers, ask, language),
-        Ask::FindIn { page, text } => {
-            let entry = pages::find_in(app, &page, &text);
-            Answer::FoundIn { page, text, entry }
+        Ask::FindIn { page, sought } => {
+            let entry = pages::find_in(app, &page, &sought);
+            Answer::FoundIn {
+                page,
+                sought,
+                entry,
+            }
         }
         Ask::Tree(session) => {
             let nodes = facts::tree(app, &session);
@@ -73,7 +81,15 @@ fn read(app: &App, answers: &Answers, ask: Ask, language: Language) {
             stats: facts::stats(app, by, since),
         },
         Ask::PlanSame(session) => Answer::Planned(plan(app, &session, Permissions::Same)),
-        Ask::PlanOther(session) => Answer::Planned(plan(app, &session, Permissions::Asked)),
+        Ask::Ways { session, linked } => {
+            let ways = pages::ways(app, &session, linked);
+            Answer::Ways { session, ways }
+        }
+        Ask::Agents(session) => {
+            let agents = changes::agents(app, &session);
+            Answer::Agents { session, agents }
+        }
+        Ask::PlanConversion(converting) => changes::plan_conversion(app, converting),
         Ask::PlanMove(moved) => {
             let steps = changes::plan_move(app, &moved);
             Answer::MovePlanned { moved, steps }

@@ -1,19 +1,19 @@
 //! Previews and pages of transcripts.
 //!
-//! Of a long log the end is read first, so that nobody waits for a gigabyte; the page itself, from
-//! the whole log, follows.
+//! Of a long log the end is read first, so that the first page does not wait for a gigabyte; the
+//! page itself, from the whole log, follows.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_app::resume::{Permissions, ResumePlan, ResumeRequest};
+use boswell_app::resume::{Permissions, ResumePlan, ResumeRequest, ResumeWay, WaysRequest};
 use boswell_app::show::{BranchPoint, ShowRequest, ShownItem};
 use boswell_app::text::size;
 use boswell_app::{App, Refusal};
 
-use super::shown::refusal;
+use super::shown::{error, refusal};
 use super::{Answers, Latest};
-use crate::ask::{Answer, Page, PageAsk, PagePart, Preview, Resumable};
+use crate::ask::{Answer, Page, PageAsk, PagePart, Preview, Resumable, Sought, Way};
 use crate::transcript::{self, Block, BlockKind};
 use crate::words::{self, Language, fill};
 
@@ -55,7 +55,7 @@ pub(crate) fn previews(
         {
             send(Ok(page));
         }
-        // Whoever holds the arrow key does not want the whole log of every session on the way.
+        // While the arrow key is held, the whole log of every session on the way is not wanted.
         if asks.is_waiting() {
             continue;
         }
@@ -77,6 +77,21 @@ pub(super) fn plan(app: &App, session: &str, permissions: Permissions) -> Outcom
     };
     let answer = app.resume(&request).map_err(|it| refusal(&it))?;
     Ok(Arc::new(answer.value))
+}
+
+/// Returns the ways to resume a session.
+pub(super) fn ways(app: &App, session: &str, linked: Vec<String>) -> Outcome<Vec<Way>> {
+    let request = WaysRequest {
+        session: session.to_owned(),
+        linked,
+    };
+    let answer = app.ways_to_resume(&request).map_err(|it| refusal(&it))?;
+    let way = |way: ResumeWay| Way {
+        kind: way.kind,
+        session: way.session,
+        plan: way.plan.map(Arc::new).map_err(|it| error(&it)),
+    };
+    Ok(answer.value.into_iter().map(way).collect())
 }
 
 /// Answers a page of the reader; of a long log first what its end alone shows.
@@ -121,6 +136,7 @@ fn request(ask: &PageAsk, count: usize) -> ShowRequest {
         ..ShowRequest::default()
     };
     match &ask.part {
+        PagePart::Start => request.from = Some(0),
         PagePart::End => {}
         PagePart::Around(entry) => {
             request.around = Some(entry.clone());
@@ -132,17 +148,9 @@ fn request(ask: &PageAsk, count: usize) -> ShowRequest {
     request
 }
 
-/// Reads a page. An entry that is not on the branch is read from the records of the file.
+/// Reads a page.
 fn page(app: &App, ask: &PageAsk, count: usize, language: Language) -> Outcome<Page> {
-    let mut request = request(ask, count);
-    let read = read_page(app, &request, (&ask.part, count), language);
-    // Of an entry that no branch shows, such as an attachment, its neighbours in the file are read.
-    let is_empty = read.as_ref().map_or(true, |page| page.blocks.is_empty());
-    if is_empty && request.around.is_some() {
-        request.records = true;
-        let read = read_page(app, &request, (&ask.part, count), language);
-        return read.map_err(|it| refusal(&it));
-    }
+    let read = read_page(app, &request(ask, count), (&ask.part, count), language);
     read.map_err(|it| refusal(&it))
 }
 
@@ -221,7 +229,7 @@ fn read_page(
         entries: 0,
         before: 0,
     };
-    let _ = app.show(request, &mut |item| {
+    let shown = app.show(request, &mut |item| {
         filling.take(item);
         Ok(true)
     })?;
@@ -231,25 +239,36 @@ fn read_page(
         before,
         ..
     } = filling;
+    page.branch = shown.value.branch;
     page.more_above = match part {
         PagePart::End | PagePart::Before(_) => entries >= count,
         PagePart::Around(_) => before >= count / 2,
-        PagePart::After(_) => false,
+        PagePart::Start | PagePart::After(_) => false,
     };
     page.more_below = match part {
-        PagePart::After(_) => entries >= count,
+        PagePart::Start | PagePart::After(_) => entries >= count,
         PagePart::Around(_) => entries - before > count / 2,
         PagePart::End | PagePart::Before(_) => false,
     };
     Ok(page)
 }
 
-/// Returns the entry with a text: the first one of the part, before an entry the last one.
-pub(super) fn find_in(app: &App, ask: &PageAsk, text: &str) -> Option<String> {
+/// Returns an entry that is sought: the first one of the part, before an entry the last one.
+pub(super) fn find_in(app: &App, ask: &PageAsk, sought: &Sought) -> Option<String> {
+    let is_prompt = *sought == Sought::Prompt;
     let request = ShowRequest {
-        limit: None,
+        // Prompts are known without reading the entries between them.
+        prompts: is_prompt,
+        limit: is_prompt.then_some(1),
         places: false,
         ..request(ask, 0)
+    };
+    let is_hit = |it: &Block| match sought {
+        Sought::Prompt => true,
+        Sought::Failure => transcript::is_failure(it),
+        Sought::Text(text) => {
+            it.text.to_lowercase().contains(text) || it.head.to_lowercase().contains(text)
+        }
     };
     let is_back = matches!(ask.part, PagePart::Before(_));
     let mut found = None;
@@ -257,13 +276,9 @@ pub(super) fn find_in(app: &App, ask: &PageAsk, text: &str) -> Option<String> {
         if let ShownItem::Entry {
             entry, depth: 0, ..
         } = item
+            && transcript::blocks(&entry, 0).iter().any(is_hit)
         {
-            let is_hit = |it: &Block| {
-                it.text.to_lowercase().contains(text) || it.head.to_lowercase().contains(text)
-            };
-            if transcript::blocks(&entry, 0).iter().any(is_hit) {
-                found = entry.label.as_deref().map(str::to_owned);
-            }
+            found = entry.label.as_deref().map(str::to_owned);
         }
         Ok(found.is_none() || is_back)
     });

@@ -31,13 +31,30 @@ pub(crate) async fn attachments(mut call: Call) -> Reply {
 /// Returns the bytes of an attachment. Pictures are shown, everything else is a download: what a
 /// session contains must not run as a page of ours.
 pub(crate) async fn attachment(mut call: Call) -> Reply {
-    let number = call.name("number")?;
     let request = AttachmentRequest {
         session: call.session()?,
-        number: number
-            .parse()
-            .map_err(|_| Problem::invalid("an attachment is named by its number, from 0"))?,
+        number: number(&mut call)?,
+        entry: None,
     };
+    content(call, request).await
+}
+
+/// Returns the bytes of an image or a file inside one entry.
+pub(crate) async fn media(mut call: Call) -> Reply {
+    let request = AttachmentRequest {
+        session: call.session()?,
+        number: number(&mut call)?,
+        entry: Some(call.entry()?),
+    };
+    content(call, request).await
+}
+
+fn number(call: &mut Call) -> Result<usize, Problem> {
+    let number = call.name("number")?.parse();
+    number.map_err(|_| Problem::invalid("an attachment is named by its number, from 0"))
+}
+
+async fn content(mut call: Call, request: AttachmentRequest) -> Reply {
     call.no_params()?;
     let content = ask(&call, Lane::Read, move |app| app.attachment(&request)).await?;
     let picture = picture(&content.bytes);

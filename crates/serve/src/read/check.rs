@@ -14,6 +14,7 @@ use crate::config::CommandPhrase;
 use crate::lines::{Last, Lines};
 use crate::params::Params;
 use crate::pool::Lane;
+use crate::write::Progress;
 
 /// Checks every session. Findings are sent as they are found.
 pub(crate) async fn check(mut call: Call) -> Reply {
@@ -30,6 +31,9 @@ pub(crate) async fn check_session(mut call: Call) -> Reply {
 
 async fn checked(call: Call, request: CheckRequest, is_long: bool) -> Reply {
     let mut plan = Plan::list(&call).in_lane(Lane::Search);
+    if is_long {
+        plan = plan.with_progress(&call);
+    }
     plan.is_long = is_long;
     let command = call.server.command;
     run(&call, plan, move |app, cancel, lines| {
@@ -44,7 +48,16 @@ fn findings(
     (cancel, command): (&Cancel, CommandPhrase),
     lines: &mut Lines,
 ) -> AppResult<Last> {
+    let mut progress = Progress::of("check");
+    let (mut done, mut total) = (0, 0);
     let answer = app.check(request, cancel, &mut |event| {
+        match &event {
+            CheckEvent::Begin { sessions } => total = *sessions,
+            CheckEvent::Session(_) => done += 1,
+            _ => {}
+        }
+        // An archived session counts without its subagents.
+        progress.send(lines, (done.min(total), total));
         let shapes: Vec<Json> = match event {
             CheckEvent::Session(session) => session.shapes(command).map(|it| it.object()).collect(),
             CheckEvent::Store(store) => store.shapes(command).map(|it| it.object()).collect(),
@@ -88,22 +101,27 @@ pub(crate) async fn repair_plan(mut call: Call) -> Reply {
     params.end()?;
     let plan = ask(&call, Lane::Read, move |app| app.plan_repair(&request)).await?;
     let tag = format!("\"{}\"", plan_tag(&plan));
-    let shapes = plan_shapes(plan);
-    let plan = Plan::list(&call).with_header(header::ETAG, tag);
-    run(&call, plan, move |_, _, lines| {
-        for shape in &shapes {
-            lines.object(shape)?;
+    let is_document = !call.wants_lines;
+    let answer = Plan::list(&call).with_header(header::ETAG, tag);
+    run(&call, answer, move |_, _, lines| {
+        let end = plan.shape().object();
+        for shape in plan_shapes(plan, is_document) {
+            lines.object(&shape)?;
         }
         Ok(Answer {
-            value: Last::None,
+            value: Last::Extra(end),
             notices: Vec::new(),
         })
     })
     .await
 }
 
-fn plan_shapes(plan: SessionRepairPlan) -> Vec<Json> {
-    let steps = plan.steps.into_iter().map(|it| it.object());
+fn plan_shapes(plan: SessionRepairPlan, with_changes: bool) -> Vec<Json> {
+    let steps = match with_changes {
+        true => plan.steps_with_changes(),
+        false => plan.steps,
+    };
+    let steps = steps.into_iter().map(|it| it.object());
     let losses = plan.losses.into_iter().map(|it| it.shape.object());
     steps.chain(losses).collect()
 }

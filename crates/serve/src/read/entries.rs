@@ -4,7 +4,7 @@ use axum::http::header;
 use boswell_app::AppResult;
 use boswell_app::heads::HeadsRequest;
 use boswell_app::shape::{EntryRange, Maybe, Shape as _};
-use boswell_app::show::{ShowRequest, ShownItem};
+use boswell_app::show::ShowRequest;
 
 use super::session::{changed, ended};
 use crate::answer::{Plan, Reply, not_modified, run};
@@ -57,6 +57,8 @@ fn page_request(
         raw: params.switch("raw")?,
         full_output: params.one_of("tools", &[("summary", false), ("full", true)], false)?,
         subagents: params.switch("subagents")?,
+        branch: entry("branch")?,
+        places: !wants_lines,
         ..ShowRequest::default()
     };
     let places = [
@@ -83,21 +85,12 @@ fn show(
     text_limit: Option<usize>,
     lines: &mut Lines,
 ) -> AppResult<Last> {
-    let answer = app.show(request, &mut |item| {
-        let ShownItem::Entry {
-            entry, position, ..
-        } = item
-        else {
-            return Ok(true);
-        };
-        let mut shape = entry.shape(request.raw);
-        if !lines.is_ndjson() {
-            shape.position = Maybe::Given(position);
+    let answer = app.entries(request, text_limit, &mut |mut shape| {
+        if lines.is_ndjson() {
+            // `--json` has neither.
+            shape.position = Maybe::Absent;
+            shape.subagents = Maybe::Absent;
         }
-        let shape = match text_limit {
-            Some(limit) => shape.cut(limit),
-            None => shape,
-        };
         lines.object(&shape.object())
     })?;
     ended(answer, |range| {
@@ -127,6 +120,22 @@ pub(crate) async fn entry(mut call: Call) -> Reply {
     .await
 }
 
+/// Returns the entries of the subagents that one entry started.
+pub(crate) async fn subagents(mut call: Call) -> Reply {
+    let params = call.params()?;
+    let (session, entry) = (call.session()?, call.entry()?);
+    let text_limit = params.number("text_limit")?.or(Some(TEXT));
+    params.end()?;
+    let plan = Plan::list(&call);
+    run(&call, plan, move |app, _, lines| {
+        let answer = app.subagent_entries(&session, &entry, text_limit, &mut |shape| {
+            lines.object(&shape.object())
+        })?;
+        ended(answer, |_| Last::None)
+    })
+    .await
+}
+
 /// Returns the table of entries.
 pub(crate) async fn heads(mut call: Call) -> Reply {
     let params = call.params()?;
@@ -134,6 +143,10 @@ pub(crate) async fn heads(mut call: Call) -> Reply {
     let request = HeadsRequest {
         session: call.session()?,
         records: params.one_of("view", &views, false)?,
+        branch: params
+            .text("branch")
+            .map(|it| entry_name(&it))
+            .transpose()?,
         from: params.number("from")?.unwrap_or(0),
         count: Some(params.limit("count", HEADS, HEADS)?),
     };

@@ -2,7 +2,7 @@
 
 use boswell_app::memory::{MemoryRequest, MemoryScope};
 use boswell_app::shape::Shape as _;
-use boswell_app::{Answer, AppResult};
+use boswell_app::{Answer, AppResult, Notice};
 use boswell_model::json::Json;
 
 use super::session::ended;
@@ -84,6 +84,20 @@ pub(crate) async fn projects(mut call: Call) -> Reply {
     run(&call, plan, move |app, _, lines| {
         let Answer { value, notices } = app.projects()?;
         let written = all(value.projects.into_iter().map(|it| it.object()), lines)?;
+        let value = written.value;
+        Ok(Answer { value, notices })
+    })
+    .await
+}
+
+/// Lists the stores whose agents delete sessions, with what will be lost soon.
+pub(crate) async fn kept(mut call: Call) -> Reply {
+    call.no_params()?;
+    let plan = Plan::list(&call).in_lane(crate::pool::Lane::Search);
+    run(&call, plan, move |app, _, lines| {
+        let Answer { value, mut notices } = app.keep_status()?;
+        notices.extend(value.left_out.into_iter().map(Notice::Failure));
+        let written = all(value.stores.into_iter().map(|it| it.object()), lines)?;
         let value = written.value;
         Ok(Answer { value, notices })
     })

@@ -14,6 +14,7 @@ use crate::lines::{Last, Lines};
 use crate::params::Params;
 use crate::pool::Lane;
 use crate::problem::Problem;
+use crate::session_name::session_name;
 
 const MODES: [(&str, QueryForm); 3] = [
     ("words", QueryForm::Words),
@@ -40,6 +41,10 @@ pub(crate) async fn search(mut call: Call) -> Reply {
         query: query.ok_or_else(|| Problem::invalid("`q` is missing: what to search for"))?,
         form: params.one_of("mode", &MODES, QueryForm::Words)?,
         fields: params.words("in"),
+        session: params
+            .text("session")
+            .map(|it| session_name(&it))
+            .transpose()?,
         filter: params.filter(),
         order: params.one_of("sort", &ORDERS, Order::Relevance)?,
         limit: params.limit("limit", 20, 100)?,

@@ -76,7 +76,7 @@ pub(crate) async fn ticket(call: Call, body: Body) -> Reply {
     entity.only(&["path"])?;
     let path = entity.required("path")?;
     let is_download = path.starts_with("/v1/sessions/")
-        && (path.contains("/export") || path.contains("/attachments/"));
+        && (path.contains("/export") || path.contains("/attachments/") || path.contains("/media/"));
     if !is_download {
         let what = "tickets are for exports and attachments of sessions";
         return Err(Problem::invalid(what));

@@ -108,27 +108,37 @@ pub(crate) async fn rewind(mut call: Call, body: Body) -> Reply {
     .await
 }
 
-/// Repairs a session as its plan was shown: `If-Match` is the ETag of the plan.
-pub(crate) async fn repair(mut call: Call, body: Body) -> Reply {
-    call.no_params()?;
-    let session = call.session()?;
-    let entity = Entity::read(&call, body).await?;
-    entity.only(&["steps", "likely", "in_place", "for"])?;
-    let request = SessionRepairRequest {
+/// Returns what a body asks to repair.
+fn repair_request(entity: &Entity, session: String) -> Result<SessionRepairRequest, Problem> {
+    Ok(SessionRepairRequest {
         provider: false,
         session,
         likely: entity.switch("likely")?,
         steps: entity.numbers("steps")?,
         in_place: entity.switch("in_place")?,
         goals: entity.texts(&["for"])?,
-    };
+    })
+}
+
+/// The refusal of a repair that does not name the plan that was shown.
+fn lacks_plan() -> Problem {
+    Problem::new(
+        StatusCode::PRECONDITION_REQUIRED,
+        boswell_model::ErrorKind::Invalid,
+        "a repair needs `If-Match` with the ETag of its plan",
+    )
+    .hinting("read the plan with GET at the same address first")
+}
+
+/// Repairs a session as its plan was shown: `If-Match` is the ETag of the plan.
+pub(crate) async fn repair(mut call: Call, body: Body) -> Reply {
+    call.no_params()?;
+    let session = call.session()?;
+    let entity = Entity::read(&call, body).await?;
+    entity.only(&["steps", "likely", "in_place", "for"])?;
+    let request = repair_request(&entity, session)?;
     let Some(expected) = call.conditions.if_match.clone() else {
-        return Err(Problem::new(
-            StatusCode::PRECONDITION_REQUIRED,
-            boswell_model::ErrorKind::Invalid,
-            "a repair needs `If-Match` with the ETag of its plan",
-        )
-        .hinting("read the plan with GET at the same address first"));
+        return Err(lacks_plan());
     };
     let again = request.clone();
     let plan = ask(&call, Lane::Read, move |app| app.plan_repair(&again)).await?;

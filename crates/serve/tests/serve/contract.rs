@@ -116,14 +116,90 @@ fn every_answer_about_every_session_of_the_demo_fits_the_description() {
     assert!(sessions.len() > 5, "{sessions:?}");
     for session in &sessions {
         let name = session["ref"].as_str().unwrap();
-        for below in BELOW {
-            let answer = bench.get(&format!("/v1/sessions/{name}{below}"));
-            let path = below.split('?').next().unwrap();
-            let path = format!("/v1/sessions/{{session}}{path}");
-            assert_ne!(answer.status, 500, "{name}{below}: {}", answer.text());
-            assert_fits(&description, "get", &path, &answer.json(), answer.status);
+        assert_session_fits(&bench, &description, name);
+    }
+}
+
+/// Fails if an answer about a session does not fit the description.
+fn assert_session_fits(bench: &Bench, description: &Value, name: &str) {
+    for below in BELOW {
+        let answer = bench.get(&format!("/v1/sessions/{name}{below}"));
+        let path = below.split('?').next().unwrap();
+        let path = format!("/v1/sessions/{{session}}{path}");
+        assert_ne!(answer.status, 500, "{name}{below}: {}", answer.text());
+        assert_fits(description, "get", &path, &answer.json(), answer.status);
+    }
+}
+
+/// Where the agents of three stores keep a session: the folders of the corpus, theirs, and how the
+/// names of files begin.
+const PLACES: [(&[&str], &str, &str); 3] = [
+    // Every file is read as one of Claude Code: most answers are about damage then.
+    (&[""], ".claude/projects/-corpus", ""),
+    (
+        &["/codex/"],
+        ".codex/sessions/2026/01/01",
+        "rollout-2026-01-01T00-00-00-",
+    ),
+    (
+        &["/pi/", "/openclaw/"],
+        ".pi/agent/sessions/--corpus--",
+        "2026-01-01T00-00-00-000Z_",
+    ),
+];
+
+#[test]
+fn every_answer_about_every_file_of_the_corpus_fits_the_description() {
+    use boswell_testkit::corpus;
+    let Some(folder) = corpus::require_or_skip(corpus::CORPUS) else {
+        return;
+    };
+    let bench = Bench::reading();
+    let description = description();
+    let home = bench.temp.path().join("d/home");
+    let mut planted = 0;
+    for file in corpus::files(&folder) {
+        let bytes = std::fs::read(&file).unwrap();
+        let path = file.display().to_string();
+        let fits = |(folders, ..): &&(&[&str], _, _)| folders.iter().any(|it| path.contains(it));
+        for (_, place, start) in PLACES.iter().filter(fits) {
+            planted += 1;
+            let folder = home.join(place);
+            std::fs::create_dir_all(&folder).unwrap();
+            let name = format!("{start}0c0c0c0c-0000-4000-8000-{planted:012}.jsonl");
+            std::fs::write(folder.join(name), &bytes).unwrap();
         }
     }
+    assert!(planted > 80, "{planted}");
+    let mut checked = 0;
+    let mut cursor = String::new();
+    loop {
+        let page = bench.get(&format!("/v1/sessions?hidden&limit=500{cursor}"));
+        let page = page.is(200).json();
+        for session in page["items"].as_array().unwrap() {
+            checked += 1;
+            assert_session_fits(&bench, &description, session["ref"].as_str().unwrap());
+        }
+        match page["page"]["cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert!(checked * 2 > planted, "{checked} of {planted}");
+}
+
+#[test]
+fn the_client_in_typescript_is_generated_from_the_addresses() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/client.ts");
+    let client = boswell_serve::typescript_client();
+    if std::env::var_os("BOSWELL_BLESS").is_some() {
+        std::fs::write(&path, &client).unwrap();
+    }
+    let pinned = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        pinned == client,
+        "run BOSWELL_BLESS=1 cargo test -p boswell-serve"
+    );
 }
 
 #[test]
@@ -143,6 +219,7 @@ fn every_answer_about_the_machine_fits_the_description() {
         "/v1/stats?by=day,agent",
         "/v1/check",
         "/v1/ops",
+        "/v1/keep",
     ] {
         let answer = bench.get(path).is(200);
         let path = path.split('?').next().unwrap();
@@ -175,7 +252,7 @@ fn the_description_has_every_address_and_no_other() {
         routed.push(part.split('"').next().unwrap().to_owned());
     }
     let (_, below) = dense
-        .split_once("MethodRouter<ServerState>); 20] = [")
+        .split_once("MethodRouter<ServerState>); 22] = [")
         .unwrap();
     let (below, _) = below.split_once("];").unwrap();
     for part in below.split("(\"").skip(1) {

@@ -13,4 +13,5 @@ mod events;
 mod limits;
 mod reading;
 mod safety;
+mod transcript;
 mod writing;

@@ -74,7 +74,7 @@ fn entries_come_by_position_before_after_and_around_an_entry() {
         .is(400);
 }
 
-fn decoded(text: &str) -> Vec<u8> {
+pub(crate) fn decoded(text: &str) -> Vec<u8> {
     const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = Vec::new();
     for chunk in text.as_bytes().chunks(4) {

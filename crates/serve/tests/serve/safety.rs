@@ -244,6 +244,12 @@ fn no_name_in_an_address_is_a_path() {
             format!("/v1/sessions/{name}/events"),
             format!("/v1/sessions/{CLAUDE}/entries/{name}"),
             format!("/v1/sessions/{CLAUDE}/attachments/{name}"),
+            format!("/v1/sessions/{CLAUDE}/entries/{name}/subagents"),
+            format!("/v1/sessions/{CLAUDE}/entries/{name}/media/0"),
+            format!("/v1/sessions/{CLAUDE}/entries/x/media/{name}"),
+            format!("/v1/sessions/{CLAUDE}/entries?branch={name}"),
+            format!("/v1/sessions/{CLAUDE}/heads?branch={name}"),
+            format!("/v1/blobs/{name}"),
             format!("/v1/take/{name}"),
             format!("/assets/{name}"),
         ] {

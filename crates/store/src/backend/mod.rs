@@ -6,6 +6,7 @@
 //! and [`LogAppender`]; most backends only read.
 
 mod archived;
+mod composed;
 mod compressed;
 mod databases;
 mod failed_sync;
@@ -15,12 +16,15 @@ mod fs;
 mod fs_logs;
 mod log_backend;
 mod memory;
+mod row_document;
+mod row_folders;
 mod row_log;
 
 use boswell_dialect::{FileInfo, Files, RowSource};
 use boswell_model::{Line, Lines, Result};
 
 pub(crate) use archived::VaultBackend;
+use composed::with_composed_logs;
 pub use compressed::is_packed;
 pub use databases::OpenDatabase;
 pub(crate) use databases::with_databases;
@@ -89,6 +93,11 @@ pub trait ObjectReader: Send + std::fmt::Debug {
     /// Returns the end of the object as a position.
     fn end(&self) -> Result<u64>;
 
+    /// Whether the object has more bytes than `size`.
+    fn is_longer_than(&self, size: u64) -> Result<bool> {
+        Ok(self.end()? > size)
+    }
+
     /// Returns what distinguishes this object from a later one under the same key; `None` where the
     /// backend has no such identity.
     fn identity(&self) -> Result<Option<(u64, u64)>> {
@@ -112,6 +121,19 @@ pub trait ObjectReader: Send + std::fmt::Debug {
     /// Passes every line from position `from`, which is the start of line `number`, to `sink`, and
     /// returns the position after the last.
     fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64>;
+
+    /// Passes the lines at these positions to `sink`, until it returns false.
+    fn records(
+        &self,
+        range: std::ops::Range<u64>,
+        sink: &mut dyn FnMut(Line<'_>) -> bool,
+    ) -> Result<()> {
+        let mut goes_on = true;
+        self.lines(range.start, 1, &mut |line| {
+            goes_on = goes_on && line.at < range.end && sink(line);
+        })?;
+        Ok(())
+    }
 
     /// Passes the lines at the beginning and those at the end, about `window` bytes of each and
     /// none twice, to `sink`. Returns whether lines between them were left out; the numbers of the

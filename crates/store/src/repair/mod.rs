@@ -23,6 +23,7 @@ mod patched_reader;
 mod patched_session;
 mod planner;
 mod remaining_losses;
+mod repaired_forks;
 #[cfg(test)]
 mod sent_tests;
 mod target_readers;
@@ -31,14 +32,15 @@ mod tests;
 mod verify;
 
 use boswell_dialect::{Confidence, SessionLocation, UnsentReason};
-use boswell_model::{Error, ProblemKind, Repair, Result, SessionRef};
+use boswell_model::{Error, ProblemKind, Repair, Result};
 
 use crate::Store;
-use crate::operations::{ListedOperation, Operation, Runner};
+use crate::operations::{Operation, Runner};
 use planner::RepairPlanner;
 
 pub use changed_bytes::ChangedBytes;
 pub use late_lines::LateTable;
+pub use repaired_forks::{RepairTable, RepairedFork, WrittenSince};
 
 pub use check::{Report, check, hurt, repair_of};
 pub(crate) use verify::{reach, reach_without};
@@ -173,59 +175,6 @@ pub struct Repaired {
     pub fork: Option<String>,
     /// The steps that were applied, in order.
     pub steps: Vec<RepairStep>,
-}
-
-/// The repairs that were made and not undone.
-#[derive(Debug, Default)]
-pub struct RepairTable {
-    /// The newest first.
-    repairs: Vec<Operation>,
-}
-
-impl RepairTable {
-    /// Returns the fork that the last repair of a session made, if it still exists.
-    pub fn fork_of(&self, store: &Store, session: &SessionRef) -> Result<Option<String>> {
-        let is_of = |op: &&Operation| op.session == *session && op.root == store.root();
-        let created = self.repairs.iter().filter(is_of).flat_map(Operation::files);
-        let created: Vec<String> = created
-            .filter(|file| file.before.is_none())
-            .map(|file| file.key)
-            .collect();
-        if created.is_empty() {
-            return Ok(None);
-        }
-        if store.is_of_one_file() {
-            let is_there = |key: &&String| matches!(store.backend().stat(key), Ok(Some(_)));
-            let fork = created.iter().find(is_there);
-            return Ok(fork.map(|key| key.trim_end_matches(".jsonl").to_owned()));
-        }
-        let here = store.whole().list()?.sessions;
-        let fork = created.iter().find_map(|key| {
-            here.iter()
-                .find(|location| location.key.as_ref() == Some(key))
-        });
-        Ok(fork.map(|location| location.id.clone()))
-    }
-}
-
-impl Runner {
-    /// Returns the fork that the last repair of a session made, if it still exists.
-    ///
-    /// Read from the operation itself: a separate note would be a second write, which a crash can
-    /// separate from the first.
-    pub fn repaired_as(&self, store: &Store, session: &SessionRef) -> Result<Option<String>> {
-        self.repair_table()?.fork_of(store, session)
-    }
-
-    /// Returns the repairs that were made and not undone, for many sessions.
-    pub fn repair_table(&self) -> Result<RepairTable> {
-        let (operations, _) = self.operations()?;
-        let is_repair = |it: &ListedOperation| !it.undone && it.operation.kind == REPAIR;
-        let repairs = operations.into_iter().rev().filter(is_repair);
-        Ok(RepairTable {
-            repairs: repairs.map(|it| it.operation).collect(),
-        })
-    }
 }
 
 impl Store {

@@ -193,7 +193,9 @@ impl Follower {
                 .identity
                 .zip(file)
                 .is_some_and(|(then, now)| then.file != now);
-            let start = if is_other || end < location.size {
+            // The size of a session of rows is not a position.
+            let is_rows = location.is_of_rows(store.dialect());
+            let start = if is_other || is_rows || end < location.size {
                 end
             } else {
                 location.size

@@ -93,7 +93,8 @@ impl Store {
         let files = Skipping::new(files);
         let mut found = self.dialect.discover(&files)?;
         let unreadable = |(key, error): (String, Error)| (key, Problem::unreadable(&error));
-        found.unlisted = files.skipped().into_iter().map(unreadable).collect();
+        let skipped = files.skipped().into_iter().map(unreadable);
+        found.unlisted.extend(skipped);
         found.problems.extend(found.unlisted.iter().cloned());
         if let Some(id) = &self.archived {
             // An index that was archived with a session lists other sessions too.

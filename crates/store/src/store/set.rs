@@ -191,6 +191,11 @@ impl Stores {
             return;
         }
         let exists = is_folder(&root);
+        let mark = dialect.facts().marked_by;
+        if mark.is_some_and(|mark| !has_file(&root, mark)) {
+            // A folder of a project, in which the agent was never used.
+            return;
+        }
         if exists {
             self.stores.push(Store::in_folder(dialect, &root));
         }
@@ -341,6 +346,11 @@ pub struct Summaries {
     pub session_errors: Vec<(StoreId, SessionLocation, Error)>,
     /// Stores that could not be listed.
     pub store_errors: Vec<(StoreId, Error)>,
+}
+
+fn has_file(root: &Path, name: &str) -> bool {
+    let found = FsBackend::new(root).stat(name).ok().flatten();
+    found.is_some_and(|info| info.is_file())
 }
 
 fn is_folder(path: &Path) -> bool {

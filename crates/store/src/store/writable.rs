@@ -79,6 +79,15 @@ impl WritableStore {
     }
 }
 
+impl Store {
+    /// Uses these ids and no disk, for sessions that are only in memory.
+    pub(crate) fn with_ids(mut self, id_source: Arc<dyn IdSource>) -> Store {
+        self.id_source = id_source;
+        self.disk = None;
+        self
+    }
+}
+
 impl Deref for WritableStore {
     type Target = Store;
 

@@ -80,7 +80,12 @@ impl ChunkedCopies {
         let Some(key) = &location.key else {
             return false;
         };
-        self.has_file(store.root(), &FileState::of(location), key)
+        let own = store.log_files(key).unwrap_or_default();
+        if own.is_empty() {
+            return self.has_file(store.root(), &FileState::of(location), key);
+        }
+        let mut own = own.iter();
+        own.all(|file| self.has_file(store.root(), &FileState::of_info(file), &file.key))
     }
 
     fn has_file(&self, root: &Path, state: &FileState, key: &str) -> bool {
@@ -144,7 +149,11 @@ impl Vault {
             keeper.run.fail(store, key, error);
         }
         let mut sessions = listing.sessions;
-        sessions.retain(|location| location.owner.is_none() && location.key.is_some());
+        // A copy is one of a file, and a database has the sessions of many projects.
+        sessions.retain(|location| {
+            let of_rows = location.is_of_rows(store.dialect());
+            location.owner.is_none() && location.key.is_some() && !of_rows
+        });
         sessions.sort_by_key(|location| std::cmp::Reverse(location.modified));
         let total = sessions.len();
         for (at, location) in sessions.iter().enumerate() {
@@ -198,7 +207,15 @@ impl Keeper<'_> {
         }
         let mut keys: Vec<String> = files.into_iter().map(|file| file.key).collect();
         keys.retain(|key| !is_secret(key.rsplit('/').next().unwrap_or(key)));
-        keys.extend(location.key.clone());
+        let own = location.key.clone().unwrap_or_default();
+        let made_of = store.log_files(&own)?.into_iter().map(|file| file.key);
+        let made_of: Vec<String> = made_of.collect();
+        keys.retain(|key| !made_of.contains(key));
+        match made_of.is_empty() {
+            true => keys.extend(location.key.clone()),
+            // The log is made of these files, and no file itself.
+            false => keys.extend(made_of),
+        }
         let mut files = 0;
         for key in keys {
             match is_kept(store, &key, self.kept) {
@@ -261,6 +278,6 @@ impl Keeper<'_> {
 
 /// Whether the current state of a file is kept already.
 fn is_kept(store: &Store, key: &str, kept: &ChunkedCopies) -> Result<bool> {
-    let info = store.backend().stat(key)?;
+    let info = store.stored_file(key)?;
     Ok(info.is_some_and(|info| kept.has_file(store.root(), &FileState::of_info(&info), key)))
 }

@@ -35,6 +35,7 @@ mod prompts;
 mod reader_losses;
 mod reading;
 mod repair;
+mod repaired_files;
 mod shared_syncs;
 mod writer_bad_input;
 mod writer_crash;

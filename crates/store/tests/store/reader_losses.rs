@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use boswell_dialect::by_name;
-use boswell_model::{Flags, Slot};
+use boswell_dialect::claude::Claude;
+use boswell_dialect::{Repairer, UnsentReason, by_name};
+use boswell_model::{Flags, ProblemKind, Slot};
 use boswell_store::repair::{Report, check};
 use boswell_store::{Session, Store};
 use boswell_testkit::claude_trials::{self, ClientOutcome, Trial, Verdict, tags_in};
@@ -154,4 +155,101 @@ fn losses_of_real_files_are_those_of_recorded_runs() {
     for known in claude_trials::recorded("real") {
         compare(&trials, &known.table);
     }
+}
+
+/// Returns a version whose recorded run lacks a message that the report counts as lost, or that
+/// sends nothing of a conversation.
+fn confirmed(case: &Case, report: &Report, verdict: &Verdict) -> Option<String> {
+    let lacks = |(version, outcome): (&String, &ClientOutcome)| {
+        let Some(sent) = sent(outcome) else {
+            return !case.said().is_empty();
+        };
+        let losses = report.losses.iter().filter(|it| it.reader == version);
+        let mut lost = losses.flat_map(|it| &it.entries);
+        lost.any(|slot| !case.tags(*slot).is_subset(&sent))
+    };
+    let found = verdict.iter().find(|run| lacks(*run));
+    found.map(|(version, _)| version.clone())
+}
+
+/// Returns a version whose recorded run lacks a message for a reason that a sound file does not
+/// give.
+fn silent(case: &Case, report: &Report, verdict: &Verdict) -> Option<String> {
+    let is_open = |slot: Slot| {
+        let mut problems = report.problems.iter();
+        problems.any(|it| it.slot == Some(slot) && it.kind == ProblemKind::MissingResult)
+    };
+    for (version, outcome) in verdict {
+        let sent = sent(outcome).unwrap_or_default();
+        let unsent = Claude.unsent_records(&case.session.view(), version);
+        for (slot, reason) in unsent.unwrap().unwrap_or_default() {
+            // Old versions follow one of several calls also in sound files: the results of the
+            // others are in the file, and are not found.
+            let is_usual = match reason {
+                UnsentReason::ParallelCall => true,
+                UnsentReason::NoResult => version == "2.1.50" && !is_open(slot),
+                reason => reason.is_intended(),
+            };
+            let tags = case.tags(slot);
+            if !is_usual && !tags.is_empty() && !tags.is_subset(&sent) {
+                let reason = reason.word();
+                return Some(format!("{version} does not send {tags:?}: {reason}"));
+            }
+        }
+    }
+    None
+}
+
+/// The exit codes of `check` that the command line's tests pin, by file.
+fn pinned_codes() -> Vec<(String, bool)> {
+    let golden = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../cli/tests/golden/damage.txt"
+    );
+    let text = String::from_utf8(disk::read(std::path::Path::new(golden))).unwrap();
+    let rows = text.lines().filter(|line| !line.starts_with('#'));
+    rows.map(|line| {
+        let (name, rest) = line.split_once('\t').unwrap();
+        (name.to_owned(), rest.contains("exit 1"))
+    })
+    .collect()
+}
+
+/// Every Claude Code file of corpus and captures: that `check` ends with 1 is confirmed by a real
+/// run, and where it ends with 0 no run lost anything.
+#[test]
+fn check_ends_with_1_exactly_where_a_client_lost_something() {
+    let folders = [corpus::CORPUS, corpus::CAPTURES].map(corpus::require_or_skip);
+    let [Some(corpus), Some(captures)] = folders else {
+        return;
+    };
+    let codes = pinned_codes();
+    let verdicts = claude_trials::recorded("real").swap_remove(0).table;
+    let (mut wrong, mut damaged) = (Vec::new(), 0);
+    for trial in claude_trials::real(&[&corpus, &captures]) {
+        let Some(verdict) = verdicts.files.get(&trial.hash()) else {
+            wrong.push(format!("{}: no client resumed it", trial.name));
+            continue;
+        };
+        let case = Case::of(&trial);
+        let report = check(&case.session).unwrap();
+        // That of the file as it is: tags make copies of a record differ.
+        let Some((_, ends_with_1)) = codes.iter().find(|(name, _)| name.ends_with(&trial.name))
+        else {
+            wrong.push(format!("{}: no exit code is pinned", trial.name));
+            continue;
+        };
+        damaged += usize::from(*ends_with_1);
+        match (*ends_with_1, confirmed(&case, &report, verdict)) {
+            (true, None) => wrong.push(format!("{}: no client lost anything", trial.name)),
+            (false, Some(version)) => wrong.push(format!("{}: {version} lost it", trial.name)),
+            (false, None) => {
+                let why = silent(&case, &report, verdict);
+                wrong.extend(why.map(|why| format!("{}: {why}", trial.name)));
+            }
+            (true, Some(_)) => {}
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(damaged > 0, "no real file is damaged");
 }

@@ -9,6 +9,7 @@ mod messages;
 mod operators;
 mod order;
 mod origins;
+mod repaired;
 mod run;
 mod tags;
 #[cfg(test)]
@@ -17,7 +18,8 @@ mod verdict;
 
 pub use operators::Operator;
 pub use origins::{TrialOrigin, captured, made, real};
-pub use run::{ClientRun, VERSIONS, resume, resume_bytes};
+pub use repaired::{RepairedTrial, repaired};
+pub use run::{ClientRun, VERSIONS, outcome, resume, resume_bytes};
 pub use tags::{tagged, tags_in};
 pub use verdict::{
     ClientOutcome, Recorded, Verdict, VerdictTable, compact, expand, folder, recorded,

@@ -15,6 +15,8 @@ use crate::make::claude::project_key;
 use crate::scripted_model::{Request, ScriptedModel};
 
 const PROBE: &str = "PROBE-OF-A-TRIAL";
+/// The most runs of a file until one of them has an outcome.
+const TRIES: usize = 4;
 /// The longest wait for an event. A client needs two seconds of a core, also if it fails.
 const LONGEST: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(20);
@@ -33,6 +35,47 @@ pub struct ClientRun {
     pub outcome: Option<ClientOutcome>,
     /// What it printed, if it ended by itself.
     pub printed: String,
+}
+
+/// Resumes a file until a run has an outcome; `None` if none of some runs had one. What the client
+/// printed of runs that failed goes to `told`.
+///
+/// A failure counts if it occurs twice in a row, or if the client says which error of its own ended
+/// it: that follows from the file, and not from the machine.
+pub fn outcome(
+    client: &ClaudeClient,
+    version: &str,
+    trial: &Trial,
+    scratch: &Path,
+    told: &dyn Fn(&str),
+) -> Option<ClientOutcome> {
+    let mut failed = false;
+    for number in 0..TRIES {
+        let ran = resume(client, version, trial, &scratch.join(number.to_string()));
+        match ran.outcome {
+            Some(ClientOutcome::Failed) if failed || names_error(&ran.printed) => {
+                return ran.outcome;
+            }
+            Some(ClientOutcome::Failed) => failed = true,
+            Some(outcome) => return Some(outcome),
+            None => failed = false,
+        }
+        told(&ran.printed);
+    }
+    None
+}
+
+/// Whether a client names an exception of its code: the words of the engines that it runs on.
+pub(super) fn names_error(printed: &str) -> bool {
+    [
+        "is not an object (evaluating",
+        "Cannot read properties of",
+        "is not a function",
+        "is not iterable",
+        "Spread syntax requires",
+    ]
+    .iter()
+    .any(|words| printed.contains(words))
 }
 
 /// Resumes the trial's file in a folder of its own below `scratch` and returns what was sent.

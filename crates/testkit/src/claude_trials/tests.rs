@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use super::run::{Sleep, ended};
+use super::run::{Sleep, ended, names_error};
 use super::*;
 
 /// Looks at a process ten times in each of ten made-up seconds, which pass at once; again and again
@@ -94,4 +94,27 @@ fn verdicts_are_read_as_they_were_written() {
         ClientOutcome::Sent(vec![1, 2, 3, 4, 5, 7, 3])
     );
     assert_eq!(VerdictTable::parse("ab 2.1.325=x"), None);
+}
+
+#[test]
+fn an_error_of_the_clients_code_is_told_from_one_of_the_machine() {
+    assert!(names_error(
+        "Failed to resume session: null is not an object (evaluating 'H.type')"
+    ));
+    assert!(names_error(
+        "Cannot read properties of null (reading 'content')"
+    ));
+    assert!(!names_error("Execution error"));
+    assert!(!names_error("neither a request nor an end"));
+}
+
+#[test]
+fn repaired_files_are_made_again_byte_for_byte() {
+    let hashes = |seed| -> Vec<String> {
+        let files = repaired(&made(), seed, 5);
+        files.iter().map(|it| it.trial.hash()).collect()
+    };
+    assert_eq!(hashes(7).len(), 5);
+    assert_eq!(hashes(7), hashes(7));
+    assert_ne!(hashes(7), hashes(8));
 }

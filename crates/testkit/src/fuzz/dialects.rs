@@ -15,7 +15,7 @@ use boswell_store::repair::check;
 const ID: &str = "01990000-1234-7abc-8def-0123456789ab";
 
 /// Names under which some dialect has a log, an index or a side file.
-const KEYS: [&str; 37] = [
+const KEYS: [&str; 52] = [
     "sessions.json",
     "index.json",
     "history.jsonl",
@@ -53,6 +53,21 @@ const KEYS: [&str; 37] = [
     "logs/session/session_1/messages.jsonl",
     "logs/session/session_1/meta.json",
     "agents/main/sessions/01990000-1234-7abc-8def-0123456789ab.jsonl",
+    "workspaceStorage/1/chatSessions/01990000-1234-7abc-8def-0123456789ab.jsonl",
+    "workspaceStorage/1/chatSessions/1.json",
+    "workspaceStorage/1/workspace.json",
+    ".aider.chat.history.md",
+    "conversations/1/base_state.json",
+    "conversations/1/events/event-00001-1.json",
+    "sessions/1_a/metadata.json",
+    "sessions/1_a/events/1.json",
+    "brain/1/.system_generated/logs/transcript.jsonl",
+    "sessions/%2Fp/01990000-1234-7abc-8def-0123456789ab/chat_history.jsonl",
+    "sessions/%2Fp/01990000-1234-7abc-8def-0123456789ab/summary.json",
+    "threads/T-1.json",
+    "logs/session/unified/1/CURRENT",
+    "logs/session/unified/1/generations/1/manifest.json",
+    "logs/session/unified/1/journal/1.jsonl",
 ];
 
 /// Reads the bytes as the dialect of that name; does nothing if it does not exist.
@@ -262,6 +277,7 @@ fn files(dialect: &dyn Dialect, bytes: &[u8]) {
         return;
     };
     for location in found.sessions.iter().take(20) {
+        composed(dialect, &files, location);
         let _ = side_files.map(|side_files| side_files.side_files(&files, location));
         let mut meta = dialect.begin(location);
         let _ = dialect.add_side_meta(&files, location, &mut meta);
@@ -269,6 +285,16 @@ fn files(dialect: &dyn Dialect, bytes: &[u8]) {
             !location.id.starts_with('-') || !dialect.id_is_valid(&location.id),
             "no valid id looks like an option"
         );
+    }
+}
+
+/// A session whose log is made of its files.
+fn composed(dialect: &dyn Dialect, files: &MemoryFiles, location: &SessionLocation) {
+    let (Some(compose), Some(key)) = (dialect.powers().compose, &location.key) else {
+        return;
+    };
+    if let Ok(log) = compose.compose(files, key) {
+        session(dialect, Framing::Lines, &log);
     }
 }
 

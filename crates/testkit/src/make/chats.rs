@@ -170,12 +170,12 @@ fn vibe(rng: &mut Rng, cwd: &str) -> Made {
     made(folder, cwd, main, files)
 }
 
-fn droid(rng: &mut Rng, cwd: &str) -> Made {
-    let id = rng.uuid_v4();
+/// Returns the records of a session of Droid, with a compaction.
+fn droid_lines(rng: &mut Rng, id: &str, cwd: &str) -> JsonlLines {
     let mut clock = ManualClock::at(MORNING);
     let mut lines = JsonlLines::new();
     lines.push(&json!({"type": "session_start", "id": id, "title": "A red build", "sessionTitle": "A red build", "owner": "me", "version": "0.81.0", "cwd": cwd}));
-    let mut last = id.clone();
+    let mut last = id.to_owned();
     for message in blocks(rng) {
         let own = rng.uuid_v4();
         lines.push(&json!({"type": "message", "id": own, "parentId": last, "timestamp": clock.tick(1_000), "message": message}));
@@ -185,6 +185,12 @@ fn droid(rng: &mut Rng, cwd: &str) -> Made {
     lines.push(&json!({"type": "compaction_state", "id": rng.uuid_v4(), "timestamp": clock.tick(1_000), "summaryText": "So far: a test was red.", "summaryTokens": 9}));
     let text = json!([{"type": "text", "text": phrase::asked(rng)}]);
     lines.push(&json!({"type": "message", "id": rng.uuid_v4(), "timestamp": clock.tick(1_000), "message": {"role": "user", "content": text}}));
+    lines
+}
+
+fn droid(rng: &mut Rng, cwd: &str) -> Made {
+    let id = rng.uuid_v4();
+    let lines = droid_lines(rng, &id, cwd);
     let settings = json!({"model": "claude-sonnet-4", "autonomy": "low", "tokenUsage": {"inputTokens": 200, "outputTokens": 30, "cacheReadTokens": 1000}});
     let mut files = FileList::new();
     let main = format!("sessions/-proj-app/{id}.jsonl");

@@ -111,6 +111,31 @@ impl Chat {
         );
         self.event("assistant.turn_end", json!({"turnId": "0"}));
     }
+
+    /// Appends the start of a session.
+    fn start(&mut self, id: &str, cwd: &str) {
+        let start = self.clock.iso();
+        self.event(
+            "session.start",
+            json!({
+                "sessionId": id, "version": 1, "producer": "copilot-agent", "copilotVersion": "1.0.102",
+                "startTime": start, "selectedModel": "gpt-4.1", "context": {"cwd": cwd, "branch": "main"},
+            }),
+        );
+    }
+
+    /// Appends the answer of a subagent that a call started.
+    fn delegate(&mut self, call: &str) {
+        self.event(
+            "subagent.started",
+            json!({"toolCallId": call, "agentName": "explore"}),
+        );
+        self.answer(json!([]), Some(call));
+        self.event(
+            "subagent.completed",
+            json!({"toolCallId": call, "agentName": "explore"}),
+        );
+    }
 }
 
 /// Creates a session of a shape.
@@ -124,26 +149,11 @@ pub fn session(shape: CopilotShape, cwd: &str, seed: u64) -> Made {
         last: None,
         counts: shape != CopilotShape::Flat,
     };
-    let start = chat.clock.iso();
-    chat.event(
-        "session.start",
-        json!({
-            "sessionId": id, "version": 1, "producer": "copilot-agent", "copilotVersion": "1.0.102",
-            "startTime": start, "selectedModel": "gpt-4.1", "context": {"cwd": cwd, "branch": "main"},
-        }),
-    );
+    chat.start(&id, cwd);
     chat.ask();
     let call = chat.call();
     if shape == CopilotShape::Subagent {
-        chat.event(
-            "subagent.started",
-            json!({"toolCallId": call, "agentName": "explore"}),
-        );
-        chat.answer(json!([]), Some(&call));
-        chat.event(
-            "subagent.completed",
-            json!({"toolCallId": call, "agentName": "explore"}),
-        );
+        chat.delegate(&call);
     }
     chat.result(&call);
     chat.answer(json!([]), None);

@@ -121,6 +121,28 @@ fn context(rng: &mut Rng, cwd: &str) -> Value {
     json!([{"id": rng.hex(32), "timestamp": "2026-01-05T08:00:00.000Z", "type": "user", "content": [{"text": text}]}])
 }
 
+/// Returns the path of the file of a session.
+fn path(shape: GeminiShape, id: &str) -> String {
+    let short = &id[..8];
+    match shape {
+        GeminiShape::Document => format!("tmp/app/chats/session-2026-01-05T08-00-{short}.json"),
+        GeminiShape::Subagent => format!("tmp/app/chats/0f0f0f0f-parent/{id}.jsonl"),
+        _ => format!("tmp/app/chats/session-2026-01-05T08-00-{short}.jsonl"),
+    }
+}
+
+/// Returns the bytes of a session: a document, or a log of operations.
+fn written(shape: GeminiShape, mut header: Value, chat: &Chat) -> Vec<u8> {
+    if shape == GeminiShape::Document {
+        header["messages"] = json!(chat.messages);
+        return serde_json::to_vec_pretty(&header).unwrap_or_default();
+    }
+    let mut lines = JsonlLines::new();
+    lines.push(&header);
+    chat.records.iter().for_each(|record| lines.push(record));
+    lines.into_bytes()
+}
+
 /// Creates a session of a shape.
 pub fn session(shape: GeminiShape, cwd: &str, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, &format!("gemini {shape:?}"));
@@ -136,7 +158,7 @@ pub fn session(shape: GeminiShape, cwd: &str, seed: u64) -> Made {
         _ => "main",
     };
     let start = chat.clock.iso();
-    let mut header = json!({
+    let header = json!({
         "sessionId": id, "projectHash": hash, "startTime": start, "lastUpdated": start, "kind": kind,
     });
     if shape != GeminiShape::Document {
@@ -150,11 +172,7 @@ pub fn session(shape: GeminiShape, cwd: &str, seed: u64) -> Made {
         json!({"projects": {cwd: "app"}}).to_string(),
     );
     let short = &id[..8];
-    let main = match shape {
-        GeminiShape::Document => format!("tmp/app/chats/session-2026-01-05T08-00-{short}.json"),
-        GeminiShape::Subagent => format!("tmp/app/chats/0f0f0f0f-parent/{id}.jsonl"),
-        _ => format!("tmp/app/chats/session-2026-01-05T08-00-{short}.jsonl"),
-    };
+    let main = path(shape, &id);
     if shape == GeminiShape::Resumed {
         let mut stub = JsonlLines::new();
         stub.push(&header);
@@ -162,16 +180,7 @@ pub fn session(shape: GeminiShape, cwd: &str, seed: u64) -> Made {
         let path = format!("tmp/app/chats/session-2026-01-05T09-30-{short}.jsonl");
         files.add(&path, stub.into_bytes());
     }
-    if shape == GeminiShape::Document {
-        header["messages"] = json!(chat.messages);
-        let document = serde_json::to_vec_pretty(&header).unwrap_or_default();
-        files.add(&main, document);
-    } else {
-        let mut lines = JsonlLines::new();
-        lines.push(&header);
-        chat.records.iter().for_each(|record| lines.push(record));
-        files.add(&main, lines.into_bytes());
-    }
+    files.add(&main, written(shape, header, &chat));
     Made {
         id,
         project: cwd.to_owned(),

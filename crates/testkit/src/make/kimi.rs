@@ -102,6 +102,47 @@ impl Wire {
             json!({"type": "step.end", "uuid": step, "finishReason": "end_turn", "usage": usage}),
         );
     }
+
+    /// Appends what a shape demonstrates after the first turn.
+    fn go_on(&mut self, shape: KimiShape) {
+        match shape {
+            KimiShape::Undone => {
+                self.ask();
+                self.step(false);
+                self.push(json!({"type": "context.undo", "count": 1}));
+                self.ask();
+                self.step(false);
+            }
+            KimiShape::Compacted => {
+                let count = self.messages;
+                self.push(json!({"type": "context.apply_compaction", "summary": "So far: a test was red.", "compactedCount": count}));
+                self.ask();
+                self.step(false);
+            }
+            KimiShape::Cleared => {
+                self.push(json!({"type": "context.clear"}));
+                self.ask();
+                self.step(false);
+            }
+            KimiShape::Plain | KimiShape::Subagent => {}
+        }
+    }
+}
+
+/// Adds the files beside the main one: a state, a subagent, the index of sessions.
+fn add_side_files(files: &mut FileList, shape: KimiShape, (folder, id): (&str, &str), cwd: &str) {
+    let state = json!({"id": id, "version": 2, "cwd": cwd, "archived": false, "title": "A red build", "isCustomTitle": true});
+    files.add(format!("{folder}/state.json"), state.to_string());
+    if shape == KimiShape::Subagent {
+        let mut lines = JsonlLines::new();
+        lines.push(&json!({"type": "metadata", "protocol_version": "1.5", "created_at": MORNING}));
+        files.add(
+            format!("{folder}/agents/agent-0/wire.jsonl"),
+            lines.into_bytes(),
+        );
+    }
+    let row = json!({"sessionId": id, "sessionDir": folder, "workDir": cwd});
+    files.add("session_index.jsonl", format!("{row}\n"));
 }
 
 /// Creates a session of Kimi Code.
@@ -123,43 +164,12 @@ pub fn session(shape: KimiShape, cwd: &str, seed: u64) -> Made {
     wire.ask();
     wire.step(true);
     wire.step(false);
-    match shape {
-        KimiShape::Undone => {
-            wire.ask();
-            wire.step(false);
-            wire.push(json!({"type": "context.undo", "count": 1}));
-            wire.ask();
-            wire.step(false);
-        }
-        KimiShape::Compacted => {
-            let count = wire.messages;
-            wire.push(json!({"type": "context.apply_compaction", "summary": "So far: a test was red.", "compactedCount": count}));
-            wire.ask();
-            wire.step(false);
-        }
-        KimiShape::Cleared => {
-            wire.push(json!({"type": "context.clear"}));
-            wire.ask();
-            wire.step(false);
-        }
-        KimiShape::Plain | KimiShape::Subagent => {}
-    }
+    wire.go_on(shape);
     let folder = format!("sessions/wd_app_0123456789ab/{id}");
     let main = format!("{folder}/agents/main/wire.jsonl");
     let mut files = FileList::new();
     files.add(&main, wire.lines.into_bytes());
-    let state = json!({"id": id, "version": 2, "cwd": cwd, "archived": false, "title": "A red build", "isCustomTitle": true});
-    files.add(format!("{folder}/state.json"), state.to_string());
-    if shape == KimiShape::Subagent {
-        let mut lines = JsonlLines::new();
-        lines.push(&json!({"type": "metadata", "protocol_version": "1.5", "created_at": MORNING}));
-        files.add(
-            format!("{folder}/agents/agent-0/wire.jsonl"),
-            lines.into_bytes(),
-        );
-    }
-    let row = json!({"sessionId": id, "sessionDir": folder, "workDir": cwd});
-    files.add("session_index.jsonl", format!("{row}\n"));
+    add_side_files(&mut files, shape, (&folder, &id), cwd);
     Made {
         id,
         project: cwd.to_owned(),
@@ -169,38 +179,48 @@ pub fn session(shape: KimiShape, cwd: &str, seed: u64) -> Made {
     }
 }
 
-/// Creates a session of kimi-cli; a rotated one has an older context beside it.
-pub fn cli_session(is_rotated: bool, cwd: &str, seed: u64) -> Made {
-    let mut rng = Rng::for_part(seed, &format!("kimi-cli {is_rotated}"));
-    let id = rng.uuid_v4();
+/// Returns the context of a session of kimi-cli.
+fn cli_context(rng: &mut Rng) -> JsonlLines {
     let call = format!("call_{}", rng.hex(4));
     let mut lines = JsonlLines::new();
     lines.push(&json!({"role": "_system_prompt", "content": "You are Kimi."}));
     lines.push(&json!({"role": "_checkpoint", "id": 0}));
-    lines.push(&json!({"role": "user", "content": phrase::asked(&mut rng)}));
+    lines.push(&json!({"role": "user", "content": phrase::asked(rng)}));
     lines.push(&json!({"role": "user", "content": "<system-reminder>\nYou are alone.\n</system-reminder>"}));
     lines.push(&json!({"role": "_usage", "token_count": 1200}));
     let function = json!({"name": "Shell", "arguments": "{\"command\": \"ls\"}"});
     lines.push(&json!({"role": "assistant", "content": [], "tool_calls": [{"type": "function", "id": call, "function": function}]}));
-    let output = phrase::listing(&mut rng, 2);
+    let output = phrase::listing(rng, 2);
     lines.push(&json!({"role": "tool", "content": [{"type": "text", "text": output}], "tool_call_id": call}));
     lines.push(&json!({"role": "assistant", "content": [
-        {"type": "think", "think": phrase::thought(&mut rng), "encrypted": null},
-        {"type": "text", "text": phrase::answered(&mut rng)},
+        {"type": "think", "think": phrase::thought(rng), "encrypted": null},
+        {"type": "text", "text": phrase::answered(rng)},
     ]}));
-    let folder = format!("sessions/00112233445566778899aabbccddeeff/{id}");
-    let main = format!("{folder}/context.jsonl");
-    let mut files = FileList::new();
-    let bytes = lines.into_bytes();
-    if is_rotated {
-        files.add(format!("{folder}/context_1.jsonl"), bytes.clone());
-    }
-    files.add(&main, bytes);
+    lines
+}
+
+/// Returns the events of a session of kimi-cli, with the tokens.
+fn cli_wire() -> JsonlLines {
     let usage = json!({"input_other": 200, "output": 30, "input_cache_read": 1000, "input_cache_creation": 0});
     let mut wire = JsonlLines::new();
     wire.push(&json!({"type": "metadata", "protocol_version": "1.8"}));
     wire.push(&json!({"timestamp": 1_767_600_000.5, "message": {"type": "StatusUpdate", "payload": {"token_usage": usage, "message_id": "chatcmpl-1"}}}));
-    files.add(format!("{folder}/wire.jsonl"), wire.into_bytes());
+    wire
+}
+
+/// Creates a session of kimi-cli; a rotated one has an older context beside it.
+pub fn cli_session(is_rotated: bool, cwd: &str, seed: u64) -> Made {
+    let mut rng = Rng::for_part(seed, &format!("kimi-cli {is_rotated}"));
+    let id = rng.uuid_v4();
+    let bytes = cli_context(&mut rng).into_bytes();
+    let folder = format!("sessions/00112233445566778899aabbccddeeff/{id}");
+    let main = format!("{folder}/context.jsonl");
+    let mut files = FileList::new();
+    if is_rotated {
+        files.add(format!("{folder}/context_1.jsonl"), bytes.clone());
+    }
+    files.add(&main, bytes);
+    files.add(format!("{folder}/wire.jsonl"), cli_wire().into_bytes());
     files.add(
         format!("{folder}/state.json"),
         json!({"version": 1, "custom_title": "A red build"}).to_string(),

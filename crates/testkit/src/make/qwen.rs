@@ -118,6 +118,55 @@ impl Chat {
             json!({"subtype": subtype, "systemPayload": payload}),
         );
     }
+
+    /// Appends a compression.
+    fn compress(&mut self) {
+        let history = json!([
+            {"role": "user", "parts": [{"text": "So far: a test was red."}]},
+            {"role": "model", "parts": [{"text": "Understood."}]},
+        ]);
+        self.system(
+            "chat_compression",
+            json!({"info": {"originalTokenCount": 9000}, "compressedHistory": history}),
+        );
+    }
+
+    /// Appends a message in two records with one id, and artifacts.
+    fn fragments(&mut self) {
+        let parent = self.last.clone();
+        let uuid = self.rng.uuid_v4();
+        for text in ["The first half", "and the second."] {
+            self.last.clone_from(&parent);
+            let message = json!({"role": "model", "parts": [{"text": text}]});
+            self.push_as(&uuid, "assistant", json!({"message": message}));
+        }
+        self.system("session_artifact_snapshot", json!({"summary": "aside"}));
+    }
+
+    /// Appends what a shape demonstrates after the first turn.
+    fn go_on(&mut self, shape: QwenShape, first: String) {
+        match shape {
+            QwenShape::Rewound => {
+                self.last = Some(first);
+                self.system("rewind", json!({"truncatedCount": 4}));
+                self.ask();
+                self.answer();
+                self.system(
+                    "custom_title",
+                    json!({"customTitle": "A red build", "titleSource": "manual"}),
+                );
+            }
+            QwenShape::Compressed => {
+                self.compress();
+                self.ask();
+                self.answer();
+            }
+            QwenShape::Fragments => {
+                self.fragments();
+            }
+            QwenShape::Plain | QwenShape::Archived => {}
+        }
+    }
 }
 
 /// Creates a session of a shape.
@@ -135,43 +184,8 @@ pub fn session(shape: QwenShape, cwd: &str, seed: u64) -> Made {
     let first = chat.ask();
     chat.call();
     chat.answer();
-    let mut title = None;
-    match shape {
-        QwenShape::Rewound => {
-            chat.last = Some(first);
-            chat.system("rewind", json!({"truncatedCount": 4}));
-            chat.ask();
-            chat.answer();
-            chat.system(
-                "custom_title",
-                json!({"customTitle": "A red build", "titleSource": "manual"}),
-            );
-            title = Some("A red build".to_owned());
-        }
-        QwenShape::Compressed => {
-            let history = json!([
-                {"role": "user", "parts": [{"text": "So far: a test was red."}]},
-                {"role": "model", "parts": [{"text": "Understood."}]},
-            ]);
-            chat.system(
-                "chat_compression",
-                json!({"info": {"originalTokenCount": 9000}, "compressedHistory": history}),
-            );
-            chat.ask();
-            chat.answer();
-        }
-        QwenShape::Fragments => {
-            let parent = chat.last.clone();
-            let uuid = chat.rng.uuid_v4();
-            for text in ["The first half", "and the second."] {
-                chat.last.clone_from(&parent);
-                let message = json!({"role": "model", "parts": [{"text": text}]});
-                chat.push_as(&uuid, "assistant", json!({"message": message}));
-            }
-            chat.system("session_artifact_snapshot", json!({"summary": "aside"}));
-        }
-        QwenShape::Plain | QwenShape::Archived => {}
-    }
+    chat.go_on(shape, first);
+    let title = (shape == QwenShape::Rewound).then(|| "A red build".to_owned());
     let key: String = cwd
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })

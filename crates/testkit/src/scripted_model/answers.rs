@@ -5,6 +5,8 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
+use super::script;
+
 pub(super) fn messages(body: &Value) -> &[Value] {
     body["messages"].as_array().map_or(&[], Vec::as_slice)
 }
@@ -71,25 +73,17 @@ pub(super) fn answer_to(body: &Value) -> Vec<Value> {
     let Some((at, words)) = newest_prompt(body) else {
         return vec![json!({"text": "ECHO:"})];
     };
-    let script = words.iter().rev().find_map(|text| {
-        let (_, script) = text.split_once("SCRIPT=")?;
-        serde_json::Deserializer::from_str(script)
-            .into_iter::<Vec<Vec<Value>>>()
-            .next()?
-            .ok()
-    });
-    let Some(script) = script else {
-        return vec![json!({"text": format!("ECHO: {}", words.last().unwrap_or(&"").trim())})];
-    };
     let answers = messages(body)
         .iter()
         .skip(at + 1)
         .filter(|message| message["role"] == "assistant")
         .count();
-    script
-        .into_iter()
-        .nth(answers)
-        .unwrap_or_else(|| vec![json!({"text": "the script is over"})])
+    let scripted = words.iter().rev().find(|text| text.contains("SCRIPT="));
+    script::next(
+        scripted.or(words.last()).unwrap_or(&""),
+        answers,
+        usize::MAX,
+    )
 }
 
 pub(super) fn message(blocks: &[Value], body: &Value, number: usize) -> Value {
@@ -118,10 +112,7 @@ pub(super) fn message(blocks: &[Value], body: &Value, number: usize) -> Value {
 
 /// Writes the message as stream events: each block is started, filled by one delta, and stopped.
 pub(super) fn stream_message(out: &mut TcpStream, message: &Value) -> std::io::Result<()> {
-    write!(
-        out,
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
-    )?;
+    super::begin_stream(out)?;
     let mut begun = message.clone();
     begun["content"] = json!([]);
     begun["stop_reason"] = Value::Null;

@@ -5,6 +5,8 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
+use super::script;
+
 /// The path of a request; a base URL may add folders before it.
 pub(super) const PATH: &str = "/v1/responses";
 
@@ -41,22 +43,9 @@ pub(super) fn reply_to(body: &Value) -> Vec<Value> {
     let Some((at, text)) = newest_prompt(body) else {
         return vec![json!({"text": "ECHO:"})];
     };
-    let script = text.split_once("SCRIPT=").and_then(|(_, script)| {
-        serde_json::Deserializer::from_str(script)
-            .into_iter::<Vec<Vec<Value>>>()
-            .next()?
-            .ok()
-    });
-    let Some(script) = script else {
-        let echo: String = text.trim().chars().take(200).collect();
-        return vec![json!({"text": format!("ECHO: {echo}")})];
-    };
     let is_reply = |item: &&Value| item["type"] == "function_call" || item["role"] == "assistant";
     let replies = items(body).iter().skip(at + 1).filter(is_reply).count();
-    script
-        .into_iter()
-        .nth(replies)
-        .unwrap_or_else(|| vec![json!({"text": "the script is over"})])
+    script::next(&text, replies, 200)
 }
 
 fn item(block: &Value, number: usize) -> Option<Value> {
@@ -91,10 +80,7 @@ pub(super) fn stream_reply(
     body: &Value,
     number: usize,
 ) -> std::io::Result<()> {
-    write!(
-        out,
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
-    )?;
+    super::begin_stream(out)?;
     let reply: Vec<Value> = blocks.iter().filter_map(|it| item(it, number)).collect();
     let sent = 100 * items(body).len();
     let usage = json!({

@@ -8,8 +8,8 @@ use boswell_store::{Draft, Home, NewSession};
 use boswell_testkit::conformance::{DialectSample, DialectSuite};
 use boswell_testkit::ids::SeededIds;
 use boswell_testkit::make::{
-    chats, chats::ChatAgentKind, claude, clinvoker, codex, copilot, gemini, kimi, myagents, oas,
-    pi, qwen,
+    chats, chats::ChatAgentKind, claude, clinvoker, codex, copilot, databases, gemini, kimi,
+    myagents, oas, other_agents, pi, qwen,
 };
 use boswell_testkit::toys::samples;
 use boswell_testkit::{Batch, FileList, Made};
@@ -38,6 +38,14 @@ fn of_pi(flavour: pi::PiFlavour, folder: &str) -> Vec<DialectSample> {
 
 fn chat(agents: &[ChatAgentKind]) -> Vec<DialectSample> {
     let made = agents.iter().map(|agent| chats::session(*agent, CWD, 7));
+    alone(&made.collect::<Vec<_>>(), "")
+}
+
+/// Sessions of agents with formats of their own.
+fn other(name: &str) -> Vec<DialectSample> {
+    let shapes = other_agents::OtherAgentShape::ALL.iter();
+    let own = shapes.filter(|shape| shape.dialect() == name);
+    let made = own.map(|shape| other_agents::session(*shape, CWD, 7));
     alone(&made.collect::<Vec<_>>(), "")
 }
 
@@ -110,7 +118,7 @@ fn samples_of(name: &str) -> Vec<DialectSample> {
         "roo" => chat(&[ChatAgentKind::Roo]),
         "kilo-code" => chat(&[ChatAgentKind::Kilo]),
         "continue" => chat(&[ChatAgentKind::Continue]),
-        "vibe" => chat(&[ChatAgentKind::Vibe]),
+        "vibe" => [chat(&[ChatAgentKind::Vibe]), other("vibe")].concat(),
         "droid" => chat(&[ChatAgentKind::Droid]),
         "iflow" => {
             let made = claude::file(claude::ClaudeShape::ALL[0], CWD, 7);
@@ -136,7 +144,13 @@ fn samples_of(name: &str) -> Vec<DialectSample> {
         }
         "clinvoker" => batch(&clinvoker::store(clinvoker::ClinvokerIndexState::Right, 7)),
         "oas" => batch(&oas::store(oas::OasIndexState::Right, CWD, 7)),
-        _ => Vec::new(),
+        name => {
+            let made = other(name);
+            if made.is_empty() {
+                return databases::samples(name, CWD);
+            }
+            made
+        }
     }
 }
 
@@ -171,9 +185,11 @@ macro_rules! conform {
     };
 }
 
-// Lines of the first Codex versions could belong to other agents. The pi family writes the same
-// lines, so that the folder of the root decides; boswell's own root does not come from the
-// environment.
+// Rows have no file that could be recognised: of a sample only the names of tables are compared,
+// and agents share those. Lines of the first Codex versions could belong to other agents. The pi
+// family writes the same lines, so that the folder of the root decides; boswell's own root does not
+// come from the environment. The main file of OpenHands is the state of a conversation, not its
+// events.
 conform! {
     claude_conforms: "claude" at least Certain;
     codex_conforms: "codex" at least Likely;
@@ -182,6 +198,15 @@ conform! {
     copilot_conforms: "copilot" at least Certain;
     kimi_conforms: "kimi" at least Certain;
     kimi_cli_conforms: "kimi-cli" at least Certain;
+    opencode_conforms: "opencode" at least No;
+    kilo_conforms: "kilo" at least No;
+    mimo_conforms: "mimo" at least No;
+    goose_conforms: "goose" at least Maybe;
+    crush_conforms: "crush" at least Maybe;
+    hermes_conforms: "hermes" at least Maybe;
+    cursor_conforms: "cursor" at least Certain;
+    zed_conforms: "zed" at least No;
+    kiro_conforms: "kiro" at least No;
     cline_conforms: "cline" at least Likely;
     roo_conforms: "roo" at least Certain;
     kilo_code_conforms: "kilo-code" at least Certain;
@@ -190,6 +215,13 @@ conform! {
     droid_conforms: "droid" at least Certain;
     iflow_conforms: "iflow" at least Certain;
     openclaw_conforms: "openclaw" at least Certain;
+    vscode_conforms: "vscode" at least Certain;
+    aider_conforms: "aider" at least Certain;
+    openhands_conforms: "openhands" at least No;
+    auggie_conforms: "auggie" at least Certain;
+    antigravity_conforms: "antigravity" at least Certain;
+    grok_conforms: "grok" at least Certain;
+    amp_conforms: "amp" at least Certain;
     pi_conforms: "pi" at least Certain;
     oh_my_pi_conforms: "omp" at least Certain;
     xcsh_conforms: "xcsh" at least Certain;

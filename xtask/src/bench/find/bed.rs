@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::Outcome;
 use crate::bench::data;
-use crate::bench::lab::Lab;
+use crate::bench::lab::{Lab, Scale};
 use crate::bench::measure::Job;
 
 pub(crate) struct Bed {
@@ -18,8 +18,14 @@ impl Bed {
     /// Creates missing data, and updates catalog and index.
     pub(crate) fn make(lab: &Lab) -> Outcome<Bed> {
         let bed = Bed {
-            root: data::ten_thousand_sessions(&lab.data)?,
-            home: lab.data.join("warm"),
+            root: match lab.scale {
+                Scale::Full => data::ten_thousand_sessions(&lab.data)?,
+                Scale::Small => data::hundred_sessions(&lab.data)?,
+            },
+            home: lab.data.join(match lab.scale {
+                Scale::Full => "warm",
+                Scale::Small => "warm-small",
+            }),
         };
         std::fs::create_dir_all(&bed.home)?;
         bed.job(lab, &["index"]).output_lines()?;
@@ -29,8 +35,14 @@ impl Bed {
     /// As above, with a hundred thousand sessions in the catalog and no index.
     pub(crate) fn make_large(lab: &Lab) -> Outcome<Bed> {
         let bed = Bed {
-            root: data::hundred_thousand_sessions(&lab.data)?,
-            home: lab.data.join("warm-100k"),
+            root: match lab.scale {
+                Scale::Full => data::hundred_thousand_sessions(&lab.data)?,
+                Scale::Small => data::thousand_sessions(&lab.data)?,
+            },
+            home: lab.data.join(match lab.scale {
+                Scale::Full => "warm-100k",
+                Scale::Small => "warm-1k",
+            }),
         };
         std::fs::create_dir_all(&bed.home)?;
         bed.job(lab, &["stats"]).output_lines()?;

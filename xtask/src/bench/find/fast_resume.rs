@@ -32,7 +32,7 @@ pub(super) fn first_index(lab: &Lab, claude: &Path) -> Outcome<Job> {
 
 /// Returns the program: that of the environment, else one on the path, else it is installed into
 /// the bench's data.
-fn program(lab: &Lab) -> Outcome<PathBuf> {
+pub(crate) fn program(lab: &Lab) -> Outcome<PathBuf> {
     if let Some(named) = std::env::var_os(PROGRAM) {
         return Ok(named.into());
     }

@@ -3,7 +3,8 @@
 //! A figure of another program that is not run here is marked `allowed`.
 
 mod bed;
-mod fast_resume;
+mod databases;
+pub(super) mod fast_resume;
 mod first_index;
 mod known_page;
 mod refresh;
@@ -12,6 +13,7 @@ mod search;
 mod usage;
 
 pub(super) use bed::Bed;
+pub(crate) use databases::Databases;
 pub(crate) use first_index::FirstIndex;
 pub(crate) use known_page::{KnownFirstPage, run as known_page};
 pub(crate) use refresh::Refresh;

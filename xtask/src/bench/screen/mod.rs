@@ -6,15 +6,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::data;
-use super::find::Bed;
+use super::find::{Bed, fast_resume};
 use super::group::Group;
-use super::lab::Lab;
+use super::lab::{Lab, Scale};
 use super::table::{self, Row, Target};
-use crate::{Outcome, workspace};
+use crate::Outcome;
 use terminal::Terminal;
 
 /// Keystrokes that are typed: words that are frequent, rare, and in no name.
 const QUERY: &str = "websocket deadlock";
+/// How long nothing is drawn when the work behind the first paint is done.
+const BEHIND: Duration = Duration::from_secs(1);
+/// How long fast-resume draws nothing when its index is complete.
+const INDEXED: Duration = Duration::from_secs(20);
 /// How long an idle screen is watched.
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -45,7 +49,7 @@ impl Group for ScreenGroup {
             0.030,
         ));
         rows.extend(still(lab, &ours)?);
-        rows.push(long_log(lab)?);
+        rows.extend(long_log(lab)?);
         let large = Bed::make_large(lab)?;
         let many = Program::boswell(lab, &large.home, &large.root);
         rows.push(first_paint(
@@ -54,10 +58,8 @@ impl Group for ScreenGroup {
             "first paint, 100,000 sessions",
             0.150,
         )?);
-        match Program::fast_resume(&bed.root, lab)? {
-            Some(theirs) => rows.extend(with_peer(lab, &ours, &theirs, &typed)?),
-            None => println!("fr is not on the path: no comparison (pip install fast-resume)"),
-        }
+        let theirs = Program::fast_resume(&bed.root, lab)?;
+        rows.extend(with_peer(lab, &ours, &theirs, &typed)?);
         Ok(rows)
     }
 }
@@ -80,11 +82,10 @@ impl Program {
         }
     }
 
-    /// Returns fast-resume on the same sessions, with its index made; `None` without it.
-    fn fast_resume(root: &Path, lab: &Lab) -> Outcome<Option<Program>> {
-        let (Some(program), Some(home)) = (workspace::on_path("fr"), root.parent()) else {
-            return Ok(None);
-        };
+    /// Returns fast-resume on the same sessions, with its index made.
+    fn fast_resume(root: &Path, lab: &Lab) -> Outcome<Program> {
+        let program = fast_resume::program(lab)?;
+        let home = root.parent().ok_or("the sessions are in no folder")?;
         let cache = lab.data.join("fr");
         std::fs::create_dir_all(&cache)?;
         let theirs = Program {
@@ -98,9 +99,9 @@ impl Program {
         };
         // The first run makes the index.
         let mut terminal = theirs.start()?;
-        terminal.wait("sessions of fr", |text| text.contains(theirs.row))?;
-        terminal.settled(Instant::now())?;
-        Ok(Some(theirs))
+        let at = terminal.wait("sessions of fr", |text| text.contains(theirs.row))?;
+        terminal.quiet_for(INDEXED, at)?;
+        Ok(theirs)
     }
 
     fn start(&self) -> Outcome<Terminal> {
@@ -116,7 +117,8 @@ impl Program {
     fn ready(&self) -> Outcome<Terminal> {
         let mut terminal = self.start()?;
         let at = terminal.wait("sessions", |text| text.contains(self.row))?;
-        terminal.settled(at)?;
+        // Behind the first paint every file is examined, and costs are summed up.
+        terminal.quiet_for(BEHIND, at)?;
         Ok(terminal)
     }
 }
@@ -233,27 +235,64 @@ fn still(lab: &Lab, program: &Program) -> Outcome<Vec<Row>> {
     ])
 }
 
-/// Measures how soon the first page of a log of 1 GB can be read.
-fn long_log(lab: &Lab) -> Outcome<Row> {
-    let log = data::gigabyte_session(&lab.data)?;
+/// How many pages further up are measured.
+const PAGES: usize = 60;
+
+/// Measures how soon the first page of a log of 1 GB can be read, and pages further up.
+fn long_log(lab: &Lab) -> Outcome<Vec<Row>> {
+    let log = match lab.scale {
+        Scale::Full => data::gigabyte_session(&lab.data)?,
+        Scale::Small => data::twenty_megabyte_session(&lab.data)?,
+    };
     let root = log.ancestors().nth(3).ok_or("no store")?;
     let home = lab.data.join("warm-1gb");
     std::fs::create_dir_all(&home)?;
     let program = Program::boswell(lab, &home, root);
-    let mut times = Times::default();
-    for _ in 0..lab.repeats {
-        let mut terminal = program.start()?;
-        terminal.wait("the session", |text| text.contains(program.row))?;
+    // The first run makes the catalog.
+    program.ready()?;
+    let mut first = Times::default();
+    for _ in 0..lab.repeats.max(15) {
+        let mut terminal = program.ready()?;
         let at = terminal.press("\x1b[C")?;
-        // The list has a box; the reader has the name of the session behind an arrow.
-        let is_page = |text: &str| {
-            let mut lines = text.lines();
-            let is_reader = lines.next().is_some_and(|it| it.starts_with(" ‹"));
-            is_reader && lines.filter(|it| it.trim().len() > 8).count() > 10
-        };
-        times.push(at, terminal.wait("a page", is_page)?);
+        first.push(at, terminal.wait("a page", is_page)?);
     }
-    Ok(allowed("first page of a log of 1 GB", times.at(0.5), 0.100))
+    let (further, memory) = pages_further_up(&program)?;
+    let most = 250_u64 << 20;
+    Ok(vec![
+        allowed("first page of a log of 1 GB", first.at(0.5), 0.100),
+        allowed("a page further up, p95", further.at(0.95), 0.100),
+        Row {
+            case: "memory with a log of 1 GB open".to_owned(),
+            ours: table::mebibytes(memory),
+            baseline: format!("allowed {}", table::mebibytes(most)),
+            ratio: memory as f64 / most as f64,
+            target: None,
+        },
+    ])
+}
+
+/// Returns how long pages further up take, and the memory of the program behind them.
+fn pages_further_up(program: &Program) -> Outcome<(Times, u64)> {
+    let mut further = Times::default();
+    let mut terminal = program.ready()?;
+    terminal.press("\x1b[C")?;
+    // Until the table of the whole log is there only its end is shown.
+    terminal.wait("the whole log", |text| text.contains("more above"))?;
+    terminal.settled(Instant::now())?;
+    for _ in 0..PAGES {
+        let at = terminal.press("\x1b[5~")?;
+        let drawn = terminal.first_bytes()?;
+        further.push(at, terminal.settled(drawn)?);
+    }
+    Ok((further, terminal.memory()?))
+}
+
+/// Whether the reader shows a page: the list has a box, the reader the name of the session behind
+/// an arrow.
+fn is_page(text: &str) -> bool {
+    let mut lines = text.lines();
+    let is_reader = lines.next().is_some_and(|it| it.starts_with(" ‹"));
+    is_reader && lines.filter(|it| it.trim().len() > 8).count() > 10
 }
 
 /// Measures fast-resume in the same way.

@@ -42,15 +42,15 @@ impl Terminal {
         let mut process = Command::new("script");
         process
             .args(["-q", "-f", "-c", &line, "/dev/null"])
+            // Variables of agents and of CI would make it list instead.
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("TERM", "xterm-256color")
             .env("LC_ALL", "C.UTF-8")
             .env("SHELL", "/bin/sh")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        for name in ["CI", "CLAUDECODE", "AI_AGENT"] {
-            process.env_remove(name);
-        }
         for (name, value) in environment {
             process.env(name, value);
         }
@@ -131,9 +131,15 @@ impl Terminal {
 
     /// Waits until nothing more is drawn; returns when the last change arrived, or `since`.
     pub(super) fn settled(&mut self, since: Instant) -> Outcome<Instant> {
+        self.quiet_for(QUIET, since)
+    }
+
+    /// Waits until nothing is drawn for some time; returns when the last change
+    /// arrived, or `since`.
+    pub(super) fn quiet_for(&mut self, time: Duration, since: Instant) -> Outcome<Instant> {
         let mut last = since;
         loop {
-            match self.output.recv_timeout(QUIET) {
+            match self.output.recv_timeout(time) {
                 Ok((at, bytes)) => {
                     self.grid.take(&bytes);
                     last = at;

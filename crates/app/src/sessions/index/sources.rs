@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use boswell_find::{Index, Progress, Source, StoreSources};
-use boswell_model::{ErrorKind, Result};
+use boswell_model::{ErrorKind, Result, SessionRef};
 use boswell_store::Store;
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::store::{StoreId, Summary};
@@ -145,6 +145,21 @@ impl SessionIndex {
             sources.add_session(place, store, summary, entry);
         }
         self.with_memory(cx, sources)
+    }
+
+    /// Whether a row is this session.
+    pub(crate) fn is_session(
+        &self,
+        cx: &RequestContext,
+        index: usize,
+        session: &SessionRef,
+    ) -> bool {
+        let entry = self.entries.get(index);
+        entry.is_some_and(|entry| {
+            let store = cx.stores.get(entry.store);
+            entry.location.id == session.id
+                && store.is_some_and(|store| store.dialect().name() == session.dialect)
+        })
     }
 
     /// As [`SessionIndex::sources`], by indexes among the rows. Few need their summary; for the

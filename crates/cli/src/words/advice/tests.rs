@@ -51,6 +51,8 @@ fn samples() -> Vec<Advice> {
         },
         Advice::ShowFiles,
         Advice::check("pi:7k3q"),
+        Advice::Handoff { session: text() },
+        Advice::Convert { session: text() },
         Advice::ShowSecrets { session: text() },
         Advice::ListOperations,
         Advice::ShowOperation { operation: text() },

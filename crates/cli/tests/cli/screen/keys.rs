@@ -17,6 +17,7 @@ type Step = (
 
 const FINDER: &[Step] = &[
     (&["F1"], " Keys ", 24, &["Escape"]),
+    (&["?"], " Keys ", 24, &["Escape"]),
     (&["C-k"], " Commands ", 24, &["Escape"]),
     (&["F2"], " New name ", 24, &["Escape"]),
     (&["C-t"], "Add a tag", 24, &["Escape"]),
@@ -49,9 +50,9 @@ const FINDER: &[Step] = &[
     (&["Right"], "‹ HTTP", 24, &["Escape"]),
     (&["Tab"], "Tab back", 80, &["Tab"]),
     (&["C-l"], "sessions", 24, &[]),
-    (&["End"], "▸  boswell  Release", 80, &["Home"]),
-    (&["M->"], "▸  boswell  Release", 80, &["M-<"]),
-    (&["NPage"], "▸  boswell  Release", 80, &["PPage"]),
+    (&["End"], "▸  boswell   Release", 80, &["Home"]),
+    (&["M->"], "▸  boswell   Release", 80, &["M-<"]),
+    (&["NPage"], "▸  boswell   Release", 80, &["PPage"]),
     (&["Down", "C-n"], "▸  myagents", 80, &["Up", "C-p"]),
 ];
 
@@ -178,7 +179,7 @@ fn odd_text_and_a_line_of_60_mb_are_shown_harmlessly() {
     terminal.line("./try; echo EXIT $?");
     terminal.wait("11 sessions");
     terminal.text("desrever");
-    terminal.wait("▸  claude   会话");
+    terminal.wait("▸  claude    会话");
     terminal.press(&["Right"]);
     let screen = terminal.wait("after the long line");
     assert!(

@@ -39,7 +39,7 @@ fn choose_in(shell: &str, start: &str, ready: &str) {
     terminal.press(&["C-g"]);
     terminal.wait("10 sessions");
     terminal.text("spring10_takes");
-    terminal.wait("▸  claude   Coupon rounding");
+    terminal.wait("▸  claude    Coupon rounding");
     terminal.press(&["Enter"]);
     // A long line is wrapped.
     let screen = terminal.wait_for("the command", |screen| {

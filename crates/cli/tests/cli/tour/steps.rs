@@ -151,6 +151,18 @@ const RESUME: &[Step] = &[
         (0, ALL),
         &["codex resume ad4b5f79"],
     ),
+    step(
+        "The plan of a session for another agent, and what it does not carry over:",
+        &["convert", "5ac5", "--to", "codex"],
+        (2, ALL),
+        &["codex", "--apply"],
+    ),
+    step(
+        "A digest for an agent whose sessions cannot be written:",
+        &["handoff", "5ac5"],
+        (0, 12),
+        &["SPRING10"],
+    ),
 ];
 
 const REPAIR: &[Step] = &[

@@ -143,6 +143,14 @@ fn content_fix(
         true => set_member(&record, &["message", "content"], &list(content)),
         false => set_member(&record, &["message"], &whole(lines, role, content)),
     };
+    let mut fix = described_fix(lines, slot, head, is_known);
+    fix.splices
+        .push(lines.replaced(slot, with.map_err(|_| changed())?));
+    Ok(Some(fix))
+}
+
+/// Returns a fix without changes yet: what it does with content that is known or not, and for whom.
+fn described_fix(lines: &Lines<'_>, slot: Slot, head: &Head, is_known: bool) -> Fix {
     let (does, helps) = match (is_known, head.flags.has(Flags::MALFORMED)) {
         (true, true) => ("write its content as a list of texts", &[][..]),
         (true, false) => ("write its content as a list of texts", FAIL_ON_MALFORMED),
@@ -158,9 +166,7 @@ fn content_fix(
         does.to_owned(),
     );
     fix.helps = helps;
-    fix.splices
-        .push(lines.replaced(slot, with.map_err(|_| changed())?));
-    Ok(Some(fix))
+    fix
 }
 
 /// Returns the blocks that a value contains, which is not a list of blocks.

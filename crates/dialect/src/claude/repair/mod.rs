@@ -62,6 +62,7 @@ pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
     if !has_lost_links(links) {
         leaf::fixes(&lines, rest)?;
     }
+    leaf::side_leaf(&lines, rest)?;
     title::fixes(&lines, rest)?;
     // While two lines share an id, a link to that id is ambiguous.
     let is_ambiguous = |fix: &Fix| fix.problem == ProblemKind::DuplicateId;

@@ -12,7 +12,7 @@ use boswell_model::{ProblemKind, Result, Slot};
 use super::super::client::{self, Client, Resumed};
 use super::super::{parallel_calls, tip};
 use super::readers::ONE_PARENT;
-use super::{Lines, path};
+use super::{Lines, leaf, path};
 use crate::{Confidence, Fix};
 
 /// Returns the tip, or the line that the oldest version continues from if that is below the tip: it
@@ -39,6 +39,7 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
         return Ok(());
     }
     let on_path: HashSet<Slot> = path.into_iter().collect();
+    let end = end_of_statement(lines)?;
     let mut open: Option<Fix> = None;
     for pair in row.windows(2) {
         let &[above, slot] = pair else { continue };
@@ -51,17 +52,40 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
             continue;
         };
         if lines.parent(slot) == Some(above) {
+            state_end(lines, end, slot, open.as_mut());
             continue;
         }
-        let does = "put calls that were made at once, and their answers, in a row".to_owned();
-        let fix = open.get_or_insert_with(|| {
-            let mut fix = lines.fix(ProblemKind::ParallelCalls, slot, Confidence::Certain, does);
-            fix.helps = ONE_PARENT;
-            fix
-        });
+        let fix = open.get_or_insert_with(|| row_fix(lines, slot));
         fix.splices
             .push(lines.set(slot, "parentUuid", &Json::from(id))?);
+        state_end(lines, end, slot, open.as_mut());
     }
     fixes.extend(open);
     Ok(())
+}
+
+/// Returns a fix without changes yet, for the calls that begin at a line.
+fn row_fix(lines: &Lines<'_>, slot: Slot) -> Fix {
+    let does = "put calls that were made at once, and their answers, in a row".to_owned();
+    let mut fix = lines.fix(ProblemKind::ParallelCalls, slot, Confidence::Certain, does);
+    fix.helps = ONE_PARENT;
+    fix
+}
+
+/// Returns the last line of what a client sends that continues between calls which were made at
+/// once, if that is not where it continues.
+fn end_of_statement(lines: &Lines<'_>) -> Result<Option<Slot>> {
+    let Some(at) = tip::tip(&lines.view)?.slot() else {
+        return Ok(None);
+    };
+    let path = path(&lines.view, &lines.chain, at);
+    let row = parallel_calls::put_back(&lines.view, &lines.chain, &path)?;
+    Ok(row.last().copied().filter(|end| *end != at))
+}
+
+/// Lets clients continue at the end of the row: they would not find what follows the old place.
+fn state_end(lines: &Lines<'_>, end: Option<Slot>, slot: Slot, fix: Option<&mut Fix>) {
+    if let (Some(fix), Some(id)) = (fix, lines.id(slot).filter(|_| end == Some(slot))) {
+        fix.splices.push(lines.at_end(&leaf::statement(lines, id)));
+    }
 }

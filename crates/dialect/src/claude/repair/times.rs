@@ -97,13 +97,8 @@ fn newest_elsewhere(lines: &Lines<'_>) -> Result<Option<Fix>> {
     let Some(at) = row.last().copied() else {
         return Ok(None);
     };
-    let millis = |slot: Slot| Some(Instant::from(lines.view.log.head(slot)?.time?).millis());
-    let is_shown = |slot: &Slot| {
-        let head = lines.view.log.head(*slot);
-        head.is_some_and(|head| !head.flags.has(Flags::SIDECHAIN))
-    };
-    let is_resumable = is_shown(&at) && chain.in_order().any(|slot| slot == at);
-    let Some(newest) = millis(at).filter(|_| is_resumable) else {
+    let is_resumable = is_shown(lines, at) && chain.in_order().any(|slot| slot == at);
+    let Some(newest) = millis(lines, at).filter(|_| is_resumable) else {
         return Ok(None);
     };
     if tip.slot() == Some(at) || path.contains(&at) {
@@ -112,12 +107,25 @@ fn newest_elsewhere(lines: &Lines<'_>) -> Result<Option<Fix>> {
     let does = "make it the line with the newest time, which old clients resume".to_owned();
     let mut fix = lines.fix(ProblemKind::LostBranch, at, Confidence::Likely, does);
     fix.helps = BY_TIME;
-    let is_late = |slot: &Slot| *slot != at && millis(*slot).is_some_and(|time| time >= newest);
-    for slot in chain.in_order().filter(is_shown).filter(is_late) {
+    let is_late =
+        |slot: &Slot| *slot != at && millis(lines, *slot).is_some_and(|time| time >= newest);
+    let shown = chain.in_order().filter(|slot| is_shown(lines, *slot));
+    for slot in shown.filter(is_late) {
         let before = Instant::from_millis(newest - 1);
         fix.splices.push(set_time(lines, slot, before)?);
     }
     Ok(Some(fix).filter(|fix| !fix.splices.is_empty()))
+}
+
+/// Returns the time of a line, in milliseconds.
+fn millis(lines: &Lines<'_>, slot: Slot) -> Option<i64> {
+    Some(Instant::from(lines.view.log.head(slot)?.time?).millis())
+}
+
+/// Whether a line is known and not on a side chain.
+fn is_shown(lines: &Lines<'_>, slot: Slot) -> bool {
+    let head = lines.view.log.head(slot);
+    head.is_some_and(|head| !head.flags.has(Flags::SIDECHAIN))
 }
 
 fn set_time(lines: &Lines<'_>, slot: Slot, time: Instant) -> Result<crate::Splice> {

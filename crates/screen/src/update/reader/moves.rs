@@ -1,7 +1,7 @@
 //! Scrolling and jumping.
 
 use super::{ask, height, page_ask};
-use crate::ask::{Ask, PageAsk, PagePart};
+use crate::ask::{Ask, PageAsk, PagePart, Sought};
 use crate::keys::Action;
 use crate::line::Line;
 use crate::state::{Input, InputPurpose, Overlay, Reader, State};
@@ -136,7 +136,7 @@ pub(super) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
         Action::PreviousPrompt
         | Action::NextPrompt
         | Action::PreviousFailure
-        | Action::NextFailure => jump(state, action),
+        | Action::NextFailure => jump(state, action, asks),
         Action::NextHit | Action::PreviousHit => next_hit(state, action == Action::NextHit, asks),
         Action::Tools | Action::Thinking | Action::ToggleAll => change_detail(state, action),
         Action::Find => {
@@ -146,6 +146,9 @@ pub(super) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
                 purpose: InputPurpose::Find,
             }));
         }
+        // Of a long session the other end may not be loaded.
+        Action::First if reader.more_above => ask(reader, PagePart::Start, asks),
+        Action::Last if reader.more_below => ask(reader, PagePart::End, asks),
         _ => reader.leap(action, height),
     }
 }
@@ -180,22 +183,48 @@ fn change_detail(state: &mut State, action: Action) {
     }
 }
 
-/// Jumps to a prompt or a failure.
-fn jump(state: &mut State, action: Action) {
+/// Jumps to a prompt or a failure; behind what is loaded the rest of the session is searched.
+fn jump(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
     let height = height(state);
     let Some(reader) = &mut state.reader else {
         return;
     };
     let forward = matches!(action, Action::NextPrompt | Action::NextFailure);
-    let found = match action {
+    let (found, sought) = match action {
         Action::PreviousPrompt | Action::NextPrompt => {
             let is_prompt = |it: &Block| it.kind == BlockKind::Prompt && it.depth == 0;
-            reader.jump(forward, height, is_prompt)
+            (reader.jump(forward, height, is_prompt), Sought::Prompt)
         }
-        _ => reader.jump(forward, height, transcript::is_failure),
+        _ => {
+            let found = reader.jump(forward, height, transcript::is_failure);
+            (found, Sought::Failure)
+        }
     };
     if !found {
-        state.say(words::NOT_HERE);
+        seek(state, forward, sought, asks);
+    }
+}
+
+/// Looks for an entry in the part of the session that is not loaded.
+fn seek(state: &mut State, forward: bool, sought: Sought, asks: &mut Vec<Ask>) {
+    let Some(reader) = &state.reader else {
+        return;
+    };
+    let (edge, has_more) = if forward {
+        (&reader.last, reader.more_below)
+    } else {
+        (&reader.first, reader.more_above)
+    };
+    let part = edge.clone().filter(|_| has_more).map(|edge| {
+        if forward {
+            PagePart::After(edge)
+        } else {
+            PagePart::Before(edge)
+        }
+    });
+    match part {
+        Some(part) => search_rest(state, part, sought, asks),
+        None => state.say(words::NOT_HERE),
     }
 }
 
@@ -217,29 +246,13 @@ fn next_hit(state: &mut State, forward: bool, asks: &mut Vec<Ask>) {
     if reader.jump(forward, height, |it| contains(it, &text)) {
         return;
     }
-    let part = if forward {
-        reader
-            .last
-            .clone()
-            .filter(|_| reader.more_below)
-            .map(PagePart::After)
-    } else {
-        reader
-            .first
-            .clone()
-            .filter(|_| reader.more_above)
-            .map(PagePart::Before)
-    };
-    match part {
-        Some(part) => search_rest(state, part, text, asks),
-        None => state.say(words::NOT_HERE),
-    }
+    seek(state, forward, Sought::Text(text), asks);
 }
 
-fn search_rest(state: &mut State, part: PagePart, text: String, asks: &mut Vec<Ask>) {
+fn search_rest(state: &mut State, part: PagePart, sought: Sought, asks: &mut Vec<Ask>) {
     if let Some(reader) = &state.reader {
         let page = page_ask(reader, part);
-        asks.push(Ask::FindIn { page, text });
+        asks.push(Ask::FindIn { page, sought });
         state.say(words::SEARCHING);
     }
 }
@@ -262,7 +275,7 @@ pub(crate) fn find(state: &mut State, text: &str, asks: &mut Vec<Ask>) {
     match found.map(|(at, _)| at) {
         Some(at) => reader.reveal(at, height),
         None if reader.more_above || reader.more_below => {
-            search_rest(state, PagePart::End, wanted, asks);
+            search_rest(state, PagePart::End, Sought::Text(wanted), asks);
         }
         None => state.say(words::NOT_HERE),
     }
@@ -272,14 +285,18 @@ pub(crate) fn find(state: &mut State, text: &str, asks: &mut Vec<Ask>) {
 pub(crate) fn found_in(
     state: &mut State,
     page: &PageAsk,
-    text: &str,
+    sought: &Sought,
     entry: Option<String>,
     asks: &mut Vec<Ask>,
 ) {
     let Some(reader) = &mut state.reader else {
         return;
     };
-    if reader.session != page.session || reader.find.as_deref() != Some(text) {
+    let is_wanted = match sought {
+        Sought::Text(text) => reader.find.as_ref() == Some(text),
+        Sought::Prompt | Sought::Failure => true,
+    };
+    if reader.session != page.session || !is_wanted {
         return;
     }
     state.message = None;

@@ -1,6 +1,6 @@
 //! Records: heads, views, parents, bytes.
 
-use boswell_dialect::{Depth, may_pair};
+use boswell_dialect::{Depth, MemoryFiles, may_pair};
 use boswell_model::{EntryKind, Flags, Head, ProblemKind, Slot, View};
 use boswell_store::repair::check;
 use boswell_store::{Session, Store};
@@ -178,8 +178,22 @@ fn exported(sample: &DialectSample, session: &Session, findings: &mut Findings) 
     findings.answer(ExportIsTheLog, &sample.id, done);
     let key = session.location().key.as_deref();
     let file = key.and_then(|key| sample.files.get(key));
+    // A log that is made of several files is no file.
+    let file = file.filter(|_| !is_of_several(sample, session, key));
     let same = file.is_none_or(|file| bytes == file);
     findings.expect(ExportIsTheLog, same, || {
         format!("{}: {} bytes were exported", sample.id, bytes.len())
     });
+}
+
+fn is_of_several(sample: &DialectSample, session: &Session, key: Option<&str>) -> bool {
+    let compose = session.dialect().powers().compose;
+    let (Some(compose), Some(key)) = (compose, key) else {
+        return false;
+    };
+    let mut files = MemoryFiles::default();
+    for file in &sample.files.list {
+        files.put(&file.path, file.bytes.clone(), None);
+    }
+    compose.sources(&files, key).is_ok_and(|it| it.len() > 1)
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use boswell_dialect::{
     Capabilities, Capability, Dialect, DialectFacts, Discovered, Environment, Files, Match,
-    ROW_TABLE, RowLayout, RowSelect, RowTable, Sample, SessionLocation, Support,
+    ROW_TABLE, RowLayout, RowSelect, RowTable, Sample, SessionLocation, StampRule, Support,
 };
 use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{
@@ -28,7 +28,8 @@ const SESSION: RowTable = RowTable {
     session: "id",
     order: &[],
     json: &[],
-    changed: Some("updated"),
+    stamp: StampRule::EveryRow(Some("updated")),
+    children: None,
 };
 
 const MESSAGE: RowTable = RowTable {
@@ -36,12 +37,11 @@ const MESSAGE: RowTable = RowTable {
     session: "session_id",
     order: &["at", "id"],
     json: &["data"],
-    changed: None,
+    stamp: StampRule::EveryRow(None),
+    children: None,
 };
 
-const LAYOUT: RowLayout = RowLayout {
-    tables: &[SESSION, MESSAGE],
-};
+const LAYOUT: RowLayout = RowLayout::of(&[SESSION, MESSAGE]);
 
 static FACTS: DialectFacts = DialectFacts {
     capabilities: Capabilities::new(&[

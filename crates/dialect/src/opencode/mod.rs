@@ -1,0 +1,181 @@
+//! opencode, and the agents that were made of it: Kilo CLI and MiMo Code.
+//!
+//! Sessions, messages and parts are rows of a database; before version 1.2 each was a JSON file.
+//! The format is described in `docs/dialects/opencode.md`.
+
+mod context;
+mod export_document;
+mod layout;
+mod parts;
+mod record;
+
+pub use export_document::OpenCodeExport;
+
+use std::path::{Path, PathBuf};
+
+use boswell_model::json::Object;
+use boswell_model::{EntryKind, Instant, Part, Result, SessionMeta, SessionView, Slot, Usage};
+
+use crate::row_agent::{RowAgent, RowDialect};
+use crate::{
+    Capabilities, Capability, DialectFacts, Discovered, Environment, Files, ResumeCommand,
+    SessionLocation, Support,
+};
+
+use record::Record;
+
+const READS_AND_RESUMES: Capabilities = Capabilities::new(&[
+    (Capability::Read, Support::Native),
+    (Capability::Context, Support::Native),
+    (Capability::Resume, Support::Native),
+]);
+
+const READS: Capabilities = Capabilities::new(&[
+    (Capability::Read, Support::Native),
+    (Capability::Context, Support::Native),
+]);
+
+static OPENCODE_FACTS: DialectFacts = DialectFacts {
+    capabilities: READS_AND_RESUMES,
+    rows: Some(layout::LAYOUT),
+    ..DialectFacts::new("opencode", "opencode")
+};
+
+static KILO_FACTS: DialectFacts = DialectFacts {
+    capabilities: READS_AND_RESUMES,
+    rows: Some(layout::LAYOUT),
+    ..DialectFacts::new("kilo", "Kilo CLI")
+};
+
+static MIMO_FACTS: DialectFacts = DialectFacts {
+    capabilities: READS,
+    rows: Some(layout::LAYOUT),
+    ..DialectFacts::new("mimo", "MiMo Code")
+};
+
+/// The dialect of opencode.
+pub(crate) static OPENCODE: RowDialect<OpenCode> = RowDialect(OpenCode {
+    facts: &OPENCODE_FACTS,
+    folder: "opencode",
+    variable: Some("OPENCODE_DB"),
+    program: Some("opencode"),
+});
+
+/// The dialect of Kilo CLI 7 and later.
+pub(crate) static KILO: RowDialect<OpenCode> = RowDialect(OpenCode {
+    facts: &KILO_FACTS,
+    folder: "kilo",
+    variable: None,
+    program: Some("kilo"),
+});
+
+/// The dialect of MiMo Code.
+pub(crate) static MIMO: RowDialect<OpenCode> = RowDialect(OpenCode {
+    facts: &MIMO_FACTS,
+    folder: "mimocode",
+    variable: None,
+    program: None,
+});
+
+/// An agent of this family.
+#[derive(Debug)]
+pub(crate) struct OpenCode {
+    facts: &'static DialectFacts,
+    /// The folder with its data.
+    folder: &'static str,
+    /// The variable that names its database.
+    variable: Option<&'static str>,
+    /// The program that resumes a session.
+    program: Option<&'static str>,
+}
+
+impl RowAgent for OpenCode {
+    fn facts(&self) -> &'static DialectFacts {
+        self.facts
+    }
+
+    fn roots(&self, env: &Environment) -> Vec<PathBuf> {
+        layout::roots(env, self.folder, self.variable)
+    }
+
+    fn discover(&self, files: &dyn Files) -> Result<Discovered> {
+        layout::discover(files)
+    }
+
+    /// Other members of the family write the same rows; the folder of the root distinguishes them.
+    fn has_columns(&self, object: &Object<'_>) -> bool {
+        Record(object.raw()).has_columns()
+    }
+
+    fn kind(&self, object: &Object<'_>) -> EntryKind {
+        Record(object.raw()).kind()
+    }
+
+    fn parts(&self, object: &Object<'_>) -> Vec<Part> {
+        parts::shown(Record(object.raw()))
+    }
+
+    fn word(&self, object: &Object<'_>) -> String {
+        Record(object.raw()).word()
+    }
+
+    fn time(&self, object: &Object<'_>) -> Option<Instant> {
+        Record(object.raw()).created()
+    }
+
+    fn is_hidden(&self, object: &Object<'_>) -> bool {
+        parts::is_synthetic(Record(object.raw()))
+    }
+
+    fn is_summary(&self, object: &Object<'_>) -> bool {
+        Record(object.raw()).is_summary()
+    }
+
+    fn spent(&self, object: &Object<'_>) -> (Option<String>, Option<Usage>) {
+        let record = Record(object.raw());
+        (record.model(), record.usage())
+    }
+
+    fn stop(&self, object: &Object<'_>) -> Option<String> {
+        Record(object.raw()).info_text("finish")
+    }
+
+    fn begin(&self, location: &SessionLocation) -> SessionMeta {
+        let mut meta = SessionMeta::default();
+        if let Some(row) = crate::row_listing::row_of(location) {
+            record::state(Record(row), &mut meta);
+        }
+        meta
+    }
+
+    fn collect(&self, object: &Object<'_>, meta: &mut SessionMeta) {
+        let record = Record(object.raw());
+        if record.kind() == EntryKind::Header {
+            record::state(record, meta);
+        }
+    }
+
+    fn sent(&self, view: &SessionView<'_>, branch: &[Slot]) -> Result<Vec<Slot>> {
+        context::sent(view, branch)
+    }
+
+    fn steps(&self, object: &Object<'_>) -> Vec<Vec<Part>> {
+        parts::steps(Record(object.raw()))
+    }
+
+    fn resume(&self, meta: &SessionMeta, location: &SessionLocation) -> Option<ResumeCommand> {
+        let id = meta.id.as_ref().unwrap_or(&location.id);
+        Some(ResumeCommand {
+            argv: [self.program?, "--session", id].map(str::to_owned).to_vec(),
+            cwd: meta.project.clone(),
+        })
+    }
+
+    /// The data folder has a fixed name below the folder that the variable names.
+    fn variables(&self, root: &Path) -> Vec<(&'static str, PathBuf)> {
+        let is_own = root.file_name().is_some_and(|name| name == self.folder);
+        let above = root.parent().filter(|_| is_own);
+        let above = above.map(|above| ("XDG_DATA_HOME", above.to_owned()));
+        above.into_iter().collect()
+    }
+}

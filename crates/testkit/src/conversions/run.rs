@@ -1,0 +1,192 @@
+//! Resumes a converted session with the real program, and looks at what the model is sent.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use boswell_dialect::{ChatMessage, Role};
+use boswell_model::Part;
+use serde_json::{Value, json};
+
+use super::MatrixCell;
+use crate::claude_client::{ClaudeClient, ClientHome, isolate, named};
+use crate::codex_client::{self, CodexClient, CodexHome};
+use crate::disk;
+use crate::scripted_model::{Request, ScriptedModel};
+
+/// The prompt that a program resumes a session with.
+const PROBE: &str = "PROBE go on 继续";
+
+/// A program that resumes sessions.
+#[derive(Debug)]
+pub enum RealProgram {
+    /// Claude Code.
+    Claude(ClaudeClient),
+    /// Codex.
+    Codex(CodexClient),
+    /// pi, by the words that start it.
+    Pi(Vec<OsString>),
+}
+
+/// The folders of a run.
+struct Place {
+    home: PathBuf,
+    work: PathBuf,
+}
+
+impl RealProgram {
+    /// Returns the program for sessions of a target, if there is one.
+    pub fn of(target: &str) -> Option<RealProgram> {
+        match target {
+            "claude" => ClaudeClient::require_or_skip().map(RealProgram::Claude),
+            "codex" => CodexClient::require_or_skip().map(RealProgram::Codex),
+            "pi" => {
+                let (node, package) = (named("BOSWELL_NODE")?, named("BOSWELL_PI_PACKAGE")?);
+                let script = package.join("dist/cli.js");
+                Some(RealProgram::Pi(vec![node.into(), script.into()]))
+            }
+            _ => None,
+        }
+    }
+
+    /// Resumes the session of a cell below a scratch folder, and returns what is wrong with what
+    /// the model was sent; empty if everything arrived.
+    pub fn resume(&self, cell: (&'static str, &'static str), scratch: &Path) -> Vec<String> {
+        let model = ScriptedModel::strict();
+        let (home, work) = (scratch.join("home"), scratch.join("work"));
+        disk::make_dir(&home);
+        disk::make_dir(&work);
+        let work = work.canonicalize().expect("a folder that was just made");
+        let cell = match MatrixCell::new(cell.0, cell.1, &work.display().to_string()) {
+            Ok(cell) => cell,
+            Err(error) => return vec![format!("it was not made: {error}")],
+        };
+        let place = Place { home, work };
+        let output = match self {
+            RealProgram::Claude(client) => claude(client, &cell, &place, &model),
+            RealProgram::Codex(client) => codex(client, &cell, &place, &model),
+            RealProgram::Pi(words) => pi(words, &cell, &place, &model),
+        };
+        let is_probe = |request: &Request| {
+            let is_it = request.body.to_string().contains("PROBE go on");
+            is_it.then(|| request.body.clone())
+        };
+        let mut wrong: Vec<String> = model.refusals();
+        match model.find(is_probe) {
+            Some(body) => wrong.extend(arrived(&cell.conversion.sent, &body)),
+            None => wrong.push(format!("nothing was sent: {output:?}")),
+        }
+        wrong
+    }
+}
+
+fn claude(
+    client: &ClaudeClient,
+    cell: &MatrixCell,
+    place: &Place,
+    model: &ScriptedModel,
+) -> Output {
+    let config = place.home.join(".claude");
+    cell.write_to(&config);
+    let client_home = ClientHome {
+        home: &place.home,
+        config: &config,
+        work: &place.work,
+        model,
+    };
+    let id = cell.conversion.target.id.as_str();
+    client.say(&client_home, PROBE, &["--resume", id])
+}
+
+fn codex(client: &CodexClient, cell: &MatrixCell, place: &Place, model: &ScriptedModel) -> Output {
+    let root = place.home.join(".codex");
+    let config = codex_client::config(model, "scripted");
+    disk::write(&root.join("config.toml"), config.as_bytes());
+    cell.write_to(&root);
+    let client_home = CodexHome {
+        home: &place.home,
+        work: &place.work,
+    };
+    let id = cell.conversion.target.id.as_str();
+    let args = ["exec", "--skip-git-repo-check", "resume", id, PROBE];
+    client.run(client_home, &args)
+}
+
+fn pi(words: &[OsString], cell: &MatrixCell, place: &Place, model: &ScriptedModel) -> Output {
+    let root = place.home.join(".pi/agent");
+    let provider = json!({
+        "baseUrl": model.url(),
+        "apiKey": "scripted",
+        "api": "anthropic-messages",
+        "models": [{"id": "scripted-model", "input": ["text", "image"]}],
+    });
+    let models = json!({"providers": {"scripted": provider}});
+    disk::write(&root.join("models.json"), models.to_string().as_bytes());
+    cell.write_to(&root);
+    let log = cell
+        .conversion
+        .plan
+        .keys()
+        .first()
+        .map(|key| root.join(key));
+    let (program, before) = words.split_first().expect("a client has a program");
+    let mut command = Command::new(program);
+    command.args(before).args(["--offline", "-p"]);
+    command.args(["--provider", "scripted", "--model", "scripted-model"]);
+    command.arg("--session").args(log).arg(PROBE);
+    let client_home = ClientHome {
+        home: &place.home,
+        config: &root,
+        work: &place.work,
+        model,
+    };
+    isolate(&mut command, &client_home);
+    command.stdin(Stdio::null()).output().expect("pi starts")
+}
+
+/// Returns which texts, calls and results do not arrive in order in a request.
+pub fn arrived(messages: &[ChatMessage], body: &Value) -> Vec<String> {
+    let mut sent = Vec::new();
+    for key in ["messages", "input", "contents"] {
+        strings(&body[key], &mut sent);
+    }
+    let mut missing = Vec::new();
+    let mut at = 0;
+    for needle in messages.iter().flat_map(needles) {
+        let found = sent.iter().skip(at).position(|said| said.contains(&needle));
+        match found {
+            Some(steps) => at += steps,
+            None => missing.push(format!("not sent, or not in order: {needle:?}")),
+        }
+    }
+    missing
+}
+
+fn needles(message: &ChatMessage) -> Vec<String> {
+    let is_result = matches!(message.role, Role::Tool { .. });
+    let parts = message.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => {
+            // Programs trim texts and wrap results in texts of their own.
+            let text = text.trim();
+            let text = if is_result {
+                text.lines().next().unwrap_or_default()
+            } else {
+                text
+            };
+            Some(text.to_owned()).filter(|text| !text.is_empty())
+        }
+        Part::Call { name, .. } => Some(name.clone()),
+        _ => None,
+    });
+    parts.collect()
+}
+
+/// Collects the strings of a value in order.
+fn strings(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
+        Value::Object(members) => members.values().for_each(|member| strings(member, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,98 @@
+//! OpenAI's chat completions, which most other providers copy.
+
+use serde_json::Value;
+
+use super::{Checked, check_image_url, is_plain, items, require, text};
+
+pub(super) fn check(body: &Value) -> Checked {
+    let messages = items(&body["messages"]);
+    require(!messages.is_empty(), "[] is too short - 'messages'")?;
+    let mut open: Vec<String> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let role = text(&message["role"]);
+        if role == "tool" {
+            // The error of the API: "messages with role 'tool' must be a response to a preceding
+            // message with 'tool_calls'".
+            let id = text(&message["tool_call_id"]);
+            let known = open.iter().position(|open| open == id);
+            let Some(known) = known else {
+                return Err(format!(
+                    "messages with role 'tool' must be a response to a preceding message with 'tool_calls': {id:?}"
+                ));
+            };
+            open.remove(known);
+            continue;
+        }
+        // The error of the API: "An assistant message with 'tool_calls' must be followed by tool
+        // messages responding to each 'tool_call_id'".
+        require(open.is_empty(), unanswered(&open))?;
+        let known = ["user", "assistant", "system", "developer"];
+        require(
+            known.contains(&role),
+            format!("messages[{at}].role: {role:?}"),
+        )?;
+        check_content(at, role, message)?;
+        open = check_calls(at, message)?;
+    }
+    require(open.is_empty(), unanswered(&open))
+}
+
+fn unanswered(open: &[String]) -> String {
+    format!("An assistant message with 'tool_calls' must be followed by tool messages: {open:?}")
+}
+
+/// <https://platform.openai.com/docs/api-reference/chat/create>: content is required, unless an
+/// answer has calls.
+fn check_content(at: usize, role: &str, message: &Value) -> Checked {
+    let is_given = match &message["content"] {
+        Value::String(said) => !said.is_empty(),
+        Value::Array(parts) => !parts.is_empty(),
+        _ => false,
+    };
+    let has_calls = role == "assistant" && !items(&message["tool_calls"]).is_empty();
+    require(
+        is_given || has_calls,
+        format!("messages[{at}].content is required"),
+    )?;
+    for part in items(&message["content"]) {
+        if part["type"] == "image_url" {
+            require(
+                role == "user",
+                format!("messages[{at}]: an image of a model"),
+            )?;
+            check_image_url(text(&part["image_url"]["url"]))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_calls(at: usize, message: &Value) -> Result<Vec<String>, String> {
+    let mut open = Vec::new();
+    for call in items(&message["tool_calls"]) {
+        let id = text(&call["id"]);
+        // The error of the API: "Invalid 'messages[N].tool_calls[0].id': string too long. Expected
+        // a string with maximum length 40".
+        require(
+            !id.is_empty() && id.len() <= 40,
+            format!("Invalid 'messages[{at}].tool_calls[].id'"),
+        )?;
+        // https://platform.openai.com/docs/api-reference/chat/create: `a-z, A-Z, 0-9`, underscores
+        // and dashes, 64 at most.
+        let name = text(&call["function"]["name"]);
+        require(
+            is_plain(name, 64),
+            format!("messages[{at}].tool_calls[].function.name"),
+        )?;
+        let arguments = text(&call["function"]["arguments"]);
+        require(
+            serde_json::from_str::<Value>(arguments).is_ok(),
+            format!("messages[{at}].tool_calls[].function.arguments is not JSON"),
+        )?;
+        require(
+            !open.iter().any(|open| open == id),
+            format!("messages[{at}]: duplicate tool_call id"),
+        )?;
+        open.push(id.to_owned());
+    }
+    Ok(open)
+}

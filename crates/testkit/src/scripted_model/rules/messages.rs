@@ -1,0 +1,190 @@
+//! Anthropic's Messages API.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{Checked, is_base64, is_plain, items, require, text};
+
+pub(super) fn check(body: &Value) -> Checked {
+    let messages = items(&body["messages"]);
+    // https://docs.anthropic.com/en/api/messages: `messages` is required, the first is the user's.
+    require(
+        !messages.is_empty(),
+        "messages: at least one message is required",
+    )?;
+    let first = text(&messages[0]["role"]);
+    require(
+        first == "user",
+        "messages: first message must use the \"user\" role",
+    )?;
+    let mut ids = HashSet::new();
+    let mut open: Vec<String> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let role = text(&message["role"]);
+        // Claude Code 2.1.325 sends messages of the system between others, with a beta header of
+        // its own (captured). They are transparent for the rules about calls.
+        if role == "system" {
+            continue;
+        }
+        // https://docs.anthropic.com/en/api/messages: the roles are `user` and `assistant`.
+        let known = ["user", "assistant"];
+        require(
+            known.contains(&role),
+            format!("messages.{at}: unexpected role {role:?}"),
+        )?;
+        let blocks = blocks(&message["content"]);
+        let is_last = at + 1 == messages.len();
+        // The error of the API: "all messages must have non-empty content except for the optional
+        // final assistant message".
+        require(
+            !blocks.is_empty() || (is_last && role == "assistant"),
+            format!("messages.{at}: all messages must have non-empty content"),
+        )?;
+        open = match role {
+            "user" => {
+                check_results(at, &blocks, &open)?;
+                Vec::new()
+            }
+            _ => {
+                // The error of the API: "`tool_use` ids were found without `tool_result` blocks
+                // immediately after".
+                require(open.is_empty(), unanswered(at, &open))?;
+                check_calls(at, &blocks, &mut ids)?
+            }
+        };
+        for block in &blocks {
+            check_block(at, role, block)?;
+        }
+    }
+    require(open.is_empty(), unanswered(messages.len(), &open))
+}
+
+fn unanswered(at: usize, open: &[String]) -> String {
+    format!("messages.{at}: `tool_use` ids were found without `tool_result` blocks: {open:?}")
+}
+
+/// A content is a text or a list of blocks.
+fn blocks(content: &Value) -> Vec<Value> {
+    match content {
+        Value::String(said) => vec![serde_json::json!({"type": "text", "text": said})],
+        other => items(other).to_vec(),
+    }
+}
+
+/// <https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use>: results follow
+/// their calls immediately, all of them, and before any other block.
+fn check_results(at: usize, blocks: &[Value], open: &[String]) -> Checked {
+    let mut left: Vec<&String> = open.iter().collect();
+    let mut others = false;
+    for block in blocks {
+        if block["type"] != "tool_result" {
+            others = true;
+            continue;
+        }
+        require(
+            !others || open.is_empty(),
+            format!("messages.{at}: `tool_result` blocks must come first"),
+        )?;
+        let id = text(&block["tool_use_id"]);
+        let known = left.iter().position(|open| *open == id);
+        let Some(known) = known else {
+            return Err(format!(
+                "messages.{at}: unexpected `tool_use_id` {id:?} in `tool_result` blocks"
+            ));
+        };
+        left.remove(known);
+    }
+    let left: Vec<String> = left.into_iter().cloned().collect();
+    require(left.is_empty(), unanswered(at, &left))
+}
+
+/// Returns the ids of the calls in a message.
+fn check_calls(
+    at: usize,
+    blocks: &[Value],
+    ids: &mut HashSet<String>,
+) -> Result<Vec<String>, String> {
+    let mut open = Vec::new();
+    for block in blocks.iter().filter(|block| block["type"] == "tool_use") {
+        let id = text(&block["id"]);
+        // The error of the API: "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'".
+        require(
+            is_plain(id, 256),
+            format!("messages.{at}: tool_use.id {id:?}"),
+        )?;
+        // The error of the API: "`tool_use` ids must be unique".
+        require(
+            ids.insert(id.to_owned()),
+            format!("messages.{at}: `tool_use` ids must be unique"),
+        )?;
+        // https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use: the name
+        // matches `^[a-zA-Z0-9_-]{1,64}$`; 128 are accepted.
+        require(
+            is_plain(text(&block["name"]), 128),
+            format!("messages.{at}: tool_use.name"),
+        )?;
+        require(
+            block["input"].is_object(),
+            format!("messages.{at}: tool_use.input should be an object"),
+        )?;
+        open.push(id.to_owned());
+    }
+    Ok(open)
+}
+
+fn check_block(at: usize, role: &str, block: &Value) -> Checked {
+    match text(&block["type"]) {
+        "text" => {
+            let said = text(&block["text"]);
+            // The errors of the API: "text content blocks must be non-empty", and "must contain
+            // non-whitespace text".
+            require(
+                !said.trim().is_empty(),
+                format!("messages.{at}: text content blocks must contain non-whitespace text"),
+            )
+        }
+        // https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking: a thinking block
+        // is returned with the signature that came with it.
+        "thinking" => {
+            require(
+                role == "assistant",
+                format!("messages.{at}: thinking of the user"),
+            )?;
+            require(
+                is_base64(text(&block["signature"])),
+                format!("messages.{at}: Invalid `signature` in `thinking` block"),
+            )
+        }
+        "image" => check_image(at, &block["source"]),
+        "tool_result" => {
+            for inner in items(&block["content"]) {
+                if inner["type"] == "image" {
+                    check_image(at, &inner["source"])?;
+                }
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// <https://docs.anthropic.com/en/docs/build-with-claude/vision>: JPEG, PNG, GIF and WebP, as base64
+/// or from an HTTPS address.
+fn check_image(at: usize, source: &Value) -> Checked {
+    if source["type"] == "url" {
+        return require(
+            text(&source["url"]).starts_with("https://"),
+            format!("messages.{at}: only HTTPS URLs are supported"),
+        );
+    }
+    let known = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+    require(
+        known.contains(&text(&source["media_type"])),
+        format!("messages.{at}: image.source.media_type"),
+    )?;
+    require(
+        is_base64(text(&source["data"])),
+        format!("messages.{at}: image.source.data is not base64"),
+    )
+}
