@@ -8,7 +8,7 @@ use boswell_model::json::Json;
 use boswell_model::{Context, EntryId, Message, Result};
 use boswell_store::Session;
 
-use crate::gaps::{other_branches, require_conversation, warn_about_gaps};
+use crate::gaps::{is_longest_by_parents, other_branches, require_conversation, warn_about_gaps};
 use crate::sessions::linked_transcript;
 use crate::shape::{Map, Maybe, Shape as _, shape};
 use crate::{App, AppResult, RequestContext};
@@ -130,7 +130,9 @@ fn context(cx: &RequestContext, request: &ContextRequest, sink: ContextSink<'_>)
             kept(&session, &context, sink)?;
         }
     }
+    // The branch itself can take a second look at every line of the log.
     if request.leaf.is_none()
+        && !is_longest_by_parents(&session, tip)
         && let Some(remark) = other_branches(&session, &session.branch(tip)?)
     {
         cx.remark(remark);

@@ -5,7 +5,7 @@
 
 use boswell_dialect::is_known_agent;
 use boswell_model::{
-    Advice, EntryKind, Error, ErrorKind, Flags, Gap, Head, Remark, Result, Slot, SpanKind,
+    Advice, EntryKind, Error, ErrorKind, Flags, Gap, Head, Log, Remark, Result, Slot, SpanKind, Tip,
 };
 use boswell_store::Session;
 
@@ -112,8 +112,7 @@ pub(crate) fn warn_about_history(cx: &RequestContext, session: &Session) {
 pub(crate) fn other_branches(session: &Session, branch: &[Slot]) -> Option<Remark> {
     let log = session.log();
     let all = log.heads.iter().filter(|head| is_message(head)).count();
-    let shown = branch.iter().filter_map(|slot| log.head(*slot));
-    let shown = shown.filter(|head| is_message(head)).count();
+    let shown = messages_on(log, branch);
     let reference = session.reference().to_string();
     let name = session.path().unwrap_or(&reference);
     let longest = longest_branch(session).filter(|(_, messages)| *messages > shown);
@@ -135,6 +134,25 @@ pub(crate) fn other_branches(session: &Session, branch: &[Slot]) -> Option<Remar
         }
         None => None,
     }
+}
+
+/// Whether the parents of a tip alone show that no other branch is longer, so that
+/// [`other_branches`] has no remark: a branch contains at least the path of its parents.
+pub(crate) fn is_longest_by_parents(session: &Session, tip: Tip) -> bool {
+    let Some(tip) = tip.slot() else {
+        return false;
+    };
+    let log = session.log();
+    let path: Vec<Slot> = session.tree().ancestors(tip).collect();
+    let shown = messages_on(log, &path);
+    let all = log.heads.iter().filter(|head| is_message(head)).count();
+    all <= 2 * shown && longest_branch(session).is_none_or(|(_, messages)| messages <= shown)
+}
+
+/// Returns how many messages of the conversation are on a branch.
+fn messages_on(log: &Log, branch: &[Slot]) -> usize {
+    let heads = branch.iter().filter_map(|slot| log.head(*slot));
+    heads.filter(|head| is_message(head)).count()
 }
 
 /// Whether an entry is a message of the conversation.

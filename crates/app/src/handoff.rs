@@ -172,7 +172,7 @@ fn digest(
     }
 }
 
-/// Returns what is still to be done: a prompt that nobody answered, and what
+/// Returns what is still to be done: a prompt without an answer, and what
 /// the newest answers say.
 fn open_ends(read: &SummaryInput) -> Vec<String> {
     let recent = read.answers.len().saturating_sub(5);

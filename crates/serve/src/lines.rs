@@ -167,7 +167,7 @@ impl Lines {
         self.buffer.extend_from_slice(b"\n\n");
     }
 
-    /// Sends what was written. Returns false if nobody wants it.
+    /// Sends what was written. Returns false if the client went away.
     fn flush(&mut self) -> bool {
         self.has_begun = true;
         let part = Piece::Part(std::mem::take(&mut self.buffer).into());

@@ -183,7 +183,7 @@ async fn serve(
             accepted = listener.accept() => accepted,
             () = &mut end => break,
         };
-        // A connection that failed before it was accepted is nobody's error.
+        // A connection that failed before it was accepted is no error of the server.
         let Ok((stream, _)) = accepted else {
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;

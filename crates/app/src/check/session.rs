@@ -230,7 +230,7 @@ fn finding(
     let next = match (problem.kind, repair) {
         (ProblemKind::StaleIndex, _) => Some(Advice::RebuildAgentIndex),
         (ProblemKind::OtherProvider, _) => problem.advice.clone(),
-        // Nothing has to be done about what harms nobody.
+        // Nothing has to be done about what harms no reader.
         _ if hurts.is_empty() => None,
         (_, Repair::None) => None,
         _ if archived => Some(Advice::restore(reference)),

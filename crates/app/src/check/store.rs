@@ -40,7 +40,7 @@ pub struct StoreFinding {
 }
 
 impl StoreFinding {
-    /// Whether no reader loses or refuses anything: what nobody uses any more only takes space.
+    /// Whether no reader loses or refuses anything: what no program uses any more only takes space.
     pub fn is_info(&self) -> bool {
         matches!(
             self.problem.kind,

@@ -15,7 +15,7 @@ await page.waitForFunction(() => document.querySelector(".ask"));
 const writer = started(["append", followed, "--durability", "os", "--quiet"]);
 for (let n = 0; n < 300; n++) writer.stdin.write(JSON.stringify({ role: "user", text: `n${n}` }) + "\n");
 writer.stdin.end();
-await page.waitForFunction(() => /301/.test(document.querySelector(".meta")?.innerText ?? ""), null, { timeout: 20000 });
+await page.waitForFunction(() => /301/.test(document.querySelector(".meta")?.innerText ?? ""), null, { timeout: 90000 });
 await page.keyboard.press("G");
 await quiet(page);
 const last = await prompts();

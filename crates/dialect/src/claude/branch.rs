@@ -1,8 +1,6 @@
 //! Computes the entries of a branch in reading order, including those before a compaction, which
 //! the model no longer sees.
 
-use std::collections::HashSet;
-
 use boswell_model::{Result, SessionView, Slot, Tip};
 
 use super::chain::Chain;
@@ -21,19 +19,20 @@ pub(super) fn branch(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
     // After a compaction the tip can be a message from before it, which the client
     // moved behind the summary.
     let current = tip::chain_of(view)?.path(at);
-    let known: HashSet<Slot> = path.iter().copied().collect();
-    if current.first().is_some_and(|first| !known.contains(first)) && current.first() > path.last()
-    {
-        path.extend(current.into_iter().filter(|slot| !known.contains(slot)));
+    let mut on_path = vec![false; view.log.heads.len()];
+    path.iter().for_each(|slot| _ = mark(&mut on_path, *slot));
+    let is_new = |slot: &Slot| !on_path.get(slot.index()).copied().unwrap_or(true);
+    if current.first().is_some_and(is_new) && current.first() > path.last() {
+        path.extend(current.into_iter().filter(is_new));
     }
     parallel_calls::put_back(view, &plain, &path)
 }
 
 fn trunk(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
-    let mut seen: HashSet<Slot> = HashSet::new();
+    let mut seen = vec![false; view.log.heads.len()];
     let mut path = Vec::new();
     let mut next = Some(at);
-    while let Some(slot) = next.filter(|slot| seen.insert(*slot)) {
+    while let Some(slot) = next.filter(|slot| mark(&mut seen, *slot)) {
         path.push(slot);
         let is_cycle = || view.tree.cycles().contains(&slot);
         next = view.tree.parent(slot).or_else(|| {
@@ -52,6 +51,12 @@ fn trunk(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
     }
     path.reverse();
     path
+}
+
+/// Marks an entry. Returns whether it was not marked before.
+fn mark(marks: &mut [bool], slot: Slot) -> bool {
+    let mark = marks.get_mut(slot.index());
+    mark.is_some_and(|mark| !std::mem::replace(mark, true))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! They are reported as `lost_branch`.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap};
 
 use boswell_model::json::Object;
@@ -42,22 +43,31 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
 
 /// Returns the branches that diverge from the current one and that the user did not leave on
 /// purpose, in the order of their ends.
-pub(super) fn lost_branches(view: &SessionView<'_>) -> Result<Vec<LostBranch>> {
+fn lost_branches(view: &SessionView<'_>) -> Result<Vec<LostBranch>> {
     let tip = tip::tip(view)?;
     let Tip::At(at) = tip else {
         return Ok(Vec::new());
     };
+    let current = tip::chain_of(view)?.path(at);
+    lost_beside(view, at, &branch::branch(view, tip)?, &current)
+}
+
+/// Returns the branches that diverge from one, as [`lost_branches`] does: for a tip with its branch
+/// and its path in the client's chain, which cost a look at the whole log.
+pub(super) fn lost_beside(
+    view: &SessionView<'_>,
+    tip: Slot,
+    branch: &[Slot],
+    path: &[Slot],
+) -> Result<Vec<LostBranch>> {
     let chain = Chain::of(view.log, None);
     let mut on_branch = vec![false; view.log.heads.len()];
-    for slot in branch::branch(view, tip)?
-        .into_iter()
-        .chain(tip::chain_of(view)?.path(at))
-    {
+    for slot in branch.iter().chain(path) {
         if let Some(mark) = on_branch.get_mut(slot.index()) {
             *mark = true;
         }
     }
-    lost_ends(view, &chain, &on_branch, at)
+    lost_ends(view, &chain, &on_branch, tip)
 }
 
 fn lost_ends(
@@ -71,11 +81,11 @@ fn lost_ends(
     let is_end =
         |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true) && !is_on(slot);
     let current = chain.path(tip);
-    let places: HashMap<Slot, usize> = current
-        .iter()
-        .enumerate()
-        .map(|(at, slot)| (*slot, at))
-        .collect();
+    // Built for the first branch that is not the current one; most sessions have none.
+    let places: LazyCell<HashMap<Slot, usize>, _> = LazyCell::new(|| {
+        let numbered = current.iter().enumerate();
+        numbered.map(|(at, slot)| (*slot, at)).collect()
+    });
     let mut lost = BTreeMap::new();
     for end in chain.in_order().filter(is_end) {
         let entries: Vec<Slot> = chain
@@ -118,8 +128,8 @@ fn is_command(view: &SessionView<'_>, slot: Slot) -> Result<bool> {
     Ok(view.with_object(slot, is_one)? == Some(true))
 }
 
-/// Whether the current branch consists of commands of the user alone where it diverged: nobody
-/// asked again, and the conversation is on the other branch.
+/// Whether the current branch consists of commands of the user alone where it diverged: the
+/// user did not ask again, and the conversation is on the other branch.
 fn is_stub(view: &SessionView<'_>, fork: Option<usize>, current: &[Slot]) -> Result<bool> {
     let own = fork
         .and_then(|at| current.get(at + 1..))
@@ -157,7 +167,7 @@ fn was_left(
     };
     let next = match fork {
         Some(at) => current.get(at + 1),
-        // Nobody begins with an answer: its parent was lost.
+        // No conversation begins with an answer: its parent was lost.
         None if entries.last().is_some_and(is_answer) => None,
         // A prompt, a hook's output or a compaction starts over on purpose.
         None => current.first().filter(|root| !is_answer(root)),

@@ -37,7 +37,7 @@ impl ExpectedEntries {
         };
         let chain = tip::chain_of(view)?;
         if chain.is_side_only() {
-            // Nobody resumes the log of a subagent.
+            // No client resumes the log of a subagent.
             return Ok(expected);
         }
         let path = branch::branch(view, tip)?;
@@ -55,11 +55,12 @@ impl ExpectedEntries {
             let kept: Vec<Slot> = expected.kept.iter().copied().collect();
             expected.add(view, kept.into_iter());
         }
-        for lost in check::lost_branches(view)? {
+        let single = chain.path(at);
+        for lost in check::lost_beside(view, at, &path, &single)? {
             expected.add(view, lost.entries.into_iter());
         }
         expected.add_hidden(view)?;
-        expected.parallel = parallel(view, &chain.path(at), current)?;
+        expected.parallel = parallel(view, &single, current)?;
         Ok(expected)
     }
 
@@ -105,7 +106,7 @@ impl ExpectedEntries {
     }
 }
 
-/// Whether an entry is a message that somebody said in the conversation itself.
+/// Whether an entry is a message of a person or a model in the conversation itself.
 pub(super) fn is_said(view: &SessionView<'_>, slot: Slot) -> bool {
     let Some(head) = view.log.head(slot) else {
         return false;

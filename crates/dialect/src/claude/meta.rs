@@ -141,25 +141,34 @@ fn assistant(object: &Object<'_>, head: &Head, names: &mut Interner, meta: &mut 
     }
 }
 
-/// Reads the `usage` block of the Messages API.
+/// Reads the `usage` block of the Messages API, in one pass: every answer of every log has one.
 pub(super) fn usage(raw: Raw<'_>) -> Usage {
-    // Our own lines contain zeros where usage is unknown, because the client requires numbers.
-    if raw.get("unknown").and_then(|unknown| unknown.bool()) == Some(true) {
-        return Usage::default();
+    let mut usage = Usage::default();
+    let mut is_unknown = false;
+    for (name, value) in raw.members() {
+        // Of duplicate keys the last one counts.
+        match &*name.to_text() {
+            // Our own lines contain zeros where usage is unknown, because the client requires
+            // numbers.
+            "unknown" => is_unknown = value.bool() == Some(true),
+            "input_tokens" => usage.input = value.u64(),
+            "output_tokens" => usage.output = value.u64(),
+            "cache_read_input_tokens" => usage.cache_read = value.u64(),
+            "cache_creation_input_tokens" => usage.cache_write = value.u64(),
+            "cache_creation" => {
+                let an_hour = value.get("ephemeral_1h_input_tokens");
+                usage.cache_write_1h = an_hour.and_then(|it| it.u64());
+            }
+            "output_tokens_details" => {
+                let thinking = value.get("thinking_tokens");
+                usage.reasoning = thinking.and_then(|it| it.u64());
+            }
+            _ => {}
+        }
     }
-    let count = |key: &str| raw.get(key).and_then(|value| value.u64());
-    Usage {
-        input: count("input_tokens"),
-        output: count("output_tokens"),
-        cache_read: count("cache_read_input_tokens"),
-        cache_write: count("cache_creation_input_tokens"),
-        cache_write_1h: raw
-            .at(&["cache_creation", "ephemeral_1h_input_tokens"])
-            .and_then(|value| value.u64()),
-        reasoning: raw
-            .at(&["output_tokens_details", "thinking_tokens"])
-            .and_then(|value| value.u64()),
-        ..Usage::default()
+    match is_unknown {
+        true => Usage::default(),
+        false => usage,
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn put_back(
 ) -> Result<Vec<Slot>> {
     let log = view.log;
     let mut on_path = vec![false; log.heads.len()];
-    let mut anchors: HashMap<Symbol, Slot> = HashMap::new();
+    let mut anchors = Anchors::of(log);
     for slot in path {
         if let Some(mark) = on_path.get_mut(slot.index()) {
             *mark = true;
@@ -44,6 +44,26 @@ pub(super) fn put_back(
     Ok(missing.insert(log, &anchors, path))
 }
 
+/// The last line on the path of each API message, by the symbol of its id: a table instead of a map,
+/// because every line of a long log is looked up.
+struct Anchors(Vec<Option<Slot>>);
+
+impl Anchors {
+    fn of(log: &Log) -> Anchors {
+        Anchors(vec![None; log.names.len()])
+    }
+
+    fn insert(&mut self, group: Symbol, slot: Slot) {
+        if let Some(place) = self.0.get_mut(group.index()) {
+            *place = Some(slot);
+        }
+    }
+
+    fn get(&self, group: Symbol) -> Option<Slot> {
+        self.0.get(group.index()).copied().flatten()
+    }
+}
+
 #[derive(Default)]
 struct Missing {
     lines: HashMap<Symbol, Vec<Slot>>,
@@ -54,16 +74,10 @@ struct Missing {
 }
 
 impl Missing {
-    fn sort_in(
-        &mut self,
-        log: &Log,
-        chain: &Chain<'_>,
-        anchors: &HashMap<Symbol, Slot>,
-        slot: Slot,
-    ) {
+    fn sort_in(&mut self, log: &Log, chain: &Chain<'_>, anchors: &Anchors, slot: Slot) {
         let Some(head) = log.head(slot) else { return };
         let same_writer = |group: &Symbol| {
-            let anchor = anchors.get(group).and_then(|anchor| log.head(*anchor));
+            let anchor = anchors.get(*group).and_then(|anchor| log.head(anchor));
             anchor
                 .is_some_and(|a| a.flags.has(Flags::SIDECHAIN) == head.flags.has(Flags::SIDECHAIN))
         };
@@ -90,7 +104,7 @@ impl Missing {
     fn claim_strays(
         &mut self,
         view: &SessionView<'_>,
-        anchors: &HashMap<Symbol, Slot>,
+        anchors: &Anchors,
         path: &[Slot],
     ) -> Result<()> {
         let mut said = Said {
@@ -104,7 +118,7 @@ impl Missing {
             let Some(head) = view.log.head(*slot) else {
                 continue;
             };
-            match head.group.filter(|group| anchors.contains_key(group)) {
+            match head.group.filter(|group| anchors.get(*group).is_some()) {
                 Some(group) => said.calls(*slot, &mut |call| {
                     owner.insert(call, group);
                 })?,
@@ -130,7 +144,7 @@ impl Missing {
     }
 
     /// Inserts lines and results in file order, but no result before the last line of its message.
-    fn insert(mut self, log: &Log, anchors: &HashMap<Symbol, Slot>, path: &[Slot]) -> Vec<Slot> {
+    fn insert(mut self, log: &Log, anchors: &Anchors, path: &[Slot]) -> Vec<Slot> {
         let when = |slot: &Slot| (log.head(*slot).and_then(|head| head.time), *slot);
         let sorted = |mut slots: Vec<Slot>| {
             slots.sort_by_key(when);
@@ -153,7 +167,7 @@ impl Missing {
                 take(own, &mut out, |next| when(next) < when(slot));
             }
             out.push(*slot);
-            if let Some(group) = group.filter(|group| anchors.get(group) == Some(slot)) {
+            if let Some(group) = group.filter(|group| anchors.get(*group) == Some(*slot)) {
                 out.extend(lines.remove(&group).unwrap_or_default());
                 results = sorted(self.results.remove(&group).unwrap_or_default());
             }

@@ -48,6 +48,28 @@ fn text_of_tools_and_chinese_is_found_with_its_place() {
 }
 
 #[test]
+fn what_is_sought_is_sought_again_once_the_catalog_is_refreshed() {
+    let mut demo = Demo::open((120, 40));
+    let refreshed = || {
+        Event::Answer(Answer::Refreshed {
+            at: super::demo::now(),
+            kept: true,
+        })
+    };
+    let asks = crate::update::update(&mut demo.state, refreshed());
+    assert!(!asks.iter().any(|it| matches!(it, Ask::Find { .. })));
+    demo.search("spring10_takes_ten");
+    // As if the search had been answered before the session was known.
+    demo.event(Event::Answer(Answer::Found {
+        generation: demo.state.finder.generation,
+        found: Ok(Default::default()),
+    }));
+    assert!(demo.state.finder.entry().is_none());
+    demo.event(refreshed());
+    demo.wait("hits", |state| state.finder.entry().is_some());
+}
+
+#[test]
 fn an_answer_to_an_older_text_is_dropped() {
     let mut demo = Demo::open((120, 40));
     demo.search("coupon");

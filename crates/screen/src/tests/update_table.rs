@@ -184,6 +184,18 @@ fn a_release_of_a_key_does_nothing() {
 }
 
 #[test]
+fn quitting_works_in_front_of_every_view_too() {
+    for key in ['c', 'q'] {
+        let mut state = state(Place::Finder);
+        let press = |code, modifiers| Event::Key(KeyEvent::new(code, modifiers));
+        update(&mut state, press(KeyCode::F(1), KeyModifiers::NONE));
+        assert!(state.overlay.is_some());
+        let asks = update(&mut state, press(KeyCode::Char(key), KeyModifiers::CONTROL));
+        assert_eq!(asks, [Ask::Leave(ScreenExit::Quit)]);
+    }
+}
+
+#[test]
 fn in_a_terminal_that_is_too_small_only_quitting_works() {
     for binding in BINDINGS {
         for bound in binding.keys {

@@ -8,7 +8,7 @@ use crate::keys::Place;
 use crate::rows::Row;
 use crate::state::{Finder, FirstRead, State};
 use crate::transcript;
-use crate::update::{check, reader, resume};
+use crate::update::{check, finder, reader, resume};
 use crate::words::{self, fill};
 
 /// Takes an answer. One to a question that is not asked any more is dropped.
@@ -31,6 +31,10 @@ pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
             state.finder.refreshed = Some(at);
             state.finder.reading = None;
             state.finder.unkept = !kept;
+            // Text that is sought was answered from what the catalog knew before.
+            if !state.finder.line.text().trim().is_empty() {
+                asks.push(finder::find(state));
+            }
         }
         Answer::Costs(costs) => {
             let now = state.now;

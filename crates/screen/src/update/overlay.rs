@@ -2,6 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
+use crate::ScreenExit;
 use crate::ask::{Ask, Moved};
 use crate::keys::{Action, Keymap, Place};
 use crate::line::Line;
@@ -12,8 +13,11 @@ use crate::words::{self, fill};
 /// Handles a key while something is in front.
 pub(crate) fn press(state: &mut State, key: &KeyEvent, asks: &mut Vec<Ask>) {
     let binding = state.look.keys.action(Place::Everywhere, key);
-    let quits = binding.is_some_and(|it| it.action == Action::Quit);
-    if quits || key.code == KeyCode::Esc {
+    if binding.is_some_and(|it| it.action == Action::Quit) {
+        asks.push(Ask::Leave(ScreenExit::Quit));
+        return;
+    }
+    if key.code == KeyCode::Esc {
         state.overlay = None;
         return;
     }

@@ -1,7 +1,7 @@
 //! Lets a real client resume a damaged transcript and reads its request.
 //!
 //! An outcome follows from an event: the request arrived, the client ended by itself, or it waits
-//! for nothing that could come (a rejected promise that nobody handles does that to some versions).
+//! for nothing that could come (an unhandled promise rejection does that to some versions).
 //! A client that is only late, on a loaded machine, has no outcome and is run again.
 
 use std::path::{Path, PathBuf};

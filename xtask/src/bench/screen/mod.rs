@@ -192,7 +192,7 @@ fn typing(lab: &Lab, program: &Program) -> Outcome<Typed> {
     Ok(typed)
 }
 
-/// Measures moving, and a screen that nobody touches.
+/// Measures moving, and a screen without input.
 fn still(lab: &Lab, program: &Program) -> Outcome<Vec<Row>> {
     let mut terminal = program.ready()?;
     let (mut moved, mut preview) = (Times::default(), Times::default());
