@@ -49,7 +49,8 @@ function paint(canvas: HTMLCanvasElement, reader: Reader, total: number): void {
   if (!context || height === 0) return;
   context.scale(ratio, ratio);
   const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const colours: Record<string, string> = {};
+  const colour = (name: string) => (colours[name] ??= style.getPropertyValue(name).trim());
   const rows = Math.min(total, height);
   const tick = Math.max(1, Math.min(3, height / rows - 1));
   for (let row = 0; row < rows; row++) {

@@ -7,6 +7,8 @@ import { Heights } from "./virtual";
 
 const PAGE = 100;
 const KEPT = 60;
+/** How many bytes of a text a page has. */
+const TEXT = 16384;
 /** How many hits a search in a session collects. */
 const HITS = 500;
 
@@ -16,8 +18,11 @@ export const DAMAGED = 32;
 export const CUT = 64;
 export const BRANCHED = 128;
 
-function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+function bytesOf(text: string): number[] {
+  const binary = atob(text);
+  const bytes = new Array<number>(binary.length);
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+  return bytes;
 }
 
 /** How high an entry is before it was seen, by its kind. */
@@ -39,8 +44,12 @@ export class Reader {
   kinds: string[] = [];
   kind: number[] = [];
   flags: number[] = [];
+  /** The positions of all prompts, in order. */
+  prompts: number[] = [];
   heights = new Heights([]);
   private pages = new Map<number, EntryShape[]>();
+  /** The last entries, which come with the table: they are what is seen first. */
+  private end: { from: number; items: EntryShape[] } = { from: 0, items: [] };
   private asked = new Set<number>();
   private stop = () => {};
   private isClosed = false;
@@ -55,13 +64,14 @@ export class Reader {
 
   async open(): Promise<void> {
     try {
-      const [session, heads] = await Promise.all([
+      const [session, heads, end] = await Promise.all([
         get<SessionShape>(this.path),
-        get<HeadsShape>(`${this.path}/heads?as=columns${this.query()}`),
+        get<HeadsShape>(`${this.path}/heads?as=marks${this.query()}`),
+        get<Page<EntryShape, EntryRange>>(`${this.path}/entries?limit=${PAGE}&text_limit=${TEXT}${this.query()}`),
       ]);
       if (this.isClosed) return;
       this.session.value = session;
-      this.take(heads);
+      this.take(heads, end);
       this.stop();
       this.stop = follow(`${this.path}/events`, heads.revision, (event) => {
         if (event.name === "entry" && this.branch.value === null) this.append(event.data as EntryShape);
@@ -81,7 +91,12 @@ export class Reader {
   close(): void {
     this.isClosed = true;
     this.stop();
+    this.clear();
+  }
+
+  private clear(): void {
     this.pages.clear();
+    this.end = { from: 0, items: [] };
   }
 
   /** Shows the branch that ends at an entry; `null` for the current one. */
@@ -94,23 +109,38 @@ export class Reader {
   /** Forgets everything: the session is gone, and nothing of it may stay. */
   private forget(): void {
     this.stop();
-    this.pages.clear();
+    this.clear();
     this.session.value = null;
     this.total.value = 0;
     this.error.value = new Problem(404, "not_found", this.name, null);
     this.loaded.value += 1;
   }
 
-  private take(heads: HeadsShape): void {
+  private take(heads: HeadsShape, end: Page<EntryShape, EntryRange>): void {
     this.kinds = [...heads.kinds];
-    this.kind = Array.from(bytesOf(heads.kind));
-    this.flags = Array.from(bytesOf(heads.flags));
-    this.heights = new Heights(this.kind.map((kind) => GUESSES[this.kinds[kind]] ?? 1));
-    this.pages.clear();
+    this.kind = bytesOf(heads.kind);
+    this.flags = bytesOf(heads.flags);
+    const guesses = this.kinds.map((kind) => GUESSES[kind] ?? 1);
+    this.heights = new Heights(this.kind.map((kind) => guesses[kind] ?? 1));
+    this.prompts = [];
+    for (let place = 0; place < heads.total; place++) if (this.isPrompt(place)) this.prompts.push(place);
+    this.clear();
     this.asked.clear();
+    // Entries that were written between the two answers come as events.
+    const isSame = end.page.revision === heads.revision && end.page.first !== null;
+    if (isSame) this.takeEnd(end.page.first!, end.items);
     this.seen = heads.total;
     this.total.value = heads.total;
     this.loaded.value += 1;
+  }
+
+  /** Takes the last entries: as many as a page has, so that they cover the last page. */
+  private takeEnd(from: number, items: EntryShape[]): void {
+    this.end = { from, items };
+    for (let page = Math.ceil(from / PAGE); page * PAGE < from + items.length; page++) {
+      this.asked.add(page);
+      this.pages.set(page, items.slice(page * PAGE - from, (page + 1) * PAGE - from));
+    }
   }
 
   private append(entry: EntryShape): void {
@@ -130,6 +160,7 @@ export class Reader {
     if (page && page.length === place % PAGE) page.push(entry);
     else if (place % PAGE === 0) this.pages.set(place / PAGE, [entry]);
     else this.asked.delete(Math.floor(place / PAGE));
+    if (this.isPrompt(place)) this.prompts.push(place);
     this.total.value = place + 1;
     this.fresh.value += 1;
     this.loaded.value += 1;
@@ -140,7 +171,18 @@ export class Reader {
   }
 
   entry(place: number): EntryShape | undefined {
-    return this.pages.get(Math.floor(place / PAGE))?.[place % PAGE];
+    return this.pages.get(Math.floor(place / PAGE))?.[place % PAGE] ?? this.end.items[place - this.end.from];
+  }
+
+  /** How many prompts there are up to a position. */
+  promptsUpTo(place: number): number {
+    let [from, to] = [0, this.prompts.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (this.prompts[middle] <= place) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 
   /** Loads the pages of a range that are not there. */
@@ -156,7 +198,7 @@ export class Reader {
   private async load(page: number): Promise<void> {
     const branch = this.branch.value;
     try {
-      const path = `${this.path}/entries?from=${page * PAGE}&limit=${PAGE}&text_limit=16384${this.query()}`;
+      const path = `${this.path}/entries?from=${page * PAGE}&limit=${PAGE}&text_limit=${TEXT}${this.query()}`;
       const answer = await get<Page<EntryShape, EntryRange>>(path);
       if (this.isClosed || branch !== this.branch.value) return;
       this.pages.set(page, answer.items);

@@ -250,6 +250,8 @@ fn write_by(
     {
         return Ok(Acknowledgement::Receipt(ReceiptShape::from(&receipt)));
     }
+    // A note changes no log, and has no lock of it.
+    found.store.require_expected(&found.location)?;
     let mut kept = cx.notes()?;
     for note in notes {
         kept.add(&reference, cx.now, note)?;

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use boswell_dialect::{Dialect, Environment};
 use boswell_find::SqliteDatabases;
-use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result};
+use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result, Revision};
 use boswell_store::backend::OpenDatabase;
 use boswell_store::disk::{Clock, SystemIds};
 use boswell_store::session::TerminalId;
@@ -18,6 +18,7 @@ use boswell_store::{Home, Store};
 
 use crate::changes::Looks;
 use crate::config::{AddedStore, Config, expanded};
+use crate::known_places::KnownPlaces;
 use crate::open_sessions::OpenSessions;
 use crate::outside_links::OutsideLinks;
 use crate::request_context::RequestContext;
@@ -81,6 +82,8 @@ pub enum Access {
 #[derive(Debug, Clone)]
 pub struct App {
     state: Arc<AppState>,
+    /// The revision that a session must have when it is changed.
+    expected: Option<Revision>,
 }
 
 /// The state that all requests share.
@@ -106,6 +109,7 @@ pub(crate) struct AppState {
     looks: Looks,
     pub(crate) outside_links: OutsideLinks,
     pub(crate) open_sessions: OpenSessions,
+    pub(crate) known_places: KnownPlaces,
 }
 
 /// Archived sessions, with the state of the file that lists them: a long `ops.jsonl` is read again
@@ -142,10 +146,23 @@ impl App {
             looks: Looks::default(),
             outside_links: OutsideLinks::default(),
             open_sessions: OpenSessions::default(),
+            known_places: KnownPlaces::default(),
         };
         Ok(App {
             state: Arc::new(state),
+            expected: None,
         })
+    }
+
+    /// Returns the application for a request that changes a session only if it is at this
+    /// revision. It is compared under the lock of the change, so that of two such requests at most
+    /// one succeeds.
+    #[must_use]
+    pub fn expecting(&self, revision: Option<Revision>) -> App {
+        App {
+            state: Arc::clone(&self.state),
+            expected: revision,
+        }
     }
 
     /// Returns the user's settings.
@@ -228,7 +245,8 @@ impl App {
     /// As [`request`](App::request), for a request that can be cancelled.
     pub(crate) fn request_with(&self, cancel: Cancel) -> Result<RequestContext> {
         let stores = self.state.stores()?;
-        Ok(RequestContext::new(Arc::clone(&self.state), stores, cancel))
+        let cx = RequestContext::new(Arc::clone(&self.state), stores, cancel);
+        Ok(cx.expecting(self.expected))
     }
 
     /// Answers a request, with the notices that occurred on the way.
@@ -439,7 +457,9 @@ impl App {
                 looks: Looks::default(),
                 outside_links: OutsideLinks::default(),
                 open_sessions: OpenSessions::default(),
+                known_places: KnownPlaces::default(),
             }),
+            expected: None,
         }
     }
 }

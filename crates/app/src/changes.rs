@@ -164,7 +164,12 @@ pub struct ChangeFeed {
 struct Followed {
     follower: Follower,
     generation: u64,
+    /// The newest look when its log was first missing; [`TOLD`] once that was reported.
+    missing: Option<u64>,
 }
+
+/// No look has this number.
+const TOLD: u64 = u64::MAX;
 
 impl App {
     /// Starts a change feed. Earlier changes are not reported.
@@ -246,7 +251,20 @@ impl ChangeFeed {
         }
         self.seen = newest;
         for (session, followed) in &mut self.followed {
-            followed.poll(session, &mut changes);
+            if followed.poll(session, &mut changes) {
+                followed.missing = None;
+                continue;
+            }
+            // Looks report only what an earlier look saw: a session may be made, followed and
+            // removed between two of them. A log that is being replaced is there in the next one.
+            let since = *followed.missing.get_or_insert(newest);
+            if newest > since && !looks.has(session) {
+                followed.missing = Some(TOLD);
+                let is_gone = |it: &Change| matches!(it, Change::Gone(gone) if gone == session);
+                if !changes.iter().any(is_gone) {
+                    changes.push(Change::Gone(session.clone()));
+                }
+            }
         }
         Ok(changes)
     }
@@ -271,15 +289,18 @@ fn start(
         Followed {
             follower,
             generation: 0,
+            missing: None,
         },
     ))
 }
 
 impl Followed {
-    fn poll(&mut self, session: &SessionRef, changes: &mut Vec<Change>) {
+    /// Adds the new entries; returns whether the log is there.
+    fn poll(&mut self, session: &SessionRef, changes: &mut Vec<Change>) -> bool {
         // The file is not visible now, or is being replaced: the next poll tries again.
-        let Ok(news) = self.follower.poll() else {
-            return;
+        let news = match self.follower.poll() {
+            Ok(news) => news,
+            Err(error) => return !error.is_not_found(),
         };
         if news.generation != self.generation {
             self.generation = news.generation;
@@ -291,6 +312,7 @@ impl Followed {
                 entry: Arc::new(entry),
             })
         }));
+        true
     }
 }
 

@@ -236,6 +236,7 @@ pub(crate) fn remove(cx: &RequestContext, found: &Resolved<WritableStore>) -> Re
     }
     let keys = files_of(found)?;
     let writer = hold(found)?;
+    found.store.require_expected(&found.location)?;
     let operation = cx
         .runner()?
         .delete(found.store.root(), &keys, &found.reference())?;

@@ -3,15 +3,14 @@
 //! A page draws its map and its scroll bar from it, and reads only the entries that are visible:
 //! 14 bytes an entry instead of its text.
 
-use boswell_model::{EntryKind, Flags, Head, Result, SessionRef, Slot, Tip};
+use boswell_model::{EntryKind, Flags, Head, Result, SessionRef, Slot};
 use boswell_store::Session;
 use boswell_store::store::Resolved;
 
 use crate::gaps::require_known_format;
-use crate::open_sessions::Extent;
+use crate::open_sessions::{Extent, OpenBranch, OpenSession};
 use crate::sessions::linked_transcript;
 use crate::shape::shape;
-use crate::tree::alive;
 use crate::{App, AppResult, RequestContext, base64, show};
 
 /// A request for the table of a session's entries.
@@ -27,6 +26,8 @@ pub struct HeadsRequest {
     pub from: usize,
     /// Maximum number of entries; `None` for all.
     pub count: Option<usize>,
+    /// Only kinds and marks, which is what a map needs: the other columns are empty.
+    pub marks_only: bool,
 }
 
 shape! {
@@ -101,20 +102,16 @@ fn table(
 ) -> Result<HeadsShape> {
     let session = cx.open_sessions.read(found, extent)?;
     require_known_format(&session)?;
-    let tip = match &request.branch {
-        Some(end) => Tip::At(session.find(end)?),
-        None => session.tip()?,
-    };
-    let branch = session.branch(tip)?;
-    let view = show::view(&session, &branch, request.records);
-    let places = Places::new(&session, &branch, &view)?;
+    let branch = session.open_branch(request.branch.as_deref())?;
+    let view = show::view(&session, &branch.slots, request.records);
+    let places = Places::new(&session, &branch, &view);
     let end = request
         .count
         .map_or(view.len(), |count| request.from.saturating_add(count));
     let slots = view.get(request.from.min(view.len())..end.min(view.len()));
     let mut columns = Columns::default();
     for slot in slots.unwrap_or_default() {
-        columns.add(&session, &places, *slot);
+        columns.add(&session, &places, *slot, request.marks_only);
     }
     Ok(columns.shape(
         session.reference(),
@@ -124,43 +121,35 @@ fn table(
 }
 
 /// Where entries are in the view, and which are on the branch.
-struct Places {
+struct Places<'s> {
     position: Vec<u32>,
-    is_on_branch: Vec<bool>,
-    /// Whether an entry is part of the conversation, or leads to a part of it.
-    alive: Vec<bool>,
-    leaf: Option<Slot>,
+    branch: &'s OpenBranch,
+    /// For each entry the last one of the conversation at or below it.
+    ends: &'s [Option<Slot>],
 }
 
 /// A number that stands for "none" or "unknown".
 const NONE: u32 = u32::MAX;
 
-impl Places {
-    fn new(session: &Session, branch: &[Slot], view: &[Slot]) -> Result<Places> {
-        let all = session.log().heads.len();
-        let (mut position, mut is_on_branch) = (vec![NONE; all], vec![false; all]);
+impl<'s> Places<'s> {
+    fn new(session: &'s OpenSession, branch: &'s OpenBranch, view: &[Slot]) -> Places<'s> {
+        let mut position = vec![NONE; session.log().heads.len()];
         for (place, slot) in view.iter().enumerate() {
             if let Some(it) = position.get_mut(slot.index()) {
                 *it = u32::try_from(place).unwrap_or(NONE);
             }
         }
-        for slot in branch {
-            if let Some(it) = is_on_branch.get_mut(slot.index()) {
-                *it = true;
-            }
-        }
-        Ok(Places {
+        Places {
             position,
-            is_on_branch,
-            alive: alive(session),
-            leaf: session.leaf()?,
-        })
+            branch,
+            ends: session.ends(),
+        }
     }
 
     fn marks(&self, session: &Session, slot: Slot, head: &Head) -> u8 {
         let flags = head.flags;
-        let is_on_branch = |slot: Slot| self.is_on_branch.get(slot.index()) == Some(&true);
-        let is_alive = |slot: Slot| self.alive.get(slot.index()) == Some(&true);
+        let is_on_branch = |slot: Slot| self.branch.has(slot);
+        let is_alive = |slot: Slot| self.ends.get(slot.index()).is_some_and(Option::is_some);
         let is_damaged = [
             Flags::SALVAGED,
             Flags::GLUED,
@@ -171,7 +160,7 @@ impl Places {
             (HIDDEN, flags.has(Flags::HIDDEN)),
             (ERROR, flags.has(Flags::ERROR)),
             (ON_BRANCH, is_on_branch(slot)),
-            (LEAF, self.leaf == Some(slot)),
+            (LEAF, self.branch.leaf == Some(slot)),
             (SUBAGENT, flags.has(Flags::SIDECHAIN)),
             (DAMAGED, is_damaged.iter().any(|it| flags.has(*it))),
             (CUT, flags.has(Flags::CUT)),
@@ -197,17 +186,20 @@ struct Columns {
 }
 
 impl Columns {
-    fn add(&mut self, session: &Session, places: &Places, slot: Slot) {
+    fn add(&mut self, session: &Session, places: &Places<'_>, slot: Slot, marks_only: bool) {
         let Some(head) = session.log().head(slot) else {
             return;
         };
         let number = self.number(head.kind);
+        self.kind.push(number);
+        self.flags.push(places.marks(session, slot, head));
+        if marks_only {
+            return;
+        }
         let seconds = head.instant().map(|at| at.millis().div_euclid(1000));
         let parent = session.tree().parent(slot);
         let parent = parent.and_then(|it| places.position.get(it.index()).copied());
         let four = |number: u32| number.to_le_bytes();
-        self.kind.push(number);
-        self.flags.push(places.marks(session, slot, head));
         let seconds = seconds.and_then(|it| u32::try_from(it).ok());
         self.at.extend(four(seconds.unwrap_or(NONE)));
         self.parent.extend(four(parent.unwrap_or(NONE)));

@@ -127,6 +127,7 @@ mod config_edit;
 mod exclusion_purge;
 mod gaps;
 mod git_repository;
+mod known_places;
 mod last_list;
 mod native_index;
 mod open_sessions;

@@ -21,7 +21,11 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// Sessions that were read a moment ago, the last used one first.
 #[derive(Debug, Default)]
-pub(crate) struct OpenSessions(Mutex<VecDeque<(Key, Arc<OpenSession>)>>);
+pub(crate) struct OpenSessions {
+    open: Mutex<VecDeque<(Key, Arc<OpenSession>)>>,
+    /// Sessions that are being read: a page asks for several parts of one at the same time.
+    reading: Mutex<Vec<(Key, Arc<Mutex<()>>)>>,
+}
 
 /// A session, and what of it does not depend on the page that is read.
 #[derive(Debug)]
@@ -182,6 +186,11 @@ impl OpenSessions {
         if let Some(session) = self.take(&key) {
             return Ok(session);
         }
+        let turn = self.turn(&key);
+        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = self.take(&key) {
+            return Ok(session);
+        }
         let read = match extent {
             Extent::File => found.store.read(&found.location, Depth::Heads)?,
             Extent::Conversation => found
@@ -196,14 +205,27 @@ impl OpenSessions {
         Ok(session)
     }
 
+    /// Returns the lock of requests that read the same session, so that one of them reads it.
+    fn turn(&self, key: &Key) -> Arc<Mutex<()>> {
+        let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        reading.retain(|(_, turn)| Arc::strong_count(turn) > 1);
+        let known = reading.iter().find(|(it, _)| it == key);
+        if let Some((_, turn)) = known {
+            return Arc::clone(turn);
+        }
+        let turn = Arc::new(Mutex::new(()));
+        reading.push((key.clone(), Arc::clone(&turn)));
+        turn
+    }
+
     /// Forgets all sessions: one of them may be gone, and what was known of it must go too.
     pub(crate) fn clear(&self) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         all.clear();
     }
 
     fn take(&self, key: &Key) -> Option<Arc<OpenSession>> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let place = all.iter().position(|(it, _)| it == key)?;
         let it = all.remove(place)?;
         let session = Arc::clone(&it.1);
@@ -212,7 +234,7 @@ impl OpenSessions {
     }
 
     fn keep(&self, key: Key, session: Arc<OpenSession>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(it, _)| !it.is_of_same_session(&key));
         all.push_front((key, session));
         let mut bytes = 0;

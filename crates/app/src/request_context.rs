@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use boswell_dialect::{SessionLocation, facts_of};
-use boswell_model::{Advice, Error, ErrorKind, Instant, Remark, Result};
+use boswell_model::{Advice, Error, ErrorKind, Instant, Remark, Result, Revision};
 use boswell_store::links::Conversation;
 use boswell_store::notes::Notes;
 use boswell_store::operations::{RecoveryOutcome, Runner};
@@ -48,6 +48,8 @@ pub(crate) struct RequestContext {
     notices: Mutex<Vec<Notice>>,
     /// Real paths that this request looked up.
     pub(crate) real_folders: RealFolders,
+    /// The revision that the session must have when it is changed.
+    expected: Option<Revision>,
 }
 
 impl Deref for RequestContext {
@@ -73,7 +75,14 @@ impl RequestContext {
             cancel,
             notices: Mutex::default(),
             real_folders: RealFolders::default(),
+            expected: None,
         }
+    }
+
+    /// Requires a revision of the session that the request changes.
+    pub(crate) fn expecting(mut self, revision: Option<Revision>) -> RequestContext {
+        self.expected = revision;
+        self
     }
 
     /// Records the links that lead out of their stores.
@@ -245,9 +254,9 @@ impl RequestContext {
     pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved<WritableStore>> {
         self.may_write()?;
         self.refuse_number(session)?;
-        let found = self.resolve(session)?;
+        let found = self.resolve_side(session, Side::Fuller)?;
         Ok(Resolved {
-            store: self.writable(found.store)?,
+            store: self.writable(found.store)?.expecting(self.expected),
             location: found.location,
         })
     }
@@ -262,7 +271,7 @@ impl RequestContext {
         self.refuse_number(session)?;
         let found = self.resolve_front(session)?;
         Ok(Resolved {
-            store: self.writable(found.store)?,
+            store: self.writable(found.store)?.expecting(self.expected),
             location: found.location,
         })
     }
@@ -288,7 +297,16 @@ impl RequestContext {
 
     /// Resolves a session to the more complete side of its conversation.
     pub(crate) fn resolve(&self, session: &str) -> Result<Resolved> {
-        self.resolve_side(session, Side::Fuller)
+        // What another request found counts only if the settings cannot choose differently.
+        if self.exits_soon || self.exclusion.is_some() || self.side.is_some() {
+            return self.resolve_side(session, Side::Fuller);
+        }
+        if let Some(found) = self.known_places.find(&self.stores, session) {
+            return Ok(found);
+        }
+        let found = self.resolve_side(session, Side::Fuller)?;
+        self.known_places.keep(session, &found);
+        Ok(found)
     }
 
     fn resolve_side(&self, session: &str, otherwise: Side<'_>) -> Result<Resolved> {

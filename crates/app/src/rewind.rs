@@ -77,6 +77,7 @@ fn rewind(
     let found = cx.resolve_for_writing(&request.session)?;
     let cuts = found.store.support(Capability::Rewind) == Support::Rewrites;
     if cuts && !request.may_cut {
+        found.store.require_expected(&found.location)?;
         return plan(&found, &request.entry).map(RewindOutcome::WouldCut);
     }
     if request.files {

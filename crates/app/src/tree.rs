@@ -201,7 +201,7 @@ pub(crate) fn in_tree(session: &Session, slot: Slot) -> bool {
 
 /// Returns for each entry whether it is conversation or has some below it. The others are
 /// bookkeeping at the end of a branch.
-pub(crate) fn alive(session: &Session) -> Vec<bool> {
+fn alive(session: &Session) -> Vec<bool> {
     let mut alive = vec![false; session.tree().len()];
     for (slot, head) in session.log().entries() {
         if !head.kind.is_conversation() {

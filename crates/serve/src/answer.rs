@@ -13,6 +13,7 @@ use crate::call::Call;
 use crate::lines::{Form, Last, Lines, Piece, WholeAnswer};
 use crate::pool::{Lane, Permit};
 use crate::problem::Problem;
+use crate::shared::Share;
 
 /// How long a request may take before its first byte.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -92,15 +93,54 @@ pub(crate) async fn run<F>(call: &Call, plan: Plan, work: F) -> Reply
 where
     F: FnOnce(&App, &Cancel, &mut Lines) -> AppResult<Last> + Send + 'static,
 {
+    let begun = begin(call, &plan, work).await?;
+    respond(call, plan, begun)
+}
+
+/// As [`run`], for a request that looks at every session: others for the same address may get its
+/// answer.
+pub(crate) async fn run_shared<F>(call: &Call, plan: Plan, work: F) -> Reply
+where
+    F: FnOnce(&App, &Cancel, &mut Lines) -> AppResult<Last> + Send + 'static,
+{
+    let address = format!("{:?} {}", plan.form, call.address);
+    let request = call.server.shared.request(address);
+    match request.wait().await {
+        Share::Answer(answer) => {
+            let response = whole(call, &plan, answer);
+            Ok(with_headers(plan, response))
+        }
+        Share::Turn(turn) => {
+            let begun = begin(call, &plan, work).await?;
+            if let Piece::Whole(answer) = &begun.first {
+                turn.share(answer);
+            }
+            respond(call, plan, begun)
+        }
+    }
+}
+
+/// A request that has begun to answer.
+struct Begun {
+    first: Piece,
+    rest: mpsc::Receiver<Piece>,
+    /// Cancels the request when its client goes away.
+    guard: CancelOnDrop,
+}
+
+/// Runs a request until the first piece of its answer.
+async fn begin<F>(call: &Call, plan: &Plan, work: F) -> Result<Begun, Problem>
+where
+    F: FnOnce(&App, &Cancel, &mut Lines) -> AppResult<Last> + Send + 'static,
+{
     let server = &call.server;
-    let permit = server.pool.enter(plan.lane).await?;
+    let permit: Permit = server.pool.enter(plan.lane).await?;
     let cancel = Cancel::new();
     let guard = cancel.on_drop();
-    let (sender, mut pieces) = mpsc::channel(4);
+    let (sender, mut rest) = mpsc::channel(4);
     let runtime = tokio::runtime::Handle::current();
     let mut lines = Lines::new(plan.form, server.phrase, cancel.clone(), sender, runtime);
     let (app, worker) = (server.app.clone(), cancel.clone());
-    let permit: Permit = permit;
     let is_long = plan.is_long;
     tokio::task::spawn_blocking(move || {
         if is_long {
@@ -117,12 +157,12 @@ where
             cancel.cancel();
         })
     });
-    let first = tokio::time::timeout(LONGEST, pieces.recv()).await;
+    let first = tokio::time::timeout(LONGEST, rest.recv()).await;
     if let Some(timer) = timer {
         timer.abort();
     }
     let first = first.map_err(|_| too_slow())?.ok_or_else(bug)?;
-    respond(call, plan, first, (pieces, guard))
+    Ok(Begun { first, rest, guard })
 }
 
 /// Runs a request that returns a value for the handler, such as a revision.
@@ -143,21 +183,22 @@ where
     Ok(answer.value)
 }
 
-fn respond(
-    call: &Call,
-    plan: Plan,
-    first: Piece,
-    (pieces, guard): (mpsc::Receiver<Piece>, CancelOnDrop),
-) -> Reply {
+fn respond(call: &Call, plan: Plan, begun: Begun) -> Reply {
+    let Begun { first, rest, guard } = begun;
+    let response = match first {
+        Piece::Failed(refusal) => return Err(Problem::of(&refusal.error, call.server.phrase)),
+        Piece::Whole(answer) => whole(call, &plan, answer),
+        Piece::Part(first) => Response::new(Body::new(PieceBody::new(first, rest, guard))),
+    };
+    Ok(with_headers(plan, response))
+}
+
+/// Returns an answer with its status, its type and the headers of its plan.
+fn with_headers(plan: Plan, mut response: Response<Body>) -> Response<Body> {
     let kind = match plan.form {
         Form::Ndjson => "application/x-ndjson",
         Form::Events => "text/event-stream",
         _ => "application/json",
-    };
-    let mut response = match first {
-        Piece::Failed(refusal) => return Err(Problem::of(&refusal.error, call.server.phrase)),
-        Piece::Whole(answer) => whole(call, &plan, answer),
-        Piece::Part(first) => Response::new(Body::new(PieceBody::new(first, pieces, guard))),
     };
     if response.status() == StatusCode::OK {
         *response.status_mut() = plan.status;
@@ -170,7 +211,7 @@ fn respond(
             headers.insert(name, value);
         }
     }
-    Ok(response)
+    response
 }
 
 /// A complete answer. One without a revision gets a weak ETag of its bytes.

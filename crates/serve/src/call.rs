@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use boswell_model::Revision;
 
 use crate::access::Bearer;
 use crate::conditions::Conditions;
@@ -23,6 +24,8 @@ pub(crate) struct Call {
     pub(crate) bearer: Option<Bearer>,
     /// Whether the client wants the lines of `--json`.
     pub(crate) wants_lines: bool,
+    /// Path and parameters as they were sent.
+    pub(crate) address: String,
     params: Result<Params, Problem>,
     names: Result<BTreeMap<String, String>, Problem>,
 }
@@ -46,6 +49,7 @@ impl FromRequestParts<ServerState> for Call {
             conditions: Conditions::of(&parts.headers),
             bearer: parts.extensions.get().copied(),
             wants_lines: wants_lines(&parts.headers),
+            address: parts.uri.to_string(),
             params: Params::parse(parts.uri.query().unwrap_or_default()),
             names: names.map_err(|_| Problem::invalid("the address is not UTF-8")),
             headers: parts.headers.clone(),
@@ -87,6 +91,14 @@ impl Call {
             Ok(names) => Ok(names.get(name).cloned().unwrap_or_default()),
             Err(_) => Err(Problem::invalid("the address is not UTF-8")),
         }
+    }
+
+    /// Returns the revision that `If-Match` requires of the session; `None` for any.
+    pub(crate) fn expected(&self) -> Result<Option<Revision>, Problem> {
+        let expected = self.conditions.if_match.as_deref();
+        let expected = expected.filter(|it| *it != "*").map(str::parse);
+        let wrong = |_| Problem::invalid("`If-Match` is not the ETag of a session");
+        expected.transpose().map_err(wrong)
     }
 
     /// Returns a header as text.

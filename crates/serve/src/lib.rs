@@ -39,6 +39,7 @@ mod read;
 mod routes;
 mod server;
 mod session_name;
+mod shared;
 mod state;
 mod write;
 

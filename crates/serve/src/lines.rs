@@ -45,7 +45,7 @@ pub(crate) enum Piece {
 }
 
 /// An answer that is sent as a whole.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct WholeAnswer {
     pub(crate) bytes: Bytes,
     /// Notices that have no place in it.

@@ -89,6 +89,11 @@ impl Problem {
         self
     }
 
+    /// Whether the server cannot answer now.
+    pub(crate) fn is_unavailable(&self) -> bool {
+        self.status == StatusCode::SERVICE_UNAVAILABLE
+    }
+
     /// Returns the body.
     pub(crate) fn json(&self) -> Json {
         let title = self.status.canonical_reason().unwrap_or("Error");

@@ -6,6 +6,7 @@ use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get, post};
 use boswell_model::ErrorKind;
+use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
@@ -26,7 +27,10 @@ impl IntoResponse for Problem {
 pub(crate) fn all(server: ServerState) -> Router {
     let events = NotForContentType::const_new("text/event-stream");
     // Attachments and exports may be large and are compressed already, or streamed.
-    let compression = CompressionLayer::new().compress_when(SizeAbove::new(1024).and(events));
+    // Most clients are on this machine, where compressing takes longer than sending.
+    let compression = CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(SizeAbove::new(1024).and(events));
     let guard = axum::middleware::from_fn_with_state(server.clone(), guard::guard);
     let routes = match server.clinvoker {
         true => routes().merge(clinvoker::routes()),

@@ -10,6 +10,7 @@ use crate::access::Access;
 use crate::config::{CommandPhrase, Phrase, ServeConfig};
 use crate::folder::TokenPair;
 use crate::pool::Pool;
+use crate::shared::SharedAnswers;
 
 /// How many clients may follow changes at a time.
 pub(crate) const LISTENERS: usize = 32;
@@ -29,6 +30,8 @@ pub(crate) struct Shared {
     pub(crate) clinvoker: bool,
     pub(crate) started: Stopwatch,
     pub(crate) pool: Pool,
+    /// Answers that requests for the same address share.
+    pub(crate) shared: SharedAnswers,
     pub(crate) access: Access,
     pub(crate) listeners: Arc<Semaphore>,
     /// How many polls of change feeds run at a time.
@@ -58,6 +61,7 @@ impl ServerState {
             clinvoker: config.clinvoker,
             started: Stopwatch::start(),
             pool: Pool::new(workers()),
+            shared: SharedAnswers::default(),
             access: Access::new(tokens, config.changes),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
             polls: Arc::new(Semaphore::new(2)),

@@ -2,10 +2,11 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { get, type Page } from "../api";
+import { Histogram } from "../histogram";
 import { Agent, Dot, Empty, Failed, folder, useLoaded } from "../parts";
 import type { HitShape, Page as PageShape } from "../shapes";
 import { go, href, keys, route, setQuery } from "../state";
-import { type Word, ago, bytes, count, w } from "../words";
+import { type Word, ago, bytes, count, moment, w } from "../words";
 
 const FIELDS: [string, Word][] = [
   ["prompts", "fieldPrompts"], ["answers", "fieldAnswers"], ["thinking", "fieldThinking"], ["calls", "fieldCalls"],
@@ -17,7 +18,7 @@ type Found = Page<HitShape, PageShape>;
 
 function path(cursor?: string): string {
   const params = new URLSearchParams({ limit: "60", timeout_ms: "8000" });
-  for (const name of ["q", "in", "agent", "project", "since", "sort", "mode"]) {
+  for (const name of ["q", "in", "agent", "project", "since", "until", "sort", "mode"]) {
     const value = route.value.query.get(name);
     if (value) params.set(name, value);
   }
@@ -137,9 +138,10 @@ function Facets({ hits }: { hits: HitShape[] }) {
   return (
     <div class="facets">
       <h2>{w("when")}</h2>
-      <Histogram hits={hits} />
+      <Histogram times={hits.flatMap((hit) => (hit.at ? [Date.parse(hit.at)] : []))} choose={setQuery} />
+      <Chosen />
       {TIMES.map(([value, word, text]) => (
-        <button aria-pressed={(query.get("since") ?? "") === value} onClick={() => setQuery({ since: value || null })}>{word ? w(word) : text}</button>
+        <button aria-pressed={(query.get("since") ?? "") === value && !query.get("until")} onClick={() => setQuery({ since: value || null, until: null })}>{word ? w(word) : text}</button>
       ))}
       <h2>{w("where")}</h2>
       {FIELDS.map(([name, word]) => (
@@ -157,17 +159,15 @@ function Facets({ hits }: { hits: HitShape[] }) {
   );
 }
 
-function Histogram({ hits }: { hits: HitShape[] }) {
-  const times = hits.flatMap((hit) => (hit.at ? [Date.parse(hit.at)] : []));
-  if (times.length < 2) return null;
-  const [from, to] = [Math.min(...times), Math.max(...times)];
-  const sums = new Array<number>(24).fill(0);
-  for (const time of times) sums[Math.min(23, Math.floor((24 * (time - from)) / Math.max(1, to - from)))] += 1;
-  const most = Math.max(...sums);
+/** The range that was drawn, with a way back to all times. */
+function Chosen() {
+  const [since, until] = ["since", "until"].map((name) => route.value.query.get(name));
+  const isAge = !until && TIMES.some(([value]) => value === (since ?? ""));
+  if (isAge) return null;
+  const text = (at: string | null) => (at && !Number.isNaN(Date.parse(at)) ? moment(at) : (at ?? "…"));
   return (
-    <>
-      <div class="hist" aria-hidden="true">{sums.map((n) => <i class={n ? "on" : ""} style={{ height: `${(100 * n) / most}%` }} />)}</div>
-      <div class="axis"><span>{ago(new Date(from).toISOString())}</span><span>{ago(new Date(to).toISOString())}</span></div>
-    </>
+    <button class="chosen" aria-label={w("rangeClear", text(since), text(until))} onClick={() => setQuery({ since: null, until: null })}>
+      {text(since)} – {text(until)}<span aria-hidden="true">×</span>
+    </button>
   );
 }

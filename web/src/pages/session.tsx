@@ -66,17 +66,20 @@ function useList(reader: Reader, scroll: { current: HTMLDivElement | null }, ent
   const [target, setTarget] = useState<number | null>(null);
   const slice = useRef<HTMLDivElement>(null);
   const started = useRef(false);
+  // Nothing is drawn or loaded before it is known which entries are seen.
+  const isPlaced = useRef(false);
   void reader.loaded.value;
   const total = reader.total.value;
   const jump = (place: number) => {
     const box = scroll.current;
     if (!box) return;
+    isPlaced.current = true;
     setTarget(place);
     reader.want(place - 20, place + 60);
     box.scrollTop = reader.heights.top(place);
     setTop(box.scrollTop);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (total === 0 || started.current || !scroll.current) return;
     started.current = true;
     setHeight(scroll.current.clientHeight);
@@ -90,8 +93,8 @@ function useList(reader: Reader, scroll: { current: HTMLDivElement | null }, ent
   const first = reader.heights.at(top);
   const last = Math.min(total, reader.heights.at(top + height) + 1);
   const from = Math.max(0, first - 12);
-  const to = Math.min(total, last + 16);
-  reader.want(from - 100, to + 200);
+  const to = isPlaced.current ? Math.min(total, last + 16) : from;
+  if (isPlaced.current) reader.want(from - 100, to + 200);
   const [, measure] = useState(0);
   useEffect(() => {
     if (!slice.current) return;
@@ -121,10 +124,9 @@ function useList(reader: Reader, scroll: { current: HTMLDivElement | null }, ent
       setTop(box.scrollTop);
     }
   });
-  const prompts = usePromptNumbers(reader);
   const items = [];
   for (let place = from; place < to; place++) {
-    items.push(<Item key={place} reader={reader} place={place} number={prompts[place] ?? null} isTarget={place === target && !!entry} jump={jump} />);
+    items.push(<Item key={place} reader={reader} place={place} number={reader.isPrompt(place) ? reader.promptsUpTo(place) : null} isTarget={place === target && !!entry} jump={jump} />);
   }
   const view = (
     <div class="win" style={{ height: `${reader.heights.total}px` }}>
@@ -141,18 +143,6 @@ function useList(reader: Reader, scroll: { current: HTMLDivElement | null }, ent
     if (box.scrollTop + box.clientHeight > box.scrollHeight - 60) reader.fresh.value = 0;
   };
   return { first, last, view, jump, onScroll };
-}
-
-/** The number of each prompt, by its position. */
-function usePromptNumbers(reader: Reader): Record<number, number> {
-  return useMemo(() => {
-    const numbers: Record<number, number> = {};
-    let number = 0;
-    for (let place = 0; place < reader.total.value; place++) {
-      if (reader.isPrompt(place)) numbers[place] = ++number;
-    }
-    return numbers;
-  }, [reader.total.value, reader.loaded.value === 0]);
 }
 
 interface Shown {
@@ -263,10 +253,11 @@ interface Turn {
   marks: { place: number; isCut: boolean }[];
 }
 
-function turnsOf(reader: Reader, prompts: number[]): Turn[] {
-  return prompts.map((first, n) => {
+/** The turns of prompts that are shown. */
+function turnsOf(reader: Reader, from: number, to: number): Turn[] {
+  return reader.prompts.slice(from, to).map((first, n) => {
     const turn: Turn = { calls: 0, failed: 0, marks: [] };
-    const end = prompts[n + 1] ?? reader.total.value;
+    const end = reader.prompts[from + n + 1] ?? reader.total.value;
     for (let place = first; place < end; place++) {
       if (reader.word(place) === "tool_result") {
         turn.calls += 1;
@@ -290,16 +281,12 @@ const NEAR = 60;
 
 function Outline({ reader, current, jump }: { reader: Reader; current: number; jump: (place: number) => void }) {
   const [texts, setTexts] = useState<Record<string, string>>({});
-  const places = useMemo(() => {
-    const found: number[] = [];
-    for (let place = 0; place < reader.total.value; place++) if (reader.isPrompt(place)) found.push(place);
-    return found;
-  }, [reader.total.value, reader.loaded.value === 0]);
-  const turns = useMemo(() => turnsOf(reader, places), [places]);
-  const here = places.filter((place) => place <= current + 1).at(-1) ?? places[0];
+  const places = reader.prompts;
   // A session may have ten thousand prompts: only those near the current one are shown.
-  const middle = Math.max(0, places.indexOf(here));
+  const middle = Math.max(0, reader.promptsUpTo(current + 1) - 1);
+  const here = places[middle];
   const start = Math.max(0, Math.min(middle - NEAR, places.length - 2 * NEAR));
+  const turns = useMemo(() => turnsOf(reader, start, start + 2 * NEAR), [places, reader.total.value, start]);
   const from = places[start];
   useEffect(() => {
     if (from === undefined) return;
@@ -319,9 +306,9 @@ function Outline({ reader, current, jump }: { reader: Reader; current: number; j
         <>
           <button ref={place === here ? button : undefined} aria-current={place === here ? "location" : undefined} onClick={() => jump(place)}>
             <i>{start + n + 1}</i>
-            <span dir="auto">{(texts[place] ?? "…").slice(0, 110)}<Sum turn={turns[start + n]} /></span>
+            <span dir="auto">{(texts[place] ?? "…").slice(0, 110)}<Sum turn={turns[n]} /></span>
           </button>
-          {turns[start + n].marks.map((mark) => (
+          {turns[n].marks.map((mark) => (
             <button class={mark.isCut ? "cut" : "fork"} onClick={() => jump(mark.place)}><i>{mark.isCut ? "┄" : "↳"}</i><span>{mark.isCut ? w("wasCompacted") : w("left")}</span></button>
           ))}
         </>

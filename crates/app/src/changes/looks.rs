@@ -135,6 +135,12 @@ impl Looks {
         }
     }
 
+    /// Whether the last look saw a session.
+    pub(crate) fn has(&self, session: &SessionRef) -> bool {
+        let state = self.state();
+        state.sessions.keys().any(|place| place.session == *session)
+    }
+
     /// Returns the marks of all sessions.
     pub(crate) fn marks(&self) -> SessionMarks {
         let state = self.state();

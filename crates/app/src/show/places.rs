@@ -91,6 +91,8 @@ pub(crate) fn branches_after(
     slot: Slot,
     is_on_branch: impl Fn(Slot) -> bool,
 ) -> Option<(Vec<Slot>, Slot)> {
+    // Most entries have one child, and there may be a hundred thousand of them.
+    session.tree().children(slot).nth(1)?;
     let is_shown = |slot: &Slot| is_alive(*slot) && in_tree(session, *slot);
     let children: Vec<Slot> = session.tree().children(slot).filter(is_shown).collect();
     let shown = children.iter().copied().find(|it| is_on_branch(*it))?;

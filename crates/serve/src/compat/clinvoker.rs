@@ -17,6 +17,7 @@ use boswell_model::json::Json;
 use crate::access::Scope;
 use crate::answer::ask;
 use crate::call::Call;
+use crate::entity::LARGEST;
 use crate::pool::Lane;
 use crate::problem::Problem;
 use crate::state::ServerState;
@@ -61,11 +62,44 @@ pub(crate) fn admit(server: &ServerState, request: &Request<Body>) -> Result<(),
     let key = key.ok_or_else(|| unauthorized("missing API key"))?;
     let bearer = server.access.bearer(&key);
     let bearer = bearer.ok_or_else(|| unauthorized("invalid API key"))?;
+    if announced_length(headers) > LARGEST as u64 {
+        let what = format!("request body exceeds {LARGEST} bytes");
+        let body = plain_error("request_too_large", &what);
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        return Err(answered(status, "application/json", &body));
+    }
     let is_read = matches!(request.method().as_str(), "GET" | "HEAD" | "POST");
     if is_read || bearer.scope == Scope::Write && server.access.may_change() {
         return Ok(());
     }
     Err(huma(StatusCode::FORBIDDEN, "this key only reads", &[]))
+}
+
+fn announced_length(headers: &HeaderMap) -> u64 {
+    let length = headers.get(header::CONTENT_LENGTH);
+    let length = length.and_then(|it| it.to_str().ok()?.parse().ok());
+    length.unwrap_or(0)
+}
+
+/// Asks the application; where too many requests wait, the refusal is its own.
+async fn asked<T, F>(call: &Call, lane: Lane, work: F) -> Result<T, Response<Body>>
+where
+    T: Send + 'static,
+    F: FnOnce(&App) -> AppResult<T> + Send + 'static,
+{
+    ask(call, lane, work).await.map_err(|it| refused(&it))
+}
+
+fn refused(problem: &Problem) -> Response<Body> {
+    if !problem.is_unavailable() {
+        return problem.response();
+    }
+    let body = plain_error("too_many_requests", "too many requests are waiting");
+    let status = StatusCode::TOO_MANY_REQUESTS;
+    let mut response = answered(status, "application/json", &body);
+    let retry = HeaderValue::from_static("1");
+    response.headers_mut().insert(header::RETRY_AFTER, retry);
+    response
 }
 
 fn key_of(headers: &HeaderMap) -> Option<String> {
@@ -169,12 +203,12 @@ fn sessions(app: &App) -> AppResult<Vec<SessionShape>> {
     })
 }
 
-async fn list(call: Call, request: Request<Body>) -> Result<Response<Body>, Problem> {
-    let page = match page(request.uri().query().unwrap_or_default()) {
-        Ok(page) => page,
-        Err(response) => return Ok(response),
-    };
-    let mut all = ask(&call, Lane::Read, sessions).await?;
+/// An answer, or a refusal in its own words.
+type Answered = Result<Response<Body>, Response<Body>>;
+
+async fn list(call: Call, request: Request<Body>) -> Answered {
+    let page = page(request.uri().query().unwrap_or_default())?;
+    let mut all = asked(&call, Lane::Read, sessions).await?;
     all.retain(|it| {
         let is =
             |wanted: &Option<String>, value: &Option<String>| wanted.is_none() || wanted == value;
@@ -198,9 +232,9 @@ async fn list(call: Call, request: Request<Body>) -> Result<Response<Body>, Prob
 }
 
 /// Returns the session whose id begins like this, if there is exactly one.
-async fn found(call: &mut Call) -> Result<(String, Option<SessionShape>), Problem> {
-    let name = call.name("id")?;
-    let mut all = ask(call, Lane::Read, sessions).await?;
+async fn found(call: &mut Call) -> Result<(String, Option<SessionShape>), Response<Body>> {
+    let name = call.name("id").map_err(|it| it.response())?;
+    let mut all = asked(call, Lane::Read, sessions).await?;
     let is_exact = all.iter().any(|it| it.id == name);
     all.retain(|it| match is_exact {
         true => it.id == name,
@@ -210,13 +244,13 @@ async fn found(call: &mut Call) -> Result<(String, Option<SessionShape>), Proble
     Ok((name, one))
 }
 
-async fn one(mut call: Call) -> Result<Response<Body>, Problem> {
+async fn one(mut call: Call) -> Answered {
     let (name, session) = found(&mut call).await?;
     Ok(session.map_or_else(|| not_found(&name), |it| ok(&object(&it))))
 }
 
 /// Deletes a session; the vault has a copy.
-async fn remove(mut call: Call) -> Result<Response<Body>, Problem> {
+async fn remove(mut call: Call) -> Answered {
     let (name, session) = found(&mut call).await?;
     let Some(session) = session else {
         return Ok(not_found(&name));
@@ -293,7 +327,7 @@ async fn backends(call: Call) -> Response<Body> {
     ok(&Json::object().with("backends", programs(&call.server.app)))
 }
 
-async fn health(call: Call) -> Result<Response<Body>, Problem> {
+async fn health(call: Call) -> Response<Body> {
     let sessions = ask(&call, Lane::Read, sessions).await;
     let store = match &sessions {
         Ok(all) => Json::object()
@@ -315,7 +349,7 @@ async fn health(call: Call) -> Result<Response<Body>, Problem> {
         )
         .with("backends", programs(&call.server.app))
         .with("session_store", store);
-    Ok(ok(&body))
+    ok(&body)
 }
 
 async fn no_model() -> Response<Body> {
@@ -325,6 +359,17 @@ async fn no_model() -> Response<Body> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn too_many_requests_are_refused_in_its_words() {
+        let kind = boswell_model::ErrorKind::Unavailable;
+        let full = Problem::new(StatusCode::SERVICE_UNAVAILABLE, kind, "full");
+        let response = refused(&full);
+        assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(response.headers()[header::RETRY_AFTER], "1");
+        let other = refused(&Problem::invalid("wrong"));
+        assert_eq!(other.status(), StatusCode::BAD_REQUEST);
+    }
 
     #[test]
     fn times_are_written_as_go_writes_them() {

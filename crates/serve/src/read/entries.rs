@@ -149,8 +149,8 @@ pub(crate) async fn heads(mut call: Call) -> Reply {
             .transpose()?,
         from: params.number("from")?.unwrap_or(0),
         count: Some(params.limit("count", HEADS, HEADS)?),
+        marks_only: params.one_of("as", &[("columns", false), ("marks", true)], false)?,
     };
-    params.one_of("as", &[("columns", ())], ())?;
     params.end()?;
     let Some(tag) = changed(&call, &request.session).await? else {
         return Ok(not_modified(""));

@@ -8,7 +8,7 @@ use boswell_app::shape::Shape as _;
 use boswell_app::stats::{By, StatsRequest};
 use boswell_app::{Answer, App, AppResult, Cancel};
 
-use crate::answer::{Plan, Reply, run};
+use crate::answer::{Plan, Reply, run, run_shared};
 use crate::call::Call;
 use crate::lines::{Last, Lines};
 use crate::params::Params;
@@ -52,7 +52,7 @@ pub(crate) async fn search(mut call: Call) -> Reply {
     };
     let plan = timed(&call, &params)?;
     params.end()?;
-    run(&call, plan, move |app, cancel, lines| {
+    run_shared(&call, plan, move |app, cancel, lines| {
         find(app, &request, cancel, lines)
     })
     .await
@@ -135,7 +135,7 @@ async fn counted(mut call: Call, session: Option<String>) -> Reply {
     };
     params.end()?;
     let plan = Plan::list(&call).in_lane(Lane::Search);
-    run(&call, plan, move |app, cancel, lines| {
+    run_shared(&call, plan, move |app, cancel, lines| {
         let Answer { value, notices } = app.stats(&request, cancel)?;
         for sum in value.sums {
             if !lines.object(&sum.object())? {

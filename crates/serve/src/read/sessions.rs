@@ -4,7 +4,7 @@ use boswell_app::list::{ListRequest, Sort};
 use boswell_app::shape::Shape as _;
 use boswell_app::{Answer, App, AppResult};
 
-use crate::answer::{Plan, Reply, run};
+use crate::answer::{Plan, Reply, run_shared};
 use crate::call::Call;
 use crate::lines::{Last, Lines};
 use crate::problem::Problem;
@@ -23,7 +23,7 @@ const ORDERS: [(&str, (Sort, bool)); 6] = [
 pub(crate) async fn sessions(mut call: Call) -> Reply {
     let request = list_request(&mut call)?;
     let plan = Plan::list(&call);
-    run(&call, plan, move |app, _, lines| list(app, &request, lines)).await
+    run_shared(&call, plan, move |app, _, lines| list(app, &request, lines)).await
 }
 
 fn list_request(call: &mut Call) -> Result<ListRequest, Problem> {

@@ -42,13 +42,8 @@ pub(crate) async fn append(mut call: Call, body: Body) -> Reply {
 
 fn append_request(call: &mut Call) -> Result<AppendRequest, Problem> {
     let leaf = call.header("boswell-expect-leaf");
-    let expect = match (&call.conditions.if_match, leaf) {
-        (Some(revision), _) => {
-            let revision = revision.parse();
-            Expect::Revision(
-                revision.map_err(|_| Problem::invalid("`If-Match` is not a revision"))?,
-            )
-        }
+    let expect = match (call.expected()?, leaf) {
+        (Some(revision), _) => Expect::Revision(revision),
         (None, Some(leaf)) => Expect::Leaf(leaf.into()),
         (None, None) => Expect::Any,
     };

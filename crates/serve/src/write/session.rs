@@ -24,8 +24,9 @@ const STATUSES: [SessionStatus; 4] = [
     SessionStatus::Error,
 ];
 
-/// Fails if the session is not at the revision that `If-Match` names.
-pub(super) async fn require_match(call: &Call, session: &str) -> Result<(), Problem> {
+/// Fails if the session is not at the revision that `If-Match` names. For a request that changes
+/// nothing: a change compares the revision under its own lock.
+async fn require_match(call: &Call, session: &str) -> Result<(), Problem> {
     let Some(expected) = call.conditions.if_match.clone() else {
         return Ok(());
     };
@@ -55,7 +56,6 @@ pub(crate) async fn patch(mut call: Call, body: Body) -> Reply {
     let session = call.session()?;
     let entity = Entity::read(&call, body).await?;
     let annotations = annotations(&entity)?;
-    require_match(&call, &session).await?;
     annotated(&call, session, annotations).await
 }
 
@@ -88,10 +88,13 @@ fn annotations(entity: &Entity) -> Result<Vec<Annotation>, Problem> {
 
 async fn annotated(call: &Call, session: String, annotations: Vec<Annotation>) -> Reply {
     let plan = Plan::list(call).in_lane(Lane::Change);
+    let mut expected = call.expected()?;
     run(call, plan, move |app, _, lines| {
         let mut notices = Vec::new();
         for annotation in annotations {
-            let done = annotate(app, &session, annotation, &mut notices)?;
+            // The first one changes the revision.
+            let app = app.expecting(expected.take());
+            let done = annotate(&app, &session, annotation, &mut notices)?;
             lines.object(&done)?;
         }
         let now = app.session(&SessionRequest { session })?;
@@ -144,7 +147,10 @@ pub(crate) async fn delete(mut call: Call) -> Reply {
     let is_plan = params.switch("plan")?;
     params.end()?;
     let session = call.session()?;
-    require_match(&call, &session).await?;
+    let expected = call.expected()?;
+    if is_plan {
+        require_match(&call, &session).await?;
+    }
     let request = DeleteRequest {
         sessions: vec![session],
     };
@@ -153,7 +159,7 @@ pub(crate) async fn delete(mut call: Call) -> Reply {
         if is_plan {
             plan_of_delete(app, &request, lines)
         } else {
-            let done = app.delete(&request, &mut |deleted| {
+            let done = app.expecting(expected).delete(&request, &mut |deleted| {
                 lines.object(&deleted.op.object()).map(|_| ())
             })?;
             app.forget_open_sessions();

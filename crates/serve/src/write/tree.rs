@@ -4,14 +4,15 @@ use axum::body::Body;
 use axum::http::{StatusCode, header};
 use boswell_app::branch::BranchRequest;
 use boswell_app::fork::ForkRequest;
-use boswell_app::repair::{SessionRepair, SessionRepairRequest};
+use boswell_app::repair::{SessionRepair, SessionRepairPlan, SessionRepairRequest};
 use boswell_app::rewind::{RewindOutcome, RewindRequest};
+use boswell_app::session_info::SessionRequest;
 use boswell_app::shape::Shape as _;
-use boswell_app::{Answer, Notice};
-use boswell_model::Remark;
+use boswell_app::{Answer, App, AppResult, Notice};
+use boswell_model::{Remark, Revision};
 
 use super::append::id_from_key;
-use super::session::{acknowledged, require_match};
+use super::session::acknowledged;
 use crate::answer::{Plan, Reply, ask, run};
 use crate::call::Call;
 use crate::entity::Entity;
@@ -36,8 +37,11 @@ pub(crate) async fn fork(mut call: Call, body: Body) -> Reply {
         id: entity.text("id")?.or(key),
         ..ForkRequest::default()
     };
-    require_match(&call, &request.session).await?;
-    let made = ask(&call, Lane::Change, move |app| app.fork(&request)).await?;
+    let expected = call.expected()?;
+    let made = ask(&call, Lane::Change, move |app| {
+        app.expecting(expected).fork(&request)
+    })
+    .await?;
     let plan = Plan::one(&call)
         .in_lane(Lane::Change)
         .with_status(StatusCode::CREATED)
@@ -64,10 +68,10 @@ pub(crate) async fn branch(mut call: Call, body: Body) -> Reply {
         entry: entity.text("entry")?,
         summary: entity.text("summary")?,
     };
-    require_match(&call, &request.session).await?;
+    let expected = call.expected()?;
     let plan = Plan::one(&call).in_lane(Lane::Change);
     run(&call, plan, move |app, _, lines| {
-        let Answer { value, notices } = app.branch(&request)?;
+        let Answer { value, notices } = app.expecting(expected).branch(&request)?;
         lines.object(&acknowledged(value))?;
         let value = Last::None;
         Ok(Answer { value, notices })
@@ -88,9 +92,10 @@ pub(crate) async fn rewind(mut call: Call, body: Body) -> Reply {
         files: false,
         may_cut: entity.switch("apply")?,
     };
-    require_match(&call, &request.session).await?;
+    let expected = call.expected()?;
     let plan = Plan::list(&call).in_lane(Lane::Change);
     run(&call, plan, move |app, _, lines| {
+        let app = app.expecting(expected);
         let Answer { value, notices } = app.rewind(&request, &mut |_| Ok(()))?;
         match value {
             RewindOutcome::Rewound(rewound) => {
@@ -130,6 +135,17 @@ fn lacks_plan() -> Problem {
     .hinting("read the plan with GET at the same address first")
 }
 
+/// Returns the plan of a repair, and the revision that it is for: the repair plans again under its
+/// lock, and the same revision has the same plan.
+fn planned(app: &App, request: &SessionRepairRequest) -> AppResult<(Revision, SessionRepairPlan)> {
+    let session = request.session.clone();
+    let revision = app.revision(&SessionRequest { session })?.value;
+    app.plan_repair(request).map(|answer| Answer {
+        value: (revision, answer.value),
+        notices: answer.notices,
+    })
+}
+
 /// Repairs a session as its plan was shown: `If-Match` is the ETag of the plan.
 pub(crate) async fn repair(mut call: Call, body: Body) -> Reply {
     call.no_params()?;
@@ -141,13 +157,14 @@ pub(crate) async fn repair(mut call: Call, body: Body) -> Reply {
         return Err(lacks_plan());
     };
     let again = request.clone();
-    let plan = ask(&call, Lane::Read, move |app| app.plan_repair(&again)).await?;
+    let (revision, plan) = ask(&call, Lane::Read, move |app| planned(app, &again)).await?;
     let actual = plan_tag(&plan);
     if expected != actual {
         return Err(Problem::condition(&expected, &actual));
     }
     let plan = Plan::list(&call).in_lane(Lane::Change);
     run(&call, plan, move |app, _, lines| {
+        let app = app.expecting(Some(revision));
         let Answer { value, mut notices } = app.repair(&request)?;
         match value {
             SessionRepair::AlreadyRepaired { fork, .. } => {

@@ -126,6 +126,43 @@ fn one_session_is_found_by_its_id_or_a_unique_beginning() {
 }
 
 #[test]
+fn several_sessions_come_last_used_first_and_a_beginning_of_both_is_404() {
+    let bench = Bench::writing();
+    let id = session(&bench)["id"].as_str().unwrap().to_owned();
+    let other = format!("{}00000000000000000000000000", &id[..6]);
+    let folder = bench.temp.path().join("d/home/.clinvk/sessions");
+    let text = std::fs::read_to_string(folder.join(format!("{id}.json"))).unwrap();
+    let mut later: Value = serde_json::from_str(&text).unwrap();
+    later["id"] = json!(other);
+    later["last_used"] = json!("2026-10-26T09:00:00Z");
+    std::fs::write(folder.join(format!("{other}.json")), later.to_string()).unwrap();
+    let all = get(&bench, "/api/v1/sessions").is(200).json();
+    let ids: Vec<&Value> = all["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["id"])
+        .collect();
+    assert_eq!(ids, [&json!(other), &json!(id)]);
+    get(&bench, &format!("/api/v1/sessions/{}", &id[..6])).is(404);
+    get(&bench, &format!("/api/v1/sessions/{}", &id[..9])).is(200);
+}
+
+#[test]
+fn a_body_over_the_limit_is_refused_in_its_words() {
+    let bench = Bench::writing();
+    let head = format!(
+        "POST /api/v1/prompt HTTP/1.1\r\nHost: {}\r\n{}\r\nContent-Length: 99999999999\r\n\
+         Connection: close\r\n\r\n",
+        bench.address,
+        bearer(&bench.write)
+    );
+    let answer = bench.raw(head.as_bytes()).is(413);
+    assert_eq!(answer.json()["error"], "request_too_large");
+    assert!(answer.json()["message"].is_string());
+}
+
+#[test]
 fn a_session_is_deleted_into_the_vault() {
     let bench = Bench::writing();
     let it = session(&bench);

@@ -154,6 +154,26 @@ fn a_log_that_was_replaced_is_a_reset() {
 }
 
 #[test]
+fn a_session_that_is_gone_before_a_look_saw_it_is_told_to_its_followers() {
+    let bench = Bench::reading();
+    let other = new_session(&bench);
+    let follow = |session: &str| {
+        let mut stream = Stream::open(&bench, &format!("/v1/sessions/{session}/events"), None);
+        stream.wait("session");
+        stream
+    };
+    // The look of this one is too young for another look.
+    let _other = follow(&other);
+    let session = new_session(&bench);
+    let mut stream = follow(&session);
+    let request = boswell_app::delete::DeleteRequest {
+        sessions: vec![session.clone()],
+    };
+    let _ = bench.app.delete(&request, &mut |_| Ok(())).unwrap();
+    assert_eq!(stream.wait("gone").data["session"], session.as_str());
+}
+
+#[test]
 fn new_sessions_are_announced_to_those_who_follow_all() {
     let bench = Bench::reading();
     let mut stream = Stream::open(&bench, "/v1/events", None);

@@ -8,6 +8,7 @@
 
 mod bench;
 mod clinvoker;
+mod conditions;
 mod contract;
 mod events;
 mod limits;

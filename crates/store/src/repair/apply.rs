@@ -76,7 +76,7 @@ impl Runner {
             locks,
         };
         self.operate(&start, || {
-            let location = store.relocate(location)?;
+            let location = store.as_expected(location)?;
             // A running agent would go on with what it has in memory, and overwrite or contradict
             // the repair.
             let log = location.key.as_ref().map(|key| store.root().join(key));

@@ -108,16 +108,6 @@ impl Store {
         self.dialect().planner()?.plan(&asked, request)
     }
 
-    /// Plans once the locks are held.
-    fn replan(&self, location: &SessionLocation, request: &EditRequest) -> Result<Planned> {
-        let location = self.relocate(location)?;
-        if request.needs_lease() {
-            let log = location.key.as_ref().map(|key| self.root().join(key));
-            self.refuse_if_live(&location.id, log.as_deref())?;
-        }
-        self.plan(&location, request)
-    }
-
     /// Finds the session again in the current listing.
     pub(crate) fn relocate(&self, location: &SessionLocation) -> Result<SessionLocation> {
         let mut now = self
@@ -180,6 +170,21 @@ impl Store {
             .into_iter()
             .filter(moves)
             .collect())
+    }
+}
+
+impl WritableStore {
+    /// Plans once the locks are held.
+    fn replan(&self, location: &SessionLocation, request: &EditRequest) -> Result<Planned> {
+        let location = self.as_expected(location)?;
+        if request.needs_lease() {
+            let log = location.key.as_ref().map(|key| self.root().join(key));
+            self.refuse_if_live(&location.id, log.as_deref())?;
+        }
+        let planned = self.plan(&location, request)?;
+        // An agent takes no lock of ours: what it wrote meanwhile may be in the plan.
+        self.require_expected(&location)?;
+        Ok(planned)
     }
 }
 
@@ -250,8 +255,11 @@ impl Runner {
             Reason::Before,
             &store.dialect().locks_for(location, like),
             &|| {
-                let session = store.read(&store.relocate(location)?, Depth::Facts)?;
-                store.plan_for(&session, &request(session.meta()))
+                let location = store.as_expected(location)?;
+                let session = store.read(&location, Depth::Facts)?;
+                let planned = store.plan_for(&session, &request(session.meta()))?;
+                store.require_expected(&location)?;
+                Ok(planned)
             },
         )
     }

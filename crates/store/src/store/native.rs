@@ -151,8 +151,11 @@ impl WritableStore {
                 "only what leaves the conversation where it is can be added without its lease",
             ));
         }
-        self.annotator(id.into().as_str())?
-            .append_with(draft, Expect::Any, Durability::Fsync)
+        self.annotator(id.into().as_str())?.append_with(
+            draft,
+            self.expectation(),
+            Durability::Fsync,
+        )
     }
 
     /// Adds tags to a session of boswell's own and removes others. Needs no lease.
@@ -200,6 +203,7 @@ impl WritableStore {
         new: NewSession,
     ) -> Result<SessionWriter> {
         let source = self.session(id)?;
+        self.require_revision(&source.revision())?;
         let at = match at {
             Some(entry) => Tip::At(source.find(entry)?),
             None => source.tip()?,

@@ -40,7 +40,8 @@ impl WritableStore {
                 opened = self.looked_up(id)?.1;
             }
             self.wait_until_idle(id, &opened.key, wait)?;
-            self.writer_on(session, opened, Some(lease))
+            let writer = self.writer_on(session, opened, Some(lease))?;
+            Ok(writer.expecting(self.expectation()))
         })
     }
 

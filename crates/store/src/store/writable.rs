@@ -4,11 +4,13 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use boswell_dialect::IdSource;
+use boswell_dialect::{IdSource, SessionLocation};
+use boswell_model::{Result, Revision};
 
 use super::Store;
 use crate::backend::{FsLogs, LogBackend};
 use crate::disk::Disk;
+use crate::writer::{Expect, unexpected};
 
 /// A [`Store`] that can be written: it makes sessions and opens them for writing.
 ///
@@ -33,6 +35,8 @@ use crate::disk::Disk;
 pub struct WritableStore {
     store: Store,
     logs: Arc<dyn LogBackend>,
+    /// The revision that a session must have when it is changed.
+    expected: Option<Revision>,
 }
 
 impl WritableStore {
@@ -47,7 +51,11 @@ impl WritableStore {
     ) -> WritableStore {
         store.disk = None;
         store.id_source = id_source;
-        WritableStore { store, logs }
+        WritableStore {
+            store,
+            logs,
+            expected: None,
+        }
     }
 
     /// A store of files. Locks are kept in `home`, and the vault there keeps the old file of a log
@@ -71,7 +79,51 @@ impl WritableStore {
         WritableStore {
             store,
             logs: Arc::new(logs),
+            expected: None,
         }
+    }
+
+    /// Changes a session only if it is at this revision, which is compared under the lock of the
+    /// change. A writer compares it with its first entry.
+    #[must_use]
+    pub fn expecting(mut self, revision: Option<Revision>) -> WritableStore {
+        self.expected = revision;
+        self
+    }
+
+    /// Fails if the session is not at the expected revision now: for a change whose lock the caller
+    /// holds.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` with the revision that it has, `NotFound` if it is gone.
+    pub fn require_expected(&self, location: &SessionLocation) -> Result<()> {
+        match self.expected {
+            Some(_) => self.as_expected(location).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns where a session is now, if it is at the expected revision.
+    pub(crate) fn as_expected(&self, location: &SessionLocation) -> Result<SessionLocation> {
+        let now = self.relocate(location)?;
+        self.require_revision(&now.revision())?;
+        Ok(now)
+    }
+
+    /// Fails if a revision is not the expected one.
+    pub(crate) fn require_revision(&self, actual: &Revision) -> Result<()> {
+        match self.expected {
+            Some(expected) if !expected.fits(actual) => {
+                Err(unexpected(expected.to_string(), Some(actual.to_string())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns what the first entry of a writer must find.
+    pub(crate) fn expectation(&self) -> Expect {
+        self.expected.map_or(Expect::Any, Expect::Revision)
     }
 
     pub(crate) fn logs(&self) -> &dyn LogBackend {

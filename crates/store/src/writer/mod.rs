@@ -28,6 +28,7 @@ use batch::Drafts;
 use encode::With;
 use group_commit::{Enqueued, QueueSlot};
 use receipt::Written;
+pub(crate) use receipt::unexpected;
 pub use receipt::{Durability, Expect, Outcome, Receipt};
 
 #[cfg(feature = "tokio")]
@@ -150,6 +151,12 @@ impl SessionWriter {
         Ok(SessionWriter {
             inner: Arc::new(inner),
         })
+    }
+
+    /// Requires a state of the session for its first entry.
+    pub(crate) fn expecting(self, expect: Expect) -> SessionWriter {
+        self.inner.lock().expected = expect;
+        self
     }
 
     /// Returns the session that it writes to.
@@ -426,6 +433,12 @@ impl Inner {
         durability: Durability,
     ) -> Result<(Vec<Written>, Option<QueueSlot>)> {
         state.usable()?;
+        let first = std::mem::replace(&mut state.expected, Expect::Any);
+        let expect = if *expect == Expect::Any {
+            &first
+        } else {
+            expect
+        };
         let with = self.with();
         match state.enqueue(with, drafts, expect, durability)? {
             Enqueued::Yes { entry, slot } => {

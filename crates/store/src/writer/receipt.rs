@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use boswell_dialect::{Body, Draft};
 use boswell_model::json::Json;
-use boswell_model::{EntryId, Revision, SessionRef};
+use boswell_model::{Advice, EntryId, Error, ErrorDetails, ErrorKind, Revision, SessionRef};
 
 /// The durability of an entry when its receipt is returned. There is no weaker one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,6 +36,18 @@ pub enum Expect {
     Revision(Revision),
     /// The leaf is this entry.
     Leaf(EntryId),
+}
+
+/// Returns the error of a session that is not in the expected state.
+pub(crate) fn unexpected(expected: String, actual: Option<String>) -> Error {
+    let found = actual.as_deref().unwrap_or("the root");
+    let what = format!(
+        "expected the session at {}, found it at {found}",
+        expected.escape_debug()
+    );
+    Error::new(ErrorKind::Conflict, what)
+        .detailing(ErrorDetails::Conflict { expected, actual })
+        .advising(Advice::ReadAgain)
 }
 
 /// The acknowledgement of an entry.

@@ -27,7 +27,7 @@ use super::batch::Batch;
 use super::encode::With;
 use super::group_commit::Queue;
 use super::id_index::KnownIds;
-use super::receipt::{Expect, Written};
+use super::receipt::{Expect, Written, unexpected};
 use super::tail::Tail;
 use crate::backend::{AppendError, AppendResult, LogAppender};
 use crate::blobs::Blobs;
@@ -76,6 +76,8 @@ pub(super) struct State {
     /// Kind and text of the first failed `write` or `fsync`.
     latched: Option<(ErrorKind, String)>,
     pub(super) closed: bool,
+    /// What the first entry must find, if its caller expects nothing else.
+    pub(super) expected: Expect,
 }
 
 impl State {
@@ -110,6 +112,7 @@ impl State {
             spare: Batch::default(),
             latched: None,
             closed: false,
+            expected: Expect::Any,
         }
     }
 
@@ -282,16 +285,7 @@ impl State {
         if Some(&expected) == actual.as_ref() {
             return Ok(());
         }
-        let found = actual.as_deref().unwrap_or("the root");
-        Err(Error::new(
-            ErrorKind::Conflict,
-            format!(
-                "expected the session at {}, found it at {found}",
-                expected.escape_debug()
-            ),
-        )
-        .detailing(ErrorDetails::Conflict { expected, actual })
-        .advising(Advice::ReadAgain))
+        Err(unexpected(expected, actual))
     }
 
     /// Returns the leaf: the tip without metadata entries. Needs the whole tree.

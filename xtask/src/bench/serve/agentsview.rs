@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::client::Connection;
-use super::{Served, text_member};
+use super::{Paths, Running, Served, text_members};
 use crate::bench::lab::Lab;
 use crate::{Outcome, workspace};
 
@@ -19,7 +19,8 @@ const LONGEST: Duration = Duration::from_secs(1800);
 /// Starts its server on the sessions of a folder `.claude`, and waits until it knows them.
 pub(super) fn start(lab: &Lab, root: &Path) -> Outcome<Served> {
     let home = root.parent().ok_or("the sessions are in no folder")?;
-    let data = lab.data.join("agentsview-data");
+    let name = home.file_name().unwrap_or_default().to_string_lossy();
+    let data = lab.data.join(format!("agentsview-data-{name}"));
     std::fs::create_dir_all(&data)?;
     let program = program(lab)?;
     let command = || {
@@ -38,21 +39,27 @@ pub(super) fn start(lab: &Lab, root: &Path) -> Outcome<Served> {
         .arg(port.to_string())
         .spawn()?;
     let mut served = Served {
-        child,
+        process: Running(child),
         address: format!("127.0.0.1:{port}"),
         token: None,
-        paths: Default::default(),
+        paths: Paths::default(),
     };
     // It hides sessions with one prompt unless it is asked for them.
     let list = "/api/v1/sessions?limit=50&include_one_shot=true".to_owned();
-    let id = wait_for_sessions(&served, &list)?;
-    let entries = format!("/api/v1/sessions/{id}/messages?limit=100");
-    served.paths = [list, entries, "/api/v1/search?limit=20&q=".to_owned()];
+    let ids = wait_for_sessions(&served, &list)?;
+    let of = |id: &String| format!("/api/v1/sessions/{id}/messages?limit=100");
+    let entries = served.answered(ids.iter().map(of).collect())?;
+    served.paths = Paths {
+        list,
+        entries,
+        search: "/api/v1/search?limit=20&q=".to_owned(),
+    };
     Ok(served)
 }
 
-/// Waits until the first session is listed and the server is quiet, and returns its id.
-fn wait_for_sessions(served: &Served, list: &str) -> Outcome<String> {
+/// Waits until the first session is listed and the server is quiet, and returns the ids
+/// of the list.
+fn wait_for_sessions(served: &Served, list: &str) -> Outcome<Vec<String>> {
     let started = Instant::now();
     let mut last = 0;
     while started.elapsed() < LONGEST {
@@ -62,10 +69,11 @@ fn wait_for_sessions(served: &Served, list: &str) -> Outcome<String> {
             continue;
         };
         let answer = String::from_utf8_lossy(&answer).into_owned();
-        let busy = cpu_ticks(served.child.id());
+        let ids = text_members(&answer, "id");
+        let busy = cpu_ticks(served.process.0.id());
         // Less than a tenth of a core since the last look.
-        if let Some(id) = text_member(&answer, "id").filter(|_| busy < last + 20) {
-            return Ok(id);
+        if !ids.is_empty() && busy < last + 20 {
+            return Ok(ids);
         }
         last = busy;
     }

@@ -1,7 +1,8 @@
 //! The server beside agentsview's, on the same sessions: a page of the list, a page of entries, a
-//! search, each asked over several connections at once.
+//! search, each asked over several connections at once; and the page in a browser.
 
 mod agentsview;
+mod browser;
 mod client;
 
 use std::io::{BufRead as _, BufReader};
@@ -12,7 +13,7 @@ use std::time::Duration;
 use super::data;
 use super::find::Bed;
 use super::group::Group;
-use super::lab::Lab;
+use super::lab::{Lab, Scale};
 use super::table::{self, Row, Target};
 use crate::Outcome;
 use client::{Connection, Load};
@@ -34,11 +35,14 @@ impl Group for ServeGroup {
     }
 
     fn about(&self) -> &'static str {
-        "`boswell serve` against agentsview's server on the same 1,000 Claude sessions (100 MB), warm, over 8 connections for 5 s each; requests per second and the time that 99 of 100 requests take at most; and memory with 10,000 sessions"
+        "`boswell serve` against agentsview's server on the same 1,000 Claude sessions (100 MB), warm, over 8 connections for 5 s each; requests per second and the time that 99 of 100 requests take at most; entries are those of the first 50 sessions in turn; memory with 10,000 sessions; and the page in Chromium beside its budgets"
     }
 
     fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>> {
-        let root = data::thousand_sessions(&lab.data)?;
+        let root = match lab.scale {
+            Scale::Full => data::thousand_sessions(&lab.data)?,
+            Scale::Small => data::hundred_sessions(&lab.data)?,
+        };
         let home = lab.data.join("serve-home");
         std::fs::create_dir_all(&home)?;
         let ours = Served::boswell(&lab.release().join("boswell"), &home, &root)?;
@@ -49,7 +53,8 @@ impl Group for ServeGroup {
             let theirs = theirs.load(case)?;
             rows.extend(case_rows(case, &ours, &theirs));
         }
-        drop(ours);
+        drop((ours, theirs));
+        rows.extend(browser::rows(lab)?);
         rows.push(memory(lab)?);
         Ok(rows)
     }
@@ -95,20 +100,32 @@ fn case_rows(case: Case, ours: &Load, theirs: &Load) -> [Row; 2] {
     ]
 }
 
-/// A server that is asked.
-pub(super) struct Served {
-    child: Child,
-    address: String,
-    token: Option<String>,
-    /// Addresses of a list, of entries, and of a search up to its word.
-    paths: [String; 3],
+/// A process that ends with its value.
+pub(super) struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A server that is asked.
+pub(super) struct Served {
+    process: Running,
+    address: String,
+    token: Option<String>,
+    paths: Paths,
+}
+
+/// The addresses of a server.
+#[derive(Default)]
+pub(super) struct Paths {
+    list: String,
+    /// Entries of several sessions.
+    entries: Vec<String>,
+    /// A search, up to its word.
+    search: String,
 }
 
 impl Served {
@@ -137,16 +154,34 @@ impl Served {
         let token = std::fs::read_to_string(member("read_token")?)?;
         let mut served = Served {
             address: member("address")?,
-            child,
+            process: Running(child),
             token: Some(token.trim().to_owned()),
-            paths: Default::default(),
+            paths: Paths::default(),
         };
         let list = "/v1/sessions?limit=50".to_owned();
         let first = String::from_utf8_lossy(&served.connect()?.get(&list)?).into_owned();
-        let id = text_member(&first, "ref").ok_or("the server lists no session")?;
-        let entries = format!("/v1/sessions/{id}/entries?from=0&limit=100");
-        served.paths = [list, entries, "/v1/search?limit=20&q=".to_owned()];
+        let of = |id: &String| format!("/v1/sessions/{id}/entries?from=0&limit=100");
+        let entries: Vec<String> = text_members(&first, "ref").iter().map(of).collect();
+        served.paths = Paths {
+            list,
+            entries: served.answered(entries)?,
+            search: "/v1/search?limit=20&q=".to_owned(),
+        };
         Ok(served)
+    }
+
+    /// Leaves the addresses that are answered: not every id in a list is that of a session.
+    fn answered(&self, paths: Vec<String>) -> Outcome<Vec<String>> {
+        let mut answered = Vec::new();
+        for path in paths {
+            if self.connect()?.get(&path).is_ok() {
+                answered.push(path);
+            }
+        }
+        if answered.is_empty() {
+            return Err(format!("{} lists no session", self.address).into());
+        }
+        Ok(answered)
     }
 
     fn connect(&self) -> Outcome<Connection> {
@@ -155,10 +190,14 @@ impl Served {
 
     /// Asks for one case over all connections, after a first request that warms it up.
     fn load(&self, case: Case) -> Outcome<Load> {
-        let [list, entries, search] = &self.paths;
+        let Paths {
+            list,
+            entries,
+            search,
+        } = &self.paths;
         let paths: Vec<String> = match case {
             Case::List => vec![list.clone()],
-            Case::Entries => vec![entries.clone()],
+            Case::Entries => entries.clone(),
             Case::Search => WORDS.iter().map(|word| format!("{search}{word}")).collect(),
         };
         let mut warm = self.connect()?;
@@ -175,6 +214,14 @@ pub(super) fn text_member(json: &str, name: &str) -> Option<String> {
     rest.split('"').next().map(str::to_owned)
 }
 
+/// Returns all members of that name with a text value.
+fn text_members(json: &str, name: &str) -> Vec<String> {
+    let key = format!("\"{name}\":\"");
+    let values = json.split(&key).skip(1);
+    let values = values.filter_map(|rest| rest.split('"').next());
+    values.map(str::to_owned).collect()
+}
+
 /// Returns the memory of a server over 10,000 sessions after lists and searches.
 fn memory(lab: &Lab) -> Outcome<Row> {
     let bed = Bed::make(lab)?;
@@ -182,7 +229,7 @@ fn memory(lab: &Lab) -> Outcome<Row> {
     for case in Case::ALL {
         served.load(case)?;
     }
-    let status = std::fs::read_to_string(format!("/proc/{}/status", served.child.id()))?;
+    let status = std::fs::read_to_string(format!("/proc/{}/status", served.process.0.id()))?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));
     let kilobytes = line.and_then(|line| line.split_whitespace().nth(1));
     let bytes = 1024 * kilobytes.ok_or("no VmRSS")?.parse::<u64>()?;
