@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use boswell_dialect::{ChatMessage, Role};
+use boswell_dialect::{ChatMessage, Role, by_name};
 use boswell_model::Part;
 use serde_json::{Value, json};
 
 use super::MatrixCell;
+use crate::agent_client::{Agent, AgentClient, AgentHome};
 use crate::claude_client::{ClaudeClient, ClientHome, isolate, named};
 use crate::codex_client::{self, CodexClient, CodexHome};
 use crate::disk;
@@ -26,6 +27,8 @@ pub enum RealProgram {
     Codex(CodexClient),
     /// pi, by the words that start it.
     Pi(Vec<OsString>),
+    /// An agent that runs with node.
+    Agent(AgentClient),
 }
 
 /// The folders of a run.
@@ -45,7 +48,7 @@ impl RealProgram {
                 let script = package.join("dist/cli.js");
                 Some(RealProgram::Pi(vec![node.into(), script.into()]))
             }
-            _ => None,
+            other => AgentClient::require_or_skip(Agent::of(other)?).map(RealProgram::Agent),
         }
     }
 
@@ -66,6 +69,7 @@ impl RealProgram {
             RealProgram::Claude(client) => claude(client, &cell, &place, &model),
             RealProgram::Codex(client) => codex(client, &cell, &place, &model),
             RealProgram::Pi(words) => pi(words, &cell, &place, &model),
+            RealProgram::Agent(client) => agent(client, &cell, &place, &model),
         };
         let is_probe = |request: &Request| {
             let is_it = request.body.to_string().contains("PROBE go on");
@@ -110,6 +114,40 @@ fn codex(client: &CodexClient, cell: &MatrixCell, place: &Place, model: &Scripte
     let id = cell.conversion.target.id.as_str();
     let args = ["exec", "--skip-git-repo-check", "resume", id, PROBE];
     client.run(client_home, &args)
+}
+
+fn agent(client: &AgentClient, cell: &MatrixCell, place: &Place, model: &ScriptedModel) -> Output {
+    let client_home = AgentHome {
+        home: &place.home,
+        work: &place.work,
+        model,
+    };
+    client.set_up(client_home);
+    let target = cell.conversion.target.id.clone();
+    let id = match cell.conversion.import {
+        Some(_) => imported(client, client_home, cell),
+        None => {
+            cell.write_to(&place.home.join(client.agent().folder()));
+            Some(target)
+        }
+    };
+    client.say(client_home, id.as_deref(), PROBE)
+}
+
+/// Has the program import the document of a cell, and returns the id of the session.
+fn imported(client: &AgentClient, place: AgentHome<'_>, cell: &MatrixCell) -> Option<String> {
+    let importer = by_name(cell.target)?.powers().import?;
+    let document = place.home.join("document.json");
+    disk::write(&document, &cell.conversion.log);
+    let words = importer.import_words(&document.display().to_string());
+    client.run(place, words.get(1..)?, None);
+    if importer.keeps_id() {
+        return Some(cell.conversion.target.id.clone());
+    }
+    let listed = client.run(place, &["session", "list", "--format", "json"], None);
+    let listed: Value = serde_json::from_slice(&listed.stdout).ok()?;
+    let only = listed.as_array()?.first()?;
+    only["id"].as_str().map(str::to_owned)
 }
 
 fn pi(words: &[OsString], cell: &MatrixCell, place: &Place, model: &ScriptedModel) -> Output {
