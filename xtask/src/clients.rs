@@ -150,6 +150,10 @@ pub(crate) fn of_conversions() -> Outcome<Vec<(&'static str, &'static str, RealP
         ("claude", "2.1.325", RealProgram::Claude(claude)),
         ("codex", codex::VERSION, RealProgram::Codex(codex)),
     ];
+    let (package, bun) = omp::omp()?;
+    let script = package.join("src/cli.ts");
+    let omp = RealProgram::Omp(vec![bun.into(), script.into()]);
+    programs.push(("omp", omp::VERSION, omp));
     for package in &agents::AGENTS {
         let client = agents::client(package, &node)?;
         let program = RealProgram::Agent(client);

@@ -200,6 +200,9 @@ fn real_programs_resume_what_was_carried_over() {
         ("claude", "qwen"),
         ("claude", "copilot"),
         ("claude", "kimi"),
+        ("claude", "omp"),
+        ("claude", "opencode"),
+        ("claude", "goose"),
     ] {
         let Some(program) = RealProgram::of(cell.1) else {
             continue;
