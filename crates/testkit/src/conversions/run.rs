@@ -279,7 +279,13 @@ fn strings(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => found.push(text.clone()),
         Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
-        Value::Object(members) => members.values().for_each(|member| strings(member, found)),
+        Value::Object(members) => {
+            // Members have no order; an answer is said before it calls.
+            let (calls, others): (Vec<_>, Vec<_>) =
+                members.iter().partition(|(key, _)| *key == "tool_calls");
+            let members = others.into_iter().chain(calls);
+            members.for_each(|(_, member)| strings(member, found));
+        }
         _ => {}
     }
 }
