@@ -61,7 +61,7 @@ pub(crate) fn prepare() -> Clients {
         clients.add(&tests, || {
             node()?;
             let mut found = vec![(agent.variable, agent.install()?)];
-            if agent.needs_new_node {
+            if agent.needs_new_node() {
                 found.push(("BOSWELL_NODE_NEW", agents::new_node()?));
             }
             Ok(found)
@@ -144,12 +144,22 @@ pub(crate) fn of_conversions() -> Outcome<Vec<(&'static str, &'static str, RealP
     let codex = CodexClient::at(codex::codex()?);
     let node = node()?;
     let script = pi(&node)?.join("dist/cli.js");
-    let pi = RealProgram::Pi(vec![node.into(), script.into()]);
-    Ok(vec![
+    let pi = RealProgram::Pi(vec![node.clone().into(), script.into()]);
+    let mut programs = vec![
         ("pi", PI_VERSION, pi),
         ("claude", "2.1.325", RealProgram::Claude(claude)),
         ("codex", codex::VERSION, RealProgram::Codex(codex)),
-    ])
+    ];
+    let (package, bun) = omp::omp()?;
+    let script = package.join("src/cli.ts");
+    let omp = RealProgram::Omp(vec![bun.into(), script.into()]);
+    programs.push(("omp", omp::VERSION, omp));
+    for package in &agents::AGENTS {
+        let client = agents::client(package, &node)?;
+        let program = RealProgram::Agent(client);
+        programs.push((package.agent.dialect(), package.version, program));
+    }
+    Ok(programs)
 }
 
 impl Clients {

@@ -5,6 +5,8 @@
 //! stores are chosen, the plan is executed with undo, and the lineage is noted on both sides. The
 //! session that a plan was shown for is the one that is made: see [`PlanToken`].
 
+pub(crate) mod importer;
+
 use boswell_dialect::conversion::Loss;
 use boswell_dialect::{Capability, Depth, Support, Surroundings, by_name};
 use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
@@ -14,7 +16,7 @@ use boswell_store::operations::Operation;
 use boswell_store::operations::{Conversion, ConversionRequest};
 use boswell_store::store::Resolved;
 use boswell_store::vault::Reason;
-use boswell_store::{Session, Store};
+use boswell_store::{Session, Store, WritableStore};
 
 use crate::gaps::{require_conversation, warn_about_history};
 use crate::plan_token::PlanToken;
@@ -164,20 +166,18 @@ impl Conversions {
             project: cx.env.cwd.display().to_string(),
             around: Surroundings::of(&cx.env),
         };
-        let conversion = target.plan_conversion(&session, &wanted)?;
+        let mut conversion = target.plan_conversion(&session, &wanted)?;
+        importer::find_earlier(cx, &target, &mut conversion);
         Ok(Conversions { target, conversion })
     }
 
     fn shown(self, request: &ConvertRequest) -> ConversionPlan {
         let token = self.token(request);
+        let import = importer::step(&self.target, &self.conversion);
         let conversion = self.conversion;
+        let steps = conversion.plan.steps.iter().map(ToString::to_string);
         ConversionPlan {
-            steps: conversion
-                .plan
-                .steps
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
+            steps: steps.chain(import).collect(),
             title: self.target.dialect().facts().title,
             target: conversion.target.clone(),
             conversion: conversion.into(),
@@ -226,18 +226,15 @@ fn convert(cx: &RequestContext, request: &ConvertRequest) -> Result<ConvertedSes
     // The notices were returned with the plan.
     let planned = cx.noticed_before(|| Conversions::plan(cx, request))?;
     planned.token(request).require(request.shown.as_ref())?;
-    let Conversions { target, conversion } = planned;
+    let Conversions {
+        target,
+        mut conversion,
+    } = planned;
     let writable = cx.writable(target)?;
     let op = match conversion.exists {
         true => None,
         false => {
-            let operation = cx.runner()?.run_with(
-                writable.root(),
-                &conversion.target,
-                Reason::Before,
-                &conversion.locks,
-                &|| Ok(conversion.plan.clone()),
-            )?;
+            let operation = make(cx, &writable, &mut conversion)?;
             note_lineage(cx, &conversion)?;
             let (id, kind) = (&operation.id, &operation.kind);
             Some(OperationShape::new(id, kind, &conversion.target))
@@ -251,6 +248,24 @@ fn convert(cx: &RequestContext, request: &ConvertRequest) -> Result<ConvertedSes
         reference: conversion.target,
         op,
     })
+}
+
+/// Writes the files of the new session, or has the agent's program import it.
+fn make(
+    cx: &RequestContext,
+    store: &WritableStore,
+    conversion: &mut Conversion,
+) -> Result<Operation> {
+    if let Some(importer) = store.dialect().powers().import {
+        return importer::import(cx, store, importer, conversion);
+    }
+    cx.runner()?.run_with(
+        store.root(),
+        &conversion.target,
+        Reason::Before,
+        &conversion.locks,
+        &|| Ok(conversion.plan.clone()),
+    )
 }
 
 fn read(cx: &RequestContext, found: &Resolved) -> Result<Session> {

@@ -153,12 +153,14 @@ fn undo(cx: &RequestContext, request: &UndoRequest, sink: UndoSink<'_>) -> Resul
     };
     if request.operations.is_empty() {
         let last = last(&listed)?;
+        convert::importer::take_back(cx, &last.operation)?;
         let operation = take_back(&last.operation.id)
             .map_err(|error| with_next(error, &runner, &listed, last))?;
         convert::forget_lineage(cx, &last.operation)?;
         return sink(LoggedOperation::from(&operation));
     }
     for chosen in named(&listed, &request.operations)? {
+        convert::importer::take_back(cx, &chosen.operation)?;
         let operation = take_back(&chosen.operation.id)?;
         convert::forget_lineage(cx, &chosen.operation)?;
         sink(LoggedOperation::from(&operation))?;

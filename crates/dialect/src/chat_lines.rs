@@ -76,6 +76,13 @@ pub(crate) fn render(message: Raw<'_>) -> Message {
     }
 }
 
+/// Returns reasoning as it is sent back.
+pub(crate) fn thought(text: &str) -> Json {
+    Json::object()
+        .with("type", "thinking")
+        .with("thinking", text)
+}
+
 /// Returns a part as it is sent; `None` for thoughts, which are not.
 pub(crate) fn sent(part: &Part) -> Option<Json> {
     let block = |word: &str| Json::object().with("type", word);

@@ -3,6 +3,7 @@
 mod append;
 mod compose_log;
 mod fold_log;
+mod import_session;
 mod inherit_history;
 mod plan_edits;
 mod refine;
@@ -15,6 +16,7 @@ pub use append::Append;
 pub use compose_log::{ComposeLog, composed_info};
 pub(crate) use compose_log::{composed_location, push_line};
 pub use fold_log::{FoldLog, LineSink, LineSource};
+pub use import_session::{ImportSession, ImportedSession};
 pub use inherit_history::{HistoryBase, InheritHistory};
 pub use plan_edits::PlanEdits;
 pub use refine::{ContextCoverage, ProviderMessage, Refine, tool_paths};
@@ -37,6 +39,8 @@ pub struct Powers<'d> {
     pub compose: Option<&'d dyn ComposeLog>,
     /// Has logs of operations, whose conversation is what the operations leave.
     pub fold: Option<&'d dyn FoldLog>,
+    /// Takes new sessions through the agent's own program.
+    pub import: Option<&'d dyn ImportSession>,
     /// Changes sessions and stores by plans.
     pub edits: Option<&'d dyn PlanEdits>,
     /// Knows files that contain data of several sessions.
@@ -60,6 +64,7 @@ impl Default for Powers<'_> {
             append: None,
             compose: None,
             fold: None,
+            import: None,
             edits: None,
             shared_files: None,
             repair: None,

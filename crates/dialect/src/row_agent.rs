@@ -16,9 +16,9 @@ use boswell_model::{
 use crate::content_blocks::said_text;
 use crate::members::text;
 use crate::{
-    Dialect, DialectFacts, Discovered, Environment, Files, Match, Permissions, Powers,
-    ROW_DOCUMENT, ROW_TABLE, ResumeCommand, Runtime, Sample, SessionLocation, SideFile, SideFiles,
-    chat_lines,
+    Dialect, DialectFacts, Discovered, Environment, Files, ImportSession, Match, Permissions,
+    Powers, ROW_DOCUMENT, ROW_TABLE, ResumeCommand, Runtime, Sample, SessionLocation, SideFile,
+    SideFiles, chat_lines,
 };
 
 /// What differs between agents that keep messages in rows.
@@ -122,6 +122,11 @@ pub(crate) trait RowAgent: Send + Sync + fmt::Debug + 'static {
         Ok(from_the_newest_summary(view, branch))
     }
 
+    /// Whether reasoning is sent back, with each provider in its own form.
+    fn sends_thinking(&self) -> bool {
+        false
+    }
+
     /// Returns the parts of a message as they are sent, one list for each step: its calls are sent
     /// before their results, and both before the next step.
     fn steps(&self, object: &Object<'_>) -> Vec<Vec<Part>> {
@@ -139,6 +144,11 @@ pub(crate) trait RowAgent: Send + Sync + fmt::Debug + 'static {
 
     /// Returns the command that resumes a session.
     fn resume(&self, _meta: &SessionMeta, _location: &SessionLocation) -> Option<ResumeCommand> {
+        None
+    }
+
+    /// Returns how its program takes new sessions, if it does.
+    fn importer(&self) -> Option<&dyn ImportSession> {
         None
     }
 
@@ -364,12 +374,19 @@ impl<A: RowAgent> Dialect for RowDialect<A> {
             true => "tool",
             false => self.0.role(record),
         };
-        let content: Vec<Json> = parts.iter().filter_map(chat_lines::sent).collect();
+        let sent = |part: &Part| match part {
+            Part::Thinking { text, .. } if self.0.sends_thinking() => {
+                Some(chat_lines::thought(text))
+            }
+            part => chat_lines::sent(part),
+        };
+        let content: Vec<Json> = parts.iter().filter_map(sent).collect();
         Message::new(role, content)
     }
 
     fn powers(&self) -> Powers<'_> {
         Powers {
+            import: self.0.importer(),
             side_files: Some(self),
             runtime: Some(self),
             ..Powers::default()

@@ -6,7 +6,10 @@
 //! each time. See `docs/adr/0026`.
 
 mod compose;
+mod imported;
 mod turns;
+
+pub use imported::PlannedImport;
 
 use std::sync::Arc;
 
@@ -79,10 +82,12 @@ pub struct Conversion {
     pub remarks: Vec<Remark>,
     /// What the target's agent would send, as its dialect reads the new log.
     pub sent: Vec<ChatMessage>,
-    /// Hash of the new log.
+    /// Hash of `log`.
     pub sha256: Digest,
-    /// Bytes of the new log.
+    /// Bytes of the new log, or of the document that is imported.
     pub log: Vec<u8>,
+    /// How the agent's own program takes the session; `None` if files are written.
+    pub import: Option<PlannedImport>,
 }
 
 impl Store {
@@ -107,13 +112,12 @@ impl Store {
         let ids = derived_ids(source, identity, began);
         let carried = turns::of(source, tip, request.scope)?;
         let fitted = fitted((source, tip), carried, intake, began)?;
-        let composed = compose::compose(
-            self,
-            new_session(source, request, facts.is_own),
-            &fitted.drafts,
-            ids,
-        )?;
-        let sent = composed.read_back()?;
+        let new = new_session(source, request, facts.is_own);
+        let composed = match self.dialect().powers().import {
+            Some(importer) => imported::compose(self, importer, &new, (&fitted.drafts, &ids)),
+            None => compose::compose(self, new, &fitted.drafts, ids)?,
+        };
+        let sent = composed.sent;
         refuse_differences((&source.reference(), self), &sent, &fitted.drafts, intake)?;
         let target = SessionRef::new(facts.name, &composed.id);
         let exists = self.whole().find(&composed.id).is_ok();
@@ -135,6 +139,7 @@ impl Store {
             sent,
             sha256: Digest::of(&composed.log),
             log: composed.log,
+            import: composed.import,
             target,
         })
     }

@@ -1,5 +1,5 @@
-//! Real programs of agents that run with node and call a scripted model: Gemini CLI, Qwen Code,
-//! Copilot CLI and Kimi Code.
+//! Real programs of agents that call a scripted model: Gemini CLI, Qwen Code, Copilot CLI and Kimi
+//! Code, which run with node, and the native programs of opencode and Goose.
 //!
 //! They are found by environment variables, which `cargo xtask test` sets. Their environment
 //! contains only the variables named here, and what they would fetch goes to a proxy that does not
@@ -9,10 +9,14 @@
     reason = "tests have no command line, so clients are named by the environment"
 )]
 
+use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::claude_client::{keep_off_the_network, named};
+use serde_json::json;
+
+use crate::claude_client::{named, off_the_network, to_the_model};
 use crate::scripted_model::ScriptedModel;
 
 /// An agent whose program can be run.
@@ -26,14 +30,18 @@ pub enum Agent {
     Copilot,
     /// Kimi Code.
     Kimi,
+    /// opencode.
+    OpenCode,
+    /// Goose.
+    Goose,
 }
 
 /// The program of an agent.
 #[derive(Debug, Clone)]
 pub struct AgentClient {
     agent: Agent,
-    node: PathBuf,
-    script: PathBuf,
+    /// The program, or node and a script.
+    words: Vec<PathBuf>,
 }
 
 /// The environment of a client.
@@ -49,8 +57,37 @@ pub struct AgentHome<'p> {
 
 /// The name of the model in settings and sessions.
 pub const MODEL: &str = "scripted-model";
+/// The same with its provider, as opencode names it.
+const OPENCODE_MODEL: &str = "scripted/scripted-model";
 
 impl Agent {
+    /// All of them.
+    pub const ALL: [Agent; 6] = [
+        Agent::Gemini,
+        Agent::Qwen,
+        Agent::Copilot,
+        Agent::Kimi,
+        Agent::OpenCode,
+        Agent::Goose,
+    ];
+
+    /// Returns the agent of a dialect.
+    pub fn of(dialect: &str) -> Option<Agent> {
+        Agent::ALL.into_iter().find(|it| it.dialect() == dialect)
+    }
+
+    /// The folder below the home folder that has its sessions.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Agent::Gemini => ".gemini",
+            Agent::Qwen => ".qwen",
+            Agent::Copilot => ".copilot",
+            Agent::Kimi => ".kimi-code",
+            Agent::OpenCode => ".local/share/opencode",
+            Agent::Goose => ".local/share/goose",
+        }
+    }
+
     /// The name of the dialect.
     pub fn dialect(self) -> &'static str {
         match self {
@@ -58,17 +95,22 @@ impl Agent {
             Agent::Qwen => "qwen",
             Agent::Copilot => "copilot",
             Agent::Kimi => "kimi",
+            Agent::OpenCode => "opencode",
+            Agent::Goose => "goose",
         }
     }
 
-    /// The variables with the script of the program and the node that runs it.
-    fn variables(self) -> (&'static str, &'static str) {
+    /// The variables with the words of the program: a node, if it needs one, and its script, or
+    /// the program itself.
+    fn variables(self) -> &'static [&'static str] {
         match self {
-            Agent::Gemini => ("BOSWELL_GEMINI", "BOSWELL_NODE"),
-            Agent::Qwen => ("BOSWELL_QWEN", "BOSWELL_NODE"),
-            Agent::Copilot => ("BOSWELL_COPILOT", "BOSWELL_NODE"),
+            Agent::Gemini => &["BOSWELL_NODE", "BOSWELL_GEMINI"],
+            Agent::Qwen => &["BOSWELL_NODE", "BOSWELL_QWEN"],
+            Agent::Copilot => &["BOSWELL_NODE", "BOSWELL_COPILOT"],
             // It uses modules that older versions of node do not have.
-            Agent::Kimi => ("BOSWELL_KIMI", "BOSWELL_NODE_NEW"),
+            Agent::Kimi => &["BOSWELL_NODE_NEW", "BOSWELL_KIMI"],
+            Agent::OpenCode => &["BOSWELL_OPENCODE"],
+            Agent::Goose => &["BOSWELL_GOOSE"],
         }
     }
 
@@ -89,7 +131,8 @@ impl Agent {
                     "privacy":{"usageStatisticsEnabled":false}}"#
                     .to_owned(),
             )),
-            Agent::Copilot => None,
+            Agent::Copilot | Agent::Goose => None,
+            Agent::OpenCode => Some((".config/opencode/opencode.json", opencode_settings(&url))),
             Agent::Kimi => Some((
                 ".kimi-code/config.toml",
                 format!(
@@ -129,6 +172,20 @@ impl Agent {
                 own("KIMI_CODE_NO_AUTO_UPDATE", "1"),
                 own("KIMI_CODE_DISABLE_TELEMETRY", "1"),
             ],
+            Agent::OpenCode => vec![
+                own("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+                own("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+            ],
+            Agent::Goose => vec![
+                own("GOOSE_PROVIDER", "openai"),
+                own("GOOSE_MODEL", "gpt-4o"),
+                own("OPENAI_API_KEY", "x"),
+                own("OPENAI_HOST", &url),
+                own("OPENAI_BASE_PATH", "v1/chat/completions"),
+                own("GOOSE_MODE", "auto"),
+                own("GOOSE_DISABLE_KEYRING", "1"),
+                own("GOOSE_TELEMETRY_ENABLED", "false"),
+            ],
         }
     }
 
@@ -147,6 +204,11 @@ impl Agent {
             }
             (Agent::Kimi, None) => vec!["-p", prompt],
             (Agent::Kimi, Some(id)) => vec!["-m", MODEL, "-r", id, "-p", prompt],
+            // It would put quotes around an argument; it reads the prompt from its input.
+            (Agent::OpenCode, None) => vec!["run", "-m", OPENCODE_MODEL],
+            (Agent::OpenCode, Some(id)) => vec!["run", "-m", OPENCODE_MODEL, "-s", id],
+            (Agent::Goose, None) => vec!["run", "--with-builtin", "developer", "-t", prompt],
+            (Agent::Goose, Some(id)) => vec!["run", "-r", "--session-id", id, "-t", prompt],
         };
         words.into_iter().map(str::to_owned).collect()
     }
@@ -158,6 +220,8 @@ impl Agent {
             Agent::Qwen => ("run_shell_command", ",\"is_background\":false"),
             Agent::Copilot => ("bash", ",\"description\":\"say it\""),
             Agent::Kimi => ("Bash", ""),
+            Agent::OpenCode => ("bash", ",\"description\":\"say it\""),
+            Agent::Goose => ("shell", ""),
         };
         format!("{{\"tool\":\"{tool}\",\"input\":{{\"command\":\"{command}\"{more}}}}}")
     }
@@ -167,12 +231,19 @@ impl AgentClient {
     /// Returns the client, or prints that tests are skipped; if `CI` is `true`, a missing client is
     /// a failure.
     pub fn require_or_skip(agent: Agent) -> Option<AgentClient> {
-        let (script, node) = agent.variables();
-        Some(AgentClient {
-            agent,
-            script: named(script)?,
-            node: named(node)?,
-        })
+        let words = agent.variables().iter().map(|variable| named(variable));
+        let words = words.collect::<Option<Vec<PathBuf>>>()?;
+        Some(AgentClient { agent, words })
+    }
+
+    /// Returns the client that is started with these words.
+    pub fn started_by(agent: Agent, words: Vec<PathBuf>) -> AgentClient {
+        AgentClient { agent, words }
+    }
+
+    /// Returns the folder of a native program.
+    pub fn program_folder(&self) -> Option<&Path> {
+        self.words.last().and_then(|program| program.parent())
     }
 
     /// Returns the agent.
@@ -190,34 +261,80 @@ impl AgentClient {
     /// Sends a prompt to a session, or to a new one, and waits for the end.
     pub fn say(&self, place: AgentHome<'_>, session: Option<&str>, prompt: &str) -> Output {
         let words = self.agent.words(session, prompt);
-        self.run(place, &words)
+        let input = (self.agent == Agent::OpenCode).then_some(prompt);
+        self.run(place, &words, input)
     }
 
-    /// Runs the client with these arguments until it ends.
-    pub fn run<S: AsRef<str>>(&self, place: AgentHome<'_>, args: &[S]) -> Output {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut command = Command::new(&self.node);
-        command.arg(&self.script);
+    /// Runs the client with these arguments until it ends, with a text as its input.
+    pub fn run<S: AsRef<str>>(
+        &self,
+        place: AgentHome<'_>,
+        args: &[S],
+        input: Option<&str>,
+    ) -> Output {
+        let (program, before) = self.words.split_first().expect("a client has a program");
+        let mut command = Command::new(program);
+        command.args(before);
         command.args(args.iter().map(AsRef::as_ref));
-        command
-            .env_clear()
-            .env("PATH", path)
-            .env("HOME", place.home);
-        // The other two send every request to the proxy, also those to this machine.
-        if matches!(self.agent, Agent::Copilot | Agent::Kimi) {
-            keep_off_the_network(&mut command);
-        }
-        for (name, value) in self.agent.environment(place.model) {
+        command.env_clear();
+        for (name, value) in self.environment(place) {
             command.env(name, value);
         }
         command
-            .env("LANG", "C.UTF-8")
-            .env("TZ", "UTC")
-            .env("TERM", "dumb")
             .current_dir(place.work)
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        command.output().expect("the client starts")
+        let Some(input) = input else {
+            let output = command.stdin(Stdio::null()).output();
+            return output.expect("the client starts");
+        };
+        let mut child = command
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("the client starts");
+        let mut stdin = child.stdin.take().expect("its input is a pipe");
+        // A client that ends without reading it is seen by what it prints.
+        stdin.write_all(input.as_bytes()).ok();
+        drop(stdin);
+        child.wait_with_output().expect("the client ends")
     }
+
+    /// Returns every variable that the client has.
+    pub fn environment(&self, place: AgentHome<'_>) -> Vec<(&'static str, OsString)> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut all = vec![("PATH", path), ("HOME", place.home.into())];
+        all.extend([
+            ("LANG", "C.UTF-8".into()),
+            ("TZ", "UTC".into()),
+            ("TERM", "dumb".into()),
+        ]);
+        let proxies = match self.agent {
+            Agent::Gemini | Agent::Qwen => to_the_model(place.model),
+            _ => off_the_network(),
+        };
+        all.extend(proxies);
+        let own = self.agent.environment(place.model).into_iter();
+        all.extend(own.map(|(name, value)| (name, value.into())));
+        all
+    }
+}
+
+/// The settings of opencode: its only provider is the model.
+fn opencode_settings(url: &str) -> String {
+    let model = json!({
+        "name": "Scripted", "tool_call": true, "reasoning": true, "attachment": true,
+        "limit": {"context": 100_000, "output": 8000},
+        "modalities": {"input": ["text", "image"], "output": ["text"]},
+    });
+    let provider = json!({
+        "npm": "@ai-sdk/openai-compatible", "name": "Scripted",
+        "options": {"baseURL": format!("{url}/v1"), "apiKey": "x"},
+        "models": {MODEL: model},
+    });
+    let settings = json!({
+        "autoupdate": false, "share": "disabled", "permission": "allow",
+        "model": OPENCODE_MODEL, "small_model": OPENCODE_MODEL,
+        "provider": {"scripted": provider},
+    });
+    settings.to_string()
 }

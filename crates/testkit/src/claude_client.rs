@@ -186,14 +186,26 @@ pub fn isolate(command: &mut Command, place: &ClientHome<'_>) {
         .current_dir(place.work);
 }
 
+/// The names of the variables with a proxy.
+const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+
 /// Sends every connection that does not go to this machine to a proxy that does not exist.
 pub(crate) fn keep_off_the_network(command: &mut Command) {
-    for nowhere in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
-        command.env(nowhere, "http://127.0.0.1:9");
-    }
-    command
-        .env("NO_PROXY", "127.0.0.1")
-        .env("no_proxy", "127.0.0.1");
+    command.envs(off_the_network());
+}
+
+/// The variables that send every connection elsewhere to a proxy that does not exist.
+pub(crate) fn off_the_network() -> Vec<(&'static str, OsString)> {
+    let nowhere = PROXIES.map(|name| (name, "http://127.0.0.1:9".into()));
+    let here = ["NO_PROXY", "no_proxy"].map(|name| (name, "127.0.0.1".into()));
+    nowhere.into_iter().chain(here).collect()
+}
+
+/// The variables that send every connection to the model, also those to other hosts, which it
+/// refuses: for clients that send requests to this machine to their proxy too.
+pub(crate) fn to_the_model(model: &ScriptedModel) -> Vec<(&'static str, OsString)> {
+    let proxies = PROXIES.map(|name| (name, model.url().into()));
+    proxies.into_iter().collect()
 }
 
 #[expect(

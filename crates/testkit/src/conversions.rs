@@ -33,15 +33,16 @@ use crate::make::gemini::GeminiShape;
 use crate::make::kimi::KimiShape;
 use crate::make::pi::{PiFlavour, PiLayout, PiShape};
 use crate::make::qwen::QwenShape;
-use crate::make::{claude, codex, copilot, gemini, kimi, pi, qwen};
+use crate::make::{claude, codex, copilot, databases, gemini, kimi, pi, qwen};
 
 /// The agents that sessions are carried over from.
-pub static SOURCES: [&str; 8] = [
-    "claude", "codex", "pi", "gemini", "qwen", "copilot", "kimi", "boswell",
+pub static SOURCES: [&str; 10] = [
+    "claude", "codex", "pi", "gemini", "qwen", "copilot", "kimi", "opencode", "goose", "boswell",
 ];
 /// The agents that sessions are carried over to.
-pub static TARGETS: [&str; 8] = [
-    "claude", "codex", "pi", "omp", "gemini", "qwen", "copilot", "boswell",
+pub static TARGETS: [&str; 11] = [
+    "claude", "codex", "pi", "omp", "gemini", "qwen", "copilot", "kimi", "opencode", "goose",
+    "boswell",
 ];
 /// The project folder of recorded cells.
 pub const PROJECT: &str = "/proj/app";
@@ -134,9 +135,18 @@ pub fn source_session(source: &str, project: &str) -> Result<Session> {
         "qwen" => qwen::session(QwenShape::Plain, project, SEED),
         "copilot" => copilot::session(CopilotShape::Plain, project, SEED),
         "kimi" => kimi::session(KimiShape::Plain, project, SEED),
+        "opencode" | "goose" => return database_session(source, project),
         _ => return own_session(project),
     };
     session_of(source, &made)
+}
+
+/// Reads the generated session of an agent with a database.
+fn database_session(source: &str, project: &str) -> Result<Session> {
+    let samples = databases::samples(source, project);
+    let sample = samples.first().expect("a session in rows");
+    let store = sample.store(by_name(source).expect("a dialect of the matrix"));
+    store.read_conversation(&store.find(&sample.id)?, Depth::Facts)
 }
 
 /// Reads a generated session.

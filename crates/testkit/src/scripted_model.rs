@@ -15,6 +15,7 @@
 mod answers;
 mod chat;
 mod google;
+mod proxy;
 mod responses;
 pub mod rules;
 mod script;
@@ -29,6 +30,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use answers::{answer_to, message, messages, newest_words, stream_message};
+use proxy::Destination;
 
 /// Maximum time that a reply is held, so that a test that forgets to release it ends.
 const LONGEST_HOLD: Duration = Duration::from_secs(90);
@@ -191,7 +193,7 @@ impl Shared {
     fn serve(&self, stream: TcpStream) -> std::io::Result<()> {
         let mut reader = BufReader::new(stream.try_clone()?);
         let mut out = stream;
-        let Some((method, path, body)) = read_request(&mut reader)? else {
+        let Some((method, path, body)) = own_request(&mut reader, &mut out)? else {
             return Ok(());
         };
         if method != "POST" {
@@ -282,7 +284,27 @@ impl Shared {
     }
 }
 
-/// Reads method, path and body of a request; `None` if the client disconnected.
+/// Reads a request. One for another host is refused; `None` then, and if the client
+/// disconnected.
+fn own_request(
+    reader: &mut impl BufRead,
+    out: &mut TcpStream,
+) -> std::io::Result<Option<(String, String, Vec<u8>)>> {
+    let own = out.local_addr()?;
+    while let Some((method, target, body)) = read_request(reader)? {
+        match proxy::destination(&method, &target, own) {
+            Destination::Here(path) => return Ok(Some((method, path.to_owned(), body))),
+            Destination::Tunnel => write!(out, "HTTP/1.1 200 Scripted\r\n\r\n")?,
+            Destination::Elsewhere => {
+                reply(out, 403, None)?;
+                break;
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Reads method, target and body of a request; `None` if the client disconnected.
 fn read_request(reader: &mut impl BufRead) -> std::io::Result<Option<(String, String, Vec<u8>)>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {

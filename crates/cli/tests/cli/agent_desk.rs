@@ -84,11 +84,46 @@ impl AgentDesk {
         said(&context.of_type("message"))
     }
 
+    /// Runs boswell where the program of the agent is found, with the program's variables.
+    #[track_caller]
+    pub(crate) fn run_beside(&self, args: &[&str]) -> Ran {
+        let mut command = self.bench.command(args);
+        command.envs(self.at(|client, place| client.environment(place)));
+        let folder = self.client.program_folder().unwrap();
+        command.env("PATH", folder);
+        crate::bench::finish(command)
+    }
+
     /// Runs boswell.
     #[track_caller]
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.bench.run(args).ends(0)
     }
+}
+
+/// Returns lines without those that a program adds at each start, and with neighbouring texts of
+/// the user joined, as programs join them.
+pub(crate) fn as_sent(lines: Vec<String>) -> Vec<String> {
+    const ADDED: [&str; 4] = [
+        "user: <session_context>",
+        "user: <system-reminder>",
+        "user: This is the Qwen Code.",
+        "assistant: Got it. Thanks for the context!",
+    ];
+    let mut joined: Vec<String> = Vec::new();
+    for line in lines {
+        if ADDED.iter().any(|added| line.starts_with(added)) {
+            continue;
+        }
+        match (line.strip_prefix("user: "), joined.last_mut()) {
+            (Some(text), Some(last)) if last.starts_with("user: ") => {
+                last.push('\n');
+                last.push_str(text);
+            }
+            _ => joined.push(line),
+        }
+    }
+    joined
 }
 
 /// Returns what messages say, one line for each text, thought, call and result, whichever API they
@@ -136,6 +171,9 @@ fn said(messages: &[Value]) -> Vec<String> {
 
 fn line(role: &str, part: &Value) -> Option<String> {
     let kind = part["type"].as_str().unwrap_or_default();
+    if let Some(data) = image(part) {
+        return Some(format!("{role} image: {data}"));
+    }
     if let Some(call) = part.get("functionCall") {
         return Some(of_call(&call["id"], &call["name"], &call["args"]));
     }
@@ -167,6 +205,16 @@ fn line(role: &str, part: &Value) -> Option<String> {
             (!text.is_empty()).then(|| format!("{role}: {text}"))
         }
     }
+}
+
+/// Returns the data of an image, whichever API it is written for.
+fn image(part: &Value) -> Option<&str> {
+    let url = part["image_url"]["url"].as_str();
+    let url = url.and_then(|url| url.split_once("base64,"));
+    let inline = part["inlineData"]["data"].as_str();
+    url.map(|(_, data)| data)
+        .or(part["source"]["data"].as_str())
+        .or(inline)
 }
 
 fn of_call(id: &Value, name: &Value, args: &Value) -> String {

@@ -6,7 +6,7 @@
 
 use boswell_testkit::agent_client::Agent;
 
-use crate::agent_desk::AgentDesk;
+use crate::agent_desk::{AgentDesk, as_sent};
 use crate::bench::finish;
 use crate::codex_desk::assert_same;
 
@@ -31,38 +31,22 @@ fn made(desk: &AgentDesk, agent: Agent) -> String {
     id
 }
 
-fn folder(agent: Agent) -> &'static str {
-    match agent {
-        Agent::Gemini => "gemini",
-        Agent::Qwen => "qwen",
-        Agent::Copilot => "copilot",
-        Agent::Kimi => "kimi-code",
-    }
-}
-
 fn shell_name(agent: Agent) -> &'static str {
     match agent {
         Agent::Gemini | Agent::Qwen => "run_shell_command",
-        Agent::Copilot => "bash",
+        Agent::Copilot | Agent::OpenCode => "bash",
         Agent::Kimi => "Bash",
+        Agent::Goose => "shell",
     }
 }
 
-/// Resumes a session, and compares what is sent with the context: the context comes first, then
-/// what the program adds at its start.
+/// Resumes a session, and compares what is sent with the context.
 #[track_caller]
 fn resumes(desk: &AgentDesk, id: &str, probe: &str, least: usize) {
     let context = desk.context(id);
     assert!(context.len() >= least, "{context:?}");
     let sent = desk.resumed(id, probe);
-    let is_added = |line: &&String| {
-        let text = line.strip_prefix("user: ");
-        text.is_some_and(|it| {
-            it.starts_with("<session_context>") || it.starts_with("<system-reminder>")
-        })
-    };
-    let sent: Vec<String> = sent.iter().filter(|it| !is_added(it)).cloned().collect();
-    let context: Vec<String> = context.iter().filter(|it| !is_added(it)).cloned().collect();
+    let (context, sent) = (as_sent(context), as_sent(sent));
     assert_same(&context, &sent);
 }
 
@@ -72,7 +56,7 @@ fn goes_on(agent: Agent) {
         return;
     };
     // Its folder is there before its first session.
-    desk.bench.plant(&format!(".{}/kept", folder(agent)), b"");
+    desk.bench.plant(&format!("{}/kept", agent.folder()), b"");
     let id = made(&desk, agent);
     let session = desk.session(&id);
     desk.run(&["check", &session]);
@@ -86,25 +70,21 @@ fn goes_on(agent: Agent) {
 }
 
 #[test]
-#[ignore = "the run with the real program has not passed yet"]
 fn gemini_goes_on_with_what_was_written() {
     goes_on(Agent::Gemini);
 }
 
 #[test]
-#[ignore = "the run with the real program has not passed yet"]
 fn qwen_goes_on_with_what_was_written() {
     goes_on(Agent::Qwen);
 }
 
 #[test]
-#[ignore = "the run with the real program has not passed yet"]
 fn copilot_goes_on_with_what_was_written() {
     goes_on(Agent::Copilot);
 }
 
 #[test]
-#[ignore = "the run with the real program has not passed yet"]
 fn kimi_goes_on_with_what_was_written() {
     goes_on(Agent::Kimi);
 }

@@ -28,6 +28,7 @@ mod codex_writing;
 mod continue_last;
 mod contract;
 mod convert;
+mod convert_importers;
 mod corpus;
 mod damage;
 mod demo;

@@ -164,6 +164,7 @@ impl Dialect for Claude {
             append: Some(self),
             compose: None,
             fold: None,
+            import: None,
             edits: Some(self),
             shared_files: Some(self),
             repair: Some(self),

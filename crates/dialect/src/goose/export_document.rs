@@ -7,21 +7,21 @@ use crate::{ChatMessage, Role};
 
 /// What a document states besides its messages.
 #[derive(Debug, Clone)]
-pub struct GooseExport<'a> {
+pub(super) struct GooseExport<'a> {
     /// Id of the session; the program gives it another one.
-    pub id: &'a str,
+    pub(super) id: &'a str,
     /// The name.
-    pub name: &'a str,
+    pub(super) name: &'a str,
     /// The project folder.
-    pub working_dir: &'a str,
+    pub(super) working_dir: &'a str,
     /// When the conversation began; each message is a second later than the one before.
-    pub created: Instant,
+    pub(super) created: Instant,
 }
 
 impl GooseExport<'_> {
     /// Returns the document. Messages of the system are left out: the program has its own. Equal
     /// input gives equal bytes.
-    pub fn encode(&self, messages: &[ChatMessage]) -> Json {
+    pub(super) fn encode(&self, messages: &[ChatMessage]) -> Json {
         let mut written = Vec::new();
         for (nth, message) in messages.iter().enumerate() {
             let role = match &message.role {

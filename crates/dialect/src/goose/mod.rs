@@ -6,11 +6,9 @@ mod export_document;
 mod layout;
 mod parts;
 
-pub use export_document::GooseExport;
-
 use std::path::{Path, PathBuf};
 
-use boswell_model::json::{Object, Raw};
+use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{EntryKind, Instant, Part, Result, SessionMeta, Usage};
 
 use crate::content_blocks::is_results;
@@ -18,9 +16,12 @@ use crate::members::{plain, text, time};
 use crate::row_agent::{RowAgent, RowDialect};
 use crate::row_listing::{row_of, time_of};
 use crate::{
-    Capabilities, Capability, DialectFacts, Discovered, Environment, Files, Match, ROW_TABLE,
-    ResumeCommand, Sample, SessionLocation, Support,
+    Capabilities, Capability, ChatMessage, DialectFacts, Discovered, Environment, Files, IdSource,
+    ImageIntake, ImportSession, ImportedSession, Intake, Match, ROW_TABLE, ResumeCommand, Sample,
+    SessionLocation, Support, ThinkingIntake,
 };
+
+use export_document::GooseExport;
 
 static FACTS: DialectFacts = DialectFacts {
     capabilities: Capabilities::new(&[
@@ -28,6 +29,11 @@ static FACTS: DialectFacts = DialectFacts {
         (Capability::Context, Support::Native),
         (Capability::Resume, Support::Native),
     ]),
+    intake: Some(Intake {
+        thinking: ThinkingIntake::Text,
+        images: ImageIntake::Prompts,
+        ..Intake::PLAIN
+    }),
     sessions_folder: Some("sessions"),
     rows: Some(layout::LAYOUT),
     ..DialectFacts::new("goose", "Goose")
@@ -153,6 +159,10 @@ impl RowAgent for Goose {
         is_false(about(object, "agentVisible"))
     }
 
+    fn sends_thinking(&self) -> bool {
+        true
+    }
+
     fn spent(&self, object: &Object<'_>) -> (Option<String>, Option<Usage>) {
         if table(object).as_deref() == Some("usage_ledger") {
             let model = text(object.raw(), "model");
@@ -192,12 +202,52 @@ impl RowAgent for Goose {
         })
     }
 
+    fn importer(&self) -> Option<&dyn ImportSession> {
+        Some(self)
+    }
+
     /// With the variable, the data folder is `data` below the folder that it names.
     fn variables(&self, root: &Path) -> Vec<(&'static str, PathBuf)> {
         let is_data = root.file_name().is_some_and(|name| name == "data");
         let above = root.parent().filter(|_| is_data);
         let above = above.map(|above| ("GOOSE_PATH_ROOT", above.to_owned()));
         above.into_iter().collect()
+    }
+}
+
+impl ImportSession for Goose {
+    fn new_id(&self, id_source: &dyn IdSource) -> String {
+        id_source.hex16()
+    }
+
+    fn keeps_id(&self) -> bool {
+        false
+    }
+
+    fn document(&self, session: &ImportedSession<'_>, messages: &[ChatMessage]) -> Json {
+        let export = GooseExport {
+            id: session.id,
+            name: session.title,
+            working_dir: session.project,
+            created: session.created,
+        };
+        export.encode(messages)
+    }
+
+    fn import_words(&self, document: &str) -> Vec<String> {
+        ["goose", "session", "import", document]
+            .map(str::to_owned)
+            .to_vec()
+    }
+
+    fn removal_words(&self, id: &str) -> Vec<String> {
+        ["goose", "session", "remove", "--session-id", id]
+            .map(str::to_owned)
+            .to_vec()
+    }
+
+    fn removal_asks(&self) -> bool {
+        true
     }
 }
 

@@ -9,9 +9,9 @@ use boswell_model::{
 };
 
 use crate::{
-    Capabilities, Capability, Dialect, DialectFacts, Discovered, Environment, Files, Match,
+    Capabilities, Capability, Dialect, DialectFacts, Discovered, Environment, Files, Intake, Match,
     Permissions, Powers, Refine, ResumeCommand, Runtime, Sample, SessionLocation, SideFile,
-    SideFiles, SideKind, Subagent, Support,
+    SideFiles, SideKind, Subagent, Support, ThinkingIntake,
 };
 
 use super::{context, layout, meta, record, view};
@@ -37,6 +37,12 @@ static FACTS: DialectFacts = DialectFacts {
     ]),
     creates_by_plan: true,
     forks_to_other_projects: true,
+    intake: Some(Intake {
+        thinking: ThinkingIntake::Text,
+        // The model is sent the text of a stored result alone.
+        marks_failed_results: false,
+        ..Intake::PLAIN
+    }),
     sessions_folder: Some("sessions"),
     ..DialectFacts::new("kimi", "Kimi Code")
 };

@@ -7,19 +7,19 @@ use crate::{ChatMessage, Role};
 
 /// What a document states besides its messages.
 #[derive(Debug, Clone)]
-pub struct OpenCodeExport<'a> {
+pub(super) struct OpenCodeExport<'a> {
     /// Id of the session: `ses_` and letters or digits.
-    pub id: &'a str,
+    pub(super) id: &'a str,
     /// The title.
-    pub title: &'a str,
+    pub(super) title: &'a str,
     /// The project folder.
-    pub directory: &'a str,
+    pub(super) directory: &'a str,
     /// The version of the program.
-    pub version: &'a str,
+    pub(super) version: &'a str,
     /// The model, as provider and name.
-    pub model: (&'a str, &'a str),
+    pub(super) model: (&'a str, &'a str),
     /// When the conversation began; each message is a millisecond later than the one before.
-    pub created: Instant,
+    pub(super) created: Instant,
 }
 
 impl OpenCodeExport<'_> {
@@ -28,7 +28,7 @@ impl OpenCodeExport<'_> {
     /// A result becomes part of its call, so a result without a call is left out, and a call
     /// without a result is an error, as the program itself records it. Equal input gives equal
     /// bytes.
-    pub fn encode(&self, messages: &[ChatMessage]) -> Json {
+    pub(super) fn encode(&self, messages: &[ChatMessage]) -> Json {
         let mut written = Vec::new();
         let mut last_prompt = String::new();
         let all = messages.iter().enumerate();

@@ -9,18 +9,19 @@ mod layout;
 mod parts;
 mod record;
 
-pub use export_document::OpenCodeExport;
-
 use std::path::{Path, PathBuf};
 
-use boswell_model::json::Object;
+use boswell_model::json::{Json, Object};
 use boswell_model::{EntryKind, Instant, Part, Result, SessionMeta, SessionView, Slot, Usage};
 
 use crate::row_agent::{RowAgent, RowDialect};
 use crate::{
-    Capabilities, Capability, DialectFacts, Discovered, Environment, Files, ResumeCommand,
-    SessionLocation, Support,
+    Capabilities, Capability, ChatMessage, DialectFacts, Discovered, Environment, Files, IdSource,
+    ImageIntake, ImportSession, ImportedSession, Intake, ResumeCommand, SessionLocation, Support,
+    ThinkingIntake,
 };
+
+use export_document::OpenCodeExport;
 
 use record::Record;
 
@@ -35,9 +36,17 @@ const READS: Capabilities = Capabilities::new(&[
     (Capability::Context, Support::Native),
 ]);
 
+/// The version in a new session: the newest one whose importer took such a document.
+const VERSION: &str = "1.18.33";
+
 static OPENCODE_FACTS: DialectFacts = DialectFacts {
     capabilities: READS_AND_RESUMES,
     rows: Some(layout::LAYOUT),
+    intake: Some(Intake {
+        thinking: ThinkingIntake::Text,
+        images: ImageIntake::Prompts,
+        ..Intake::PLAIN
+    }),
     ..DialectFacts::new("opencode", "opencode")
 };
 
@@ -59,6 +68,7 @@ pub(crate) static OPENCODE: RowDialect<OpenCode> = RowDialect(OpenCode {
     folder: "opencode",
     variable: Some("OPENCODE_DB"),
     program: Some("opencode"),
+    imports: true,
 });
 
 /// The dialect of Kilo CLI 7 and later.
@@ -67,6 +77,7 @@ pub(crate) static KILO: RowDialect<OpenCode> = RowDialect(OpenCode {
     folder: "kilo",
     variable: None,
     program: Some("kilo"),
+    imports: false,
 });
 
 /// The dialect of MiMo Code.
@@ -75,6 +86,7 @@ pub(crate) static MIMO: RowDialect<OpenCode> = RowDialect(OpenCode {
     folder: "mimocode",
     variable: None,
     program: None,
+    imports: false,
 });
 
 /// An agent of this family.
@@ -87,6 +99,8 @@ pub(crate) struct OpenCode {
     variable: Option<&'static str>,
     /// The program that resumes a session.
     program: Option<&'static str>,
+    /// Whether its program is known to import sessions.
+    imports: bool,
 }
 
 impl RowAgent for OpenCode {
@@ -159,6 +173,10 @@ impl RowAgent for OpenCode {
         context::sent(view, branch)
     }
 
+    fn sends_thinking(&self) -> bool {
+        true
+    }
+
     fn steps(&self, object: &Object<'_>) -> Vec<Vec<Part>> {
         parts::steps(Record(object.raw()))
     }
@@ -171,11 +189,54 @@ impl RowAgent for OpenCode {
         })
     }
 
+    fn importer(&self) -> Option<&dyn ImportSession> {
+        self.imports.then_some(self)
+    }
+
     /// The data folder has a fixed name below the folder that the variable names.
     fn variables(&self, root: &Path) -> Vec<(&'static str, PathBuf)> {
         let is_own = root.file_name().is_some_and(|name| name == self.folder);
         let above = root.parent().filter(|_| is_own);
         let above = above.map(|above| ("XDG_DATA_HOME", above.to_owned()));
         above.into_iter().collect()
+    }
+}
+
+impl ImportSession for OpenCode {
+    /// The program has ids of a prefix and 26 characters.
+    fn new_id(&self, id_source: &dyn IdSource) -> String {
+        let digits = format!("{}{}", id_source.hex16(), id_source.hex16());
+        format!("ses_{}", digits.get(..26).unwrap_or(&digits))
+    }
+
+    fn keeps_id(&self) -> bool {
+        true
+    }
+
+    fn document(&self, session: &ImportedSession<'_>, messages: &[ChatMessage]) -> Json {
+        let model = session.model.and_then(|model| model.split_once('/'));
+        let export = OpenCodeExport {
+            id: session.id,
+            title: session.title,
+            directory: session.project,
+            version: VERSION,
+            model: model.unwrap_or(("unknown", "unknown")),
+            created: session.created,
+        };
+        export.encode(messages)
+    }
+
+    fn import_words(&self, document: &str) -> Vec<String> {
+        ["opencode", "import", document].map(str::to_owned).to_vec()
+    }
+
+    fn removal_words(&self, id: &str) -> Vec<String> {
+        ["opencode", "session", "delete", id]
+            .map(str::to_owned)
+            .to_vec()
+    }
+
+    fn removal_asks(&self) -> bool {
+        false
     }
 }

@@ -212,6 +212,9 @@ fn answer(message: Record<'_>) -> Vec<Vec<Part>> {
         };
         if is(part, "text") {
             step.extend(text(part, "text").map(Part::Text));
+        } else if is(part, "reasoning") {
+            let thought = text(part, "text").filter(|it| !it.is_empty());
+            step.extend(thought.map(Part::thinking));
         } else if is(part, "tool") {
             step.push(call(part));
             step.extend(result(part, Sent::Yes));

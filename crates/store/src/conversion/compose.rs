@@ -9,10 +9,11 @@ use boswell_dialect::{
 };
 use boswell_model::{Error, ErrorKind, Instant, Remark, Result};
 
+use super::PlannedImport;
 use crate::backend::{BackendFiles, MemoryBackend};
 use crate::{Session, Store};
 
-/// A session that was written into memory.
+/// A session that was written into memory, or as the document of an importer.
 pub(super) struct Composed {
     /// Id of the session.
     pub(super) id: String,
@@ -22,15 +23,9 @@ pub(super) struct Composed {
     /// Bytes of its log.
     pub(super) log: Vec<u8>,
     pub(super) remarks: Vec<Remark>,
-    /// A store with nothing but the session.
-    memory: Store,
-}
-
-impl Composed {
-    /// Returns what the target's agent would send.
-    pub(super) fn read_back(&self) -> Result<Vec<ChatMessage>> {
-        session_in(&self.memory, &self.id)?.messages()
-    }
+    /// What the target's agent would send.
+    pub(super) sent: Vec<ChatMessage>,
+    pub(super) import: Option<PlannedImport>,
 }
 
 /// Writes drafts as a new session of the target's agent.
@@ -53,8 +48,10 @@ pub(super) fn compose(
         None => planned_lines(&memory, &session, drafts, &key)?,
     };
     let log = begun.add(&key, added)?;
+    let written = begun.memory(target, &ids);
     Ok(Composed {
-        memory: begun.memory(target, &ids),
+        sent: session_in(&written, &begun.id)?.messages()?,
+        import: None,
         id: begun.id,
         steps: begun.steps,
         preconditions: begun.preconditions,
@@ -195,7 +192,7 @@ fn planned_lines(
     Ok(added)
 }
 
-fn session_in(memory: &Store, id: &str) -> Result<Session> {
+pub(super) fn session_in(memory: &Store, id: &str) -> Result<Session> {
     let location = memory.find(id)?;
     memory.read_conversation(&location, Depth::Facts)
 }

@@ -17,7 +17,7 @@ pub use purge::Purging;
 pub use scrub::{CopyChange, Scrubbed, Scrubbing};
 
 pub use crate::agents::leftovers::{Leftovers, StaleLock};
-pub use crate::conversion::{Conversion, ConversionRequest, ConversionScope};
+pub use crate::conversion::{Conversion, ConversionRequest, ConversionScope, PlannedImport};
 pub use crate::import::{ImportLimits, Imported, LeftBehind};
 pub use crate::journal::{DamagedLine, LineChange};
 pub use crate::runner::execute::Executed;

@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use boswell_dialect::{ChatMessage, Role};
+use boswell_dialect::{ChatMessage, Role, by_name};
 use boswell_model::Part;
 use serde_json::{Value, json};
 
 use super::MatrixCell;
+use crate::agent_client::{Agent, AgentClient, AgentHome};
 use crate::claude_client::{ClaudeClient, ClientHome, isolate, named};
 use crate::codex_client::{self, CodexClient, CodexHome};
 use crate::disk;
@@ -26,6 +27,10 @@ pub enum RealProgram {
     Codex(CodexClient),
     /// pi, by the words that start it.
     Pi(Vec<OsString>),
+    /// oh-my-pi, by the words that start it.
+    Omp(Vec<OsString>),
+    /// An agent that runs with node.
+    Agent(AgentClient),
 }
 
 /// The folders of a run.
@@ -45,7 +50,12 @@ impl RealProgram {
                 let script = package.join("dist/cli.js");
                 Some(RealProgram::Pi(vec![node.into(), script.into()]))
             }
-            _ => None,
+            "omp" => {
+                let (bun, package) = (named("BOSWELL_BUN")?, named("BOSWELL_OMP_PACKAGE")?);
+                let script = package.join("src/cli.ts");
+                Some(RealProgram::Omp(vec![bun.into(), script.into()]))
+            }
+            other => AgentClient::require_or_skip(Agent::of(other)?).map(RealProgram::Agent),
         }
     }
 
@@ -65,15 +75,18 @@ impl RealProgram {
         let output = match self {
             RealProgram::Claude(client) => claude(client, &cell, &place, &model),
             RealProgram::Codex(client) => codex(client, &cell, &place, &model),
-            RealProgram::Pi(words) => pi(words, &cell, &place, &model),
+            RealProgram::Pi(words) => pi((words, &PI), &cell, &place, &model),
+            RealProgram::Omp(words) => pi((words, &OMP), &cell, &place, &model),
+            RealProgram::Agent(client) => agent(client, &cell, &place, &model),
         };
-        let is_probe = |request: &Request| {
-            let is_it = request.body.to_string().contains("PROBE go on");
-            is_it.then(|| request.body.clone())
-        };
+        let is_probe = |request: &&Request| request.body.to_string().contains("PROBE go on");
+        // Some programs also ask which model fits, with the end of the history.
+        let requests = model.requests();
+        let requests = requests.iter().filter(is_probe);
+        let whole = requests.max_by_key(|request| request.body.to_string().len());
         let mut wrong: Vec<String> = model.refusals();
-        match model.find(is_probe) {
-            Some(body) => wrong.extend(arrived(&cell.conversion.sent, &body)),
+        match whole {
+            Some(request) => wrong.extend(arrived(&cell.conversion.sent, &request.body)),
             None => wrong.push(format!("nothing was sent: {output:?}")),
         }
         wrong
@@ -112,16 +125,97 @@ fn codex(client: &CodexClient, cell: &MatrixCell, place: &Place, model: &Scripte
     client.run(client_home, &args)
 }
 
-fn pi(words: &[OsString], cell: &MatrixCell, place: &Place, model: &ScriptedModel) -> Output {
-    let root = place.home.join(".pi/agent");
+fn agent(client: &AgentClient, cell: &MatrixCell, place: &Place, model: &ScriptedModel) -> Output {
+    let client_home = AgentHome {
+        home: &place.home,
+        work: &place.work,
+        model,
+    };
+    client.set_up(client_home);
+    let target = cell.conversion.target.id.clone();
+    let id = match cell.conversion.import {
+        Some(_) => imported(client, client_home, cell),
+        None => {
+            cell.write_to(&place.home.join(client.agent().folder()));
+            Some(target)
+        }
+    };
+    client.say(client_home, id.as_deref(), PROBE)
+}
+
+/// Has the program import the document of a cell, and returns the id of the session.
+fn imported(client: &AgentClient, place: AgentHome<'_>, cell: &MatrixCell) -> Option<String> {
+    let importer = by_name(cell.target)?.powers().import?;
+    let document = place.home.join("document.json");
+    disk::write(&document, &cell.conversion.log);
+    let words = importer.import_words(&document.display().to_string());
+    client.run(place, words.get(1..)?, None);
+    if importer.keeps_id() {
+        return Some(cell.conversion.target.id.clone());
+    }
+    let listed = client.run(place, &["session", "list", "--format", "json"], None);
+    let listed: Value = serde_json::from_slice(&listed.stdout).ok()?;
+    let only = listed.as_array()?.first()?;
+    only["id"].as_str().map(str::to_owned)
+}
+
+/// What differs between the programs of the pi family.
+struct PiProgram {
+    root: &'static str,
+    models: &'static str,
+    options: &'static [&'static str],
+    /// The option before the path of a log.
+    resume: &'static str,
+}
+
+static PI: PiProgram = PiProgram {
+    root: ".pi/agent",
+    models: "models.json",
+    options: &[
+        "--offline",
+        "-p",
+        "--provider",
+        "scripted",
+        "--model",
+        "scripted-model",
+    ],
+    resume: "--session",
+};
+
+static OMP: PiProgram = PiProgram {
+    root: ".omp/agent",
+    // JSON is YAML too.
+    models: "models.yml",
+    options: &[
+        "-p",
+        "--no-title",
+        "--no-lsp",
+        "--model",
+        "scripted/scripted-model",
+    ],
+    resume: "--resume",
+};
+
+fn pi(
+    (words, own): (&[OsString], &PiProgram),
+    cell: &MatrixCell,
+    place: &Place,
+    model: &ScriptedModel,
+) -> Output {
+    let root = place.home.join(own.root);
+    let costs = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0});
     let provider = json!({
         "baseUrl": model.url(),
         "apiKey": "scripted",
         "api": "anthropic-messages",
-        "models": [{"id": "scripted-model", "input": ["text", "image"]}],
+        "models": [{
+            "id": "scripted-model", "name": "scripted-model", "reasoning": false,
+            "input": ["text", "image"], "cost": costs, "contextWindow": 100_000,
+            "maxTokens": 8000,
+        }],
     });
     let models = json!({"providers": {"scripted": provider}});
-    disk::write(&root.join("models.json"), models.to_string().as_bytes());
+    disk::write(&root.join(own.models), models.to_string().as_bytes());
     cell.write_to(&root);
     let log = cell
         .conversion
@@ -131,9 +225,8 @@ fn pi(words: &[OsString], cell: &MatrixCell, place: &Place, model: &ScriptedMode
         .map(|key| root.join(key));
     let (program, before) = words.split_first().expect("a client has a program");
     let mut command = Command::new(program);
-    command.args(before).args(["--offline", "-p"]);
-    command.args(["--provider", "scripted", "--model", "scripted-model"]);
-    command.arg("--session").args(log).arg(PROBE);
+    command.args(before).args(own.options);
+    command.arg(own.resume).args(log).arg(PROBE);
     let client_home = ClientHome {
         home: &place.home,
         config: &root,
@@ -186,7 +279,13 @@ fn strings(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => found.push(text.clone()),
         Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
-        Value::Object(members) => members.values().for_each(|member| strings(member, found)),
+        Value::Object(members) => {
+            // Members have no order; an answer is said before it calls.
+            let (calls, others): (Vec<_>, Vec<_>) =
+                members.iter().partition(|(key, _)| *key == "tool_calls");
+            let members = others.into_iter().chain(calls);
+            members.for_each(|(_, member)| strings(member, found));
+        }
         _ => {}
     }
 }

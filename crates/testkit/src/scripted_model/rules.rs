@@ -2,8 +2,8 @@
 //! here too.
 //!
 //! A model that accepts everything proves nothing: a conversation that was carried over from
-//! another agent has ids, names and an order that its new provider never issued. Each rule names
-//! where its provider states it. [`refusal`] returns the first rule that a request breaks.
+//! another agent has ids, names and an order that its new provider never issued. Each rule names a
+//! page of its provider that states it, or a report that quotes the error. [`refusal`] returns the first rule that a request breaks.
 
 mod chat;
 mod google;
@@ -52,7 +52,8 @@ fn is_base64(data: &str) -> bool {
 }
 
 /// An image in a URL: data of a type that OpenAI reads, or an address on the web.
-/// <https://platform.openai.com/docs/guides/images-vision#image-input-requirements>
+/// <https://platform.openai.com/docs/guides/images-vision>; anything else is "Expected a valid URL"
+/// (openai/openai-python#1483).
 fn check_image_url(url: &str) -> Checked {
     let Some(rest) = url.strip_prefix("data:") else {
         return require(

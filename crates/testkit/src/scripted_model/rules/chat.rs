@@ -11,7 +11,7 @@ pub(super) fn check(body: &Value) -> Checked {
     for (at, message) in messages.iter().enumerate() {
         let role = text(&message["role"]);
         if role == "tool" {
-            // The error of the API: "messages with role 'tool' must be a response to a preceding
+            // simonw/llm#937: "messages with role 'tool' must be a response to a preceeding
             // message with 'tool_calls'".
             let id = text(&message["tool_call_id"]);
             let known = open.iter().position(|open| open == id);
@@ -23,7 +23,7 @@ pub(super) fn check(body: &Value) -> Checked {
             open.remove(known);
             continue;
         }
-        // The error of the API: "An assistant message with 'tool_calls' must be followed by tool
+        // agno-agi/agno#3105: "An assistant message with 'tool_calls' must be followed by tool
         // messages responding to each 'tool_call_id'".
         require(open.is_empty(), unanswered(&open))?;
         let known = ["user", "assistant", "system", "developer"];
@@ -56,6 +56,7 @@ fn check_content(at: usize, role: &str, message: &Value) -> Checked {
     )?;
     for part in items(&message["content"]) {
         if part["type"] == "image_url" {
+            // openai/openai-node#1030: "Image URLs are only allowed for messages with role 'user'".
             require(
                 role == "user",
                 format!("messages[{at}]: an image of a model"),
@@ -70,14 +71,14 @@ fn check_calls(at: usize, message: &Value) -> Result<Vec<String>, String> {
     let mut open = Vec::new();
     for call in items(&message["tool_calls"]) {
         let id = text(&call["id"]);
-        // The error of the API: "Invalid 'messages[N].tool_calls[0].id': string too long. Expected
-        // a string with maximum length 40".
+        // anomalyco/opencode#12653: "Invalid 'messages[68].tool_calls[0].id': string too long.
+        // Expected a string with maximum length 40".
         require(
             !id.is_empty() && id.len() <= 40,
             format!("Invalid 'messages[{at}].tool_calls[].id'"),
         )?;
         // https://platform.openai.com/docs/api-reference/chat/create: `a-z, A-Z, 0-9`, underscores
-        // and dashes, 64 at most.
+        // and dashes, 64 at most; mcp-use/mcp-use#90 has the error for a call in a history.
         let name = text(&call["function"]["name"]);
         require(
             is_plain(name, 64),

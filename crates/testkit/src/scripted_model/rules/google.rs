@@ -12,14 +12,14 @@ pub(super) fn check(body: &Value) -> Checked {
     )?;
     let mut open: Vec<String> = Vec::new();
     for (at, content) in contents.iter().enumerate() {
-        // The error of the API: "Please use a valid role: user, model."
+        // songquanpeng/one-api#1385: "Please use a valid role: user, model."
         let role = content["role"].as_str().unwrap_or("user");
         require(
             ["user", "model"].contains(&role),
             "Please use a valid role: user, model.",
         )?;
         let parts = items(&content["parts"]);
-        // The error of the API: "contents.parts must not be empty."
+        // https://ai.google.dev/api/caching#Content: a content has parts.
         require(
             !parts.is_empty(),
             format!("contents[{at}].parts must not be empty."),
@@ -29,10 +29,9 @@ pub(super) fn check(body: &Value) -> Checked {
         }
         let calls = names(parts, "functionCall");
         let responses = names(parts, "functionResponse");
-        // https://ai.google.dev/gemini-api/docs/function-calling, and the errors of the API:
-        // "function response turn comes immediately after a function call turn", "the number of
-        // function response parts is equal to the number of function call parts of the function
-        // call turn".
+        // langchain-ai/langchain#27799: "function response turn comes immediately after a function
+        // call turn"; google-gemini/gemini-cli#4217: "the number of function response parts is
+        // equal to the number of function call parts of the function call turn".
         require(
             responses.len() == open.len(),
             format!(
@@ -49,10 +48,12 @@ pub(super) fn check(body: &Value) -> Checked {
             };
             answered.remove(known);
         }
-        // The error of the API: "function call turn comes immediately after a user turn or after a
-        // function response turn".
+        // google-gemini/gemini-cli#11814: "function call turn comes immediately after a user turn
+        // or after a function response turn"; both are of the user.
+        let before = at.checked_sub(1).and_then(|at| contents.get(at));
+        let follows_user = before.is_some_and(|it| it["role"].as_str().unwrap_or("user") == "user");
         require(
-            calls.is_empty() || (role == "model" && at > 0),
+            calls.is_empty() || (role == "model" && follows_user),
             format!("contents[{at}]: a function call turn comes immediately after a user turn"),
         )?;
         open = calls;
@@ -69,7 +70,7 @@ fn names(parts: &[Value], kind: &str) -> Vec<String> {
 }
 
 fn check_part(at: usize, part: &Value) -> Checked {
-    // The error of the API: "required oneof field 'data' must have one initialized field".
+    // genkit-ai/genkit#3816: "required oneof field 'data' must have one initialized field".
     let fields = [
         "text",
         "inlineData",
@@ -100,7 +101,8 @@ fn check_part(at: usize, part: &Value) -> Checked {
         )?;
     }
     if let Some(data) = part.get("inlineData") {
-        // https://ai.google.dev/gemini-api/docs/image-understanding#supported-formats
+        // https://ai.google.dev/gemini-api/docs/image-understanding#supported-formats; a GIF is
+        // refused: https://discuss.ai.google.dev/t/71468.
         let kind = text(&data["mimeType"]);
         let images = [
             "image/png",
@@ -121,8 +123,9 @@ fn check_part(at: usize, part: &Value) -> Checked {
     Ok(())
 }
 
-/// <https://ai.google.dev/api/caching#FunctionDeclaration>: a letter or underscore first, then
-/// letters, digits, underscores, colons, dots and dashes, 64 at most.
+/// The documentation of `FunctionDeclaration` in Google's own clients (googleapis/java-genai): a
+/// letter or underscore first, then letters, digits, underscores, colons, dots and dashes, 64 at
+/// most.
 fn check_name(at: usize, name: &str) -> Checked {
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let plain = |c: char| c.is_ascii_alphanumeric() || "_.:-".contains(c);

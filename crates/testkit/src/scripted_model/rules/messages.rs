@@ -8,7 +8,7 @@ use super::{Checked, is_base64, is_plain, items, require, text};
 
 pub(super) fn check(body: &Value) -> Checked {
     let messages = items(&body["messages"]);
-    // https://docs.anthropic.com/en/api/messages: `messages` is required, the first is the user's.
+    // lobehub/lobehub#1601: "messages: first message must use the "user" role".
     require(
         !messages.is_empty(),
         "messages: at least one message is required",
@@ -22,12 +22,11 @@ pub(super) fn check(body: &Value) -> Checked {
     let mut open: Vec<String> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         let role = text(&message["role"]);
-        // Claude Code 2.1.325 sends messages of the system between others, with a beta header of
-        // its own (captured). They are transparent for the rules about calls.
         if role == "system" {
+            check_instruction(at, messages)?;
             continue;
         }
-        // https://docs.anthropic.com/en/api/messages: the roles are `user` and `assistant`.
+        // https://docs.anthropic.com/en/api/messages: the other roles are `user` and `assistant`.
         let known = ["user", "assistant"];
         require(
             known.contains(&role),
@@ -35,8 +34,8 @@ pub(super) fn check(body: &Value) -> Checked {
         )?;
         let blocks = blocks(&message["content"]);
         let is_last = at + 1 == messages.len();
-        // The error of the API: "all messages must have non-empty content except for the optional
-        // final assistant message".
+        // anthropics/claude-code#3196: "all messages must have non-empty content except for the
+        // optional final assistant message".
         require(
             !blocks.is_empty() || (is_last && role == "assistant"),
             format!("messages.{at}: all messages must have non-empty content"),
@@ -47,8 +46,8 @@ pub(super) fn check(body: &Value) -> Checked {
                 Vec::new()
             }
             _ => {
-                // The error of the API: "`tool_use` ids were found without `tool_result` blocks
-                // immediately after".
+                // anthropics/claude-code#8210: "`tool_use` ids were found without `tool_result`
+                // blocks immediately after".
                 require(open.is_empty(), unanswered(at, &open))?;
                 check_calls(at, &blocks, &mut ids)?
             }
@@ -58,6 +57,18 @@ pub(super) fn check(body: &Value) -> Checked {
         }
     }
     require(open.is_empty(), unanswered(messages.len(), &open))
+}
+
+/// <https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages>: an
+/// instruction between messages follows one of the user. Claude Code 2.1.325 sends such messages;
+/// for the rules about calls they do not count.
+fn check_instruction(at: usize, messages: &[Value]) -> Checked {
+    let before = messages.iter().take(at).rev();
+    let mut before = before.map(|message| text(&message["role"]));
+    require(
+        before.find(|role| *role != "system") == Some("user"),
+        format!("messages.{at}: a system message follows a message of the user"),
+    )
 }
 
 fn unanswered(at: usize, open: &[String]) -> String {
@@ -72,8 +83,9 @@ fn blocks(content: &Value) -> Vec<Value> {
     }
 }
 
-/// <https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use>: results follow
-/// their calls immediately, all of them, and before any other block.
+/// apify/tester-mcp-client#12: "Messages following tool_use blocks must begin with a matching number
+/// of tool_result blocks"; tghamm/Anthropic.SDK#184: "unexpected tool_use_id found in tool_result
+/// blocks".
 fn check_results(at: usize, blocks: &[Value], open: &[String]) -> Checked {
     let mut left: Vec<&String> = open.iter().collect();
     let mut others = false;
@@ -108,22 +120,24 @@ fn check_calls(
     let mut open = Vec::new();
     for block in blocks.iter().filter(|block| block["type"] == "tool_use") {
         let id = text(&block["id"]);
-        // The error of the API: "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'".
+        // LibreChat-AI/agents#153: "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'".
         require(
-            is_plain(id, 256),
+            is_plain(id, usize::MAX),
             format!("messages.{at}: tool_use.id {id:?}"),
         )?;
-        // The error of the API: "`tool_use` ids must be unique".
+        // anthropics/claude-code#28515: "`tool_use` ids must be unique".
         require(
             ids.insert(id.to_owned()),
             format!("messages.{at}: `tool_use` ids must be unique"),
         )?;
         // https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use: the name
-        // matches `^[a-zA-Z0-9_-]{1,64}$`; 128 are accepted.
+        // of a tool matches `^[a-zA-Z0-9_-]{1,64}$`.
         require(
-            is_plain(text(&block["name"]), 128),
+            is_plain(text(&block["name"]), 64),
             format!("messages.{at}: tool_use.name"),
         )?;
+        // https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls: the
+        // input is an object.
         require(
             block["input"].is_object(),
             format!("messages.{at}: tool_use.input should be an object"),
@@ -137,15 +151,15 @@ fn check_block(at: usize, role: &str, block: &Value) -> Checked {
     match text(&block["type"]) {
         "text" => {
             let said = text(&block["text"]);
-            // The errors of the API: "text content blocks must be non-empty", and "must contain
-            // non-whitespace text".
+            // anthropics/claude-code#59812: "text content blocks must be non-empty"; #23440: "must
+            // contain non-whitespace text".
             require(
                 !said.trim().is_empty(),
                 format!("messages.{at}: text content blocks must contain non-whitespace text"),
             )
         }
-        // https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking: a thinking block
-        // is returned with the signature that came with it.
+        // anthropics/claude-code#10627: "Invalid `signature` in `thinking` block"; no client can
+        // make one (anthropics/anthropic-sdk-python#1598).
         "thinking" => {
             require(
                 role == "assistant",
@@ -169,8 +183,8 @@ fn check_block(at: usize, role: &str, block: &Value) -> Checked {
     }
 }
 
-/// <https://docs.anthropic.com/en/docs/build-with-claude/vision>: JPEG, PNG, GIF and WebP, as base64
-/// or from an HTTPS address.
+/// <https://platform.claude.com/docs/en/build-with-claude/vision>: JPEG, PNG, GIF and WebP, as
+/// base64 or from an address.
 fn check_image(at: usize, source: &Value) -> Checked {
     if source["type"] == "url" {
         return require(

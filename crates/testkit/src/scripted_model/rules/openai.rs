@@ -24,7 +24,7 @@ pub(super) fn check(body: &Value) -> Checked {
             }
             "function_call_output" | "custom_tool_call_output" => {
                 let id = text(&item["call_id"]);
-                // The error of the API: "No tool call found for function call output with call_id".
+                // vercel/ai#8216: "No tool call found for function call output with call_id".
                 require(
                     called.contains(id),
                     format!("No tool call found for function call output with call_id {id}"),
@@ -38,7 +38,7 @@ pub(super) fn check(body: &Value) -> Checked {
             _ => {}
         }
     }
-    // The error of the API: "No tool output found for function call".
+    // bytedance/trae-agent#245: "No tool output found for function call".
     let open = called.difference(&answered).next();
     require(
         open.is_none(),
@@ -48,14 +48,14 @@ pub(super) fn check(body: &Value) -> Checked {
 
 fn check_call(at: usize, kind: &str, item: &Value) -> Checked {
     let id = text(&item["call_id"]);
-    // The error of the API: "Invalid 'input[N].call_id': string too long. Expected a string with
-    // maximum length 64", and "empty string" for none.
+    // openai/codex#14355: "Invalid 'input[4].call_id': string too long. Expected a string with
+    // maximum length 64".
     require(
         !id.is_empty() && id.len() <= 64,
         format!("Invalid 'input[{at}].call_id'"),
     )?;
-    // The error of the API: "Invalid 'input[N].name': string does not match pattern
-    // '^[a-zA-Z0-9_-]+$'"; https://platform.openai.com/docs/guides/function-calling has 64 at most.
+    // Names of functions: letters, digits, `_` and `-`, 64 at most, as for chat completions; see
+    // `chat.rs`.
     require(
         is_plain(text(&item["name"]), 64),
         format!("Invalid 'input[{at}].name'"),
@@ -85,8 +85,8 @@ fn check_message(at: usize, item: &Value) -> Checked {
     Ok(())
 }
 
-/// The error of the API: "Invalid value: 'input_text'. Supported values are: 'output_text' and
-/// 'refusal'", for a part of the other side.
+/// NousResearch/hermes-agent#15687: "Invalid value: 'input_text'. Supported values are:
+/// 'output_text' and 'refusal'", for a part of the other side.
 fn check_part(at: usize, role: &str, part: &Value) -> Checked {
     let kind = text(&part["type"]);
     let known: &[&str] = match role {
@@ -103,9 +103,8 @@ fn check_part(at: usize, role: &str, part: &Value) -> Checked {
     }
 }
 
-/// <https://platform.openai.com/docs/guides/reasoning>: without storage a reasoning item is only
-/// known by its encrypted content. The error: "Item with id 'rs_…' not found. Items are not
-/// persisted when `store` is set to false".
+/// vercel/ai#7543: "Item with id 'rs_...' not found. Items are not persisted when `store` is set to
+/// false", for reasoning without its encrypted content.
 fn check_reasoning(at: usize, item: &Value, body: &Value) -> Checked {
     let is_stored = body["store"] != false;
     require(

@@ -74,6 +74,12 @@ fn bad() -> Vec<(&'static str, &'static str, Value, &'static str)> {
             "role",
         ),
         (
+            "an instruction follows an answer",
+            MESSAGES,
+            json!([hi(), assistant(json!("x")), {"role": "system", "content": "x"}, hi()]),
+            "a system message",
+        ),
+        (
             "a text is empty",
             MESSAGES,
             json!([hi(), assistant(json!([{"type": "text", "text": ""}])), hi()]),
@@ -225,6 +231,12 @@ fn bad() -> Vec<(&'static str, &'static str, Value, &'static str)> {
             "function response parts",
         ),
         (
+            "a function is called after an answer",
+            GOOGLE,
+            json!([said("hi"), {"role": "model", "parts": [{"text": "x"}]}, google_call("ls"), google_result("ls")]),
+            "after a user turn",
+        ),
+        (
             "a function is named otherwise",
             GOOGLE,
             json!([said("hi"), google_call("9/ls"), google_result("9/ls")]),
@@ -265,6 +277,7 @@ fn good_histories_are_answered() {
             MESSAGES,
             json!([
                 user(json!("hi")),
+                {"role": "system", "content": "be brief"},
                 assistant(
                     json!([{"type": "thinking", "thinking": "", "signature": "AA=="}, {"type": "text", "text": "I look."}, use_of("a"), use_of("b")])
                 ),
