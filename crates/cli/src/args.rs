@@ -126,7 +126,9 @@ pub(crate) enum Command {
     Context(command::context::ContextArgs),
     #[command(alias = "find")]
     Search(command::search::SearchArgs),
+    Outline(command::outline::OutlineArgs),
     Prompts(command::prompts::PromptsArgs),
+    Today(command::today::TodayArgs),
     #[command(alias = "usage")]
     Stats(command::stats::StatsArgs),
     Watch(command::watch::WatchArgs),

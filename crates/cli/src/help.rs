@@ -12,6 +12,8 @@ const GROUPS: &[(&str, &[&str], &[&str])] = &[
             "web",
             "serve",
             "projects",
+            "today",
+            "outline",
             "tree",
             "context",
             "files",

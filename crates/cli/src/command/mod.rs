@@ -36,6 +36,7 @@ pub(crate) mod migrate;
 pub(crate) mod move_project;
 pub(crate) mod new;
 pub(crate) mod ops;
+pub(crate) mod outline;
 #[cfg(feature = "screen")]
 pub(crate) mod pick;
 pub(crate) mod projects;
@@ -56,6 +57,7 @@ pub(crate) mod status;
 pub(crate) mod stores;
 pub(crate) mod summarize;
 pub(crate) mod tag;
+pub(crate) mod today;
 pub(crate) mod tree;
 pub(crate) mod watch;
 
@@ -131,6 +133,8 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Fork(args)) => fork::run(app, args),
         Some(Command::Convert(args)) => convert::run(app, args),
         Some(Command::Handoff(args)) => handoff::run(app, args),
+        Some(Command::Outline(args)) => outline::run(app, args),
+        Some(Command::Today(args)) => today::run(app, args),
         Some(Command::Migrate(args)) => migrate::run(app, args),
         Some(Command::Rename(args)) => rename::run(app, args),
         Some(Command::Tag(args)) => tag::tag(app, args),

@@ -31,6 +31,7 @@ mod convert;
 mod corpus;
 mod damage;
 mod demo;
+mod digest;
 mod exclusion;
 mod export;
 #[cfg(target_os = "linux")]
