@@ -120,6 +120,8 @@ pub(crate) enum Command {
     Web(command::serve::WebArgs),
     #[cfg(feature = "serve")]
     Serve(command::serve::ServeArgs),
+    #[cfg(feature = "mcp")]
+    Mcp(command::mcp::McpArgs),
     #[command(alias = "cat")]
     Show(command::show::ShowArgs),
     Tree(command::tree::TreeArgs),

@@ -11,6 +11,7 @@ const GROUPS: &[(&str, &[&str], &[&str])] = &[
             "pick",
             "web",
             "serve",
+            "mcp",
             "projects",
             "today",
             "outline",

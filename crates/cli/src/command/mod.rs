@@ -31,6 +31,8 @@ pub(crate) mod keep;
 pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod man;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod memory;
 pub(crate) mod migrate;
 pub(crate) mod move_project;
@@ -77,6 +79,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Pick(_)) => Stay::Long,
         #[cfg(feature = "serve")]
         Some(Command::Web(_) | Command::Serve(_)) => Stay::Server,
+        #[cfg(feature = "mcp")]
+        Some(Command::Mcp(_)) => Stay::Server,
         _ => Stay::Short,
     };
     let app = App::new(&args.global, stay)?;
@@ -95,6 +99,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 | Command::Config(_)
         )
     );
+    // The agent that started the server does not wait for copies when it ends.
+    #[cfg(feature = "mcp")]
+    let keeps_nothing = keeps_nothing || matches!(args.command, Some(Command::Mcp(_)));
     if done.is_ok() && !keeps_nothing {
         keep::afterwards(&app);
     }
@@ -113,6 +120,8 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Web(args)) => serve::web(app, args),
         #[cfg(feature = "serve")]
         Some(Command::Serve(args)) => serve::run(app, args),
+        #[cfg(feature = "mcp")]
+        Some(Command::Mcp(args)) => mcp::run(app, args),
         Some(Command::Init(args)) => init::run(app, args),
         Some(Command::Stores(args)) => stores::run(app, args),
         Some(Command::Projects(args)) => projects::run(app, args),

@@ -59,6 +59,8 @@ mod listing;
 mod live_markup;
 mod longer_branch;
 mod manners;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp;
 mod moving;
 mod myagents;
 mod myagents_operations;

@@ -142,6 +142,12 @@ const READ: &[Step] = &[
         (0, NOTHING),
         &["http://127.0.0.1:"],
     ),
+    step(
+        "What registers boswell with an agent, so that the agent can ask itself:",
+        &["mcp", "--print-config", "claude"],
+        (0, ALL),
+        &["claude mcp add --scope user boswell -- boswell mcp"],
+    ),
 ];
 
 const RESUME: &[Step] = &[
