@@ -63,7 +63,7 @@ pub struct FileUse {
 
 /// Sessions that read or changed a file.
 #[derive(Debug, Clone, Default)]
-pub struct FileHistory {
+pub struct FileUseHistory {
     /// The sessions, that of the newest call first.
     pub users: Vec<FileUser>,
     /// Whether every call was looked at.
@@ -80,12 +80,12 @@ impl App {
         &self,
         request: &FileHistoryRequest,
         cancel: &Cancel,
-    ) -> AppResult<FileHistory> {
+    ) -> AppResult<FileUseHistory> {
         self.answer_with(cancel.clone(), |cx| file_history(cx, request))
     }
 }
 
-fn file_history(cx: &RequestContext, request: &FileHistoryRequest) -> Result<FileHistory> {
+fn file_history(cx: &RequestContext, request: &FileHistoryRequest) -> Result<FileUseHistory> {
     let wanted = request.path.replace('\\', "/");
     let wanted = wanted.trim_start_matches("./").trim_end_matches('/');
     let name = wanted.rsplit('/').next().unwrap_or_default();
@@ -104,7 +104,7 @@ fn file_history(cx: &RequestContext, request: &FileHistoryRequest) -> Result<Fil
             ..SearchRequest::default()
         },
     )?;
-    let mut history = FileHistory {
+    let mut history = FileUseHistory {
         users: Vec::new(),
         is_complete: found.page.complete && found.page.cursor.is_none(),
     };
@@ -179,7 +179,7 @@ fn uses(session: &Session, hit: &HitShape, wanted: &str) -> Vec<FileUse> {
 }
 
 /// Adds calls to their session.
-fn add(history: &mut FileHistory, hit: &HitShape, uses: Vec<FileUse>) {
+fn add(history: &mut FileUseHistory, hit: &HitShape, uses: Vec<FileUse>) {
     if uses.is_empty() {
         return;
     }

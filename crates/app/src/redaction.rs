@@ -25,8 +25,8 @@ impl Redactor {
         self.0.redact(text)
     }
 
-    /// As [`redact`](Redactor::redact), for a text that an agent or the catalog has cut already: the
-    /// beginning of a key at its end is removed too.
+    /// As [`redact`](Redactor::redact), for a text that an agent or the catalog has cut already:
+    /// the beginning of a key at its end is removed too.
     pub fn redact_beginning<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.0.redact_into(text, true, &mut SecretCount::default())
     }

@@ -37,7 +37,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 pub(crate) fn read(cx: &ToolContext<'_>, uri: &str) -> ToolResult {
     let missing = || Error::new(ErrorKind::NotFound, "there is no such resource");
     let path = uri.strip_prefix("boswell://").ok_or_else(missing)?;
-    let parts: Option<Vec<String>> = path.split('/').map(cursor::decode).collect();
+    let parts: Option<Vec<String>> = path.split('/').map(cursor::decode_part).collect();
     let parts = parts.ok_or_else(missing)?;
     match parts
         .iter()

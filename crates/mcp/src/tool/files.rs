@@ -58,8 +58,8 @@ fn lines_of(cx: &ToolContext<'_>, user: &FileUser, answer: &FramedText<'_>) -> S
     uses.sort_by_key(|it| !it.is_change);
     for it in uses.iter().take(USES) {
         let changed = it.lines.map(|(plus, minus)| format!(" +{plus} −{minus}"));
-        let line = format!("  #{} {} {}", it.entry, it.tool, it.path);
-        lines.push(answer.line(&line) + &changed.unwrap_or_default());
+        let line = answer.line(&format!("#{} {} {}", it.entry, it.tool, it.path));
+        lines.push(format!("  {line}{}", changed.unwrap_or_default()));
     }
     let lines: Vec<String> = lines
         .iter()

@@ -73,7 +73,7 @@ fn about(cx: &ToolContext<'_>, outline: &OutlineShape, answer: &FramedText<'_>) 
         about.push(format!("compacted ×{}", outline.compactions.len()));
     }
     if outline.other_branches > 0 {
-        about.push(format!("{} other branches", outline.other_branches));
+        about.push(format!("other branches: {}", outline.other_branches));
     }
     let mut lines = vec![
         cut_to_tokens(&answer.line(&outline.name), NAME),
