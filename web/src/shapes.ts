@@ -111,6 +111,16 @@ export interface CleanStep {
   last_active: string | null;
 }
 
+/** A commit. */
+export interface CommitShape {
+  /** short id */
+  id: string;
+  /** when it was committed */
+  at: string | null;
+  /** first line of its message */
+  subject: string;
+}
+
 /** The settings of a context; settings that only one agent has follow as further members. */
 export interface ContextShape {
   v: 1;
@@ -239,6 +249,22 @@ export interface DemoShape {
   commands: DemoCommand[];
 }
 
+/** A file that calls changed. */
+export interface EditedFile {
+  /** the file, as the tools name it */
+  path: string;
+  /** lines that were added; `null` if a tool does not tell */
+  added: number | null;
+  /** lines that were removed */
+  removed: number | null;
+  /** how many calls changed it */
+  edits: number;
+  /** the session of the last change */
+  session: string;
+  /** the entry of the last change */
+  entry: string;
+}
+
 /** From the server: which entries of a session an answer has. */
 export interface EntryRange {
   v: 1;
@@ -361,6 +387,22 @@ export interface ExportedSecrets {
   left: number;
   /** how many are left in, by kind */
   kinds: { [key: string]: number };
+}
+
+/** A call whose last run failed. */
+export interface FailureShape {
+  /** the session */
+  session: string;
+  /** the entry with the result */
+  entry: string;
+  /** time of the result */
+  at: string | null;
+  /** the tool */
+  tool: string;
+  /** the command that was run, or what the tool worked on */
+  subject: string;
+  /** what the tool said, or the beginning of it */
+  said: string;
 }
 
 /** With `--diff` and from `checkout`: how a file differs from what it was at an entry of a session. */
@@ -815,6 +857,52 @@ export interface OperationShape {
   made?: string | null;
 }
 
+/** A prompt of an outline. */
+export interface OutlinePrompt {
+  /** its number, from 1 */
+  number: number;
+  /** the entry */
+  entry: string;
+  /** time of the prompt */
+  at: string | null;
+  /** its text, or the beginning of it */
+  text: string;
+}
+
+/** From `outline`: what was asked and done on the current branch of a session. */
+export interface OutlineShape {
+  v: 1;
+  type: "outline";
+  /** the session */
+  session: string;
+  /** title, else summary, else first prompt */
+  name: string;
+  /** the agent that wrote it */
+  agent: string;
+  /** project folder */
+  project: string | null;
+  /** when it was created */
+  created: string | null;
+  /** time of the last entry */
+  last_active: string | null;
+  /** summary, if there is one */
+  summary: string | null;
+  /** the prompts in order */
+  prompts: OutlinePrompt[];
+  /** files that tools of the session and of its subagents changed */
+  files: EditedFile[];
+  /** calls whose last run failed */
+  failures: FailureShape[];
+  /** entries at which older messages were replaced by a summary */
+  compactions: string[];
+  /** how many other branches leave the current one */
+  other_branches: number;
+  /** sentences about what is still to be done, and a prompt without an answer */
+  open_ends: string[];
+  /** the last answer */
+  last_answer: QuotedText | null;
+}
+
 /** The last line of a list: counts, and the cursor of the next page. */
 export interface Page {
   v: 1;
@@ -933,6 +1021,16 @@ export interface PurgeOp {
   session: string;
   /** how many copies of it were removed */
   purged: number;
+}
+
+/** A text of a session with its place. */
+export interface QuotedText {
+  /** the entry */
+  entry: string;
+  /** when it was written */
+  at: string | null;
+  /** the text, or the beginning of it */
+  text: string;
 }
 
 /** An entry that was written. */
@@ -1389,6 +1487,52 @@ export interface SummaryShape {
   kept: boolean;
 }
 
+/** A prompt in a time. */
+export interface TodayPrompt {
+  /** the session */
+  session: string;
+  /** the entry */
+  entry: string;
+  /** time of the prompt */
+  at: string | null;
+  /** its text, or the beginning of it */
+  text: string;
+}
+
+/** A session of a project. */
+export interface TodaySession {
+  /** reference for other commands: DIALECT:ID */
+  ref: string;
+  /** title, else summary, else first prompt */
+  name: string;
+  /** the agent that wrote it */
+  agent: string;
+}
+
+/** From `today`: what was done in a project since a time. */
+export interface TodayShape {
+  v: 1;
+  type: "today";
+  /** the folder, or the main checkout of its repository; `null` for sessions that name none */
+  project: string | null;
+  /** since when */
+  since: string;
+  /** before when */
+  until: string;
+  /** sessions with entries in that time */
+  sessions: TodaySession[];
+  /** the prompts in order */
+  prompts: TodayPrompt[];
+  /** files that tools changed */
+  files: EditedFile[];
+  /** commands whose last run failed */
+  failures: FailureShape[];
+  /** commits of the user on local branches; `null` if it is not a repository of git */
+  commits: CommitShape[] | null;
+  /** cost of the local days of that time, as recorded or computed from prices */
+  cost_usd: number | null;
+}
+
 /** Tokens of a message or of several. */
 export interface TokensShape {
   /** input tokens */
@@ -1518,6 +1662,8 @@ export type Line =
   | ExportShape
   | ResumeLine
   | HandoffShape
+  | OutlineShape
+  | TodayShape
   | ConversionShape
   | DamageShape
   | WarningShape

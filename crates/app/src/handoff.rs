@@ -7,58 +7,13 @@ use boswell_find::Secrets;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::shape::shape;
-use crate::summary::{SummaryInput, at_most, is_cjk, sentences};
+use crate::summary::{SummaryInput, decisions, open_ends, tokens_of};
 use crate::{App, AppResult, RequestContext};
 
 /// Tokens of a digest, unless another number is asked for.
 pub const DEFAULT_TOKENS: u64 = 2_000;
 /// The fewest tokens in which every section has a sentence.
 const FEWEST: u64 = 200;
-/// Characters of a text that are one token, outside Chinese, Japanese and Korean.
-const CHARACTERS_PER_TOKEN: usize = 4;
-/// The longest sentence that is quoted.
-const LONGEST: usize = 400;
-
-/// Words of a sentence that tells a decision.
-const DECIDES: [&str; 16] = [
-    "decid",
-    "instead of",
-    "because",
-    "so that",
-    "chose",
-    "choose",
-    "will use",
-    "going with",
-    "must ",
-    "should ",
-    "trade-off",
-    "决定",
-    "因为",
-    "改用",
-    "选择",
-    "应该",
-];
-/// Words of a sentence that tells what is still to be done.
-const OPEN: [&str; 18] = [
-    "todo",
-    "to do",
-    "remaining",
-    "remains",
-    "not yet",
-    "next step",
-    "next,",
-    "still need",
-    "still fail",
-    "follow-up",
-    "later",
-    "unresolved",
-    "待办",
-    "还需",
-    "尚未",
-    "下一步",
-    "剩下",
-    "仍然",
-];
 
 /// A request for a digest.
 #[derive(Debug, Clone)]
@@ -153,9 +108,9 @@ fn digest(
     let last_answer = read.answer.as_ref().map(|it| room.text(it, 3));
     let last_prompt = read.prompts.last().filter(|_| read.prompts.len() > 1);
     let last_prompt = last_prompt.map(|it| room.text(it, 4));
-    let open_ends = room.newest(&open_ends(read), 4);
+    let open_ends = room.newest(&open_ends(&read.answers, read.unanswered()), 4);
     let files = room.newest(&read.edited, 4);
-    let decisions = room.newest(&telling(&read.answers, &DECIDES), 2);
+    let decisions = room.newest(&decisions(&read.answers), 2);
     let commands = room.newest(&read.ran, 1);
     HandoffShape {
         session: session.to_string(),
@@ -170,34 +125,6 @@ fn digest(
         left_out: room.left_out,
         tokens: tokens - room.left,
     }
-}
-
-/// Returns what is still to be done: a prompt without an answer, and what
-/// the newest answers say.
-fn open_ends(read: &SummaryInput) -> Vec<String> {
-    let recent = read.answers.len().saturating_sub(5);
-    let mut open = telling(read.answers.get(recent..).unwrap_or_default(), &OPEN);
-    if read.ends_with_prompt
-        && let Some(prompt) = read.prompts.last()
-    {
-        open.push(at_most(prompt, LONGEST));
-    }
-    open
-}
-
-/// Returns the sentences with one of these words, each once.
-fn telling(texts: &[String], words: &[&str]) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for sentence in texts.iter().flat_map(|text| sentences(text)) {
-        let lower = sentence.to_lowercase();
-        if words.iter().any(|word| lower.contains(word)) {
-            let sentence = at_most(&sentence, LONGEST);
-            if !found.contains(&sentence) {
-                found.push(sentence);
-            }
-        }
-    }
-    found
 }
 
 /// The tokens that are left.
@@ -241,14 +168,6 @@ impl Room {
         taken.reverse();
         taken
     }
-}
-
-/// Estimates the tokens of a text: one for each Chinese, Japanese or Korean character, and one for
-/// four others.
-fn tokens_of(text: &str) -> u64 {
-    let wide = text.chars().filter(|c| is_cjk(*c)).count();
-    let others = text.chars().count() - wide;
-    wide as u64 + others.div_ceil(CHARACTERS_PER_TOKEN) as u64
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl App {
     }
 }
 
-fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
+pub(crate) fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
     let filter = Filter::new(cx, &request.filter)?;
     let with_cost = request.with_cost || request.by_cost;
     let costs = with_cost.then(|| stats::costs(cx)).transpose()?;

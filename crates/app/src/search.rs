@@ -186,7 +186,7 @@ impl Found {
     }
 }
 
-fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
+pub(crate) fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
     let query = query(cx, request)?;
     let filter = Filter::new(cx, &request.filter)?;
     let mut session_index = SessionIndex::create(cx)?;

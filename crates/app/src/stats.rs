@@ -114,7 +114,7 @@ impl App {
     }
 }
 
-fn stats(cx: &RequestContext, request: &StatsRequest) -> Result<Statistics> {
+pub(crate) fn stats(cx: &RequestContext, request: &StatsRequest) -> Result<Statistics> {
     let filter = Filter::new(cx, &request.filter)?;
     let prices = prices(&cx.config)?;
     let session = request.session.as_deref();

@@ -7,11 +7,13 @@ mod external;
 mod extract;
 mod input;
 mod sentence;
+mod telling;
 
 pub(crate) use external::ExternalProgram;
 pub(crate) use extract::extract;
 pub(crate) use input::SummaryInput;
 pub(crate) use sentence::{at_most, is_cjk, sentences};
+pub(crate) use telling::{decisions, open_ends, tokens_of};
 
 /// Maximum number of words in a title.
 const TITLE_WORDS: usize = 8;

@@ -1,4 +1,5 @@
-//! A tool call in a few words: what it worked on, and how many lines it changed.
+//! A tool call in a few words: what it worked on, which command it ran, and how many lines it
+//! changed.
 
 use std::borrow::Cow;
 
@@ -51,13 +52,13 @@ impl ToolLine {
 
     /// The words of a call with these arguments.
     pub fn of(input: &ToolInput) -> ToolLine {
+        if let Some(patch) = patch_of(input) {
+            return ToolLine::of_patch(&patch);
+        }
         let Some(raw) = input.json() else {
             return ToolLine::of_patch(input.text());
         };
         let text = |key: &str| raw.get(key).and_then(|it| it.text());
-        if let Some(patch) = text("input").filter(|it| it.starts_with("*** Begin Patch")) {
-            return ToolLine::of_patch(&patch);
-        }
         let subject = SUBJECTS.iter().find_map(|key| text(key));
         let is_file = SUBJECTS.iter().take(4).any(|key| text(key).is_some());
         ToolLine {
@@ -68,12 +69,7 @@ impl ToolLine {
 
     /// The words of a patch, as Codex writes it; of other text its first line.
     fn of_patch(text: &str) -> ToolLine {
-        let files: Vec<&str> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("*** "))
-            .filter_map(|line| line.split_once(" File: "))
-            .map(|(_, path)| path)
-            .collect();
+        let files: Vec<&str> = text.lines().filter_map(patched_file).collect();
         if files.is_empty() {
             return ToolLine {
                 subject: text.to_owned(),
@@ -85,6 +81,90 @@ impl ToolLine {
             subject: files.join(", "),
             changed: Some((starting('+'), starting('-'))),
         }
+    }
+}
+
+/// What a patch begins with, as Codex writes it.
+const PATCH: &str = "*** Begin Patch";
+
+/// The patch in the arguments of a call: as free text, as a member, or as an argument of a command.
+fn patch_of(input: &ToolInput) -> Option<Cow<'_, str>> {
+    let is_patch = |text: &Cow<'_, str>| text.starts_with(PATCH);
+    let Some(raw) = input.json() else {
+        return Some(Cow::Borrowed(input.text())).filter(is_patch);
+    };
+    let own = text(&raw, "input").filter(is_patch);
+    own.or_else(|| {
+        let words = raw.get("command")?;
+        words.items().filter_map(|word| word.text()).find(is_patch)
+    })
+}
+
+/// The file that a line of a patch begins.
+fn patched_file(line: &str) -> Option<&str> {
+    let (_, path) = line.strip_prefix("*** ")?.split_once(" File: ")?;
+    Some(path.trim())
+}
+
+/// Whether a tool changes files. Names differ by agent; all of them contain these words.
+pub(crate) fn changes_files(tool: &str) -> bool {
+    let tool = tool.to_lowercase();
+    ["edit", "write", "patch", "create", "replace"]
+        .iter()
+        .any(|word| tool.contains(word))
+}
+
+/// The files that a call changes, each with the lines that it adds and removes, if they are known.
+/// `touched` are the paths that its dialect finds in it.
+pub(crate) fn changed_files(
+    tool: &str,
+    input: &ToolInput,
+    touched: Vec<String>,
+) -> Vec<(String, Option<(usize, usize)>)> {
+    if let Some(patch) = patch_of(input) {
+        return patched_files(&patch);
+    }
+    if !changes_files(tool) {
+        return Vec::new();
+    }
+    let changed = ToolLine::of(input).changed;
+    // Lines of several files cannot be told apart here.
+    let changed = changed.filter(|_| touched.len() == 1);
+    touched.into_iter().map(|path| (path, changed)).collect()
+}
+
+/// The files of a patch, each with the lines that it adds and removes.
+fn patched_files(patch: &str) -> Vec<(String, Option<(usize, usize)>)> {
+    let mut files: Vec<(String, Option<(usize, usize)>)> = Vec::new();
+    for line in patch.lines() {
+        if let Some(path) = patched_file(line) {
+            files.push((path.to_owned(), Some((0, 0))));
+        } else if let Some((_, Some((added, removed)))) = files.last_mut() {
+            *added += usize::from(line.starts_with('+'));
+            *removed += usize::from(line.starts_with('-'));
+        }
+    }
+    files
+}
+
+/// The command line that a call runs, if it runs one.
+pub(crate) fn command_of(input: &ToolInput) -> Option<String> {
+    let raw = input.json()?;
+    let value = raw.get("command").or_else(|| raw.get("cmd"))?;
+    if let Some(command) = value.text() {
+        return Some(command.into_owned());
+    }
+    let words: Vec<String> = value
+        .items()
+        .filter_map(|word| Some(word.text()?.into_owned()))
+        .collect();
+    match words.as_slice() {
+        [] => None,
+        // A shell and its script: the script is the command.
+        [shell, option, script] if option.starts_with('-') && shell.ends_with("sh") => {
+            Some(script.clone())
+        }
+        words => Some(words.join(" ")),
     }
 }
 
@@ -154,6 +234,42 @@ mod tests {
         let patch =
             r#"{"input":"*** Begin Patch\n*** Update File: d\n@@\n-1\n+2\n+3\n*** End Patch"}"#;
         assert_eq!(line(patch), said("d", Some((2, 1))));
+    }
+
+    #[test]
+    fn a_patch_says_the_lines_of_each_file() {
+        let patch = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+2\n+3\n*** Add File: b\n+4\n*** End Patch";
+        let files = [
+            ("a".to_owned(), Some((2, 1))),
+            ("b".to_owned(), Some((1, 0))),
+        ];
+        for input in [
+            ToolInput::from(Json::object().with("input", patch)),
+            ToolInput::from(Json::object().with(
+                "command",
+                Json::Array(vec!["apply_patch".into(), patch.into()]),
+            )),
+        ] {
+            assert_eq!(changed_files("shell", &input, Vec::new()), files);
+        }
+        let read = ToolInput::from(Json::object().with("path", "a"));
+        assert!(changed_files("read", &read, vec!["a".to_owned()]).is_empty());
+    }
+
+    #[test]
+    fn the_script_of_a_shell_is_the_command() {
+        let command =
+            |json: &str| command_of(&ToolInput::from(Json::Raw(json.as_bytes().to_vec())));
+        assert_eq!(
+            command(r#"{"command":["bash","-lc","cargo test"]}"#).as_deref(),
+            Some("cargo test")
+        );
+        assert_eq!(
+            command(r#"{"command":["ls","-l"]}"#).as_deref(),
+            Some("ls -l")
+        );
+        assert_eq!(command(r#"{"cmd":"make"}"#).as_deref(), Some("make"));
+        assert_eq!(command(r#"{"path":"a"}"#), None);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(crate) enum Stay {
     /// Until the user leaves.
     Long,
     /// Until the server ends; other programs ask, so that no terminal is that of a request.
-    #[cfg(feature = "serve")]
+    #[cfg(any(feature = "serve", feature = "mcp"))]
     Server,
 }
 
@@ -59,11 +59,11 @@ impl App {
     /// exit after one or two.
     pub(crate) fn new(global: &Global, stay: Stay) -> Result<App> {
         #[cfg_attr(
-            not(feature = "serve"),
+            not(any(feature = "serve", feature = "mcp")),
             expect(unused_mut, reason = "a server changes it")
         )]
         let mut env = environment()?;
-        #[cfg(feature = "serve")]
+        #[cfg(any(feature = "serve", feature = "mcp"))]
         if stay == Stay::Server {
             env.terminal = None;
         }

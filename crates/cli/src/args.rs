@@ -120,13 +120,17 @@ pub(crate) enum Command {
     Web(command::serve::WebArgs),
     #[cfg(feature = "serve")]
     Serve(command::serve::ServeArgs),
+    #[cfg(feature = "mcp")]
+    Mcp(command::mcp::McpArgs),
     #[command(alias = "cat")]
     Show(command::show::ShowArgs),
     Tree(command::tree::TreeArgs),
     Context(command::context::ContextArgs),
     #[command(alias = "find")]
     Search(command::search::SearchArgs),
+    Outline(command::outline::OutlineArgs),
     Prompts(command::prompts::PromptsArgs),
+    Today(command::today::TodayArgs),
     #[command(alias = "usage")]
     Stats(command::stats::StatsArgs),
     Watch(command::watch::WatchArgs),

@@ -25,6 +25,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["boswell-model", "boswell-dialect", "boswell-store"],
     ),
     ("serve", &["boswell-model", "boswell-app"]),
+    ("mcp", &["boswell-model", "boswell-app"]),
     ("screen", &["boswell-model", "boswell-app"]),
     (
         "cli",
@@ -32,6 +33,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "boswell-model",
             "boswell-app",
             "boswell-serve",
+            "boswell-mcp",
             "boswell-screen",
         ],
     ),

@@ -15,7 +15,7 @@ const FILE_ACCESS: [&str; 3] = [
     "crates/store/src/disk",
 ];
 
-const SILENT: [&str; 7] = [
+const SILENT: [&str; 8] = [
     "crates/model/src",
     "crates/dialect/src",
     "crates/store/src",
@@ -23,6 +23,7 @@ const SILENT: [&str; 7] = [
     "crates/app/src",
     "crates/remote/src",
     "crates/serve/src",
+    "crates/mcp/src",
 ];
 const SPEAKING: [&str; 8] = [
     "print!(",

@@ -206,7 +206,7 @@ impl<'a> Filter<'a> {
         if let Some(known) = self.folders.borrow().get(folder) {
             return *known;
         }
-        let is = is_below(folder, project) || is_worktree(folder, project);
+        let is = is_within(folder, project);
         self.folders.borrow_mut().insert(folder.to_owned(), is);
         is
     }
@@ -254,6 +254,11 @@ impl<'a> Filter<'a> {
 fn absolute(cwd: &Path, typed: &str) -> String {
     let path = cwd.join(typed);
     path.canonicalize().unwrap_or(path).display().to_string()
+}
+
+/// Whether a folder is the project, is below it or is a worktree of it.
+pub(crate) fn is_within(folder: &str, project: &str) -> bool {
+    is_below(folder, project) || is_worktree(folder, project)
 }
 
 fn is_below(path: &str, folder: &str) -> bool {

@@ -23,6 +23,7 @@ use crate::index::IndexShape;
 use crate::keep::{KeepShape, KeepStep, KeptShape};
 use crate::memory::{MemoryChanged, MemoryHit, MemoryProblemShape, MemoryShape};
 use crate::operations::LoggedOperation;
+use crate::outline::OutlineShape;
 use crate::planned_change::{OperationShape, PlanStep};
 use crate::projects::ProjectShape;
 use crate::prompts::PromptShape;
@@ -38,6 +39,7 @@ use crate::stats::StatShape;
 use crate::store_change::ChangeStep;
 use crate::stores::{PairsShape, StoreShape};
 use crate::summarize::SummaryShape;
+use crate::today::TodayShape;
 use crate::tree::NodeShape;
 
 macro_rules! definitions {
@@ -69,7 +71,7 @@ fn read() -> Vec<ShapeDefinition> {
     definitions![
         EntryShape EntryRange HeadsShape NodeShape ContextShape MessageShape AttachmentShape CheckpointFile TouchedFile
         FormerFile FileDifference SummaryShape ExportShape ResumeLine
-        HandoffShape
+        HandoffShape OutlineShape TodayShape
     ]
 }
 

@@ -9,6 +9,8 @@ use boswell_model::{EntryKind, Flags, Result, View};
 use boswell_store::Session;
 use boswell_store::store::Resolved;
 
+use crate::tool_line::{changes_files, command_of};
+
 /// Maximum length of a text that is examined: summaries are short, and logs may contain any amount.
 const LONGEST: usize = 4_000;
 /// Maximum number of prompts, messages, files and commands.
@@ -100,18 +102,18 @@ impl SummaryInput {
             }
         }
         for (_, _, input) in view.calls() {
-            let command = input.json().and_then(|raw| {
-                ["command", "cmd"]
-                    .iter()
-                    .find_map(|key| raw.get(key)?.text().map(|text| text.into_owned()))
-            });
-            if let Some(command) = command
-                .as_deref()
-                .and_then(|command| command.lines().next())
+            if let Some(command) = command_of(input)
+                && let Some(line) = command.lines().next()
             {
-                keep(&mut self.ran, shown(command.trim()));
+                keep(&mut self.ran, shown(line.trim()));
             }
         }
+    }
+
+    /// The last prompt, if no answer follows it.
+    pub(crate) fn unanswered(&self) -> Option<&str> {
+        let last = self.prompts.last().filter(|_| self.ends_with_prompt);
+        last.map(String::as_str)
     }
 
     /// Whether there is nothing to summarise.
@@ -148,14 +150,6 @@ impl SummaryInput {
         text.truncate(end);
         text
     }
-}
-
-/// Whether a tool changes files. Names differ by agent; all of them contain these words.
-fn changes_files(tool: &str) -> bool {
-    let tool = tool.to_lowercase();
-    ["edit", "write", "patch", "create", "replace"]
-        .iter()
-        .any(|word| tool.contains(word))
 }
 
 fn keep(kept: &mut Vec<String>, text: String) {

@@ -31,11 +31,14 @@ pub(crate) mod keep;
 pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod man;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod memory;
 pub(crate) mod migrate;
 pub(crate) mod move_project;
 pub(crate) mod new;
 pub(crate) mod ops;
+pub(crate) mod outline;
 #[cfg(feature = "screen")]
 pub(crate) mod pick;
 pub(crate) mod projects;
@@ -56,6 +59,7 @@ pub(crate) mod status;
 pub(crate) mod stores;
 pub(crate) mod summarize;
 pub(crate) mod tag;
+pub(crate) mod today;
 pub(crate) mod tree;
 pub(crate) mod watch;
 
@@ -75,6 +79,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Pick(_)) => Stay::Long,
         #[cfg(feature = "serve")]
         Some(Command::Web(_) | Command::Serve(_)) => Stay::Server,
+        #[cfg(feature = "mcp")]
+        Some(Command::Mcp(_)) => Stay::Server,
         _ => Stay::Short,
     };
     let app = App::new(&args.global, stay)?;
@@ -93,6 +99,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 | Command::Config(_)
         )
     );
+    // The agent that started the server does not wait for copies when it ends.
+    #[cfg(feature = "mcp")]
+    let keeps_nothing = keeps_nothing || matches!(args.command, Some(Command::Mcp(_)));
     if done.is_ok() && !keeps_nothing {
         keep::afterwards(&app);
     }
@@ -111,6 +120,8 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Web(args)) => serve::web(app, args),
         #[cfg(feature = "serve")]
         Some(Command::Serve(args)) => serve::run(app, args),
+        #[cfg(feature = "mcp")]
+        Some(Command::Mcp(args)) => mcp::run(app, args),
         Some(Command::Init(args)) => init::run(app, args),
         Some(Command::Stores(args)) => stores::run(app, args),
         Some(Command::Projects(args)) => projects::run(app, args),
@@ -131,6 +142,8 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Fork(args)) => fork::run(app, args),
         Some(Command::Convert(args)) => convert::run(app, args),
         Some(Command::Handoff(args)) => handoff::run(app, args),
+        Some(Command::Outline(args)) => outline::run(app, args),
+        Some(Command::Today(args)) => today::run(app, args),
         Some(Command::Migrate(args)) => migrate::run(app, args),
         Some(Command::Rename(args)) => rename::run(app, args),
         Some(Command::Tag(args)) => tag::tag(app, args),

@@ -4,6 +4,7 @@ pub(crate) mod acknowledgement;
 mod advice;
 mod called;
 mod count;
+pub(crate) mod digest;
 pub(crate) mod files;
 mod folder;
 pub(crate) mod planned_change;

@@ -32,6 +32,7 @@ mod convert_importers;
 mod corpus;
 mod damage;
 mod demo;
+mod digest;
 mod exclusion;
 mod export;
 #[cfg(target_os = "linux")]
@@ -59,6 +60,8 @@ mod listing;
 mod live_markup;
 mod longer_branch;
 mod manners;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp;
 mod moving;
 mod myagents;
 mod myagents_operations;

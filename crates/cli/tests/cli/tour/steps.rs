@@ -56,6 +56,12 @@ const FIND: &[Step] = &[
         &["The coupon SPRING10 takes 10.01 off"],
     ),
     step(
+        "What was done in a time, by project, for a stand-up:",
+        &["today", "--since", "2026-01-01", "--until", "2027-01-01"],
+        (0, 14),
+        &["### Asked", "### Changed", "SPRING10"],
+    ),
+    step(
         "Memory files of agents:",
         &["memory", "all", "search", "cents"],
         (0, 1),
@@ -81,6 +87,12 @@ const READ: &[Step] = &[
         &["show", "5ac5"],
         (0, 26),
         &["SPRING10"],
+    ),
+    step(
+        "Its prompts, changed files, failures and open ends:",
+        &["outline", "5ac5"],
+        (0, 14),
+        &["## Prompts", "1. ", "SPRING10", "src/coupon.rs"],
     ),
     step(
         "Its branches; ● is on the current branch, ◉ is the current leaf:",
@@ -129,6 +141,12 @@ const READ: &[Step] = &[
         &["serve", "--quiet", "--for", "100ms"],
         (0, NOTHING),
         &["http://127.0.0.1:"],
+    ),
+    step(
+        "What registers boswell with an agent, so that the agent can ask itself:",
+        &["mcp", "--print-config", "claude"],
+        (0, ALL),
+        &["claude mcp add --scope user boswell -- boswell mcp"],
     ),
 ];
 

@@ -1,0 +1,69 @@
+//! `file_history`: which sessions read or changed a file.
+
+use boswell_app::file_history::{FileHistoryRequest, FileUse, FileUser};
+
+use super::{ToolContext, ToolResult, asked};
+use crate::arguments::Arguments;
+use crate::budget::cut_to_tokens;
+use crate::frame::FramedText;
+
+/// Calls of a session that are named.
+const USES: usize = 4;
+/// Tokens of a session, and of the name in it.
+const SHARE: usize = 120;
+const NAME: usize = 12;
+
+pub(super) fn file_history(cx: &ToolContext<'_>, arguments: &Arguments) -> ToolResult {
+    arguments.only(&["path", "project", "limit"])?;
+    let filter = cx.scope.filter(arguments)?;
+    let request = FileHistoryRequest {
+        path: arguments.needed("path")?,
+        filter,
+        limit: arguments.number("limit", 10, (1, 30))?,
+    };
+    let history = asked(cx.scope.app.file_history(&request, cx.cancel))?;
+    let asking = cx.scope.asking();
+    let mut answer = cx.answer();
+    let users = history.users.iter();
+    let users = users.filter(|user| !asking.contains(&user.session));
+    let lines: Vec<String> = users.map(|user| lines_of(cx, user, &answer)).collect();
+    match lines.is_empty() {
+        true => answer.plain("no session read or changed this file through a tool"),
+        false => answer.quote("sessions", lines.join("\n")),
+    }
+    if !history.is_complete {
+        answer.plain("complete: false (there are more; name more of the path, or raise `limit`)");
+    }
+    Ok(answer.finish()?)
+}
+
+fn lines_of(cx: &ToolContext<'_>, user: &FileUser, answer: &FramedText<'_>) -> String {
+    let found = cx
+        .scope
+        .app
+        .reachable_session(&user.session, cx.scope.reach);
+    let name = found.map(|it| it.value.name).unwrap_or_default();
+    let changes = user.uses.iter().filter(|it| it.is_change).count();
+    let reads = user.uses.len() - changes;
+    let newest = user.uses.first().and_then(|it| it.at);
+    let mut lines = vec![format!(
+        "{} · {} · {} · changed ×{changes}, read ×{reads} · {}",
+        answer.line(&user.session),
+        cx.ago(newest),
+        answer.line(&cx.scope.project_name(user.project.as_deref())),
+        cut_to_tokens(&answer.line(&name), NAME),
+    )];
+    // Changes tell more than reads.
+    let mut uses: Vec<&FileUse> = user.uses.iter().collect();
+    uses.sort_by_key(|it| !it.is_change);
+    for it in uses.iter().take(USES) {
+        let changed = it.lines.map(|(plus, minus)| format!(" +{plus} −{minus}"));
+        let line = answer.line(&format!("#{} {} {}", it.entry, it.tool, it.path));
+        lines.push(format!("  {line}{}", changed.unwrap_or_default()));
+    }
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|it| cut_to_tokens(it, SHARE / 2))
+        .collect();
+    lines.join("\n")
+}
