@@ -3,8 +3,9 @@
 mod client;
 mod safety;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use boswell_app::system::Stopwatch;
 use serde_json::{Value, json};
 
 use self::client::{Client, apart, tokens};
@@ -111,7 +112,7 @@ fn every_revision_of_the_protocol_is_answered() {
     let answer = client.ask("tools/list", meta);
     let tools = answer["result"]["tools"]
         .as_array()
-        .expect(&answer.to_string());
+        .unwrap_or_else(|| panic!("{answer}"));
     assert_eq!(tools.len(), 8);
     client.end();
 }
@@ -277,7 +278,7 @@ fn prompts_and_resources_are_served() {
         let read = client.ask("resources/read", json!({"uri": uri}));
         let text = read["result"]["contents"][0]["text"]
             .as_str()
-            .expect(&read.to_string());
+            .unwrap_or_else(|| panic!("{read}"));
         assert!(apart(text).0.contains("zyxquorum"), "{text}");
     }
     let gone = client.ask(
@@ -341,7 +342,7 @@ fn the_server_is_there_at_once() {
     // not optimised, so that the bound is wider than the 15 ms of a release.
     let mut times: Vec<Duration> = (0..9)
         .map(|_| {
-            let begun = Instant::now();
+            let begun = Stopwatch::start();
             let client = Client::start(&bench, &[]);
             let time = begun.elapsed();
             client.end();

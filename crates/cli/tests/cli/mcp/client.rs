@@ -75,9 +75,9 @@ impl Client {
         let id = self.next;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         loop {
-            let line = self.lines.recv_timeout(LIMIT).expect("an answer in time");
+            let line = self.lines.recv_timeout(LIMIT).unwrap();
             // Nothing but the protocol is printed.
-            let message: Value = serde_json::from_str(&line).expect(&line);
+            let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
             assert_eq!(message["jsonrpc"], "2.0", "{line}");
             if message["id"] == id {
                 return message;
@@ -90,7 +90,9 @@ impl Client {
     pub(super) fn try_call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
         let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
         let result = &answer["result"];
-        let content = result["content"].as_array().expect(&answer.to_string());
+        let content = result["content"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{answer}"));
         assert_eq!(content.len(), 1, "{answer}");
         let text = content[0]["text"].as_str().unwrap().to_owned();
         (text, result["isError"] == true)
