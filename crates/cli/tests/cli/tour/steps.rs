@@ -155,7 +155,7 @@ const RESUME: &[Step] = &[
         "The plan of a session for another agent, and what it does not carry over:",
         &["convert", "5ac5", "--to", "codex"],
         (2, ALL),
-        &["codex", "--apply"],
+        &["Codex CLI", "--apply"],
     ),
     step(
         "A digest for an agent whose sessions cannot be written:",
