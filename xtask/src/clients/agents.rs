@@ -1,5 +1,5 @@
-//! Programs of other agents: scripts for node, and native ones. They are downloaded from npm into `target/clients`;
-//! no install script is run.
+//! Programs of other agents: scripts for node, and native ones. They are downloaded from npm into
+//! `target/clients`; no install script is run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -26,7 +26,7 @@ use crate::words::{as_called, count};
 pub(crate) struct ConvertArgs {
     /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
-    /// The agent: claude, codex, gemini, qwen, copilot, pi, omp or boswell
+    /// The agent: claude, codex, gemini, qwen, copilot, kimi, opencode, goose, pi, omp or boswell
     #[arg(long, value_name = "AGENT")]
     to: String,
     /// Title of the new session [default: the same]

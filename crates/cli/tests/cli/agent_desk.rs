@@ -86,7 +86,7 @@ impl AgentDesk {
 
     /// Runs boswell where the program of the agent is found, with the program's variables.
     #[track_caller]
-    pub(crate) fn run_beside(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run_with_program(&self, args: &[&str]) -> Ran {
         let mut command = self.bench.command(args);
         command.envs(self.at(|client, place| client.environment(place)));
         let folder = self.client.program_folder().unwrap();

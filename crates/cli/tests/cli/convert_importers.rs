@@ -17,7 +17,7 @@ fn planted(desk: &AgentDesk, seed: u64) -> String {
 
 #[track_caller]
 fn carried(desk: &AgentDesk, session: &str, to: &str) -> String {
-    let ran = desk.run_beside(&["convert", session, "--to", to, "--branch", "--apply", "-q"]);
+    let ran = desk.run_with_program(&["convert", session, "--to", to, "--branch", "--apply", "-q"]);
     let text = ran.ends(0).text();
     text.lines().last().unwrap().to_owned()
 }
@@ -37,7 +37,7 @@ fn goes_through_the_importer(agent: Agent) {
     // The program makes its database, and its settings name the model.
     desk.begin();
     let session = planted(&desk, 3);
-    let shown = desk.run_beside(&["convert", &session, "--to", to, "--branch"]);
+    let shown = desk.run_with_program(&["convert", &session, "--to", to, "--branch"]);
     let shown = shown.ends(2).text();
     assert!(shown.contains("import DOCUMENT"), "{shown}");
     let made = carried(&desk, &session, to);
@@ -46,7 +46,7 @@ fn goes_through_the_importer(agent: Agent) {
     let made = match agent {
         // It removes a session only after a question on a terminal.
         Agent::Goose => {
-            desk.run_beside(&["undo"])
+            desk.run_with_program(&["undo"])
                 .ends(2)
                 .says("goose session remove");
             made
@@ -59,13 +59,13 @@ fn goes_through_the_importer(agent: Agent) {
     let sent = as_sent(desk.resumed(id, "PROBE of the import"));
     assert_same(&context, &sent);
     // What the agent went on with is not removed.
-    desk.run_beside(&["undo"]).ends(3).says("went on");
+    desk.run_with_program(&["undo"]).ends(3).says("went on");
     assert!(listed(&desk).contains(&made));
 }
 
 #[track_caller]
 fn undone_and_made_again(desk: &AgentDesk, (session, made): (&str, &str), to: &str) -> String {
-    desk.run_beside(&["undo"]).ends(0);
+    desk.run_with_program(&["undo"]).ends(0);
     let listed = listed(desk);
     assert!(!listed.iter().any(|it| it == made), "{listed:?}");
     let left = disk::list(&desk.bench.own().join("imports"));

@@ -3,7 +3,8 @@
 //!
 //! A model that accepts everything proves nothing: a conversation that was carried over from
 //! another agent has ids, names and an order that its new provider never issued. Each rule names a
-//! page of its provider that states it, or a report that quotes the error. [`refusal`] returns the first rule that a request breaks.
+//! page of its provider that states it, or a report that quotes the error. [`refusal`] returns the
+//! first rule that a request breaks.
 
 mod chat;
 mod google;

@@ -83,9 +83,9 @@ fn blocks(content: &Value) -> Vec<Value> {
     }
 }
 
-/// apify/tester-mcp-client#12: "Messages following tool_use blocks must begin with a matching number
-/// of tool_result blocks"; tghamm/Anthropic.SDK#184: "unexpected tool_use_id found in tool_result
-/// blocks".
+/// apify/tester-mcp-client#12: "Messages following tool_use blocks must begin with a matching
+/// number of tool_result blocks"; tghamm/Anthropic.SDK#184: "unexpected tool_use_id found in
+/// tool_result blocks".
 fn check_results(at: usize, blocks: &[Value], open: &[String]) -> Checked {
     let mut left: Vec<&String> = open.iter().collect();
     let mut others = false;
