@@ -142,7 +142,7 @@ where
     let mut lines = Lines::new(plan.form, server.phrase, cancel.clone(), sender, runtime);
     let (app, worker) = (server.app.clone(), cancel.clone());
     let is_long = plan.is_long;
-    tokio::task::spawn_blocking(move || {
+    server.pool.run(plan.lane, move || {
         if is_long {
             lines.begin();
         }

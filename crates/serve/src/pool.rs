@@ -3,8 +3,8 @@
 //! The library blocks, so that requests run on threads apart from those of the network. A request
 //! that finds the queue full is refused at once, and the client is asked to try again.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -30,6 +30,9 @@ pub(crate) enum Lane {
     Change,
 }
 
+/// A request that runs on a thread.
+type Job = Box<dyn FnOnce() + Send>;
+
 /// The pool.
 #[derive(Debug)]
 pub(crate) struct Pool {
@@ -37,6 +40,9 @@ pub(crate) struct Pool {
     searches: Arc<Semaphore>,
     changes: Arc<Semaphore>,
     waiting: AtomicUsize,
+    /// The threads of searches. An allocator keeps memory for each thread that used it, so that
+    /// searches, which need the most, stay on the same few.
+    searchers: mpsc::Sender<Job>,
 }
 
 /// The right to run a request.
@@ -51,12 +57,25 @@ impl Pool {
             searches: Arc::new(Semaphore::new(SEARCHES)),
             changes: Arc::new(Semaphore::new(CHANGES)),
             waiting: AtomicUsize::new(0),
+            searchers: searchers(),
+        }
+    }
+
+    /// Runs a request on a thread of its lane.
+    pub(crate) fn run(&self, lane: Lane, job: impl FnOnce() + Send + 'static) {
+        if lane != Lane::Search {
+            tokio::task::spawn_blocking(job);
+            return;
+        }
+        // Threads that could not be started are replaced by those of the other lanes.
+        if let Err(mpsc::SendError(job)) = self.searchers.send(Box::new(job)) {
+            tokio::task::spawn_blocking(job);
         }
     }
 
     /// Returns how many threads may block at a time.
     pub(crate) fn threads(readers: usize) -> usize {
-        readers.max(2) + SEARCHES + CHANGES
+        readers.max(2) + CHANGES
     }
 
     /// Waits until a request may run.
@@ -73,6 +92,25 @@ impl Pool {
         let permit = Arc::clone(lane).acquire_owned().await;
         permit.map(Permit).map_err(|_| ending())
     }
+}
+
+/// Starts the threads of searches. They end with the pool.
+fn searchers() -> mpsc::Sender<Job> {
+    let (sender, jobs) = mpsc::channel::<Job>();
+    let jobs = Arc::new(Mutex::new(jobs));
+    for number in 0..SEARCHES {
+        let jobs = Arc::clone(&jobs);
+        let next = move || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let work = move || {
+            while let Ok(job) = next() {
+                // The client of a request that panics gets an error; the thread goes on.
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+            }
+        };
+        let thread = std::thread::Builder::new().name(format!("search-{number}"));
+        let _ = thread.spawn(work);
+    }
+    sender
 }
 
 /// One request in the queue.

@@ -116,6 +116,16 @@ fn hostile_sessions_change_nothing_but_text() {
 }
 
 #[test]
+fn pages_have_the_same_pixels_whenever_they_are_drawn() {
+    drive("pixels.mjs");
+}
+
+#[test]
+fn a_range_of_time_is_drawn_or_moved_with_keys_and_narrows_a_search() {
+    drive("histogram.mjs");
+}
+
+#[test]
 fn other_pages_of_the_browser_get_nothing_and_change_nothing() {
     drive("origins.mjs");
 }
@@ -123,6 +133,11 @@ fn other_pages_of_the_browser_get_nothing_and_change_nothing() {
 #[test]
 fn a_followed_session_is_shown_once_in_order_and_a_large_one_stays_small() {
     drive("live.mjs");
+}
+
+#[test]
+fn the_page_shows_each_entry_once_and_in_order_while_the_server_is_killed() {
+    drive("killed.mjs");
 }
 
 #[test]

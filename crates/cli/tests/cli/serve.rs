@@ -56,15 +56,26 @@ impl Serving {
     }
 
     fn ask(&self, path: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+        self.try_ask(path).unwrap()
+    }
+
+    /// Returns an answer; an error if the connection was refused or ended before it.
+    fn try_ask(&self, path: &str) -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(&self.address)?;
         let ask = format!(
             "GET {path} HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {}\r\nAccept: application/x-ndjson\r\n\r\n",
             self.address, self.token
         );
-        stream.write_all(ask.as_bytes()).unwrap();
+        stream.write_all(ask.as_bytes())?;
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    }
+
+    /// Returns the status of an address, if there is an answer.
+    #[cfg(target_os = "linux")]
+    fn try_status(&self, path: &str) -> Option<u16> {
+        self.try_ask(path).ok()?.get(9..12)?.parse().ok()
     }
 
     /// Returns the token for changes.
@@ -76,6 +87,16 @@ impl Serving {
     pub(crate) fn status(&self, path: &str) -> u16 {
         let answer = self.ask(path);
         answer[9..12].parse().unwrap()
+    }
+
+    /// Returns the memory of the server in bytes, as Linux counts it.
+    #[cfg(target_os = "linux")]
+    fn memory(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = String::from_utf8(boswell_testkit::disk::read(path.as_ref())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let kilobytes = line.unwrap().split_whitespace().nth(1).unwrap();
+        1024 * kilobytes.parse::<u64>().unwrap()
     }
 
     /// Ends the server without a chance to do anything.
@@ -260,4 +281,53 @@ fn an_address_of_another_machine_is_not_opened() {
     assert!(output.stdout.is_empty());
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("ssh box boswell --version"), "{said}");
+}
+
+/// Raises the limit of open files as far as the system permits, and returns it.
+#[cfg(target_os = "linux")]
+fn raised_file_limit() -> u64 {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    setrlimit(Resource::Nofile, raised).unwrap();
+    maximum.unwrap_or(u64::MAX)
+}
+
+/// Opens connections that send nothing, as many as there may be.
+#[cfg(target_os = "linux")]
+#[expect(clippy::print_stderr, reason = "the number depends on the machine")]
+fn idle_connections(address: &str) -> Vec<TcpStream> {
+    const WANTED: usize = 10_000;
+    // Other tests of this process need files too.
+    const OTHERS: u64 = 500;
+    let most = usize::try_from(raised_file_limit().saturating_sub(OTHERS)).unwrap_or(WANTED);
+    let idle: Vec<TcpStream> = (0..WANTED.min(most))
+        .map(|_| TcpStream::connect(address).unwrap())
+        .collect();
+    eprintln!("{} idle connections", idle.len());
+    idle
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ten_thousand_idle_connections_leave_the_server_alive_and_small() {
+    const MOST_MEMORY: u64 = 150_000_000;
+    let demo = Demo::new();
+    let serving = Serving::start(&demo, &["--port", "0"]);
+    let idle = idle_connections(&serving.address);
+    assert!(idle.len() > 256, "only {} files may be open", idle.len());
+    let memory = serving.memory();
+    assert!(memory <= MOST_MEMORY, "{memory} bytes");
+    // Connections that send no request end after ten seconds, and make room for those that do.
+    let is_served = (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        serving.try_status("/healthz") == Some(200)
+    });
+    assert!(is_served, "no answer beside idle connections");
+    assert!(serving.memory() <= MOST_MEMORY);
+    drop(idle);
+    assert_eq!(serving.status("/v1/sessions"), 200);
 }
