@@ -103,9 +103,9 @@ pub use location::{Discovered, Match, Sample, SessionLocation};
 pub use orphan::Orphan;
 pub use plan::{Assertion, ExpectedState, LockSpec, Modified, Plan, Precondition, Step};
 pub use powers::{
-    Append, ComposeLog, ContextCoverage, FoldLog, HistoryBase, ImportSession, ImportedSession,
-    InheritHistory, LineSink, LineSource, PlanEdits, Powers, ProviderMessage, Refine, Repairer,
-    Runtime, SharedFiles, SideFiles, composed_info, tool_paths,
+    Append, ComposeLog, ContextCoverage, FoldLog, HistoryBase, ImportSession, InheritHistory,
+    LineSink, LineSource, PlanEdits, Powers, ProviderMessage, Refine, Repairer, Runtime,
+    SessionToImport, SharedFiles, SideFiles, composed_info, tool_paths,
 };
 pub use reader::{Depth, ReadSession, Reader, RecordSink, may_pair, tool_links};
 pub use registry::{all, by_name, is_known_agent, recognise};

@@ -16,7 +16,7 @@ pub use append::Append;
 pub use compose_log::{ComposeLog, composed_info};
 pub(crate) use compose_log::{composed_location, push_line};
 pub use fold_log::{FoldLog, LineSink, LineSource};
-pub use import_session::{ImportSession, ImportedSession};
+pub use import_session::{ImportSession, SessionToImport};
 pub use inherit_history::{HistoryBase, InheritHistory};
 pub use plan_edits::PlanEdits;
 pub use refine::{ContextCoverage, ProviderMessage, Refine, tool_paths};

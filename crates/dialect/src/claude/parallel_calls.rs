@@ -44,7 +44,7 @@ pub(super) fn put_back(
     Ok(missing.insert(log, &anchors, path))
 }
 
-/// The last line on the path of each API message, by the symbol of its id: a table instead of a map,
+/// The last line on the path of each API message, by the symbol of its id: a table, not a map,
 /// because every line of a long log is looked up.
 struct Anchors(Vec<Option<Slot>>);
 

@@ -17,8 +17,8 @@ use crate::row_agent::{RowAgent, RowDialect};
 use crate::row_listing::{row_of, time_of};
 use crate::{
     Capabilities, Capability, ChatMessage, DialectFacts, Discovered, Environment, Files, IdSource,
-    ImageIntake, ImportSession, ImportedSession, Intake, Match, ROW_TABLE, ResumeCommand, Sample,
-    SessionLocation, Support, ThinkingIntake,
+    ImageIntake, ImportSession, Intake, Match, ROW_TABLE, ResumeCommand, Sample, SessionLocation,
+    SessionToImport, Support, ThinkingIntake,
 };
 
 use export_document::GooseExport;
@@ -224,7 +224,7 @@ impl ImportSession for Goose {
         false
     }
 
-    fn document(&self, session: &ImportedSession<'_>, messages: &[ChatMessage]) -> Json {
+    fn document(&self, session: &SessionToImport<'_>, messages: &[ChatMessage]) -> Json {
         let export = GooseExport {
             id: session.id,
             name: session.title,

@@ -17,7 +17,7 @@ use boswell_model::{EntryKind, Instant, Part, Result, SessionMeta, SessionView, 
 use crate::row_agent::{RowAgent, RowDialect};
 use crate::{
     Capabilities, Capability, ChatMessage, DialectFacts, Discovered, Environment, Files, IdSource,
-    ImageIntake, ImportSession, ImportedSession, Intake, ResumeCommand, SessionLocation, Support,
+    ImageIntake, ImportSession, Intake, ResumeCommand, SessionLocation, SessionToImport, Support,
     ThinkingIntake,
 };
 
@@ -213,7 +213,7 @@ impl ImportSession for OpenCode {
         true
     }
 
-    fn document(&self, session: &ImportedSession<'_>, messages: &[ChatMessage]) -> Json {
+    fn document(&self, session: &SessionToImport<'_>, messages: &[ChatMessage]) -> Json {
         let model = session.model.and_then(|model| model.split_once('/'));
         let export = OpenCodeExport {
             id: session.id,

@@ -9,7 +9,7 @@ use crate::{ChatMessage, IdSource};
 
 /// What the document of a new session states besides its messages.
 #[derive(Debug, Clone)]
-pub struct ImportedSession<'a> {
+pub struct SessionToImport<'a> {
     /// Id of the session.
     pub id: &'a str,
     /// The title.
@@ -31,7 +31,7 @@ pub trait ImportSession: Send + Sync + fmt::Debug {
     fn keeps_id(&self) -> bool;
 
     /// Returns the document that the program imports. Equal input gives equal bytes.
-    fn document(&self, session: &ImportedSession<'_>, messages: &[ChatMessage]) -> Json;
+    fn document(&self, session: &SessionToImport<'_>, messages: &[ChatMessage]) -> Json;
 
     /// Returns program and arguments that import a document at a path.
     fn import_words(&self, document: &str) -> Vec<String>;

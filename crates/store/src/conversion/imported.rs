@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use boswell_dialect::conversion::{DerivedIds, differences};
 use boswell_dialect::{
-    Body, ChatMessage, Clock as _, Draft, ImportSession, ImportedSession, NewSession, Role,
+    Body, ChatMessage, Clock as _, Draft, ImportSession, NewSession, Role, SessionToImport,
 };
 use boswell_model::{Instant, Result};
 
@@ -32,7 +32,7 @@ pub(super) fn compose(
     let messages: Vec<ChatMessage> = drafts.iter().filter_map(message).collect();
     let id = importer.new_id(&**ids);
     let model = newest_model(target);
-    let session = ImportedSession {
+    let session = SessionToImport {
         id: &id,
         title: new.title.as_deref().unwrap_or("Imported session"),
         project: &new.project,

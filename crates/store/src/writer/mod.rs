@@ -17,12 +17,13 @@ mod open;
 mod receipt;
 mod state;
 mod tail;
+mod ticket;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use boswell_dialect::{Append, Body, Depth, Draft, IdSource, SessionLocation};
-use boswell_model::{EntryId, Error, ErrorKind, Result, Revision, SessionId, SessionRef};
+use boswell_model::{EntryId, Result, Revision, SessionId, SessionRef};
 
 use batch::Drafts;
 use encode::With;
@@ -456,50 +457,5 @@ impl Inner {
                 Ok((written?, None))
             }
         }
-    }
-}
-
-impl Ticket {
-    /// Waits until the entries are as durable as asked, and acknowledges the last of them.
-    ///
-    /// # Errors
-    ///
-    /// An I/O error if the entries could not be made durable: then the writer stops, and
-    /// [`in_doubt`](SessionWriter::in_doubt) names them.
-    pub fn wait(mut self) -> Result<Receipt> {
-        self.settle()?;
-        let last = self
-            .written
-            .pop()
-            .ok_or_else(|| Error::new(ErrorKind::Internal, "a ticket gave no receipt"))?;
-        Ok(self.receipt(last))
-    }
-
-    /// Waits until the entries are as durable as asked, and acknowledges them.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`wait`](Ticket::wait).
-    pub fn wait_all(mut self) -> Result<Vec<Receipt>> {
-        self.settle()?;
-        let written = std::mem::take(&mut self.written);
-        Ok(written
-            .into_iter()
-            .map(|entry| self.receipt(entry))
-            .collect())
-    }
-
-    fn settle(&mut self) -> Result<()> {
-        if self.durability == Durability::Fsync {
-            self.inner.wait_until_durable(self.number)?;
-        }
-        if let (Some(slot), [entry]) = (&self.slot, self.written.as_mut_slice()) {
-            entry.revision = slot.revision()?;
-        }
-        Ok(())
-    }
-
-    fn receipt(&self, written: Written) -> Receipt {
-        written.of(Arc::clone(&self.inner.reference), self.durability)
     }
 }
