@@ -126,7 +126,7 @@ const SHAPES: [Shape; 5] = [
 ];
 
 /// The least CPU time of several runs counts: other programs can only add to it.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 12;
 /// Runs of each size before two sizes are compared: one that was slowed down proves nothing.
 const LEAST_ROUNDS: usize = 2;
 
@@ -212,7 +212,7 @@ fn the_export_of_a_small_session_costs_little_more_than_showing_it() {
     let bench = Bench::new();
     let log = lines(5);
     let least = |args: &[&str]| {
-        let times = (1..ROUNDS).map(|_| seconds_of(20, &bench, args, &log));
+        let times = (0..5).map(|_| seconds_of(20, &bench, args, &log));
         times.fold(f64::MAX, f64::min)
     };
     let shown = least(&["show"]);

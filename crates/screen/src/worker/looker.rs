@@ -59,9 +59,11 @@ pub(crate) fn run(app: &App, answers: &Answers, asks: &Latest<LookAsk>) {
         match asks.take(looker.pause()) {
             Some(LookAsk::Rows(wanted)) => {
                 looker.wanted = wanted;
-                looker.known();
+                let is_known = looker.known();
                 if looker.last.is_none() {
                     looker.refresh();
+                } else if !is_known {
+                    looker.list();
                 }
             }
             Some(LookAsk::Refresh) => looker.refresh(),
@@ -87,25 +89,28 @@ impl Looker<'_> {
         }
     }
 
-    /// Sends the sessions as they are known: the first ones, then all.
-    fn known(&self) {
+    /// Sends the sessions as they are known: the first ones, then all. Returns false if the catalog
+    /// has no rows to send.
+    fn known(&self) -> bool {
         if !self.kept {
-            return self.list();
+            self.list();
+            return true;
         }
         for limit in [Some(FIRST), None] {
             let Ok(answer) = self.app.known_sessions(&self.request(limit)) else {
-                return;
+                return false;
             };
             let page = answer.value;
             if page.as_of.is_none() {
-                return;
+                return false;
             }
             let complete = limit.is_none() || page.cursor.is_none();
             self.send(page.rows.iter().map(Row::known).collect(), complete);
             if complete {
-                return;
+                break;
             }
         }
+        true
     }
 
     /// Lists without a catalog.
@@ -172,7 +177,11 @@ impl Looker<'_> {
             }
             Err(error) => self.answers.send(Answer::Failed(refusal(&error))),
         }
-        self.known();
+        // Rows are not stored while another thread or process writes to the catalog, such as a
+        // search that was asked for with the first list.
+        if !self.known() {
+            self.list();
+        }
         self.costs();
         self.answers.send(Answer::Refreshed {
             at: SystemClock.now(),
