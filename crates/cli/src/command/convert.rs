@@ -42,7 +42,7 @@ pub(crate) struct ConvertArgs {
 /// Which part of a conversation is carried over.
 #[derive(Debug, Args)]
 pub(crate) struct ScopeArgs {
-    /// Carry over what the model would be sent: after a compaction its summary [default]
+    /// Carry over what the model would be sent: after a compaction its summary; the default
     #[arg(long, conflicts_with = "branch")]
     context: bool,
     /// Carry over the whole branch, also what came before a compaction

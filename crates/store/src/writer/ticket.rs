@@ -13,7 +13,7 @@ impl Ticket {
     /// # Errors
     ///
     /// An I/O error if the entries could not be made durable: then the writer stops, and
-    /// [`in_doubt`](SessionWriter::in_doubt) names them.
+    /// [`in_doubt`](super::SessionWriter::in_doubt) names them.
     pub fn wait(mut self) -> Result<Receipt> {
         self.settle()?;
         let last = self
