@@ -146,7 +146,7 @@ fn finished(mut child: Child) -> Option<String> {
         let _ = child.wait();
         return None;
     };
-    // It has closed its output, or is blocked by a full pipe that nobody reads any more.
+    // It has closed its output, or is blocked by a full pipe without a reader.
     if bytes.len() as u64 == OUTPUT {
         let _ = child.kill();
     }

@@ -1,5 +1,6 @@
 //! What to add to the configuration of an agent, as text. No file of an agent is changed.
 
+use boswell_model::shell_quote;
 use serde_json::{Value, json};
 
 /// Agents whose registration is known.
@@ -24,7 +25,7 @@ pub fn registration(agent: RegisteringAgent, command: &[String]) -> String {
     let (program, args) = command
         .split_first()
         .map_or(("", command), |(first, rest)| (first.as_str(), rest));
-    let line = command.iter().map(|it| quoted(it)).collect::<Vec<_>>();
+    let line = command.iter().map(|it| shell_quote(it)).collect::<Vec<_>>();
     let line = line.join(" ");
     let servers = json!({"mcpServers": {"boswell": {"command": program, "args": args}}});
     match agent {
@@ -45,15 +46,6 @@ pub fn registration(agent: RegisteringAgent, command: &[String]) -> String {
 
 fn pretty(value: &Value) -> String {
     format!("{value:#}")
-}
-
-/// A word for a shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 #[cfg(test)]
