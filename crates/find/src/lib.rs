@@ -37,8 +37,9 @@ mod tests;
 pub use catalog::{
     Catalog, CatalogRow, ConversationChanges, ConversationCursor, ConversationOrder,
     ConversationPage, ConversationQuery, ConversationRow, ConversationScope, ConversationSide,
-    ConversationTouches, ConversationUpdate, DeletedSession, FilterKeys, KnownDamage,
-    NewConversation, NotesState, ReadLogs, Refreshed, SideName, SortKeys, WantedRows, name_key,
+    ConversationTouches, ConversationUpdate, DeletedSession, FilterKeys, GrowingLog, KnownDamage,
+    KnownLog, NewConversation, NotesState, ReadLogs, RecentSpending, Refreshed, SideName, SortKeys,
+    WantedRows, name_key,
 };
 pub use extract::{Field, extract};
 pub use index::{Backlog, Index, Progress, Size};

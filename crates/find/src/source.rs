@@ -93,12 +93,10 @@ pub trait SourceReader: Sync {
     /// returns false. Numbers begin with 1, and `to` is not passed.
     fn records(
         &self,
-        _source: &Source,
-        _range: std::ops::Range<u64>,
-        _sink: &mut dyn FnMut(Line<'_>) -> bool,
-    ) -> Result<()> {
-        Ok(())
-    }
+        source: &Source,
+        range: std::ops::Range<u64>,
+        sink: &mut dyn FnMut(Line<'_>) -> bool,
+    ) -> Result<()>;
 
     /// Returns a reader that is to see every line of a log that the index reads from its start, if
     /// something else wants to know them too.
@@ -248,6 +246,17 @@ impl Walker<'_, '_> {
         if !self.go_on {
             return;
         }
+        self.pass(line);
+        let after = TextPosition {
+            at: line.at + line.bytes.len() as u64,
+            slot: self.slot,
+            line: line.number + 1,
+        };
+        self.go_on &= (self.sink)(Step::End(after));
+    }
+
+    /// Passes the records of a line, through the companion if there is one.
+    fn pass(&mut self, line: Line<'_>) {
         if let Some(companion) = &mut self.companion {
             let (sink, slot, go_on) = (&mut self.sink, &mut self.slot, &mut self.go_on);
             companion.line_with(line, &mut |object, head, names| {
@@ -263,12 +272,6 @@ impl Walker<'_, '_> {
         } else {
             self.split(line);
         }
-        let after = TextPosition {
-            at: line.at + line.bytes.len() as u64,
-            slot: self.slot,
-            line: line.number + 1,
-        };
-        self.go_on &= (self.sink)(Step::End(after));
     }
 
     fn split(&mut self, line: Line<'_>) {
@@ -290,7 +293,7 @@ impl Walker<'_, '_> {
         let mut last = from;
         let range = from.at + 1..to.saturating_add(1);
         reader.records(source, range, &mut |line| {
-            self.split(line);
+            self.pass(line);
             last = TextPosition {
                 at: line.at,
                 slot: self.slot,

@@ -27,7 +27,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use copy::DatabaseCopy;
 use file_state::FileState;
-use sql::{ASCENDING, cell, clause, columns, in_place, quoted, value};
+use sql::{ASCENDING, Database, cell, in_place, quoted, value};
 
 /// How often a database is opened in place before it is copied.
 const ATTEMPTS: usize = 3;
@@ -66,7 +66,7 @@ impl OpenDatabase for SqliteDatabases {
             in_batch: Mutable::new(false),
         };
         // Reads the schema, so that what is no database is known now.
-        source.read(|db| columns(db, "sqlite_master").map(drop))?;
+        source.read(|db| db.columns("sqlite_master").map(drop))?;
         Ok(Some(Box::new(source)))
     }
 }
@@ -81,7 +81,7 @@ fn must_be_copied(state: &FileState) -> bool {
 #[derive(Debug)]
 struct Opened {
     // Dropped before the copy that it reads.
-    db: Connection,
+    db: Database,
     /// `None` for a copy, which nobody else changes.
     state: Option<FileState>,
     _copy: Option<DatabaseCopy>,
@@ -104,7 +104,7 @@ impl Opened {
         db.execute_batch("PRAGMA locking_mode=EXCLUSIVE; PRAGMA query_only=ON; BEGIN")
             .map_err(|error| fault(path, error))?;
         Ok(Opened {
-            db,
+            db: Database::new(db).map_err(|error| fault(path, error))?,
             state: Some(state),
             _copy: None,
         })
@@ -112,7 +112,8 @@ impl Opened {
 
     fn copied(path: &Path, copies: &Path) -> Result<Opened> {
         let copy = DatabaseCopy::of(path, copies)?;
-        let db = Connection::open(copy.path()).map_err(|error| fault(path, error))?;
+        let db = Connection::open(copy.path()).and_then(Database::new);
+        let db = db.map_err(|error| fault(path, error))?;
         Ok(Opened {
             db,
             state: None,
@@ -152,7 +153,7 @@ struct SqliteSource {
 
 impl SqliteSource {
     /// Reads, and reads again if the files changed meanwhile.
-    fn read<T>(&self, read: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+    fn read<T>(&self, read: impl Fn(&Database) -> rusqlite::Result<T>) -> Result<T> {
         for attempt in 1.. {
             let opened = self.opened.borrow();
             let found = read(&opened.db);
@@ -187,14 +188,18 @@ impl SqliteSource {
         sink: &mut dyn FnMut(&[Column<'_>]),
     ) -> Result<bool> {
         let opened = self.opened.borrow();
-        let found = opened.db.prepare_cached(sql).and_then(|mut statement| {
-            let mut rows = statement.query([key.0])?;
-            let Some(row) = rows.next()? else {
-                return Ok(false);
-            };
-            sink(&in_place(row)?);
-            Ok(true)
-        });
+        let found = opened
+            .db
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| {
+                let mut rows = statement.query([key.0])?;
+                let Some(row) = rows.next()? else {
+                    return Ok(false);
+                };
+                sink(&in_place(row)?);
+                Ok(true)
+            });
         found.map_err(|error| fault(&self.path, error))
     }
 
@@ -216,7 +221,7 @@ impl RowSource for SqliteSource {
         let sql = "SELECT name FROM sqlite_master WHERE type = 'table' \
                    AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
         self.read(|db| {
-            let mut statement = db.prepare(sql)?;
+            let mut statement = db.connection.prepare(sql)?;
             let names = statement.query_map([], |row| row.get(0))?;
             names.collect()
         })
@@ -224,10 +229,10 @@ impl RowSource for SqliteSource {
 
     fn keys(&self, select: &RowSelect<'_>) -> Result<Vec<RowKey>> {
         let keys = self.read(|db| {
-            let Some((clause, values)) = clause(db, select)? else {
+            let Some((clause, values)) = db.clause(select)? else {
                 return Ok(Vec::new());
             };
-            let mut statement = db.prepare(&format!("SELECT rowid {clause}"))?;
+            let mut statement = db.connection.prepare(&format!("SELECT rowid {clause}"))?;
             let keys = statement.query_map(rusqlite::params_from_iter(values), |row| {
                 row.get(0).map(RowKey)
             })?;
@@ -244,7 +249,7 @@ impl RowSource for SqliteSource {
         }
         // Values are copied, because the sink must not see a row that is then read again.
         let found = self.read(|db| {
-            let mut statement = db.prepare_cached(&sql)?;
+            let mut statement = db.connection.prepare_cached(&sql)?;
             let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
             let values = statement
                 .query_row([key.0], |row| {
@@ -271,10 +276,12 @@ impl RowSource for SqliteSource {
         self.has_served.set(true);
         let sink = RefCell::new(sink);
         self.read(|db| {
-            let Some((clause, values)) = clause(db, select)? else {
+            let Some((clause, values)) = db.clause(select)? else {
                 return Ok(());
             };
-            let mut statement = db.prepare_cached(&format!("SELECT * {clause}"))?;
+            let mut statement = db
+                .connection
+                .prepare_cached(&format!("SELECT * {clause}"))?;
             let mut rows = statement.query(rusqlite::params_from_iter(values))?;
             while let Some(row) = rows.next()? {
                 (sink.borrow_mut())(&in_place(row)?);
@@ -285,18 +292,18 @@ impl RowSource for SqliteSource {
 
     fn newest(&self, select: &RowSelect<'_>, columns: &[&str]) -> Result<RowStamp> {
         let found = self.read(|db| {
-            let known = sql::columns(db, select.table)?;
+            let known = db.columns(select.table)?;
             let wanted = columns
                 .iter()
                 .filter(|it| known.iter().any(|name| name == *it));
             let wanted: String = wanted.map(|name| format!(", {}", quoted(name))).collect();
-            let Some((clause, values)) = clause(db, select)? else {
+            let Some((clause, values)) = db.clause(select)? else {
                 return Ok(None);
             };
             // The last row, found from the end of the index.
             let backwards = clause.replace(ASCENDING, " DESC");
             let sql = format!("SELECT rowid{wanted} {backwards} LIMIT 1");
-            let mut statement = db.prepare_cached(&sql)?;
+            let mut statement = db.connection.prepare_cached(&sql)?;
             let stamp = statement.query_row(rusqlite::params_from_iter(values), |row| {
                 let cells = in_place(row)?;
                 let cells = cells.iter().skip(1).map(|(_, cell)| *cell);
@@ -316,7 +323,7 @@ impl RowSource for SqliteSource {
         self.has_served.set(true);
         self.read(|db| {
             let has = |table: &str, column: &str| -> rusqlite::Result<bool> {
-                Ok(columns(db, table)?.iter().any(|it| it == column))
+                Ok(db.columns(table)?.iter().any(|it| it == column))
             };
             let Some((session, value)) = select.only else {
                 return Ok(Vec::new());
@@ -333,7 +340,7 @@ impl RowSource for SqliteSource {
                 id = quoted(id),
                 column = quoted(column),
             );
-            let mut statement = db.prepare_cached(&sql)?;
+            let mut statement = db.connection.prepare_cached(&sql)?;
             let keys = statement.query_map([value], |row| row.get(0).map(RowKey))?;
             keys.collect()
         })
@@ -359,35 +366,35 @@ impl RowSource for SqliteSource {
             ..*select
         };
         let found = self.read(|db| {
-            let Some((clause, values)) = clause(db, &unordered)? else {
+            let Some((clause, values)) = db.clause(&unordered)? else {
                 return Ok(None);
             };
-            let known = columns(db, select.table)?;
+            let known = db.columns(select.table)?;
             let grows = changed.filter(|it| known.iter().any(|column| column == it));
             let grows = grows.map(quoted);
             let sum = grows.as_deref().unwrap_or("NULL");
             let sql = format!("SELECT count(*), total(rowid), max({sum}), total({sum}) {clause}");
-            let numbers = db.query_row(&sql, rusqlite::params_from_iter(values), |row| {
-                let count: i64 = row.get(0)?;
-                let newest = format!("{:?}", row.get_ref(2)?);
-                let sums: (f64, f64) = (row.get(1)?, row.get(3)?);
-                Ok((count.cast_unsigned(), sums, newest))
-            })?;
+            let numbers =
+                db.connection
+                    .query_row(&sql, rusqlite::params_from_iter(values), |row| {
+                        let count: i64 = row.get(0)?;
+                        let newest = format!("{:?}", row.get_ref(2)?);
+                        let sums: (f64, f64) = (row.get(1)?, row.get(3)?);
+                        Ok((count.cast_unsigned(), sums, newest))
+                    })?;
             Ok(Some((numbers, grows.is_some())))
         })?;
         let Some(((rows, sums, newest), has_changed)) = found else {
             return Ok(RowStamp::default());
         };
-        let mut digest = crc32fast::Hasher::new();
-        digest.update(format!("{rows} {sums:?} {newest}").as_bytes());
+        let mut state = format!("{rows} {sums:?} {newest}");
         if !has_changed {
             // A row may have been changed in place: then the file as a whole must be the same.
-            let state = FileState::of(&self.path)?;
-            digest.update(format!("{state:?}").as_bytes());
+            state += &format!("{:?}", FileState::of(&self.path)?);
         }
         Ok(RowStamp {
             rows,
-            state: u64::from(digest.finalize()) | 1 << 40,
+            state: u64::from(crc32fast::hash(state.as_bytes())) | 1 << 40,
         })
     }
 }

@@ -50,10 +50,7 @@ impl ExpectedEntries {
         let current = path.get(start..).unwrap_or_default();
         expected.add(view, current.iter().copied());
         if let Some(boundary) = start.checked_sub(1).and_then(|at| path.get(at)) {
-            let kept = compaction::kept(view, *boundary)?;
-            expected.kept = kept.into_iter().flat_map(|kept| kept.slots).collect();
-            let kept: Vec<Slot> = expected.kept.iter().copied().collect();
-            expected.add(view, kept.into_iter());
+            expected.add_kept(view, *boundary)?;
         }
         let single = chain.path(at);
         for lost in check::lost_beside(view, at, &path, &single)? {
@@ -62,6 +59,15 @@ impl ExpectedEntries {
         expected.add_hidden(view)?;
         expected.parallel = parallel(view, &single, current)?;
         Ok(expected)
+    }
+
+    /// Adds the entries that a compaction kept.
+    fn add_kept(&mut self, view: &SessionView<'_>, boundary: Slot) -> Result<()> {
+        let kept = compaction::kept(view, boundary)?;
+        self.kept = kept.into_iter().flat_map(|kept| kept.slots).collect();
+        let kept: Vec<Slot> = self.kept.iter().copied().collect();
+        self.add(view, kept.into_iter());
+        Ok(())
     }
 
     pub(super) fn is_empty(&self) -> bool {

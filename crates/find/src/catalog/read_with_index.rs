@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use boswell_dialect::{Depth, Dialect, Reader};
-use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
+use boswell_model::{Error, ErrorKind, Framing, Line, Payloads, Result};
 use boswell_store::Store;
 use boswell_store::backend::{ObjectReader, is_packed};
 use boswell_store::store::Stores;
@@ -161,6 +161,15 @@ impl SourceReader for Unread<'_> {
 
     fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()> {
         self.sources.read(source, at, len, into)
+    }
+
+    fn records(
+        &self,
+        source: &Source,
+        range: std::ops::Range<u64>,
+        sink: &mut dyn FnMut(Line<'_>) -> bool,
+    ) -> Result<()> {
+        self.sources.records(source, range, sink)
     }
 
     fn companion(&self, source: &Source) -> Option<Reader<'_>> {

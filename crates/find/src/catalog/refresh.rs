@@ -50,6 +50,7 @@ impl Refreshed {
         let folders = Arc::new(folders);
         let mut side_files = folders.side_files();
         let first = self.entries.len();
+        self.entries.reserve(found.sessions.len());
         for location in found.sessions {
             let row = CatalogRow::new(id, location, &folders, &mut side_files);
             self.entries.push(row);

@@ -338,28 +338,30 @@ impl<'c> Books<'c> {
             .prepare_cached("INSERT INTO account VALUES(?1,?2,?3,?4)")
             .and_then(|mut add| add.execute(params![number, state, head, sums]))
             .map_err(fault)?;
-        if !claims.is_empty() {
-            (self.db.prepare_cached("INSERT INTO claim VALUES(?1,?2)"))
-                .and_then(|mut add| add.execute(params![number, claims.to_bytes()]))
-                .map_err(fault)?;
-        }
+        self.put_claims(number, &claims)?;
         self.put_shared(number, shared)
+    }
+
+    fn put_claims(&self, number: i64, claims: &MessageOwners) -> Result<()> {
+        if !claims.is_empty() {
+            let add = self.db.prepare_cached("INSERT INTO claim VALUES(?1,?2)");
+            add.and_then(|mut add| add.execute(params![number, claims.to_bytes()]))
+                .map_err(|error| self.fault(error))?;
+        }
+        Ok(())
     }
 
     /// Writes the messages that other sessions contain too, those with the same hash in one row.
     fn put_shared(&self, number: i64, mut shared: Vec<Item>) -> Result<()> {
-        let fault = |error| self.fault(error);
         shared.sort_by_cached_key(claim);
         for same in shared.chunk_by(|one, next| claim(one) == claim(next)) {
             let Some(claim) = same.first().and_then(claim) else {
                 continue;
             };
             let (claim, messages) = (claim.cast_signed(), message_usage::pack(same));
-            let add = self
-                .db
-                .prepare_cached("INSERT INTO shared VALUES(?1,?2,?3)");
+            let add = (self.db).prepare_cached("INSERT INTO shared VALUES(?1,?2,?3)");
             add.and_then(|mut add| add.execute(params![claim, number, messages]))
-                .map_err(fault)?;
+                .map_err(|error| self.fault(error))?;
         }
         Ok(())
     }
@@ -487,7 +489,7 @@ fn state_of(entry: &CatalogRow) -> i64 {
     sum_of(parts.into_iter().flat_map(i64::to_le_bytes)).cast_signed()
 }
 
-fn damaged() -> Error {
+pub(super) fn damaged() -> Error {
     Error::new(
         ErrorKind::Damaged,
         "the usage of messages in the catalog is damaged",

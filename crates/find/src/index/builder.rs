@@ -8,8 +8,8 @@
 //! A block is open while its text is added: each cell counts its term in the open block, and
 //! [`Builder::close`] turns the counts of the touched cells into postings.
 
-use super::segment::{BlockRow, SegmentWriter};
-use crate::extract::Field;
+use super::segment::{BlockRow, Posting, SegmentWriter};
+use crate::extract::{Field, Weight};
 use crate::source::TextPosition;
 use crate::tokenizer;
 
@@ -17,10 +17,11 @@ use crate::tokenizer;
 pub(crate) const BLOCK_TEXT: usize = 16 << 10;
 /// Bytes of folded text after which a segment is written.
 pub(crate) const SEGMENT_TEXT: u64 = 64 << 20;
-/// Maximum number of blocks in a segment: a posting packs the block number and a 12-bit count into
-/// 32 bits.
+/// Maximum number of blocks in a segment: a posting packs the block number, a weight of 2 bits and
+/// a count of 10 bits into 32 bits.
 pub(crate) const MOST_BLOCKS: usize = 1 << 20;
-const MOST_COUNT: u32 = (1 << 12) - 1;
+const COUNT_BITS: u32 = 10;
+const MOST_COUNT: u16 = (1 << COUNT_BITS) - 1;
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,7 +34,8 @@ struct Cell {
     term: u32,
     /// High bits of the hash, so that long terms are rarely compared in vain.
     tag: u16,
-    /// How often the term occurs in the open block.
+    /// How often the term occurs in the open block, and above [`COUNT_BITS`] one bit for each
+    /// weight beyond plain of the fields in which it does.
     count: u16,
 }
 
@@ -58,6 +60,8 @@ pub(crate) struct Builder {
     text: u64,
     /// Terms that were tokenized and not counted yet.
     waiting: Vec<Waiting>,
+    /// The bit of [`Cell::count`] for the field of these terms.
+    weight: u16,
 }
 
 /// A term that was tokenized and not counted yet.
@@ -91,6 +95,7 @@ impl Builder {
             open_text: 0,
             text: 0,
             waiting: Vec::with_capacity(TOGETHER),
+            weight: 0,
         }
     }
 
@@ -131,6 +136,7 @@ impl Builder {
         if let Some(row) = &mut self.open {
             row.holds(field);
         }
+        self.weight = weight_bit(field.weight());
         self.open_text += folded.len() + 1;
         self.text += folded.len() as u64 + 1;
         let text = folded.as_bytes();
@@ -194,10 +200,8 @@ impl Builder {
         let block = self.blocks.len() as u32;
         for cell in self.touched.iter().take(self.touched_count) {
             if let Some(cell) = self.cells.get_mut(*cell as usize) {
-                self.postings.push((
-                    cell.term - 1,
-                    block << 12 | u32::from(cell.count).min(MOST_COUNT),
-                ));
+                self.postings
+                    .push((cell.term - 1, block << 12 | u32::from(cell.count)));
                 cell.count = 0;
             }
         }
@@ -260,7 +264,8 @@ impl Builder {
             // is written in any case and only the count decides.
             *room = at as u32;
             self.touched_count += usize::from(cell.count == 0);
-            cell.count = cell.count.saturating_add(1);
+            let more = u16::from(cell.count & MOST_COUNT < MOST_COUNT);
+            cell.count = (cell.count | self.weight) + more;
         }
     }
 
@@ -351,7 +356,7 @@ impl Builder {
             let postings = sorted.get(from..to).unwrap_or(&[]);
             writer.term(
                 self.bytes_of(term),
-                postings.iter().map(|p| (p >> 12, p & MOST_COUNT)),
+                postings.iter().map(|packed| posting(*packed)),
             );
         }
         let file = writer.finish(&self.blocks);
@@ -393,6 +398,25 @@ impl Builder {
                 .then_with(|| self.bytes_of(a.1).cmp(self.bytes_of(b.1)))
         });
         order.into_iter().map(|(_, term)| term).collect()
+    }
+}
+
+/// Returns the bit of a cell's count that stands for a weight.
+fn weight_bit(weight: Weight) -> u16 {
+    match weight {
+        Weight::Plain => 0,
+        Weight::Asked => 1 << COUNT_BITS,
+        Weight::Title => 2 << COUNT_BITS,
+    }
+}
+
+/// Unpacks a posting of the segment that is being built.
+fn posting(packed: u32) -> Posting {
+    Posting {
+        block: packed >> 12,
+        count: packed & u32::from(MOST_COUNT),
+        // With both bits set, the number is beyond those of all weights and stands for the highest.
+        weight: Weight::numbered(u64::from(packed >> COUNT_BITS & 3)),
     }
 }
 

@@ -16,7 +16,7 @@ use super::folder::read_exact_at;
 const PAGE: usize = 1 << 14;
 const MAGIC: &[u8; 8] = b"boswellf";
 /// Raised whenever bytes or meaning change; files of another version are rebuilt.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 const FOOTER: usize = 8 + 4 + 8 + 4 + 4;
 
 /// Appends page checksums and footer to `body`; returns the file and its seal.

@@ -6,7 +6,7 @@
 
 use boswell_model::Result;
 
-use super::segment::{BlockRow, Postings, Segment, SegmentWriter, Term};
+use super::segment::{BlockRow, Dictionary, Posting, Postings, Segment, SegmentWriter, Term};
 
 /// Marks a block that is dropped.
 pub(crate) const GONE: u32 = u32::MAX;
@@ -21,8 +21,10 @@ pub(crate) struct Input<'s> {
 /// Returns the bytes of the new segment, its seal, and its number of blocks.
 pub(crate) fn merge(inputs: &[Input<'_>]) -> Result<(Vec<u8>, u32, u32)> {
     let mut rows: Vec<BlockRow> = Vec::new();
+    let read = inputs.iter().map(|input| input.segment.dictionary());
+    let dictionaries: Vec<Dictionary> = read.collect::<Result<_>>()?;
     let mut cursors = Vec::new();
-    for input in inputs {
+    for (input, dictionary) in inputs.iter().zip(&dictionaries) {
         let old = input.segment.rows()?;
         rows.extend(
             old.iter()
@@ -31,27 +33,28 @@ pub(crate) fn merge(inputs: &[Input<'_>]) -> Result<(Vec<u8>, u32, u32)> {
                 .map(|(row, _)| row),
         );
         let mut terms = Vec::new();
-        input.segment.all_terms(&mut |_, term| terms.push(term))?;
+        dictionary.all(&mut |_, term| terms.push(term));
         cursors.push(Cursor {
             input,
+            dictionary,
             terms,
             next: 0,
-            postings: input.segment.postings()?,
+            postings: input.segment.postings(dictionary),
         });
     }
     let mut writer = SegmentWriter::new();
     let mut term = Vec::new();
-    let mut blocks = Vec::new();
+    let mut postings = Vec::new();
     while let Some(least) = cursors.iter().filter_map(Cursor::bytes).min() {
         term.clear();
         term.extend_from_slice(least);
-        blocks.clear();
+        postings.clear();
         for cursor in &mut cursors {
             if cursor.bytes() == Some(term.as_slice()) {
-                cursor.take(&mut blocks)?;
+                cursor.take(&mut postings)?;
             }
         }
-        writer.term(&term, blocks.iter().copied());
+        writer.term(&term, postings.iter().copied());
     }
     let count = rows.len() as u32;
     let (bytes, seal) = writer.finish(&rows);
@@ -60,28 +63,30 @@ pub(crate) fn merge(inputs: &[Input<'_>]) -> Result<(Vec<u8>, u32, u32)> {
 
 struct Cursor<'i, 's> {
     input: &'i Input<'s>,
+    dictionary: &'i Dictionary,
     terms: Vec<Term>,
     next: usize,
-    postings: Postings<'s>,
+    postings: Postings<'i>,
 }
 
 impl Cursor<'_, '_> {
     fn bytes(&self) -> Option<&[u8]> {
         self.terms
             .get(self.next)
-            .map(|term| self.input.segment.bytes_of(*term))
+            .map(|term| self.dictionary.bytes_of(*term))
     }
 
-    /// Appends the blocks of the current term to `into` and moves to the next term.
-    fn take(&mut self, into: &mut Vec<(u32, u32)>) -> Result<()> {
+    /// Appends the postings of the current term to `into` and moves to the next term.
+    fn take(&mut self, into: &mut Vec<Posting>) -> Result<()> {
         let Some(term) = self.terms.get(self.next) else {
             return Ok(());
         };
         self.next += 1;
         let blocks = &self.input.blocks;
-        self.postings.of(*term, &mut |block, count| {
-            if let Some(new) = blocks.get(block as usize).filter(|new| **new != GONE) {
-                into.push((*new, count));
+        self.postings.of(*term, |posting| {
+            let new = blocks.get(posting.block as usize);
+            if let Some(block) = new.copied().filter(|new| *new != GONE) {
+                into.push(Posting { block, ..posting });
             }
         })
     }

@@ -26,7 +26,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use boswell_store::disk::{Disk, RealDisk};
 
 pub(crate) use folder::IndexFolder;
-pub(crate) use segment::{BlockRow, Fit, Rows, Segment};
+pub(crate) use segment::{BlockRow, Dictionary, Fit, Rows, Segment};
 pub(crate) use snapshot::Snapshot;
 pub use update::{Backlog, Progress};
 

@@ -269,7 +269,7 @@ impl Work {
         sink: BuiltSink<'_>,
     ) -> Result<()> {
         let begun = from.map_or(source.len, |place| place.at);
-        let mut read = Ok(());
+        let (mut read, mut ended_at) = (Ok(()), begun);
         let mut companion = match from {
             Some(TextPosition::START) => reader.companion(source),
             _ => None,
@@ -288,9 +288,13 @@ impl Work {
             if !matches!(source.form, Form::Rows(_)) {
                 self.progress.bytes += ended.at.saturating_sub(place.at);
             }
-            read = outcome;
+            (read, ended_at) = (outcome, ended.at);
         }
-        if let Some(companion) = companion.filter(|it| read.is_ok() && it.bytes() == source.len) {
+        let is_whole = |companion: &Reader<'_>| match source.form {
+            Form::Rows(_) => ended_at == source.len,
+            _ => companion.bytes() == source.len,
+        };
+        if let Some(companion) = companion.filter(|it| read.is_ok() && is_whole(it)) {
             reader.accompanied(source, companion);
         }
         self.progress.failed += u64::from(read.is_err());

@@ -14,6 +14,7 @@ mod cursor;
 mod entry;
 mod filter;
 mod literals;
+mod parallel;
 mod parse;
 mod prefilter;
 mod rank;

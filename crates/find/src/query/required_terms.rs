@@ -48,6 +48,11 @@ impl RequiredTerms {
         RequiredTerms::all(needs)
     }
 
+    /// Returns whether very many terms fit: some part of a word of a letter or two.
+    pub(crate) fn is_short(&self) -> bool {
+        matches!(self, RequiredTerms::Term(stretch, fit) if stretch.len() <= 2 && *fit != Fit::Whole)
+    }
+
     /// Returns the conjunction of `needs`, simplified.
     pub(crate) fn all(mut needs: Vec<RequiredTerms>) -> RequiredTerms {
         needs.retain(|need| *need != RequiredTerms::Anything);

@@ -91,7 +91,7 @@ impl TopHits {
 }
 
 /// Number of bytes per thread below which starting another thread does not pay.
-const WORTH_A_THREAD: u64 = 4 << 20;
+const WORTH_A_THREAD: u64 = 256 << 10;
 
 /// Checks everything in `jobs` and adds the hits to `top_hits`.
 pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], top_hits: &mut TopHits) {
@@ -115,7 +115,8 @@ pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], top_hits: &mut TopHits) {
             work(scope, jobs, &next, &mut top_hits);
             top_hits
         };
-        let running: Vec<_> = (0..workers).map(|_| threads.spawn(one)).collect();
+        let running: Vec<_> = (1..workers).map(|_| threads.spawn(one)).collect();
+        work(scope, jobs, &next, top_hits);
         running
             .into_iter()
             .map(std::thread::ScopedJoinHandle::join)

@@ -12,6 +12,7 @@ use boswell_model::Result;
 
 use super::candidates::Verdict;
 use super::cursor::Cursor;
+use super::parallel::in_parallel;
 use super::prefilter::Prefilter;
 use super::scan::{self, Job, Scope, TopHits, Until};
 use super::suggestions::{self, Suggestions};
@@ -245,52 +246,69 @@ impl<'p> Plan<'p> {
 
     /// Returns the candidate blocks; the error is the number of a damaged segment.
     fn candidates(&self) -> std::result::Result<Candidates, u64> {
+        let places = 0..self.snapshot.segments.len();
+        let places: Vec<usize> = places.filter(|place| self.is_wanted(*place)).collect();
+        let workers = self.scope.effort.workers.min(places.len());
+        // A part of a word of two letters has millions of postings.
+        let found = in_parallel(workers, &places, |place| self.candidates_of(*place));
         let mut all = Vec::new();
-        for (place, (segment, owners)) in
-            self.snapshot.segments.iter().zip(&self.owners).enumerate()
-        {
-            let Some(segment) = segment
-                .as_ref()
-                .filter(|_| owners.iter().any(|owner| *owner != NO_OWNER))
-            else {
-                continue;
-            };
-            let damaged = |_| segment.number;
-            let verdict = Verdict::of(segment, &self.scope.query.clauses).map_err(damaged)?;
-            let mut rows: Option<&Rows> = None;
-            for block in verdict.blocks() {
-                let owner = owners.get(block as usize).copied().unwrap_or(NO_OWNER);
-                let Some(source) = self.scope.sources.get(owner as usize) else {
-                    continue;
-                };
-                // Rows are loaded only if the segment has a candidate.
-                let known = match rows {
-                    Some(rows) => rows,
-                    None => *rows.insert(segment.rows().map_err(damaged)?),
-                };
-                let Some(row) = known.get(block) else {
-                    continue;
-                };
-                let modified = source.modified.map_or(0, |time| time.millis());
-                if self.is_out_of_time(&row, modified) {
-                    continue;
-                }
-                let order = self.scope.query.order;
-                let bound = rank::bound(
-                    order,
-                    verdict.tallies(block),
-                    row.weight,
-                    row.latest(modified),
-                );
-                all.push(Candidate {
-                    bound,
-                    source: owner,
-                    segment: place as u32,
-                    block,
-                });
-            }
+        for found in found {
+            all.extend(found?);
         }
         Ok(Candidates { all, sorted: 0 })
+    }
+
+    /// Whether a source that is requested owns blocks of a segment.
+    fn is_wanted(&self, place: usize) -> bool {
+        let owners = self.owners.get(place);
+        owners.is_some_and(|owners| owners.iter().any(|owner| *owner != NO_OWNER))
+    }
+
+    /// Returns the candidate blocks of a segment, by its place in the snapshot.
+    fn candidates_of(&self, place: usize) -> std::result::Result<Vec<Candidate>, u64> {
+        let mut all = Vec::new();
+        let segment = self.snapshot.segments.get(place).and_then(Option::as_ref);
+        let (Some(segment), Some(owners)) = (segment, self.owners.get(place)) else {
+            return Ok(all);
+        };
+        let damaged = |_| segment.number;
+        let verdict = Verdict::of(segment, &self.scope.query.clauses).map_err(damaged)?;
+        let mut rows: Option<&Rows> = None;
+        for block in verdict.blocks() {
+            let owner = owners.get(block as usize).copied().unwrap_or(NO_OWNER);
+            let Some(source) = self.scope.sources.get(owner as usize) else {
+                continue;
+            };
+            // Rows are loaded only if the segment has a candidate.
+            let known = match rows {
+                Some(rows) => rows,
+                None => *rows.insert(segment.rows().map_err(damaged)?),
+            };
+            let Some(row) = known.get(block) else {
+                continue;
+            };
+            let modified = source.modified.map_or(0, |time| time.millis());
+            if self.is_out_of_time(&row, modified) {
+                continue;
+            }
+            all.push(Candidate {
+                bound: self.bound(&verdict, block, &row, modified),
+                source: owner,
+                segment: place as u32,
+                block,
+            });
+        }
+        Ok(all)
+    }
+
+    /// Returns an upper bound of the rank of a block's entries.
+    fn bound(&self, verdict: &Verdict, block: u32, row: &BlockRow, modified: i64) -> f64 {
+        rank::bound(
+            self.scope.query.order,
+            verdict.tallies(block),
+            verdict.weight(block, row.weight),
+            row.latest(modified),
+        )
     }
 
     /// Returns the row of a candidate. [`Plan::candidates`] loaded the rows of its segment, so this

@@ -28,7 +28,8 @@ pub(crate) fn nearest(snapshot: &Snapshot, word: &str) -> Option<Suggestions> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for segment in snapshot.segments.iter().flatten() {
         let mut occurs = false;
-        let looked = segment.all_terms(&mut |bytes, _| {
+        let dictionary = segment.dictionary().ok()?;
+        dictionary.all(&mut |bytes, _| {
             // Cheap test on byte lengths first: a character has at most four bytes.
             if bytes.len().abs_diff(word.len()) > most * 4 {
                 return;
@@ -41,7 +42,7 @@ pub(crate) fn nearest(snapshot: &Snapshot, word: &str) -> Option<Suggestions> {
                 found.push((distance, term.to_owned()));
             }
         });
-        if looked.is_err() || occurs {
+        if occurs {
             return None;
         }
     }

@@ -10,8 +10,8 @@ use boswell_dialect::{Dialect, Discovered, Environment, Files, Match, Sample};
 use boswell_find::{Source, SourceReader};
 use boswell_model::json::{Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, Head, Instant, Interner, Message, Part,
-    Result, SessionMeta, SessionRef, SessionView, Tip, View,
+    Context, ContextItem, EntryKind, Error, ErrorKind, Head, Instant, Interner, Line, Message,
+    Part, Result, SessionMeta, SessionRef, SessionView, Tip, View,
 };
 use boswell_store::backend::{Backend, FsBackend};
 
@@ -224,6 +224,15 @@ impl SourceReader for FolderSources {
         *into = bytes;
         Ok(())
     }
+
+    fn records(
+        &self,
+        _: &Source,
+        _: std::ops::Range<u64>,
+        _: &mut dyn FnMut(Line<'_>) -> bool,
+    ) -> Result<()> {
+        Err(Error::new(ErrorKind::NotFound, "there are no rows"))
+    }
 }
 
 /// Sources in memory.
@@ -279,5 +288,14 @@ impl SourceReader for TestSources {
         self.read.fetch_add((to - from) as u64, Ordering::Relaxed);
         *into = log[from..to].to_vec();
         Ok(())
+    }
+
+    fn records(
+        &self,
+        _: &Source,
+        _: std::ops::Range<u64>,
+        _: &mut dyn FnMut(Line<'_>) -> bool,
+    ) -> Result<()> {
+        Err(Error::new(ErrorKind::NotFound, "there are no rows"))
     }
 }

@@ -15,8 +15,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
+use super::StatKind;
 use super::below::{self, For};
-use super::{NOTHING, Stat, StatKind};
+use super::{NOTHING, Stat};
 
 /// Returns the names in a folder with their metadata. Names that are not UTF-8 are left out.
 pub(super) fn list(path: &Path) -> io::Result<Vec<(String, Stat)>> {

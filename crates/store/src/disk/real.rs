@@ -13,7 +13,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+#[cfg(target_os = "linux")]
 use boswell_dialect::Environment;
+#[cfg(target_os = "linux")]
 use boswell_model::Instant;
 
 use super::{
@@ -94,6 +96,10 @@ impl Disk for RealDisk {
     }
 
     fn make_folder(&self, path: &Path) -> io::Result<()> {
+        #[cfg_attr(
+            not(unix),
+            expect(unused_mut, reason = "only Unix creates folders with a mode")
+        )]
         let mut builder = std::fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -361,6 +367,9 @@ impl DiskFile for RealFile {
         #[cfg(unix)]
         self.0
             .set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+        // Other systems have no modes.
+        #[cfg(not(unix))]
+        let _ = mode;
         self.0.set_modified(time(modified))
     }
 

@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use boswell_dialect::{Plan, Step};
+use boswell_dialect::{Plan, SessionLocation, Step};
 use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 
+use crate::WritableStore;
 use crate::disk::StatKind;
 use crate::journal::{self, DamagedLine};
+use crate::locks::Wait;
 use crate::runner::{Change, Operation, Runner, State, inode_name, place};
 use crate::vault::Reason;
 
@@ -102,6 +104,36 @@ impl Runner {
         let mut plan = Plan::new("delete", format!("delete {session}"));
         plan.steps = keys.iter().map(Step::remove).collect();
         self.run(root, &plan, session, Reason::Deleted)
+    }
+
+    /// Deletes a session whose log is all that its agent keeps of it: the log and its side files
+    /// are removed under the session's lease, and the vault keeps them.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` if sessions of the dialect consist of more; `Busy` if a program has the
+    /// session open; `Conflict` if it is not at the expected revision; an I/O error if a file
+    /// cannot be copied or removed.
+    pub fn delete_session(
+        &self,
+        store: &WritableStore,
+        location: &SessionLocation,
+    ) -> Result<Operation> {
+        let keys = store.session_files(location)?;
+        let writer = match store.writer(&location.id, Wait::No) {
+            Ok(writer) => Some(writer),
+            Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
+            // A log that cannot be appended to can be removed all the same.
+            Err(_) => None,
+        };
+        store.require_expected(location)?;
+        let session = SessionRef::new(store.dialect().name(), &location.id);
+        let operation = self.delete(store.root(), &keys, &session)?;
+        if let Some(writer) = writer {
+            // Nothing is written by this: it only releases the lease.
+            let _ = writer.release();
+        }
+        Ok(operation)
     }
 
     /// Restores the files that the last deletion or archiving of a session removed. Their paths

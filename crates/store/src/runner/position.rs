@@ -67,6 +67,7 @@ impl Runner {
                 return Ok(Position::after(done, grown));
             }
         }
+        let stranger = self.stranger(&current, &snapshots);
         Err(Error::new(
             ErrorKind::Conflict,
             format!(
@@ -75,8 +76,7 @@ impl Runner {
             ),
         )
         .because(format!(
-            "{} is neither as before the operation nor as after it",
-            self.stranger(&current, &snapshots)
+            "{stranger} is neither as before the operation nor as after it"
         ))
         .advising(Advice::from("what it changed is in the vault").also(Advice::ListOperations)))
     }

@@ -48,6 +48,23 @@ impl Session {
         self.entries_of(slots.collect()).collect()
     }
 
+    /// Returns a page of entries from the end: up to `limit` entries before the entry `before`, or
+    /// the last ones, the last entry first. A caller that shows the end of a session reads no more
+    /// than that.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no entry `before`; an I/O error if an entry cannot be read.
+    pub fn entries_before(&self, before: Option<&EntryId>, limit: usize) -> Result<Vec<Entry>> {
+        let slots = self.log().slots();
+        let end = match before {
+            Some(entry) => self.find(entry)?.index(),
+            None => slots.len(),
+        };
+        let slots = slots.take(end).rev().take(limit);
+        self.entries_of(slots.collect()).collect()
+    }
+
     fn entries_of(&self, slots: Vec<Slot>) -> Entries<'_> {
         Entries {
             session: self,

@@ -45,6 +45,23 @@ impl WritableStore {
         })
     }
 
+    /// Opens a session for appending without its lease, for programs of which several write to one
+    /// session: workers of a server, a mirror of another program's log.
+    ///
+    /// Every append is atomic and durable as with [`writer`](WritableStore::writer), and its parent
+    /// is decided under the append lock, so that entries of several processes are in the order of
+    /// their commits. The lease does not protect this writer from a leaf that another one moves:
+    /// a caller that must not be overtaken states what it expects ([`Expect`](crate::Expect)).
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such session, `Unsupported` if entries of the dialect are not
+    /// appended to a log; an I/O error if the log cannot be opened.
+    pub fn shared_writer(&self, id: impl Into<SessionId>) -> Result<SessionWriter> {
+        let writer = self.annotator(id.into().as_str())?;
+        Ok(writer.expecting(self.expectation()))
+    }
+
     /// Opens a session for entries that do not move the leaf, which needs no lease.
     pub(crate) fn annotator(&self, id: &str) -> Result<SessionWriter> {
         let open = || self.on_log(id, |session, opened| self.writer_on(session, opened, None));

@@ -37,6 +37,7 @@ mod reading;
 mod repair;
 mod repaired_files;
 mod shared_syncs;
+mod shared_writer;
 mod writer_bad_input;
 mod writer_crash;
 #[cfg(unix)]

@@ -108,6 +108,8 @@ fn compare(trials: &[Trial], verdicts: &claude_trials::VerdictTable) {
         let Some(verdict) = verdicts.files.get(&trial.hash()) else {
             continue;
         };
+        let (mut verdict, hash) = (verdict.clone(), trial.hash());
+        verdict.retain(|version, _| claude_trials::is_understood(version, &hash));
         let case = Case::of(trial);
         let report = check(&case.session).unwrap();
         let found = verdict.iter().filter_map(|(version, outcome)| {
@@ -116,7 +118,7 @@ fn compare(trials: &[Trial], verdicts: &claude_trials::VerdictTable) {
             Some(format!("{version} {why}"))
         });
         let found: Vec<String> = found
-            .chain(unreported(&case, &report, verdict))
+            .chain(unreported(&case, &report, &verdict))
             .map(|why| format!("{} {}: {why}", trial.hash(), trial.name))
             .collect();
         failures.extend(found);

@@ -8,6 +8,7 @@
 //! Which sessions are one conversation depends on the stores, so rows belong to a scope: a hash of
 //! the stores and settings of the caller. At most [`SCOPES`] are stored.
 
+mod active;
 mod forget;
 mod packed;
 mod page;
@@ -17,6 +18,7 @@ mod write;
 
 use boswell_model::{Instant, SessionRef};
 
+pub(super) use active::ActiveConversation;
 pub(super) use forget::forget_sessions;
 pub use packed::name_key;
 pub use page::{ConversationCursor, ConversationOrder, ConversationPage, ConversationQuery};

@@ -35,7 +35,9 @@ pub(crate) struct Term {
 
 /// All terms of a segment, and the positions of their postings.
 #[derive(Debug)]
-pub(super) struct Dictionary {
+pub(crate) struct Dictionary {
+    /// Number of terms.
+    pub(super) terms: usize,
     pub(super) bytes: Vec<u8>,
     /// Offsets of terms, groups and lengths in `bytes`.
     pub(super) text: usize,
@@ -45,8 +47,8 @@ pub(super) struct Dictionary {
 
 impl Dictionary {
     /// Calls `sink` with every term that `stretch` fits, in order, until `sink` returns false.
-    pub(super) fn find(&self, stretch: &[u8], fit: Fit, sink: &mut dyn FnMut(Term) -> bool) {
-        let text = self.terms();
+    pub(crate) fn find(&self, stretch: &[u8], fit: Fit, sink: &mut dyn FnMut(Term) -> bool) {
+        let text = self.text();
         let mut needle = Vec::with_capacity(stretch.len() + 2);
         if matches!(fit, Fit::Whole | Fit::Start) {
             needle.push(b'\n');
@@ -72,12 +74,12 @@ impl Dictionary {
         }
     }
 
-    /// Calls `sink` with the first `count` terms; `count` is the number of terms in the segment.
-    pub(super) fn all(&self, count: usize, sink: &mut dyn FnMut(&[u8], Term)) {
-        let text = self.terms();
+    /// Calls `sink` with every term, in order.
+    pub(crate) fn all(&self, sink: &mut dyn FnMut(&[u8], Term)) {
+        let text = self.text();
         // Byte 0 is the newline before the first term.
         let mut start = 1;
-        for index in 0..count {
+        for index in 0..self.terms {
             let Some(len) = text
                 .get(start..)
                 .and_then(|rest| memchr::memchr(b'\n', rest))
@@ -95,11 +97,11 @@ impl Dictionary {
     }
 
     /// Returns the bytes of `term`.
-    pub(super) fn bytes_of(&self, term: Term) -> &[u8] {
-        self.terms().get(term.start..term.end).unwrap_or(b"")
+    pub(crate) fn bytes_of(&self, term: Term) -> &[u8] {
+        self.text().get(term.start..term.end).unwrap_or(b"")
     }
 
-    fn terms(&self) -> &[u8] {
+    fn text(&self) -> &[u8] {
         self.bytes.get(self.text..).unwrap_or(b"")
     }
 
@@ -123,7 +125,7 @@ impl Dictionary {
     fn range(&self, stretch: &[u8]) -> (usize, usize) {
         let first = |index: usize| {
             let start = self.group(index).map_or(0, |group| group[0]);
-            let rest = self.terms().get(start..).unwrap_or(b"");
+            let rest = self.text().get(start..).unwrap_or(b"");
             rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len()))
                 .unwrap_or(b"")
         };
@@ -147,14 +149,14 @@ impl Dictionary {
             .group(from)
             // One byte earlier, because the needle begins with the newline before the term.
             .map_or(0, |group| group[0].saturating_sub(1));
-        let end = self.group(to).map_or(self.terms().len(), |group| group[0]);
+        let end = self.group(to).map_or(self.text().len(), |group| group[0]);
         (start, end)
     }
 
     /// Returns the term that contains the byte at `at`; its number is counted from the start of its
     /// group.
     fn term_at(&self, at: usize) -> Term {
-        let text = self.terms();
+        let text = self.text();
         let start =
             memchr::memrchr(b'\n', text.get(..at).unwrap_or(b"")).map_or(0, |newline| newline + 1);
         let end = text

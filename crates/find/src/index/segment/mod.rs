@@ -8,8 +8,8 @@
 //! * the length of each term's postings,
 //! * the dictionary: all terms in byte order, each between two newlines, so that one substring
 //!   search finds terms that are equal to, begin with, end with or contain a stretch,
-//! * the postings: the distance to the previous block, shifted left by one; the low bit says that a
-//!   count other than 1 follows,
+//! * the postings: the distance to the previous block, shifted left by one; the low bit says that
+//!   count and weight follow ([`Posting`]), otherwise the term occurs once and in a plain field,
 //! * the header ([`HEADER`]).
 //!
 //! The body is wrapped in checksummed pages, so that each part can be read alone.
@@ -26,8 +26,8 @@ const GROUP: usize = 64;
 /// and postings.
 const HEADER: usize = 6 * 8;
 
-pub(crate) use dictionary::{Fit, Term};
-pub(crate) use postings::Postings;
+pub(crate) use dictionary::{Dictionary, Fit, Term};
+pub(crate) use postings::{Posting, Postings};
 pub(crate) use reader::Segment;
 pub(crate) use row::{BlockRow, Rows};
 pub(crate) use writer::SegmentWriter;

@@ -1,12 +1,42 @@
-//! Reads posting lists: the blocks in which a term occurs, and how often.
+//! Reads posting lists: the blocks in which a term occurs, how often, and in which fields at best.
 
 use std::ops::Range;
 
 use boswell_model::Result;
 
 use super::dictionary::{Dictionary, Term};
+use crate::extract::Weight;
 use crate::index::checksummed_pages::{Paged, damaged};
 use crate::varint;
+
+/// A block in which a term occurs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Posting {
+    pub(crate) block: u32,
+    /// How often the term occurs in the block.
+    pub(crate) count: u32,
+    /// The highest weight of the fields in which it occurs there: most words of a block with a
+    /// prompt are not in the prompt, so this is a closer bound of the rank than that of the block.
+    pub(crate) weight: Weight,
+}
+
+impl Posting {
+    /// Returns count and weight as one number.
+    pub(super) fn packed(self) -> u64 {
+        u64::from(self.count) << 2 | self.weight as u64
+    }
+
+    fn unpacked(block: u32, packed: u32) -> Posting {
+        Posting {
+            block,
+            count: packed >> 2,
+            weight: Weight::numbered(u64::from(packed & 3)),
+        }
+    }
+}
+
+/// Count and weight of a posting that states none: once, in a plain field.
+pub(super) const PLAIN: u32 = 1 << 2;
 
 /// A reader of postings that caches the pages it read last: terms that are neighbours in the
 /// dictionary have their postings on the same page.
@@ -38,8 +68,11 @@ impl<'s> Postings<'s> {
         }
     }
 
-    /// Calls `sink` with each block in which `term` occurs, and how often it occurs there.
-    pub(crate) fn of(&mut self, term: Term, sink: &mut dyn FnMut(u32, u32)) -> Result<()> {
+    /// Calls `sink` with each block in which `term` occurs.
+    ///
+    /// Generic, so that `sink` is inlined: a part of a word of two letters has millions of
+    /// postings.
+    pub(crate) fn of(&mut self, term: Term, mut sink: impl FnMut(Posting)) -> Result<()> {
         let (from, to) = self
             .dictionary
             .postings_of(term.index)
@@ -59,18 +92,18 @@ impl<'s> Postings<'s> {
         let mut reader = varint::Reader::new(self.held.get(start..end).unwrap_or(b""));
         let mut block = 0u32;
         while let Some(step) = reader.number() {
-            // Delta encoding: the distance to the previous block; the low bit of `step` says that a
-            // count follows.
+            // Delta encoding: the distance to the previous block; the low bit of `step` says that
+            // count and weight follow.
             block = block.saturating_add(u32::try_from(step >> 1).unwrap_or(u32::MAX));
-            let count = if step & 1 == 1 {
-                reader.small().unwrap_or(1)
+            let packed = if step & 1 == 1 {
+                reader.small().unwrap_or(PLAIN)
             } else {
-                1
+                PLAIN
             };
             if block >= self.blocks {
                 return Err(damaged("a posting of a block that is not there"));
             }
-            sink(block, count);
+            sink(Posting::unpacked(block, packed));
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Opens a segment and reads its parts when they are needed.
 //!
-//! Opening reads only the header. Dictionary and block rows are read on first use and stay in
-//! memory; postings are read page by page.
+//! Opening reads only the header. Block rows are read on first use and stay in memory; postings
+//! are read page by page. A dictionary belongs to the caller that reads it: a search needs those of
+//! all segments one after the other, and memory that is used again costs no page faults.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use boswell_model::Result;
 
 use super::HEADER;
-use super::dictionary::{Dictionary, Fit, Term};
+use super::dictionary::Dictionary;
 use super::postings::Postings;
 use super::row::{ROW, Rows};
 use crate::index::checksummed_pages::{Paged, damaged, number};
@@ -24,7 +25,6 @@ pub(crate) struct Segment {
     /// Offsets in the body: start of groups, lengths, dictionary and postings, then the end of the
     /// postings.
     places: [u64; 5],
-    dictionary: OnceLock<Dictionary>,
     rows: OnceLock<Rows>,
     hurt: AtomicBool,
 }
@@ -53,7 +53,6 @@ impl Segment {
             blocks: u32::try_from(blocks).map_err(|_| damaged("a segment has too many blocks"))?,
             terms: usize::try_from(terms).unwrap_or(0),
             places,
-            dictionary: OnceLock::new(),
             rows: OnceLock::new(),
             hurt: AtomicBool::new(false),
         })
@@ -92,10 +91,8 @@ impl Segment {
         Ok(self.rows.get_or_init(|| Rows::of(bytes, self.blocks)))
     }
 
-    fn dictionary(&self) -> Result<&Dictionary> {
-        if let Some(known) = self.dictionary.get() {
-            return Ok(known);
-        }
+    /// Reads all terms.
+    pub(crate) fn dictionary(&self) -> Result<Dictionary> {
         let (bytes, groups) = self.pages.read(self.places[0], self.places[3])?;
         let part = |index: usize| {
             groups + usize::try_from(self.places[index] - self.places[0]).unwrap_or(0)
@@ -103,47 +100,19 @@ impl Segment {
         let end = part(3);
         let mut bytes = bytes;
         bytes.truncate(end);
-        let read = Dictionary {
+        Ok(Dictionary {
+            terms: self.terms,
             text: part(2),
             lengths: part(1),
             groups,
             bytes,
-        };
-        Ok(self.dictionary.get_or_init(|| read))
-    }
-
-    /// Calls `sink` with every term that `stretch` fits, in order, until `sink` returns false.
-    pub(crate) fn terms(
-        &self,
-        stretch: &[u8],
-        fit: Fit,
-        sink: &mut dyn FnMut(Term) -> bool,
-    ) -> Result<()> {
-        self.dictionary()?.find(stretch, fit, sink);
-        Ok(())
-    }
-
-    /// Calls `sink` with every term, in order.
-    pub(crate) fn all_terms(&self, sink: &mut dyn FnMut(&[u8], Term)) -> Result<()> {
-        self.dictionary()?.all(self.terms, sink);
-        Ok(())
-    }
-
-    /// Returns the bytes of a term that [`Segment::terms`] or [`Segment::all_terms`] returned.
-    pub(crate) fn bytes_of(&self, term: Term) -> &[u8] {
-        self.dictionary
-            .get()
-            .map_or(b"", |dictionary| dictionary.bytes_of(term))
+        })
     }
 
     /// Returns a reader of postings; asking for terms in order reads each page once.
-    pub(crate) fn postings(&self) -> Result<Postings<'_>> {
-        Ok(Postings::new(
-            &self.pages,
-            self.dictionary()?,
-            self.places[3]..self.places[4],
-            self.blocks,
-        ))
+    pub(crate) fn postings<'s>(&'s self, dictionary: &'s Dictionary) -> Postings<'s> {
+        let place = self.places[3]..self.places[4];
+        Postings::new(&self.pages, dictionary, place, self.blocks)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Encodes a segment; the layout is described in the module documentation of `segment`.
 
 use super::GROUP;
+use super::postings::{PLAIN, Posting};
 use super::row::{BlockRow, ROW};
 use crate::index::checksummed_pages;
 use crate::varint;
@@ -23,18 +24,19 @@ impl SegmentWriter {
         }
     }
 
-    /// Adds a term with its blocks in ascending order; a term without blocks is left out.
-    pub(crate) fn term(&mut self, term: &[u8], blocks: impl Iterator<Item = (u32, u32)>) {
+    /// Adds a term with its postings in ascending order of blocks; a term without any is left out.
+    pub(crate) fn term(&mut self, term: &[u8], postings: impl Iterator<Item = Posting>) {
         let from = self.postings.len();
         let mut before = 0;
-        for (block, count) in blocks {
-            let step = u64::from(block.saturating_sub(before)) << 1;
-            before = block;
-            if count <= 1 {
+        for posting in postings {
+            let step = u64::from(posting.block.saturating_sub(before)) << 1;
+            before = posting.block;
+            let packed = posting.packed();
+            if packed == u64::from(PLAIN) {
                 varint::put(&mut self.postings, step);
             } else {
                 varint::put(&mut self.postings, step | 1);
-                varint::put(&mut self.postings, u64::from(count));
+                varint::put(&mut self.postings, packed);
             }
         }
         // After a merge all blocks of a term may be dead: then the term itself must disappear,

@@ -1,7 +1,8 @@
 //! What is said in databases is found by search, with and without an index.
 
-use boswell_find::{Catalog, Effort, Index, Query, StoreSources, WantedRows};
+use boswell_find::{Catalog, CatalogRow, Effort, Index, Query, StoreSources, WantedRows};
 use boswell_model::Instant;
+use boswell_store::Store;
 use boswell_store::store::Stores;
 
 use super::*;
@@ -112,4 +113,58 @@ fn every_message_of_a_long_session_is_found_once() {
     assert!(done.complete && done.failed == 0, "{done:?}");
     expected(found(&index, &sources, "needle in the middle"));
     assert_eq!(found(&index, &sources, "filler filler").len(), 40 * 30 - 1);
+}
+
+/// The summaries of a catalog, as text.
+fn summaries(catalog: &Catalog, store: &Store, entries: &mut [CatalogRow]) -> Vec<String> {
+    catalog.load_all(entries).unwrap();
+    let summary = |entry: &CatalogRow| format!("{:?}", entry.summary(store).unwrap());
+    entries.iter().map(summary).collect()
+}
+
+#[test]
+fn a_first_index_reads_rows_for_search_and_catalog() {
+    let lab = Lab::empty("opencode");
+    let db = super::trace::opencode(&lab, "opencode.db", "ses_1");
+    for nth in 0..20 {
+        super::scale::add_session(&db, &format!("ses_full_{nth}"), 30, "a needle here");
+    }
+    drop(db);
+    let mut stores = Stores::default();
+    stores.add_store(lab.store.clone());
+    let now = Instant::from_millis(4_000_000_000_000);
+    let mut expected = Catalog::in_memory().unwrap();
+    let mut rows = expected.refresh(&stores, now).unwrap().entries;
+    expected
+        .fill(&stores, &mut rows, WantedRows::Whole, 1, &|| true)
+        .unwrap();
+    let expected = summaries(&expected, &lab.store, &mut rows);
+
+    let mut catalog = Catalog::in_memory().unwrap();
+    let mut rows = catalog.refresh(&stores, now).unwrap().entries;
+    let mut sources = StoreSources::with_capacity(rows.len());
+    for (place, row) in rows.iter().enumerate() {
+        sources.add_log(place, &lab.store, row);
+    }
+    let index = Index::open(&lab.folder.path().join("index"));
+    let behind = sources.settled().cloned().collect();
+    let (done, unwritten) = catalog
+        .read_with_index(
+            (&stores, &mut rows),
+            (&index, &sources),
+            behind,
+            2,
+            &mut || true,
+        )
+        .unwrap();
+    assert!(
+        done.complete && done.failed == 0 && unwritten.is_none(),
+        "{done:?}"
+    );
+    // The catalog needs no other pass over the rows.
+    assert!(rows.iter().all(CatalogRow::is_current));
+    assert_eq!(summaries(&catalog, &lab.store, &mut rows), expected);
+    // The index covers them, and it has their words.
+    assert!(index.backlog(sources.settled()).behind.is_empty());
+    assert_eq!(found(&index, &sources, "needle").len(), 20 * 30);
 }

@@ -59,3 +59,27 @@ fn pages_follow_each_other_and_end() {
         .unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotFound);
 }
+
+#[test]
+fn pages_from_the_end_follow_each_other_and_end() {
+    let session = session();
+    let mut paged = Vec::new();
+    let mut before = None;
+    loop {
+        let page = session.entries_before(before.as_ref(), 2).unwrap();
+        assert!(page.len() <= 2);
+        let Some(last) = page.last() else { break };
+        before = Some(last.id.clone());
+        paged.extend(page.into_iter().map(|entry| entry.id));
+    }
+    let whole: Vec<EntryId> = session
+        .entries()
+        .rev()
+        .map(|entry| entry.unwrap().id)
+        .collect();
+    assert_eq!(paged, whole);
+    let missing = session
+        .entries_before(Some(&"nowhere".into()), 2)
+        .unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+}
