@@ -227,6 +227,7 @@ impl App {
     /// when a session is gone.
     pub fn forget_open_sessions(&self) {
         self.state.open_sessions.clear();
+        self.state.known_places.forget();
     }
 
     /// Returns notices about purges and scrubs that an earlier run did not finish, for faces that
@@ -310,6 +311,11 @@ impl AppState {
             "this command writes, and boswell may only read",
         )
         .advising(Advice::AllowWriting))
+    }
+
+    /// Returns the stores that were named, which are used instead of those of the environment.
+    pub(crate) fn named_places(&self) -> &[(String, PathBuf)] {
+        &self.stores
     }
 
     /// Returns the stores in their current state.

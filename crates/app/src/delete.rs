@@ -7,7 +7,7 @@
 //! family plans no deletion: there the log and its side files are removed
 //! (`store/operations/list.rs`, which also restores). For `--purge` see `purge.rs`.
 
-use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
+use boswell_dialect::{Capability, Depth, EditRequest};
 use boswell_model::{Advice, Error, ErrorDetails, ErrorKind, Result, SessionRef};
 use boswell_store::operations::Runner;
 use boswell_store::store::{Resolved, Selector, Side};
@@ -234,16 +234,7 @@ pub(crate) fn remove(cx: &RequestContext, found: &Resolved<WritableStore>) -> Re
             .operation
             .id);
     }
-    let keys = files_of(found)?;
-    let writer = hold(found)?;
-    found.store.require_expected(&found.location)?;
-    let operation = cx
-        .runner()?
-        .delete(found.store.root(), &keys, &found.reference())?;
-    if let Some(writer) = writer {
-        // Nothing is written by this: it only releases the lease.
-        let _ = writer.release();
-    }
+    let operation = cx.runner()?.delete_session(&found.store, &found.location)?;
     Ok(operation.id)
 }
 
@@ -262,23 +253,7 @@ pub fn can_remove(found: &Resolved) -> Result<()> {
 
 /// Returns every file of a session: its log and its side files.
 pub(crate) fn files_of<S: AsRef<Store>>(found: &Resolved<S>) -> Result<Vec<String>> {
-    let store = found.store.as_ref();
-    let facts = store.dialect().facts();
-    if !facts.log_is_session {
-        return Err(unsupported(
-            facts.name,
-            "be deleted yet",
-            "delete it with its own agent",
-        ));
-    }
-    let mut keys: Vec<String> = found.location.key.iter().cloned().collect();
-    keys.extend(
-        store
-            .side_files(&found.location)?
-            .into_iter()
-            .map(|file| file.key),
-    );
-    Ok(keys)
+    found.store.as_ref().session_files(&found.location)
 }
 
 /// Acquires the lease of a session, so that its log is not removed while a program writes to it.

@@ -1,5 +1,6 @@
-//! Exports sessions: as pages for readers, or as lossless documents.
+//! Exports sessions: as pages for readers, as trajectories, or as lossless documents.
 
+mod atif;
 mod document;
 mod html;
 mod markdown;
@@ -47,6 +48,8 @@ pub enum ExportFormat {
     Markdown,
     /// One self-contained HTML page, for reading.
     Html,
+    /// A trajectory in the Agent Trajectory Interchange Format, for other programs.
+    Atif,
 }
 
 /// What an export redacted and what it did not.
@@ -87,7 +90,9 @@ fn export(cx: &RequestContext, request: &ExportRequest, sink: ExportSink<'_>) ->
     let mut out = ExportOutput::new(sink, &cx.cancel);
     let (removed, left) = match request.format {
         ExportFormat::Jsonl | ExportFormat::Json => exact(cx, request, &found, &mut out)?,
-        ExportFormat::Markdown | ExportFormat::Html => page(cx, request, &found, &mut out)?,
+        ExportFormat::Markdown | ExportFormat::Html | ExportFormat::Atif => {
+            page(cx, request, &found, &mut out)?
+        }
     };
     // The rules do not detect every secret, so this line is printed even if nothing was found.
     cx.remark(format!("removed {removed}; review before sharing"));
@@ -109,6 +114,7 @@ fn page(
     let name = found.store.summary(&found.location)?.name();
     match request.format {
         ExportFormat::Html => html::write(&transcript, &name, out)?,
+        ExportFormat::Atif => atif::write(&transcript, out)?,
         _ => markdown::write(&transcript, &name, out)?,
     }
     warn_about_gaps(cx, &transcript.session);

@@ -1,5 +1,7 @@
 //! Imports a session from a file into boswell's own store.
 
+mod atif;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,7 +27,8 @@ const BEGINNING: u64 = 64 << 10;
 /// A request to import a session.
 #[derive(Debug, Clone, Default)]
 pub struct ImportRequest {
-    /// A session file of any agent, or a document that `export --format json` wrote.
+    /// A session file of any agent, a document that `export --format json` wrote, or a trajectory
+    /// (ATIF).
     pub file: PathBuf,
     /// The project folder, if not the one that the session names.
     pub project: Option<PathBuf>,
@@ -212,14 +215,14 @@ fn imported(own: &Store, sha256: &str) -> Result<Option<SessionRef>> {
     Ok(None)
 }
 
-/// Returns the session inside a document from `export --format json`; `None` if the file is not
-/// such a document.
+/// Returns the session inside a document from `export --format json`, or inside a trajectory;
+/// `None` if the file is neither.
 fn unpacked(bytes: &[u8], given: &Resolved) -> Result<Option<Resolved>> {
     let Ok(document) = Raw::parse(bytes.trim_ascii()) else {
         return Ok(None);
     };
     if text_of(&document, "type").as_deref() != Some("export") {
-        return Ok(None);
+        return atif::unpacked(&document, given);
     }
     let broken = |why: &str| {
         Error::new(

@@ -114,7 +114,7 @@ impl RefreshedSessions {
     }
 }
 
-fn known(cx: &RequestContext, request: &ListRequest) -> Result<KnownPage> {
+pub(crate) fn known(cx: &RequestContext, request: &ListRequest) -> Result<KnownPage> {
     let chosen = Chosen {
         cx,
         filter: Filter::new(cx, &request.filter)?,

@@ -1,6 +1,9 @@
 //! Outlines a session: its prompts by number, what it changed, what failed, what is open.
 //!
-//! An outline contains only text of the session: no model writes it. Secrets are redacted.
+//! An outline contains only text of the session: no model writes it. Secrets are redacted. A
+//! program that the request names may digest it.
+
+use std::fmt::Write as _;
 
 use boswell_dialect::Depth;
 use boswell_find::Secrets;
@@ -9,8 +12,10 @@ use boswell_store::store::Resolved;
 
 use crate::gaps::require_known_format;
 use crate::open_sessions::{Extent, OpenSession};
+use crate::redaction::redacted_name;
 use crate::sessions::linked_transcript;
-use crate::shape::shape;
+use crate::shape::{Maybe, shape};
+use crate::summary::ExternalProgram;
 use crate::work_log::{Author, ChangedFile, FailedCall, Said, WorkLog};
 use crate::{App, AppResult, RequestContext, show};
 
@@ -19,12 +24,16 @@ use crate::{App, AppResult, RequestContext, show};
 pub struct OutlineRequest {
     /// The session as users name it: see `boswell_store::store::Selector`.
     pub session: String,
+    /// A program with its arguments that digests the outline: it gets the text on its standard
+    /// input.
+    pub with: Option<String>,
 }
 
 impl Default for OutlineRequest {
     fn default() -> OutlineRequest {
         OutlineRequest {
             session: "@last".to_owned(),
+            with: None,
         }
     }
 }
@@ -60,6 +69,8 @@ shape! {
         open_ends: Vec<String>,
         /// the last answer
         last_answer: Option<QuotedText>,
+        /// what the program of `--with` printed about all of this
+        digest: Maybe<String>,
     }
 
     /// A prompt of an outline.
@@ -122,9 +133,17 @@ impl App {
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session.
+    /// NotFound if there is no such session, Unavailable if the program of the request fails.
     pub fn outline(&self, request: &OutlineRequest) -> AppResult<OutlineShape> {
-        self.answer(|cx| outline(cx, request))
+        self.answer(|cx| {
+            let mut outline = outline(cx, request)?;
+            if let Some(program) = &request.with {
+                let program = ExternalProgram::named(program, &cx.config);
+                let said = program.answer(text_of(&outline))?;
+                outline.digest = Maybe::Given(said.trim().to_owned());
+            }
+            Ok(outline)
+        })
     }
 }
 
@@ -145,7 +164,7 @@ fn outline(cx: &RequestContext, request: &OutlineRequest) -> Result<OutlineShape
     let redacted = |text: &String| secrets.redact(text).into_owned();
     Ok(OutlineShape {
         session: found.reference().to_string(),
-        name: redacted(&summary.name()),
+        name: redacted_name(&secrets, &summary.name()),
         agent: meta.agent.clone().unwrap_or_else(|| own.to_owned()),
         project: meta.project.clone().filter(|project| !project.is_empty()),
         created: meta.created,
@@ -158,7 +177,33 @@ fn outline(cx: &RequestContext, request: &OutlineRequest) -> Result<OutlineShape
         files: work.files.into_iter().map(Into::into).collect(),
         compactions: work.compactions,
         other_branches: other_branches(&session, &branch.slots),
+        digest: Maybe::Absent,
     })
+}
+
+/// Returns an outline as text, for a program that digests it.
+fn text_of(outline: &OutlineShape) -> String {
+    let mut text = format!("session: {}\n", outline.name);
+    let mut put = |what: &str, said: &str| {
+        let _ = writeln!(text, "{what}: {said}");
+    };
+    for prompt in &outline.prompts {
+        put(&format!("prompt {}", prompt.number), &prompt.text);
+    }
+    for file in &outline.files {
+        put("file changed", &file.path);
+    }
+    for failure in &outline.failures {
+        let said = format!("{} {}: {}", failure.tool, failure.subject, failure.said);
+        put("failed last", &said);
+    }
+    for open in &outline.open_ends {
+        put("open end", open);
+    }
+    if let Some(answer) = &outline.last_answer {
+        put("last answer", &answer.text);
+    }
+    text
 }
 
 /// Adds what the subagents of a session changed, and which of their calls failed.

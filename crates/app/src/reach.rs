@@ -94,7 +94,7 @@ fn is_here(cwd: &Path, project: &str) -> bool {
 }
 
 fn reachable_session(cx: &RequestContext, name: &str, reach: Reach) -> Result<ReachableSession> {
-    if !is_name(name) {
+    if name_fault(name).is_some() {
         let what = format!("`{}` is not the name of a session", shown(name));
         return Err(Error::new(ErrorKind::Invalid, what)
             .advising("name it DIALECT:ID, or by the beginning of its id"));
@@ -120,21 +120,32 @@ fn reachable_session(cx: &RequestContext, name: &str, reach: Reach) -> Result<Re
     })
 }
 
-/// Whether a text can be a ref or the beginning of an id.
-fn is_name(text: &str) -> bool {
+/// Returns why a text cannot be the name of a session for another program: it names sessions by
+/// their ref or the beginning of an id.
+///
+/// The command line also takes paths, `@last`, `@here` and numbers of the last list; none of these
+/// may come from elsewhere.
+pub fn name_fault(text: &str) -> Option<&'static str> {
     let id = text.split_once(':').map_or(text, |(_, id)| id);
     let begins = |c: char| text.starts_with(c) || id.starts_with(c);
+    let is_path = |c: char| c.is_control() || matches!(c, '/' | '\\');
+    if id.is_empty() {
+        return Some("it is empty");
+    }
+    if text.len() > 512 {
+        return Some("it is longer than 512 bytes");
+    }
+    if text.chars().any(is_path) {
+        return Some("it is not a path");
+    }
+    if ['.', '@', '-', '~'].into_iter().any(begins) {
+        return Some("no id of an agent begins like that");
+    }
+    if id.ends_with(".json") || id.ends_with(".jsonl") || id.contains(".jsonl.") {
+        return Some("it is not a file");
+    }
     let is_number = text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_path = text
-        .chars()
-        .any(|c| c.is_control() || matches!(c, '/' | '\\'));
-    let is_file = id.ends_with(".json") || id.ends_with(".jsonl") || id.contains(".jsonl.");
-    !id.is_empty()
-        && text.len() <= 512
-        && !is_number
-        && !is_path
-        && !is_file
-        && !['.', '@', '-', '~'].into_iter().any(begins)
+    is_number.then_some("it is not a number of a list")
 }
 
 fn shown(text: &str) -> String {
@@ -149,7 +160,7 @@ mod tests {
     #[test]
     fn a_program_names_sessions_by_id_only() {
         for name in ["claude:5ac51f07", "5ac51f07-aa", "0b7e", "codex:a.b"] {
-            assert!(is_name(name), "{name}");
+            assert_eq!(name_fault(name), None, "{name}");
         }
         for name in [
             "",
@@ -161,9 +172,15 @@ mod tests {
             "12",
             "~",
             "x.jsonl",
+            "claude:x.json",
+            "x.jsonl.gz",
+            "claude:../x",
+            "-rf",
+            "a\\b",
+            "a\0b",
             "a\nb",
         ] {
-            assert!(!is_name(name), "{name}");
+            assert!(name_fault(name).is_some(), "{name}");
         }
     }
 }

@@ -27,7 +27,39 @@ impl Redactor {
 
     /// As [`redact`](Redactor::redact), for a text that an agent or the catalog has cut already:
     /// the beginning of a key at its end is removed too.
-    pub fn redact_beginning<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.0.redact_into(text, true, &mut SecretCount::default())
+    pub fn redact_beginning(&self, text: &str) -> String {
+        redacted_name(&self.0, text)
+    }
+}
+
+/// Redacts the name of a session, or another text that an agent or the catalog may have cut inside
+/// a key; a mark of the cut is kept.
+pub(crate) fn redacted_name(secrets: &Secrets, name: &str) -> String {
+    let beginning = name.trim_end_matches('…');
+    let mark = name.get(beginning.len()..).unwrap_or_default();
+    let redacted = secrets.redact_into(beginning, true, &mut SecretCount::default());
+    format!("{redacted}{mark}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_was_cut_is_removed_and_the_mark_of_the_cut_stays() {
+        let redactor = Redactor::new().unwrap();
+        let key = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+        let whole = format!("why is {key} refused");
+        let cut = format!("why is {}…", &key[..20]);
+        assert_eq!(redactor.redact(&cut), cut, "without a rule for cut texts");
+        for (text, end) in [
+            (whole.as_str(), "refused"),
+            (&cut, "…"),
+            (cut.trim_end_matches('…'), "]"),
+        ] {
+            let shown = redactor.redact_beginning(text);
+            assert!(!shown.contains("ghp_") && shown.ends_with(end), "{shown}");
+        }
+        assert_eq!(redactor.redact_beginning("a plain name…"), "a plain name…");
     }
 }

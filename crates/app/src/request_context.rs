@@ -304,9 +304,7 @@ impl RequestContext {
         if let Some(found) = self.known_places.find(&self.stores, session) {
             return Ok(found);
         }
-        let found = self.resolve_side(session, Side::Fuller)?;
-        self.known_places.keep(session, &found);
-        Ok(found)
+        self.resolve_side(session, Side::Fuller)
     }
 
     fn resolve_side(&self, session: &str, otherwise: Side<'_>) -> Result<Resolved> {

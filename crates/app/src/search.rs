@@ -15,8 +15,12 @@ use boswell_model::{Advice, Error, ErrorKind, Instant, RequestInput, Result};
 use boswell_store::store::{StoreId, Summary};
 
 mod conversations;
+mod holder;
+mod searcher;
 
 pub use conversations::FoundConversation;
+use holder::Holder;
+pub use searcher::Searcher;
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::{LogsRead, SessionIndex};
@@ -24,7 +28,7 @@ use crate::sessions::linked_transcript;
 use crate::sessions::misspelt::{nearest, refuse_misspelt};
 use crate::shape::{Maybe, Page, Schema, ToJson, shape};
 use crate::system::workers;
-use crate::{App, AppResult, Cancel, RequestContext, text, time};
+use crate::{App, AppResult, Cancel, RequestContext, time};
 
 /// A search request.
 #[derive(Debug, Clone)]
@@ -130,6 +134,8 @@ pub struct Found {
     pub sessions: Count,
     /// If nothing was found: similar words.
     pub nearest: Vec<Suggestions>,
+    /// The sessions with hits, by their references.
+    pub(crate) places: HashMap<String, (StoreId, Summary)>,
     unindexed: Option<Unindexed>,
 }
 
@@ -181,60 +187,110 @@ impl Found {
             conversations: Vec::new(),
             sessions: results.sessions,
             nearest: Vec::new(),
+            places: HashMap::new(),
             unindexed: None,
         }
     }
 }
 
 pub(crate) fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
-    let query = query(cx, request)?;
-    let filter = Filter::new(cx, &request.filter)?;
+    let asked = Asked::new(cx, request)?;
     let mut session_index = SessionIndex::create(cx)?;
-    let go_on = || !cx.cancel.is_cancelled();
-    let chosen = query.filters.ask_about_sessions() || !filter.takes_all();
-    session_index.read(cx, wanted_rows(chosen), &go_on)?;
-    if !go_on() {
+    if !asked.read(cx, &mut session_index)? {
         return Ok(Found::cancelled(cx));
     }
-    let mut scope = Scope::new(cx, &mut session_index, &filter, chosen)?;
-    if let Some(name) = &request.session {
-        // The conversation of a front program's session may be in the log of its engine.
-        let found = linked_transcript::followed(cx, cx.resolve(name)?)?;
-        let session = found.reference();
-        scope.narrow(|index| session_index.is_session(cx, index, &session));
-    }
     let index = session_index.index();
-    let effort = Effort {
-        workers: workers(),
-        go_on: &go_on,
-    };
-    let results = index.search(&query, &scope.wanted(), &scope.sources, &effort)?;
-    let sessions = scope.sessions(cx, &mut session_index, &results.hits)?;
-    let counted = Count {
-        number: results.sessions.number - scope.doubles(cx, &mut session_index, &results.found)?,
-        exact: results.sessions.exact,
-    };
-    let page = page(cx, &results, counted);
-    let conversations = scope.conversations(cx, &sessions, &results.hits);
-    let hits = scope.shapes(cx, &sessions, results.hits);
-    session_index.keep_conversations(cx, logs_read(cx, chosen));
+    let (found, sources) = asked.answer(cx, &mut session_index, &index, None)?;
+    session_index.keep_conversations(cx, logs_read(cx, asked.chosen));
     session_index.note_rest(cx);
-    if hits.is_empty() {
-        refuse_misspelt(cx, &request.filter)?;
-    }
     Ok(Found {
-        hits,
-        conversations,
-        page,
-        sessions: counted,
-        nearest: results.nearest,
         unindexed: Some(Unindexed {
             session_index,
             index,
-            sources: scope.sources,
+            sources,
             exits_soon: cx.exits_soon,
         }),
+        ..found
     })
+}
+
+/// A request that was understood.
+struct Asked<'r> {
+    request: &'r SearchRequest,
+    query: Query,
+    filter: Filter<'r>,
+    /// Whether sessions are selected.
+    chosen: bool,
+}
+
+impl<'r> Asked<'r> {
+    fn new(cx: &'r RequestContext, request: &'r SearchRequest) -> Result<Asked<'r>> {
+        let query = query(cx, request)?;
+        let filter = Filter::new(cx, &request.filter)?;
+        Ok(Asked {
+            chosen: query.filters.ask_about_sessions() || !filter.takes_all(),
+            request,
+            query,
+            filter,
+        })
+    }
+
+    /// Reads what is missing in the catalog; returns false if the request was cancelled meanwhile.
+    fn read(&self, cx: &RequestContext, session_index: &mut SessionIndex) -> Result<bool> {
+        let go_on = || !cx.cancel.is_cancelled();
+        session_index.read(cx, wanted_rows(self.chosen), &go_on)?;
+        Ok(go_on())
+    }
+
+    /// Returns the answer, and the sources that it is from. `known` are those of an earlier answer
+    /// from all sessions, if the files were not looked at since.
+    fn answer(
+        &self,
+        cx: &RequestContext,
+        session_index: &mut SessionIndex,
+        index: &Index,
+        known: Option<StoreSources>,
+    ) -> Result<(Found, StoreSources)> {
+        let mut scope = match known.filter(|_| !self.chosen) {
+            Some(sources) => Scope::of(sources, &self.filter, &HashSet::new()),
+            None => Scope::new(cx, session_index, &self.filter, self.chosen)?,
+        };
+        if let Some(name) = &self.request.session {
+            // The conversation of a front program's session may be in the log of its engine.
+            let found = linked_transcript::followed(cx, cx.resolve(name)?)?;
+            let session = found.reference();
+            scope.narrow(|index| session_index.is_session(cx, index, &session));
+        }
+        let effort = Effort {
+            workers: workers(),
+            go_on: &|| !cx.cancel.is_cancelled(),
+        };
+        let results = index.search(&self.query, &scope.wanted(), &scope.sources, &effort)?;
+        let sessions = scope.sessions(cx, session_index, &results.hits)?;
+        let counted = Count {
+            number: results.sessions.number - scope.doubles(cx, session_index, &results.found)?,
+            exact: results.sessions.exact,
+        };
+        let page = page(cx, &results, counted);
+        let conversations = scope.conversations(cx, &sessions, &results.hits);
+        let hits = scope.shapes(cx, &sessions, results.hits);
+        let places = sessions.into_values();
+        let places = places.map(|place| (place.1.reference.to_string(), place));
+        let places = places.collect();
+        if hits.is_empty() {
+            refuse_misspelt(cx, &self.request.filter)?;
+        }
+        let found = Found {
+            hits,
+            conversations,
+            page,
+            sessions: counted,
+            nearest: results.nearest,
+            places,
+            unindexed: None,
+        };
+        Ok((found, scope.sources))
+    }
 }
 
 /// An outdated catalog row is sufficient to show a hit, but not to select sessions.
@@ -332,13 +388,18 @@ impl Scope {
         };
         let sources = session_index
             .sources_by_filter_keys(cx, if chosen { Some(&mut look) } else { None })?;
+        Ok(Scope::of(sources, filter, &left_out))
+    }
+
+    /// Selects everything but some sessions, and but memory that the filter leaves out.
+    fn of(sources: StoreSources, filter: &Filter<'_>, left_out: &HashSet<usize>) -> Scope {
         let is_wanted = |place: &usize| match sources.origin(*place) {
             Some(Origin::Session(session)) => !left_out.contains(session),
             Some(Origin::Memory(memory)) => filter.takes_memory(memory.dialect, &memory.project),
             None => false,
         };
         let places = (0..sources.sources().len()).filter(is_wanted).collect();
-        Ok(Scope { sources, places })
+        Scope { sources, places }
     }
 
     /// Keeps the logs of some sessions only, by their indexes among the rows.
@@ -417,37 +478,6 @@ impl Scope {
             agent: holder.agent,
             project: holder.project,
             name: holder.name,
-        }
-    }
-}
-
-/// A session or a memory file with a hit.
-struct Holder {
-    reference: String,
-    agent: String,
-    project: Option<String>,
-    name: String,
-}
-
-impl Holder {
-    fn session(cx: &RequestContext, store: StoreId, summary: &Summary) -> Holder {
-        let meta = &summary.meta;
-        let store = cx.stores.get(store);
-        let own = store.map_or("", |store| store.dialect().facts().agent);
-        Holder {
-            reference: summary.reference.to_string(),
-            agent: meta.agent.clone().unwrap_or_else(|| own.to_owned()),
-            project: meta.project.clone().filter(|project| !project.is_empty()),
-            name: text::cut(&summary.name(), 50),
-        }
-    }
-
-    fn unknown(hit: &Hit) -> Holder {
-        Holder {
-            reference: hit.reference.to_string(),
-            agent: String::new(),
-            project: None,
-            name: String::new(),
         }
     }
 }

@@ -22,6 +22,18 @@ use crate::sessions::notes_overlay::NotesOverlay;
 use crate::shape::{Map, Maybe, TokensShape, shape};
 use crate::{App, AppResult, Cancel, Config, RequestContext};
 
+/// The groupings by their words, the default first.
+pub const GROUPINGS: [(&str, By); 8] = [
+    ("total", By::Total),
+    ("day", By::Day),
+    ("week", By::Week),
+    ("month", By::Month),
+    ("project", By::Project),
+    ("agent", By::Agent),
+    ("model", By::Model),
+    ("session", By::Session),
+];
+
 /// A request for statistics.
 #[derive(Debug, Clone)]
 pub struct StatsRequest {
@@ -343,7 +355,7 @@ fn narrowed<'f>(
 }
 
 /// Returns the built-in prices, and those that the user set.
-fn prices(settings: &Config) -> Result<Prices> {
+pub(crate) fn prices(settings: &Config) -> Result<Prices> {
     let Some(set) = settings.get("prices").and_then(toml::Value::as_table) else {
         return Ok(Prices::default());
     };
@@ -373,16 +385,8 @@ fn prices(settings: &Config) -> Result<Prices> {
 }
 
 fn word(by: By) -> &'static str {
-    match by {
-        By::Total => "total",
-        By::Day => "day",
-        By::Week => "week",
-        By::Month => "month",
-        By::Session => "session",
-        By::Project => "project",
-        By::Agent => "agent",
-        By::Model => "model",
-    }
+    let known = GROUPINGS.iter().find(|(_, known)| *known == by);
+    known.map_or("total", |(word, _)| word)
 }
 
 fn shape_of(grouping: &Grouping, key: &str, sum: Sum, prices: &Prices) -> StatShape {

@@ -16,6 +16,7 @@ use boswell_store::store::{Resolved, Side};
 use crate::git_log::{CommitShape, GitLog};
 use crate::list::{self, ListRequest};
 use crate::outline::{EditedFile, FailureShape, add_subagents};
+use crate::redaction::redacted_name;
 use crate::sessions::filter::SessionFilter;
 use crate::sessions::linked_transcript::{self, LinkedTranscript};
 use crate::shape::{Maybe, shape};
@@ -160,7 +161,7 @@ impl<'a> Projects<'a> {
         let own = own.map_or("", |store| store.dialect().facts().agent);
         let shown = TodaySession {
             reference: summary.reference.to_string(),
-            name: self.secrets.redact(&summary.name()).into_owned(),
+            name: redacted_name(self.secrets, &summary.name()),
             agent: (summary.meta.agent.clone()).unwrap_or_else(|| own.to_owned()),
         };
         let folder = summary.meta.project.clone().filter(|it| !it.is_empty());

@@ -13,7 +13,7 @@ use crate::summary::{at_most, open_ends};
 use crate::tool_line::{ToolLine, changed_files, command_of};
 
 /// The longest text of a prompt or an answer.
-const LONGEST: usize = 4_000;
+pub(crate) const LONGEST: usize = 4_000;
 /// The longest name of what a call worked on.
 const SUBJECT: usize = 300;
 /// How much of a text is examined: a secret that a cut at [`LONGEST`] would divide is inside it.
@@ -290,12 +290,16 @@ impl<'s> WorkLog<'s> {
 
     /// Redacts a text, then cuts it.
     fn shown(&self, text: &str, most: usize) -> String {
-        let mut end = text.len().min(EXAMINED);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let examined = text.get(..end).unwrap_or(text);
-        let redacted = self.secrets.redact(examined);
-        at_most(&redacted, most)
+        redacted_beginning(self.secrets, text, most)
     }
+}
+
+/// Redacts a text, then cuts it.
+pub(crate) fn redacted_beginning(secrets: &Secrets, text: &str, most: usize) -> String {
+    let mut end = text.len().min(EXAMINED);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let examined = text.get(..end).unwrap_or(text);
+    at_most(&secrets.redact(examined), most)
 }

@@ -17,8 +17,9 @@ use crate::{App, RequestContext};
 
 /// Minimum time between two looks.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// A look is due after this many times the cost of the last one: 2 % of a core.
-const SHARE: u32 = 50;
+/// A look is due after this many times the cost of the last one: with the bookkeeping of a feed
+/// below 2 % of a core.
+const SHARE: u32 = 80;
 /// How many changes are remembered for feeds that poll rarely.
 const REMEMBERED: usize = 4096;
 

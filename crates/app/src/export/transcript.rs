@@ -158,6 +158,11 @@ impl Transcript {
         ))
     }
 
+    /// Returns a text as it is, redacted.
+    pub(super) fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.without_secrets(text, false)
+    }
+
     /// Returns a title, a path or another short text on one line. It may be truncated, so the
     /// beginning of a key at its end counts as a key.
     pub(super) fn label(&self, text: &str) -> String {

@@ -7,6 +7,7 @@ use super::{
 use crate::acknowledgement::{NoteShape, ReceiptShape};
 use crate::archive::ArchiveStep;
 use crate::attachments::AttachmentShape;
+use crate::blame::{BlameShape, CommitBlameShape};
 use crate::changes::{ChangeShape, HealthShape};
 use crate::check::{DamageShape, WarningShape};
 use crate::clean::{CleanStep, LockStep, VaultStep};
@@ -36,6 +37,7 @@ use crate::search::HitShape;
 use crate::secrets::SecretShape;
 use crate::settings::SettingShape;
 use crate::stats::StatShape;
+use crate::statusline::StatuslineShape;
 use crate::store_change::ChangeStep;
 use crate::stores::{PairsShape, StoreShape};
 use crate::summarize::SummaryShape;
@@ -71,7 +73,7 @@ fn read() -> Vec<ShapeDefinition> {
     definitions![
         EntryShape EntryRange HeadsShape NodeShape ContextShape MessageShape AttachmentShape CheckpointFile TouchedFile
         FormerFile FileDifference SummaryShape ExportShape ResumeLine
-        HandoffShape OutlineShape TodayShape
+        HandoffShape OutlineShape TodayShape StatuslineShape BlameShape CommitBlameShape
     ]
 }
 

@@ -13,6 +13,8 @@ shape! {
         read_token: String,
         /// file with the token for changes; `null` if the server only reads
         write_token: Option<String>,
+        /// file with the token for agents, which opens `/mcp` alone; `null` if that is not served
+        mcp_token: Option<String>,
         /// process id of the server
         pid: u32,
     }

@@ -22,32 +22,38 @@ const OUTPUT: usize = 16 << 10;
 /// How often its exit is checked.
 const TICK: Duration = Duration::from_millis(20);
 
-/// The program from the settings.
+/// The program from the settings or of a request.
 #[derive(Debug)]
 pub(crate) struct ExternalProgram {
     words: Vec<String>,
     limit: Duration,
+    /// Where its name comes from.
+    origin: &'static str,
 }
 
 impl ExternalProgram {
     /// Returns the program from the settings, if they name one.
     pub(crate) fn of(config: &Config) -> Option<ExternalProgram> {
         let words = config.words("summary.command");
-        let limit = config
-            .span("summary.timeout")
-            .unwrap_or(Duration::from_secs(3600));
-        (!words.is_empty()).then_some(ExternalProgram { words, limit })
+        (!words.is_empty()).then_some(ExternalProgram {
+            words,
+            limit: limit(config),
+            origin: "it is the `summary.command` of the settings",
+        })
+    }
+
+    /// Returns a program that a request names, with its arguments.
+    pub(crate) fn named(line: &str, config: &Config) -> ExternalProgram {
+        ExternalProgram {
+            words: line.split_whitespace().map(str::to_owned).collect(),
+            limit: limit(config),
+            origin: "it is the program that was asked for",
+        }
     }
 
     /// Runs the program. The first line of its output is the title.
     pub(crate) fn sum_up(&self, summary_input: &SummaryInput) -> Result<Summed> {
-        let mut child = self.start()?;
-        let answer = self.converse(&mut child, summary_input.text(INPUT));
-        if answer.is_err() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-        let answer = answer?;
+        let answer = self.answer(summary_input.text(INPUT))?;
         let (title, summary) = answer
             .trim()
             .split_once('\n')
@@ -57,6 +63,17 @@ impl ExternalProgram {
             return Err(self.fault("said nothing"));
         }
         Ok(summed)
+    }
+
+    /// Runs the program with a text as its input, and returns what it prints.
+    pub(crate) fn answer(&self, text: String) -> Result<String> {
+        let mut child = self.start()?;
+        let answer = self.converse(&mut child, text);
+        if answer.is_err() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        answer
     }
 
     fn start(&self) -> Result<Child> {
@@ -124,7 +141,12 @@ impl ExternalProgram {
             ErrorKind::Unavailable,
             format!("the program `{}` {what}", name.escape_debug()),
         )
-        .because("it is the `summary.command` of the settings")
+        .because(self.origin)
         .advising(Advice::from("try it by hand").or(Advice::EditConfig))
     }
+}
+
+fn limit(config: &Config) -> Duration {
+    let limit = config.span("summary.timeout");
+    limit.unwrap_or(Duration::from_secs(3600))
 }

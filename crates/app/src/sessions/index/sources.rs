@@ -41,8 +41,18 @@ impl SessionIndex {
     /// Continues to update the index for a short time, after the answer was given. Failures are
     /// retried next time.
     pub(crate) fn index_a_little(&self, index: &Index, sources: &StoreSources) {
+        self.index_a_little_while(index, sources, &|| true);
+    }
+
+    /// As above, while `go_on` returns true.
+    pub(crate) fn index_a_little_while(
+        &self,
+        index: &Index,
+        sources: &StoreSources,
+        go_on: &dyn Fn() -> bool,
+    ) {
         let time = until(AFTERWARDS);
-        let _ = self.index_until(index, sources, &mut || time());
+        let _ = self.index_until(index, sources, &mut || time() && go_on());
     }
 
     /// Updates the index until `go_on` returns false.
