@@ -183,7 +183,8 @@ function Shown() {
 function App() {
   const flip = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   flipTheme = flip;
-  if (isIn.value === null) return null;
+  // As in index.html, which shows the name before the script has arrived.
+  if (isIn.value === null) return <span class="brand">boswell</span>;
   if (isIn.value === false) return <Login />;
   return (
     <>

@@ -35,6 +35,70 @@ export interface AttachmentShape {
   written?: string;
 }
 
+/** From `blame FILE`: who wrote each line of a file. */
+export interface BlameShape {
+  v: 1;
+  type: "blame";
+  /** the file: its real path */
+  file: string;
+  /** the top folder of its git repository */
+  repository: string | null;
+  /** the lines that were asked for */
+  lines: BlamedLine[];
+  /** the prompts that they name, each once */
+  prompts: BlamedPrompt[];
+  /** the sessions that wrote them, that of the most lines first */
+  sessions: BlamedSession[];
+  /** lines that no session explains */
+  unexplained: number;
+}
+
+/** A line of a file. */
+export interface BlamedLine {
+  /** its number, counted from 1 */
+  line: number;
+  /** its text, without the line end */
+  text: string;
+  /** `session`, or `unexplained` */
+  origin: string;
+  /** the session that wrote it */
+  session: string | null;
+  /** the agent of that session */
+  agent: string | null;
+  /** the entry with the call that wrote it */
+  entry: string | null;
+  /** the entry with the prompt before that call */
+  prompt: string | null;
+  /** when the call was made */
+  when: string | null;
+  /** the commit that brought it into the file */
+  commit?: string;
+}
+
+/** A prompt that led to lines of a file. */
+export interface BlamedPrompt {
+  /** the session */
+  session: string;
+  /** the entry */
+  entry: string;
+  /** time of the prompt */
+  at: string | null;
+  /** its text without secrets, or the beginning of it */
+  text: string;
+}
+
+/** A session that wrote lines of a file. */
+export interface BlamedSession {
+  /** the session */
+  session: string;
+  /** its agent */
+  agent: string;
+  /** title, else summary, else first prompt */
+  name: string;
+  /** how many of the lines it wrote */
+  lines: number;
+}
+
 /** An entry that several branches continue. */
 export interface BranchesPlace {
   /** the last entry of each branch, in the order in which they begin in the log */
@@ -109,6 +173,42 @@ export interface CleanStep {
   session: string;
   /** time of the last entry */
   last_active: string | null;
+}
+
+/** From `blame COMMIT`: which sessions made a commit. */
+export interface CommitBlameShape {
+  v: 1;
+  type: "commit_blame";
+  /** id of the commit */
+  commit: string;
+  /** when it was committed */
+  at: string | null;
+  /** first line of its message */
+  subject: string;
+  /** lines that it adds to text files */
+  added: number;
+  /** of these, lines that no session explains */
+  unexplained: number;
+  /** the sessions, that of the most lines first */
+  sessions: CommitSession[];
+}
+
+/** A session that had part in a commit. */
+export interface CommitSession {
+  /** the session */
+  session: string;
+  /** its agent */
+  agent: string;
+  /** title, else summary, else first prompt */
+  name: string;
+  /** `edits` if it wrote lines of the commit; `time` if it only worked in the project between the commit and the one before */
+  by: string;
+  /** how many of its lines it wrote */
+  lines: number;
+  /** the files with these lines, below the top folder */
+  files: string[];
+  /** the entries that wrote them */
+  entries: string[];
 }
 
 /** A commit. */
@@ -901,6 +1001,8 @@ export interface OutlineShape {
   open_ends: string[];
   /** the last answer */
   last_answer: QuotedText | null;
+  /** what the program of `--with` printed about all of this */
+  digest?: string;
 }
 
 /** The last line of a list: counts, and the cursor of the next page. */
@@ -1261,6 +1363,8 @@ export interface ServingShape {
   read_token: string;
   /** file with the token for changes; `null` if the server only reads */
   write_token: string | null;
+  /** file with the token for agents, which opens `/mcp` alone; `null` if that is not served */
+  mcp_token: string | null;
   /** process id of the server */
   pid: number;
 }
@@ -1435,6 +1539,28 @@ export interface StatShape {
   prices_overridden: boolean;
   /** false if some sessions could not be read */
   complete: boolean;
+}
+
+/** From `statusline`: what an agent's status line shows. */
+export interface StatuslineShape {
+  v: 1;
+  type: "statusline";
+  /** the session; `null` if none is known */
+  session: string | null;
+  /** the model as the agent or the log names it */
+  model: string | null;
+  /** what the session cost, as the agent says or computed from prices */
+  cost_usd: number | null;
+  /** what all sessions cost on this local day, as far as it is known */
+  today_usd: number | null;
+  /** time of the last refresh of the catalog: what other sessions spent since is missing */
+  as_of: string | null;
+  /** tokens in the context */
+  context_tokens: number | null;
+  /** size of the context window, if the agent says it */
+  context_window: number | null;
+  /** how much of the window is used, in percent */
+  context_percent: number | null;
 }
 
 /** A store: the folder of an agent's sessions. */
@@ -1664,6 +1790,9 @@ export type Line =
   | HandoffShape
   | OutlineShape
   | TodayShape
+  | StatuslineShape
+  | BlameShape
+  | CommitBlameShape
   | ConversionShape
   | DamageShape
   | WarningShape

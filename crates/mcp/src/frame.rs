@@ -49,6 +49,16 @@ impl<'r> FramedText<'r> {
         one_line(&self.redactor.redact_beginning(text))
     }
 
+    /// As [`line`](FramedText::line), for a key that an agent made of a folder. In it `-` stands
+    /// for other characters, so that a credential has lost its form: then the key is not shown.
+    pub(crate) fn key_line(&self, key: &str) -> String {
+        let restored = key.replace('-', "_");
+        match self.redactor.redact(&restored) == restored {
+            true => self.line(key),
+            false => "?".to_owned(),
+        }
+    }
+
     /// Adds a line of our own. It must not contain text of a session.
     pub(crate) fn plain(&mut self, line: impl Into<String>) {
         self.pieces.push(Piece::Plain(line.into()));

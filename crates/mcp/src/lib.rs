@@ -7,6 +7,7 @@
 //! * Answers are plain text within a budget of tokens (`budget.rs`), and cite `ref#entry`.
 //! * Everything that comes from a session is between two lines with a word that is new for each
 //!   answer (`frame.rs`), without credentials and without characters that hide text.
+//! * A client on the standard streams may subscribe to sessions (`subscriptions.rs`).
 //! * Work is bounded in time, and runs on threads apart from the protocol (`server.rs`).
 //!
 //! # What it is not
@@ -16,17 +17,24 @@
 
 mod arguments;
 mod budget;
+#[cfg(test)]
+mod conformance;
 mod cursor;
 mod frame;
+mod http;
 mod prompts;
 mod registration;
 mod resources;
 mod scope;
 mod server;
 mod stdio;
+mod subscriptions;
+mod threads;
 mod tool;
 mod tools;
 
+pub use http::{McpEndpoint, McpGrant};
 pub use registration::{RegisteringAgent, registration};
 pub use scope::McpOptions;
 pub use stdio::serve_stdio;
+pub use threads::{BlockingJob, CallCost, CallThreads};

@@ -12,6 +12,10 @@ pub enum RegisteringAgent {
     Codex,
     /// Gemini CLI.
     Gemini,
+    /// Qwen Code.
+    Qwen,
+    /// Copilot CLI.
+    Copilot,
     /// Cursor.
     Cursor,
     /// OpenCode.
@@ -31,17 +35,34 @@ pub fn registration(agent: RegisteringAgent, command: &[String]) -> String {
     match agent {
         RegisteringAgent::Claude => format!("claude mcp add --scope user boswell -- {line}"),
         RegisteringAgent::Codex => format!("codex mcp add boswell -- {line}"),
-        RegisteringAgent::Gemini => {
-            format!("in ~/.gemini/settings.json:\n{}", pretty(&servers))
-        }
+        RegisteringAgent::Gemini => format!(
+            "gemini mcp add --scope user boswell {}",
+            with_options_last(command)
+        ),
+        RegisteringAgent::Qwen => format!(
+            "qwen mcp add --scope user boswell {}",
+            with_options_last(command)
+        ),
+        RegisteringAgent::Copilot => format!("copilot mcp add boswell -- {line}"),
         RegisteringAgent::Cursor => format!("in ~/.cursor/mcp.json:\n{}", pretty(&servers)),
-        RegisteringAgent::Opencode => {
-            let server = json!({"type": "local", "command": command, "enabled": true});
-            let text = pretty(&json!({"mcp": {"boswell": server}}));
-            format!("in ~/.config/opencode/opencode.json:\n{text}")
-        }
+        RegisteringAgent::Opencode => format!("opencode mcp add boswell -- {line}"),
         RegisteringAgent::Json => pretty(&servers),
     }
+}
+
+/// Returns a command whose options are behind `--`: there they are not those of the agent, which
+/// takes the program before it.
+fn with_options_last(command: &[String]) -> String {
+    let is_option = |word: &String| word.starts_with('-');
+    let first = command.iter().position(is_option).unwrap_or(command.len());
+    let (words, options) = command.split_at(first);
+    let mark = "--".to_owned();
+    let mark = (!options.is_empty()).then_some(&mark);
+    let words = words.iter().chain(mark).chain(options);
+    words
+        .map(|it| shell_quote(it))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn pretty(value: &Value) -> String {
@@ -68,9 +89,18 @@ mod tests {
         let server = &json["mcpServers"]["boswell"];
         assert_eq!(server["command"], "boswell");
         assert_eq!(server["args"], json!(["mcp", "--only-here"]));
-        for agent in [RegisteringAgent::Gemini, RegisteringAgent::Cursor] {
-            assert!(text(agent).contains("\"mcpServers\""));
-        }
-        assert!(text(RegisteringAgent::Opencode).contains("\"local\""));
+        assert_eq!(
+            text(RegisteringAgent::Gemini),
+            "gemini mcp add --scope user boswell boswell mcp -- --only-here"
+        );
+        assert_eq!(
+            registration(RegisteringAgent::Qwen, &command[..2]),
+            "qwen mcp add --scope user boswell boswell mcp"
+        );
+        assert_eq!(
+            text(RegisteringAgent::Opencode),
+            "opencode mcp add boswell -- boswell mcp --only-here"
+        );
+        assert!(text(RegisteringAgent::Cursor).contains("\"mcpServers\""));
     }
 }

@@ -5,11 +5,12 @@ use boswell_app::list::{ListRequest, SessionFilter};
 use boswell_app::memory::{MemoryRequest, MemoryScope};
 use boswell_app::outline::OutlineRequest;
 use boswell_app::shape::Maybe;
-use boswell_model::{Error, ErrorKind};
+use boswell_model::{Error, ErrorKind, SessionRef};
 use rmcp::model::{CompleteRequestParams, CompletionInfo, Reference, ResourceTemplate};
 
 use crate::cursor;
 use crate::frame::safe_head;
+use crate::scope::Scope;
 use crate::tool::{LONGEST, ToolContext, ToolResult, asked, of_session, one_entry};
 
 const SESSION: &str = "boswell://session/{ref}";
@@ -33,12 +34,28 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
+/// The parts of an address; `None` if it is not one of ours.
+fn parts(uri: &str) -> Option<Vec<String>> {
+    let path = uri.strip_prefix("boswell://")?;
+    path.split('/').map(cursor::decode_part).collect()
+}
+
+/// Whether an address is that of a session. Others cannot be subscribed to.
+pub(crate) fn is_session(uri: &str) -> bool {
+    parts(uri)
+        .is_some_and(|parts| parts.len() == 2 && parts.first().is_some_and(|it| it == "session"))
+}
+
+/// The session of an address, if it is shown.
+pub(crate) fn session(scope: &Scope, uri: &str) -> Option<SessionRef> {
+    let name = parts(uri).filter(|_| is_session(uri))?.pop()?;
+    Some(scope.session(&name).ok()?.reference)
+}
+
 /// Reads a resource.
 pub(crate) fn read(cx: &ToolContext<'_>, uri: &str) -> ToolResult {
     let missing = || Error::new(ErrorKind::NotFound, "there is no such resource");
-    let path = uri.strip_prefix("boswell://").ok_or_else(missing)?;
-    let parts: Option<Vec<String>> = path.split('/').map(cursor::decode_part).collect();
-    let parts = parts.ok_or_else(missing)?;
+    let parts = parts(uri).ok_or_else(missing)?;
     match parts
         .iter()
         .map(String::as_str)
@@ -141,6 +158,7 @@ fn entries(cx: &ToolContext<'_>, name: &str) -> Vec<String> {
     };
     let request = OutlineRequest {
         session: session.reference.to_string(),
+        ..OutlineRequest::default()
     };
     let outline = cx.scope.app.outline(&request).map(|it| it.value.prompts);
     let prompts = outline.unwrap_or_default().into_iter();
@@ -157,10 +175,12 @@ fn keys(cx: &ToolContext<'_>) -> Vec<String> {
         },
         with_text: false,
     };
+    let answer = crate::frame::FramedText::new(cx.redactor);
+    let is_shown = |key: &String| safe_head(key) == *key && answer.key_line(key) == *key;
     let mut keys: Vec<String> = Vec::new();
     // What cannot be read is not offered.
     let _ = cx.scope.app.memory(&request, &mut |page| {
-        if !keys.contains(&page.project_key) && safe_head(&page.project_key) == page.project_key {
+        if !keys.contains(&page.project_key) && is_shown(&page.project_key) {
             keys.push(page.project_key);
         }
         Ok(keys.len() < OFFERED)
@@ -168,15 +188,20 @@ fn keys(cx: &ToolContext<'_>) -> Vec<String> {
     keys
 }
 
-/// Project folders, without credentials and on one line.
+/// Project folders of plain characters: a value stands in no frame, so that no sentence may be one.
 fn projects(cx: &ToolContext<'_>) -> Vec<String> {
     let answer = crate::frame::FramedText::new(cx.redactor);
+    let is_plain = |it: &String| {
+        it.chars()
+            .all(|c| c.is_alphanumeric() || "/\\:._-".contains(c))
+    };
     let all = cx.scope.app.projects().map(|it| it.value.projects);
     let folders = all
         .unwrap_or_default()
         .into_iter()
         .filter_map(|it| it.project);
     let is_near = |it: &String| cx.scope.app.is_in_reach(Some(it), cx.scope.reach);
-    let folders = folders.filter(is_near).filter(|it| answer.line(it) == *it);
+    let folders = folders.filter(is_near).filter(is_plain);
+    let folders = folders.filter(|it| answer.line(it) == *it);
     folders.collect()
 }

@@ -54,6 +54,18 @@ impl Scope {
         found.iter().map(ToString::to_string).collect()
     }
 
+    /// Returns the sessions that a call leaves out: those of the asking agent, and the one that it
+    /// names with `exclude`, as agents do that ask over HTTP.
+    pub(crate) fn left_out(&self, arguments: &Arguments) -> Result<Vec<String>> {
+        let mut left_out = self.asking();
+        if let Some(name) = arguments.text("exclude")? {
+            // A name that means no session leaves nothing out, as one that is out of reach must.
+            let found = self.app.reachable_session(&name, self.reach);
+            left_out.extend(found.map(|it| it.value.reference.to_string()));
+        }
+        Ok(left_out)
+    }
+
     /// Finds a session that the agent names.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The server: answers requests of the protocol with the tools, prompts and resources.
 //!
-//! The library blocks, so that each call runs on a thread of its own. A call that takes too long is
-//! cancelled, and answers with what it has.
+//! The library blocks, so that each call runs on a thread apart from the protocol (`threads.rs`). A
+//! call that takes too long is cancelled, and answers with what it has.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -14,13 +14,18 @@ use rmcp::model::{
     CompletionInfo, ContentBlock, GetPromptRequestParams, GetPromptResponse, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
-    ServerCapabilities, ServerConfig,
+    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestMethod,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestMethod, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler};
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
+use tokio::sync::oneshot;
 
 use crate::arguments::Arguments;
+use crate::http::McpGrant;
 use crate::scope::{McpOptions, Scope};
+use crate::subscriptions::{self, SessionWatch, Subscriptions};
+use crate::threads::{CallCost, CallThreads, RuntimeThreads};
 use crate::tool::{self, ToolContext, ToolError, error_text};
 use crate::{prompts, resources, tools};
 
@@ -43,8 +48,11 @@ pub(crate) struct McpServer {
 struct ServerState {
     scope: Scope,
     write: bool,
+    threads: Arc<dyn CallThreads>,
     /// Compiled at the first call, so that the server starts at once.
     redactor: OnceLock<Redactor>,
+    /// `None` if nothing is kept for a client, as over HTTP.
+    subscriptions: Option<Subscriptions>,
 }
 
 impl ServerState {
@@ -100,39 +108,90 @@ impl Failure {
     }
 
     fn late() -> Failure {
+        Failure::unavailable("error: this took too long; ask for less")
+    }
+
+    fn unavailable(text: &str) -> Failure {
         Failure {
-            text: "error: this took too long; ask for less".to_owned(),
+            text: text.to_owned(),
             kind: ErrorKind::Unavailable,
         }
     }
 }
 
 impl McpServer {
-    pub(crate) fn new(app: App, options: &McpOptions) -> McpServer {
+    /// Creates a server that keeps nothing for its clients.
+    pub(crate) fn new(app: App, options: &McpOptions, threads: Arc<dyn CallThreads>) -> McpServer {
+        McpServer::with(app, options, threads, None)
+    }
+
+    /// Creates a server for one client, which may subscribe to sessions.
+    pub(crate) fn for_one_client(app: App, options: &McpOptions) -> McpServer {
+        let subscriptions = Some(Subscriptions::default());
+        McpServer::with(app, options, Arc::new(RuntimeThreads), subscriptions)
+    }
+
+    fn with(
+        app: App,
+        options: &McpOptions,
+        threads: Arc<dyn CallThreads>,
+        subscriptions: Option<Subscriptions>,
+    ) -> McpServer {
         let state = ServerState {
             scope: Scope::new(app, options),
             write: options.write,
+            threads,
             redactor: OnceLock::new(),
+            subscriptions,
         };
         McpServer {
             state: Arc::new(state),
         }
     }
 
-    /// Runs work on a thread of its own, within its time.
+    /// Whether the client of a request may write: over HTTP that depends on its token.
+    fn may_write(&self, context: &RequestContext<RoleServer>) -> bool {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let grant = parts.and_then(|parts| parts.extensions.get::<McpGrant>());
+        grant.map_or(self.state.write, |grant| grant.write)
+    }
+
+    /// Runs work for a request, until its client gives it up.
     async fn bounded<T: Send + 'static>(
         &self,
+        context: &RequestContext<RoleServer>,
+        cost: CallCost,
+        work: impl FnOnce(&ServerState, &Cancel) -> std::result::Result<T, Failure> + Send + 'static,
+    ) -> std::result::Result<T, Failure> {
+        tokio::select! {
+            answer = self.run(cost, work) => answer,
+            () = context.ct.cancelled() => Err(Failure::unavailable("error: cancelled")),
+        }
+    }
+
+    /// Runs work on a thread of its own, within its time. Dropping the future ends the work.
+    async fn run<T: Send + 'static>(
+        &self,
+        cost: CallCost,
         work: impl FnOnce(&ServerState, &Cancel) -> std::result::Result<T, Failure> + Send + 'static,
     ) -> std::result::Result<T, Failure> {
         let (state, cancel) = (Arc::clone(&self.state), Cancel::new());
-        // A client that cancels its request ends the work too.
         let _guard = cancel.on_drop();
         let seen = cancel.clone();
-        let mut running = tokio::task::spawn_blocking(move || work(&state, &seen));
-        let mut done = tokio::time::timeout(LIMIT, &mut running).await;
+        let (answer, mut answered) = oneshot::channel();
+        let job = move || {
+            // The client may have gone away meanwhile.
+            let _ = answer.send(work(&state, &seen));
+        };
+        let begun = self.state.threads.start(cost, Box::new(job));
+        if !matches!(tokio::time::timeout(LIMIT, begun).await, Ok(true)) {
+            let busy = "error: too many calls are waiting; try again in a second";
+            return Err(Failure::unavailable(busy));
+        }
+        let mut done = tokio::time::timeout(LIMIT, &mut answered).await;
         if done.is_err() {
             cancel.cancel();
-            done = tokio::time::timeout(GRACE, &mut running).await;
+            done = tokio::time::timeout(GRACE, &mut answered).await;
         }
         match done {
             Ok(Ok(answer)) => answer,
@@ -145,10 +204,14 @@ impl McpServer {
         }
     }
 
-    async fn call(&self, request: CallToolRequestParams) -> CallToolResult {
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
         let name = request.name.into_owned();
         let arguments = Arguments::from(request.arguments);
-        let answer = self.bounded(move |state, cancel| {
+        let answer = self.bounded(context, tool::cost(&name), move |state, cancel| {
             state.answer(cancel, |cx| tool::call(cx, &name, &arguments))
         });
         match answer.await {
@@ -160,9 +223,10 @@ impl McpServer {
     async fn resource(
         &self,
         request: ReadResourceRequestParams,
+        context: &RequestContext<RoleServer>,
     ) -> std::result::Result<ReadResourceResult, ErrorData> {
         let uri = request.uri.clone();
-        let answer = self.bounded(move |state, cancel| {
+        let answer = self.bounded(context, CallCost::Read, move |state, cancel| {
             state.answer(cancel, |cx| resources::read(cx, &request.uri))
         });
         match answer.await {
@@ -172,15 +236,20 @@ impl McpServer {
             }
             Err(failure) => Err(match failure.kind {
                 ErrorKind::NotFound | ErrorKind::Invalid => {
-                    ErrorData::resource_not_found(failure.text, None)
+                    let asked = serde_json::json!({"uri": uri});
+                    ErrorData::resource_not_found(failure.text, Some(asked))
                 }
                 _ => ErrorData::internal_error(failure.text, None),
             }),
         }
     }
 
-    async fn completed(&self, request: CompleteRequestParams) -> CompleteResult {
-        let values = self.bounded(move |state, cancel| {
+    async fn completed(
+        &self,
+        request: CompleteRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> CompleteResult {
+        let values = self.bounded(context, CallCost::Read, move |state, cancel| {
             let redactor = state.redactor().map_err(|_| Failure::late())?;
             let cx = ToolContext {
                 scope: &state.scope,
@@ -194,6 +263,42 @@ impl McpServer {
             .map(CompleteResult::new)
             .unwrap_or_default()
     }
+
+    /// Begins to watch the sessions of some addresses. Those that are not shown are left out.
+    async fn watch(
+        &self,
+        uris: Vec<String>,
+        context: &RequestContext<RoleServer>,
+    ) -> std::result::Result<Option<SessionWatch>, Failure> {
+        self.bounded(context, CallCost::Read, move |state, _| {
+            let watched = uris.into_iter().filter_map(|uri| {
+                let session = resources::session(&state.scope, &uri)?;
+                Some((uri, session))
+            });
+            let watched: Vec<_> = watched.collect();
+            if watched.is_empty() {
+                return Ok(None);
+            }
+            let watch = SessionWatch::begin(&state.scope.app, watched);
+            watch
+                .map(Some)
+                .map_err(|_| Failure::unavailable("error: sessions cannot be watched now"))
+        })
+        .await
+    }
+}
+
+/// Tells a client about changes until it goes away.
+async fn tell(mut watch: SessionWatch, peer: Peer<RoleServer>) {
+    while let Some((next, changed)) = watch.next().await {
+        for uri in changed {
+            let notice = ResourceUpdatedNotificationParam::new(uri);
+            if peer.notify_resource_updated(notice).await.is_err() {
+                return;
+            }
+        }
+        watch = next;
+    }
 }
 
 impl ServerHandler for McpServer {
@@ -202,8 +307,11 @@ impl ServerHandler for McpServer {
             .enable_completions()
             .enable_prompts()
             .enable_resources()
-            .enable_tools()
-            .build();
+            .enable_tools();
+        let capabilities = match self.state.subscriptions {
+            Some(_) => capabilities.enable_resources_subscribe().build(),
+            None => capabilities.build(),
+        };
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("boswell", env!("CARGO_PKG_VERSION")))
             .with_instructions(INSTRUCTIONS)
@@ -212,23 +320,23 @@ impl ServerHandler for McpServer {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
-        let tools = tools::tools(self.state.write);
+        let tools = tools::tools(self.may_write(&context));
         Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         // A tool that writes does not exist unless the user allows it.
-        let tools = tools::tools(self.state.write);
+        let tools = tools::tools(self.may_write(&context));
         if !tools.iter().any(|tool| tool.name == request.name) {
             return Err(ErrorData::invalid_params("there is no such tool", None));
         }
-        Ok(self.call(request).await.into())
+        Ok(self.call(request, &context).await.into())
     }
 
     async fn list_prompts(
@@ -263,16 +371,94 @@ impl ServerHandler for McpServer {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> std::result::Result<ReadResourceResponse, ErrorData> {
-        Ok(self.resource(request).await?.into())
+        Ok(self.resource(request, &context).await?.into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> std::result::Result<(), ErrorData> {
+        let Some(open) = &self.state.subscriptions else {
+            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+        };
+        let uri = request.uri;
+        if !open.has_room(&uri) {
+            return Err(ErrorData::invalid_params("too many subscriptions", None));
+        }
+        match self.watch(vec![uri.clone()], &context).await {
+            Ok(Some(watch)) => {
+                let task = tokio::spawn(tell(watch, context.peer));
+                open.add(uri, task.abort_handle());
+                Ok(())
+            }
+            Ok(None) => {
+                let asked = serde_json::json!({"uri": uri});
+                let what = "only a session that is shown can be subscribed to";
+                Err(ErrorData::resource_not_found(what, Some(asked)))
+            }
+            Err(failure) => Err(ErrorData::internal_error(failure.text, None)),
+        }
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<(), ErrorData> {
+        let Some(open) = &self.state.subscriptions else {
+            return Err(ErrorData::method_not_found::<UnsubscribeRequestMethod>());
+        };
+        open.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.state.subscriptions.as_ref()?;
+        let uris = requested.resource_subscriptions.iter().flatten();
+        let uris = uris.filter(|uri| resources::is_session(uri));
+        let uris = uris.take(subscriptions::MOST).cloned();
+        Some(
+            SubscriptionFilter::builder()
+                .resource_subscriptions(uris)
+                .build(),
+        )
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> std::result::Result<(), ErrorData> {
+        let uris = context.accepted().resource_subscriptions.clone();
+        let watch = self.watch(uris.unwrap_or_default(), context.request_context());
+        // A session that is not shown never changes.
+        let mut watch = watch.await.unwrap_or_default();
+        while let Some(open) = watch.take() {
+            let next = tokio::select! {
+                next = open.next() => next,
+                () = context.cancelled() => return Ok(()),
+            };
+            let Some((next, changed)) = next else {
+                break;
+            };
+            for uri in changed {
+                if context.sink().notify_resource_updated(uri).await.is_err() {
+                    return Ok(());
+                }
+            }
+            watch = Some(next);
+        }
+        context.cancelled().await;
+        Ok(())
     }
 
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> std::result::Result<CompleteResult, ErrorData> {
-        Ok(self.completed(request).await)
+        Ok(self.completed(request, &context).await)
     }
 }

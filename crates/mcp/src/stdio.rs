@@ -19,7 +19,7 @@ pub fn serve_stdio(app: App, options: &McpOptions) -> Result<()> {
         .enable_all()
         .build()
         .map_err(|error| Error::io("the runtime", "start it", error))?;
-    let server = McpServer::new(app, options);
+    let server = McpServer::for_one_client(app, options);
     let done = runtime.block_on(async {
         let running = match server.serve(stdio_pipes()).await {
             Ok(running) => running,

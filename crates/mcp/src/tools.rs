@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use boswell_app::stats::GROUPINGS;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -28,13 +29,18 @@ fn finding() -> Vec<Tool> {
                 "mode": words(&["words", "substring", "regex"]),
                 "limit": number("8, at most 20"),
                 "cursor": text("next page"),
+                "exclude": text("ref to leave out: your own session"),
             })),
             &["query"],
         ),
         read_tool(
             "list_sessions",
             "List sessions, last active first.",
-            filtered(json!({"limit": number("15, at most 50"), "cursor": text("next page")})),
+            filtered(json!({
+                "limit": number("15, at most 50"),
+                "cursor": text("next page"),
+                "exclude": text("ref to leave out"),
+            })),
             &[],
         ),
         read_tool(
@@ -56,9 +62,7 @@ fn finding() -> Vec<Tool> {
         read_tool(
             "usage_stats",
             "Sessions, messages, tokens and cost.",
-            filtered(json!({"by": words(&[
-                "total", "day", "week", "month", "project", "agent", "model", "session",
-            ])})),
+            filtered(json!({"by": words(&GROUPINGS.map(|(word, _)| word))})),
             &[],
         ),
     ]

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use crate::config::Changes;
-use crate::folder::TokenPair;
+use crate::folder::ProgramTokens;
 use crate::random::secret;
 
 /// How long a one-time code is valid.
@@ -28,6 +28,8 @@ const PAGES: usize = 256;
 /// What a token allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
+    /// What agents may ask: `/mcp` alone.
+    Mcp,
     /// Reading.
     Read,
     /// Reading and changing.
@@ -38,6 +40,7 @@ impl Scope {
     /// Returns the word of the JSON contract.
     pub fn word(self) -> &'static str {
         match self {
+            Scope::Mcp => "mcp",
             Scope::Read => "read",
             Scope::Write => "write",
         }
@@ -55,6 +58,7 @@ pub(crate) struct Bearer {
 /// The secrets of a server.
 #[derive(Debug)]
 pub(crate) struct Access {
+    mcp: Hash,
     read: Hash,
     write: Hash,
     changes: Changes,
@@ -81,8 +85,9 @@ fn is_same(one: &Hash, other: &Hash) -> bool {
 }
 
 impl Access {
-    pub(crate) fn new(tokens: &TokenPair, changes: Changes) -> Access {
+    pub(crate) fn new(tokens: &ProgramTokens, changes: Changes) -> Access {
         Access {
+            mcp: hash(&tokens.mcp),
             read: hash(&tokens.read),
             write: hash(&tokens.write),
             changes,
@@ -110,6 +115,7 @@ impl Access {
             }
         };
         // Every secret is compared, so that the time does not show which one was near.
+        compare(&self.mcp, Scope::Mcp, false);
         compare(&self.read, Scope::Read, false);
         compare(&self.write, Scope::Write, false);
         for (known, scope) in &self.issued().pages {
@@ -183,7 +189,8 @@ mod tests {
     use super::*;
 
     fn access() -> Access {
-        let tokens = TokenPair {
+        let tokens = ProgramTokens {
+            mcp: "m".repeat(43),
             read: "r".repeat(43),
             write: "w".repeat(43),
         };
@@ -205,6 +212,8 @@ mod tests {
         let access = access();
         let token = "w".repeat(43);
         assert_eq!(access.bearer(&token).unwrap().scope, Scope::Write);
+        let mcp = access.bearer(&"m".repeat(43)).unwrap();
+        assert_eq!(mcp.scope, Scope::Mcp);
         for wrong in ["", "w", &token[1..], &format!("{token}w"), "W"] {
             assert_eq!(access.bearer(wrong), None, "{wrong}");
         }

@@ -65,7 +65,7 @@ fn file(call: &Call, name: &str) -> Reply {
     let digest = Sha256::digest(bytes);
     let beginning = digest.get(..16).unwrap_or_default();
     // Weak, because the file may be compressed on the way.
-    let tag = format!("W/\"{}\"", crate::random::base64url(beginning));
+    let tag = format!("W/\"{}\"", boswell_app::base64::encode_url(beginning));
     if call.conditions.has(&tag) {
         return Ok(not_modified(&tag));
     }

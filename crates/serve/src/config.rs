@@ -33,6 +33,8 @@ pub struct ServeConfig {
     pub changes: Changes,
     /// Whether the session interface of clinvoker's server is answered too.
     pub clinvoker: bool,
+    /// Whether agents are answered at `/mcp`.
+    pub mcp: bool,
     /// When the server ends.
     pub lifetime: Lifetime,
     /// How long it runs at most.

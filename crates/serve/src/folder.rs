@@ -27,7 +27,8 @@ pub struct RunningServer {
 
 /// The tokens that programs use.
 #[derive(Debug, Clone)]
-pub(crate) struct TokenPair {
+pub(crate) struct ProgramTokens {
+    pub(crate) mcp: String,
     pub(crate) read: String,
     pub(crate) write: String,
 }
@@ -51,14 +52,15 @@ impl ServeFolder {
         Ok(ServeFolder(folder))
     }
 
-    /// Returns the path of a token that a program may use: `read` or `write`.
+    /// Returns the path of a token that a program may use: `read`, `write` or `mcp`.
     pub fn token_path(&self, scope: &str) -> PathBuf {
         self.0.join(format!("{scope}.token"))
     }
 
     /// Returns the tokens; they are made if they are missing.
-    pub(crate) fn tokens(&self) -> Result<TokenPair> {
-        Ok(TokenPair {
+    pub(crate) fn tokens(&self) -> Result<ProgramTokens> {
+        Ok(ProgramTokens {
+            mcp: self.token("mcp")?,
             read: self.token("read")?,
             write: self.token("write")?,
         })

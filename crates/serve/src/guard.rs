@@ -13,6 +13,7 @@ use boswell_model::ErrorKind;
 use crate::access::{Bearer, Scope};
 use crate::compat::clinvoker;
 use crate::config::Changes;
+use crate::mcp;
 use crate::problem::Problem;
 use crate::state::ServerState;
 
@@ -196,9 +197,17 @@ fn check_token(server: &ServerState, headers: &HeaderMap) -> Result<Bearer, Prob
     bearer.ok_or_else(|| missing("the token is not valid"))
 }
 
-/// Refuses changes without the write token.
+/// Refuses changes without the write token, and everything but `/mcp` with that of agents.
 fn check_scope(server: &ServerState, request: &Request, bearer: Bearer) -> Result<(), Problem> {
     let path = request.uri().path();
+    if path == mcp::PATH {
+        return Ok(());
+    }
+    if bearer.scope == Scope::Mcp {
+        let what = "this token is for agents, at `/mcp` alone";
+        return Err(Problem::new(StatusCode::FORBIDDEN, ErrorKind::Denied, what)
+            .hinting("use the token in `serve/read.token`"));
+    }
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     if is_read || path == "/v1/tickets" || path == "/v1/changes" {
         return Ok(());

@@ -30,6 +30,7 @@ mod events;
 mod folder;
 mod guard;
 mod lines;
+mod mcp;
 mod openapi;
 mod params;
 mod pool;

@@ -266,5 +266,5 @@ fn tag_of(items: &[u8], last: &Last) -> String {
     }
     let digest = hash.finalize();
     let beginning = digest.get(..16).unwrap_or_default();
-    format!("W/\"{}\"", crate::random::base64url(beginning))
+    format!("W/\"{}\"", boswell_app::base64::encode_url(beginning))
 }

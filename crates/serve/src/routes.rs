@@ -15,7 +15,7 @@ use crate::answer::Reply;
 use crate::compat::clinvoker;
 use crate::problem::Problem;
 use crate::state::ServerState;
-use crate::{assets, events, guard, openapi, read, write};
+use crate::{assets, events, guard, mcp, openapi, read, write};
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response<Body> {
@@ -32,10 +32,13 @@ pub(crate) fn all(server: ServerState) -> Router {
         .quality(CompressionLevel::Fastest)
         .compress_when(SizeAbove::new(1024).and(events));
     let guard = axum::middleware::from_fn_with_state(server.clone(), guard::guard);
-    let routes = match server.clinvoker {
-        true => routes().merge(clinvoker::routes()),
-        false => routes(),
-    };
+    let mut routes = routes();
+    if server.clinvoker {
+        routes = routes.merge(clinvoker::routes());
+    }
+    if let Some(endpoint) = server.mcp.clone() {
+        routes = routes.merge(mcp::routes(endpoint));
+    }
     routes
         .with_state(server)
         .layer(compression)

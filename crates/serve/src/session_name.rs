@@ -1,35 +1,16 @@
 //! Names of sessions and entries in addresses: never a path.
 
+use boswell_app::reach::name_fault;
+
 use crate::problem::Problem;
 
 /// Returns the name of a session in an address: a ref, or the beginning of an id.
-///
-/// The command line also takes paths, `@last`, `@here` and numbers of the last list; none of these
-/// may come from another program.
 pub(crate) fn session_name(text: &str) -> Result<String, Problem> {
-    let wrong = |why: &str| {
+    if let Some(why) = name_fault(text) {
         let what = format!("`{}` cannot be the name of a session: {why}", shown(text));
-        Err(Problem::invalid(what).hinting("name it DIALECT:ID, or by the beginning of its id"))
-    };
-    let id = text.split_once(':').map_or(text, |(_, id)| id);
-    if text.is_empty() || id.is_empty() {
-        return wrong("it is empty");
-    }
-    if text.len() > 512 {
-        return wrong("it is longer than 512 bytes");
-    }
-    if text
-        .chars()
-        .any(|c| c.is_control() || matches!(c, '/' | '\\'))
-    {
-        return wrong("it is not a path");
-    }
-    let begins = |c: char| text.starts_with(c) || id.starts_with(c);
-    if begins('.') || begins('@') || begins('-') || begins('~') {
-        return wrong("no id of an agent begins like that");
-    }
-    if id.ends_with(".json") || id.ends_with(".jsonl") || id.contains(".jsonl.") {
-        return wrong("it is not a file");
+        return Err(
+            Problem::invalid(what).hinting("name it DIALECT:ID, or by the beginning of its id")
+        );
     }
     Ok(text.to_owned())
 }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use boswell_app::App;
 use boswell_app::system::{Stopwatch, workers};
+use boswell_mcp::McpEndpoint;
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
 use crate::config::{CommandPhrase, Phrase, ServeConfig};
-use crate::folder::TokenPair;
+use crate::folder::ProgramTokens;
+use crate::mcp;
 use crate::pool::Pool;
 use crate::shared::SharedAnswers;
 
@@ -29,7 +31,9 @@ pub(crate) struct Shared {
     pub(crate) public_origin: Option<String>,
     pub(crate) clinvoker: bool,
     pub(crate) started: Stopwatch,
-    pub(crate) pool: Pool,
+    pub(crate) pool: Arc<Pool>,
+    /// What answers agents at `/mcp`.
+    pub(crate) mcp: Option<McpEndpoint>,
     /// Answers that requests for the same address share.
     pub(crate) shared: SharedAnswers,
     pub(crate) access: Access,
@@ -51,7 +55,9 @@ impl std::ops::Deref for ServerState {
 }
 
 impl ServerState {
-    pub(crate) fn new(config: &ServeConfig, tokens: &TokenPair) -> ServerState {
+    pub(crate) fn new(config: &ServeConfig, tokens: &ProgramTokens) -> ServerState {
+        let pool = Arc::new(Pool::new(workers()));
+        let mcp = config.mcp.then(|| mcp::endpoint(config, &pool));
         ServerState(Arc::new(Shared {
             app: config.app.clone(),
             phrase: config.phrase,
@@ -60,7 +66,8 @@ impl ServerState {
             public_origin: config.public_origin.clone(),
             clinvoker: config.clinvoker,
             started: Stopwatch::start(),
-            pool: Pool::new(workers()),
+            pool,
+            mcp,
             shared: SharedAnswers::default(),
             access: Access::new(tokens, config.changes),
             listeners: Arc::new(Semaphore::new(LISTENERS)),

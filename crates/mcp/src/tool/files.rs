@@ -1,6 +1,10 @@
-//! `file_history`: which sessions read or changed a file.
+//! `file_history`: which sessions read or changed a file, and how many of its lines they wrote.
 
+use std::collections::HashMap;
+
+use boswell_app::blame::BlameRequest;
 use boswell_app::file_history::{FileHistoryRequest, FileUse, FileUser};
+use boswell_app::list::SessionFilter;
 
 use super::{ToolContext, ToolResult, asked};
 use crate::arguments::Arguments;
@@ -15,18 +19,22 @@ const NAME: usize = 12;
 
 pub(super) fn file_history(cx: &ToolContext<'_>, arguments: &Arguments) -> ToolResult {
     arguments.only(&["path", "project", "limit"])?;
+    let path = arguments.needed("path")?;
     let filter = cx.scope.filter(arguments)?;
     let request = FileHistoryRequest {
-        path: arguments.needed("path")?,
-        filter,
+        path: path.clone(),
+        filter: filter.clone(),
         limit: arguments.number("limit", 10, (1, 30))?,
     };
     let history = asked(cx.scope.app.file_history(&request, cx.cancel))?;
+    let written = written_lines(cx, &path, filter);
     let asking = cx.scope.asking();
     let mut answer = cx.answer();
     let users = history.users.iter();
     let users = users.filter(|user| !asking.contains(&user.session));
-    let lines: Vec<String> = users.map(|user| lines_of(cx, user, &answer)).collect();
+    let lines: Vec<String> = users
+        .map(|user| lines_of(cx, user, written.get(&user.session).copied(), &answer))
+        .collect();
     match lines.is_empty() {
         true => answer.plain("no session read or changed this file through a tool"),
         false => answer.quote("sessions", lines.join("\n")),
@@ -37,7 +45,32 @@ pub(super) fn file_history(cx: &ToolContext<'_>, arguments: &Arguments) -> ToolR
     Ok(answer.finish()?)
 }
 
-fn lines_of(cx: &ToolContext<'_>, user: &FileUser, answer: &FramedText<'_>) -> String {
+/// How many lines of the present file each session wrote. Only of a file that exists in the current
+/// folder, or at this path; nothing of its text is shown.
+fn written_lines(
+    cx: &ToolContext<'_>,
+    path: &str,
+    filter: SessionFilter,
+) -> HashMap<String, usize> {
+    let request = BlameRequest {
+        file: path.into(),
+        lines: None,
+        filter,
+    };
+    let blame = cx.scope.app.blame(&request, cx.cancel);
+    let sessions = blame.map(|it| it.value.sessions).unwrap_or_default();
+    sessions
+        .into_iter()
+        .map(|it| (it.session, it.lines))
+        .collect()
+}
+
+fn lines_of(
+    cx: &ToolContext<'_>,
+    user: &FileUser,
+    written: Option<usize>,
+    answer: &FramedText<'_>,
+) -> String {
     let found = cx
         .scope
         .app
@@ -46,11 +79,13 @@ fn lines_of(cx: &ToolContext<'_>, user: &FileUser, answer: &FramedText<'_>) -> S
     let changes = user.uses.iter().filter(|it| it.is_change).count();
     let reads = user.uses.len() - changes;
     let newest = user.uses.first().and_then(|it| it.at);
+    let written = written.map(|lines| format!(", wrote {lines} of its lines"));
     let mut lines = vec![format!(
-        "{} · {} · {} · changed ×{changes}, read ×{reads} · {}",
+        "{} · {} · {} · changed ×{changes}, read ×{reads}{} · {}",
         answer.line(&user.session),
         cx.ago(newest),
         answer.line(&cx.scope.project_name(user.project.as_deref())),
+        written.unwrap_or_default(),
         cut_to_tokens(&answer.line(&name), NAME),
     )];
     // Changes tell more than reads.

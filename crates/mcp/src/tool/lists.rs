@@ -12,7 +12,9 @@ use crate::frame::FramedText;
 const LINE: usize = 60;
 
 pub(super) fn list_sessions(cx: &ToolContext<'_>, arguments: &Arguments) -> ToolResult {
-    arguments.only(&["limit", "cursor", "project", "agent", "since", "until"])?;
+    arguments.only(&[
+        "limit", "cursor", "exclude", "project", "agent", "since", "until",
+    ])?;
     let decoded = arguments.text("cursor")?.map(|it| cursor::decode(&it));
     if decoded == Some(None) {
         return Err(wrong("this is not a cursor of an answer").into());
@@ -24,11 +26,11 @@ pub(super) fn list_sessions(cx: &ToolContext<'_>, arguments: &Arguments) -> Tool
         ..ListRequest::default()
     };
     let page = asked(cx.scope.app.list(&request))?;
-    let asking = cx.scope.asking();
+    let left_out = cx.scope.left_out(arguments)?;
     let mut answer = cx.answer();
     let is_shown = |row: &&SessionRow| {
         let mut sides = row.conversation.sides();
-        !sides.any(|side| asking.contains(&side.reference.to_string()))
+        !sides.any(|side| left_out.contains(&side.reference.to_string()))
     };
     let rows = page.rows.iter().filter(is_shown);
     let lines: Vec<String> = rows.map(|row| line_of(cx, row, &answer)).collect();

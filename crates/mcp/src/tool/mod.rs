@@ -20,6 +20,7 @@ use boswell_model::{Error, Instant};
 use crate::arguments::Arguments;
 use crate::frame::FramedText;
 use crate::scope::Scope;
+use crate::threads::CallCost;
 
 /// The longest answer in characters: clients refuse or spill what is longer.
 pub(crate) const LONGEST: usize = 20_000;
@@ -76,6 +77,15 @@ pub(crate) fn call(cx: &ToolContext<'_>, name: &str, arguments: &Arguments) -> T
         "tag_session" => notes::tag_session(cx, arguments),
         "note_session" => notes::note_session(cx, arguments),
         _ => Err(ToolError::Unknown),
+    }
+}
+
+/// Returns what a call costs.
+pub(crate) fn cost(name: &str) -> CallCost {
+    match name {
+        "search_sessions" | "file_history" | "usage_stats" => CallCost::Search,
+        "tag_session" | "note_session" => CallCost::Change,
+        _ => CallCost::Read,
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) fn outline_session(cx: &ToolContext<'_>, arguments: &Arguments) -> To
 pub(crate) fn of_session(cx: &ToolContext<'_>, reference: &str) -> ToolResult {
     let request = OutlineRequest {
         session: reference.to_owned(),
+        ..OutlineRequest::default()
     };
     let outline = asked(cx.scope.app.outline(&request))?;
     let mut answer = cx.answer();

@@ -22,7 +22,7 @@ const BEFORE: usize = 60;
 
 pub(super) fn search_sessions(cx: &ToolContext<'_>, arguments: &Arguments) -> ToolResult {
     arguments.only(&[
-        "query", "in", "mode", "limit", "cursor", "project", "agent", "since", "until",
+        "query", "in", "mode", "limit", "cursor", "exclude", "project", "agent", "since", "until",
     ])?;
     let limit = arguments.number("limit", DEFAULT_HITS, (1, 20))?;
     let found = asked(
@@ -30,9 +30,9 @@ pub(super) fn search_sessions(cx: &ToolContext<'_>, arguments: &Arguments) -> To
             .app
             .search(&request(cx, arguments, limit)?, cx.cancel),
     )?;
-    let asking = cx.scope.asking();
+    let left_out = cx.scope.left_out(arguments)?;
     let mut answer = cx.answer();
-    let is_shown = |hit: &&HitShape| !asking.contains(&hit.session);
+    let is_shown = |hit: &&HitShape| !left_out.contains(&hit.session);
     let is_near = |hit: &HitShape| cx.scope.app.is_current_project(hit.project.as_deref());
     let mut hits: Vec<&HitShape> = found.hits.iter().filter(is_shown).collect();
     // Those of this project first; the order among the others stays.
@@ -104,7 +104,11 @@ fn lines_of(
     share: usize,
     answer: &FramedText<'_>,
 ) -> String {
-    let project = answer.line(&cx.scope.project_name(hit.project.as_deref()));
+    let project = cx.scope.project_name(hit.project.as_deref());
+    let project = match hit.field {
+        "memory" => answer.key_line(&project),
+        _ => answer.line(&project),
+    };
     let when = cx.ago(hit.at);
     let Some(entry) = hit.entry.as_ref().filter(|_| hit.field != "memory") else {
         let name = match hit.field {
@@ -122,16 +126,18 @@ fn lines_of(
     let head = format!("{about} · {}", cut_to_tokens(&answer.line(name), 12));
     let left = share.saturating_sub(tokens(&head) + 2);
     let text = entry_of(cx, hit, entry, answer).unwrap_or_default();
-    let needle = hit
-        .ranges
-        .first()
-        .and_then(|it| hit.snippet.get(it.clone()));
-    let snippet = around(&text, needle.unwrap_or_default(), left * 4);
-    let snippet = cut_to_tokens(&snippet, left);
+    let snippet = cut_to_tokens(&around(&text, needle_of(hit), left * 4), left);
     match snippet.is_empty() {
         true => head,
         false => format!("{head}\n  {snippet}"),
     }
+}
+
+/// The text that was found.
+fn needle_of(hit: &HitShape) -> &str {
+    let range = hit.ranges.first();
+    let found = range.and_then(|range| hit.snippet.get(range.clone()));
+    found.unwrap_or_default()
 }
 
 /// The name of a session, before it was cut for a list.

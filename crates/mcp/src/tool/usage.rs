@@ -1,22 +1,11 @@
 //! `usage_stats`: sessions, messages, tokens and cost.
 
-use boswell_app::stats::{By, StatShape, StatsRequest};
+use boswell_app::stats::{By, GROUPINGS, StatShape, StatsRequest};
 
 use super::{ToolContext, ToolResult, asked, fit_lines};
 use crate::arguments::Arguments;
 use crate::frame::FramedText;
 
-/// The groupings by their words, the default first.
-const GROUPINGS: [(&str, By); 8] = [
-    ("total", By::Total),
-    ("day", By::Day),
-    ("week", By::Week),
-    ("month", By::Month),
-    ("project", By::Project),
-    ("agent", By::Agent),
-    ("model", By::Model),
-    ("session", By::Session),
-];
 /// Tokens of the table.
 const BUDGET: usize = 900;
 

@@ -61,6 +61,7 @@ pub(crate) fn admit(server: &ServerState, request: &Request<Body>) -> Result<(),
     };
     let key = key.ok_or_else(|| unauthorized("missing API key"))?;
     let bearer = server.access.bearer(&key);
+    let bearer = bearer.filter(|it| it.scope > Scope::Mcp);
     let bearer = bearer.ok_or_else(|| unauthorized("invalid API key"))?;
     if announced_length(headers) > LARGEST as u64 {
         let what = format!("request body exceeds {LARGEST} bytes");

@@ -136,5 +136,5 @@ pub(crate) fn plan_tag(plan: &SessionRepairPlan) -> String {
         hash.update(b"\n");
     }
     let digest = hash.finalize();
-    crate::random::base64url(digest.get(..16).unwrap_or_default())
+    boswell_app::base64::encode_url(digest.get(..16).unwrap_or_default())
 }

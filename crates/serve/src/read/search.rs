@@ -5,7 +5,7 @@ use std::time::Duration;
 use boswell_app::prompts::PromptsRequest;
 use boswell_app::search::{Order, QueryForm, SearchRequest};
 use boswell_app::shape::Shape as _;
-use boswell_app::stats::{By, StatsRequest};
+use boswell_app::stats::{By, GROUPINGS, StatsRequest};
 use boswell_app::{Answer, App, AppResult, Cancel};
 
 use crate::answer::{Plan, Reply, run, run_shared};
@@ -22,16 +22,6 @@ const MODES: [(&str, QueryForm); 3] = [
     ("regex", QueryForm::Regex),
 ];
 const ORDERS: [(&str, Order); 2] = [("relevance", Order::Relevance), ("newest", Order::Newest)];
-const GROUPS: [(&str, By); 8] = [
-    ("total", By::Total),
-    ("day", By::Day),
-    ("week", By::Week),
-    ("month", By::Month),
-    ("project", By::Project),
-    ("agent", By::Agent),
-    ("model", By::Model),
-    ("session", By::Session),
-];
 
 /// Searches text in every session.
 pub(crate) async fn search(mut call: Call) -> Reply {
@@ -120,9 +110,9 @@ async fn counted(mut call: Call, session: Option<String>) -> Reply {
     let params = call.params()?;
     let by = params.words("by");
     let group = |word: &String| {
-        let found = GROUPS.iter().find(|(known, _)| known == word);
+        let found = GROUPINGS.iter().find(|(known, _)| known == word);
         found.map(|(_, by)| *by).ok_or_else(|| {
-            let known: Vec<&str> = GROUPS.iter().map(|(known, _)| *known).collect();
+            let known: Vec<&str> = GROUPINGS.iter().map(|(known, _)| *known).collect();
             Problem::invalid(format!("`by={}` is not known", word.escape_debug()))
                 .hinting(format!("use one or two of: {}", known.join(", ")))
         })

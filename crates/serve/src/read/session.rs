@@ -143,7 +143,7 @@ pub(crate) async fn resume(mut call: Call) -> Reply {
 }
 
 /// The formats of an export: word, format, media type and file extension.
-const FORMATS: [(&str, (ExportFormat, &str, &str)); 4] = [
+const FORMATS: [(&str, (ExportFormat, &str, &str)); 5] = [
     (
         "jsonl",
         (ExportFormat::Jsonl, "application/x-ndjson", "jsonl"),
@@ -156,6 +156,10 @@ const FORMATS: [(&str, (ExportFormat, &str, &str)); 4] = [
     (
         "html",
         (ExportFormat::Html, "text/html; charset=utf-8", "html"),
+    ),
+    (
+        "atif",
+        (ExportFormat::Atif, "application/json", "atif.json"),
     ),
 ];
 

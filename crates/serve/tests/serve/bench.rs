@@ -21,6 +21,7 @@ pub(crate) struct Bench {
     pub(crate) address: SocketAddr,
     pub(crate) read: String,
     pub(crate) write: String,
+    pub(crate) mcp: String,
     pub(crate) page_url: String,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
@@ -55,7 +56,7 @@ impl Bench {
         let server = Server::bind(&config(app.clone(), changes)).unwrap();
         let folder: &ServeFolder = server.folder();
         let token = |scope| std::fs::read_to_string(folder.token_path(scope)).unwrap();
-        let (read, write) = (token("read"), token("write"));
+        let (read, write, mcp) = (token("read"), token("write"), token("mcp"));
         let (address, stop) = (server.address(), server.stop());
         let page_url = server.page_url().unwrap();
         let thread = std::thread::spawn(move || server.run().unwrap());
@@ -65,6 +66,7 @@ impl Bench {
             address,
             read,
             write,
+            mcp,
             page_url,
             stop,
             thread: Some(thread),
@@ -154,6 +156,7 @@ fn config(app: App, changes: Changes) -> ServeConfig {
         public_origin: None,
         changes,
         clinvoker: true,
+        mcp: true,
         lifetime: Lifetime::UntilStopped,
         limit: None,
     }

@@ -12,6 +12,7 @@ mod conditions;
 mod contract;
 mod events;
 mod limits;
+mod mcp;
 mod reading;
 mod safety;
 mod transcript;

@@ -332,6 +332,7 @@ fn an_address_that_others_reach_needs_a_proxy_with_tls() {
             public_origin: origin.map(str::to_owned),
             changes: Changes::Never,
             clinvoker: false,
+            mcp: false,
             lifetime: boswell_serve::Lifetime::UntilStopped,
             limit: None,
         })
