@@ -17,6 +17,10 @@ use crate::rows::{Row, TextHit};
 use crate::transcript::Block;
 
 /// Something that happened.
+#[cfg_attr(
+    not(unix),
+    expect(dead_code, reason = "only Unix stops and continues processes")
+)]
 #[derive(Debug)]
 pub(crate) enum Event {
     Key(KeyEvent),
@@ -62,6 +66,11 @@ pub(crate) enum Ask {
     Page(PageAsk),
     Tree(String),
     Check(String),
+    /// Who wrote each line of the file of a call.
+    Blame {
+        session: String,
+        entry: String,
+    },
     Stats {
         by: Grouping,
         since: Option<&'static str>,
@@ -127,6 +136,16 @@ pub(crate) enum Ask {
     /// Take the terminal again: another program may have changed it.
     Retake,
     Leave(ScreenExit),
+}
+
+impl Ask {
+    pub(crate) fn is_find(&self) -> bool {
+        matches!(self, Ask::Find { .. })
+    }
+
+    pub(crate) fn is_preview(&self) -> bool {
+        matches!(self, Ask::Preview { .. })
+    }
 }
 
 /// Which sessions are listed and searched.
@@ -269,6 +288,11 @@ pub(crate) enum Answer {
         session: String,
         health: Result<HealthFacts, String>,
     },
+    Blame {
+        session: String,
+        entry: String,
+        blame: Result<BlameFacts, String>,
+    },
     Stats {
         by: Grouping,
         since: Option<&'static str>,
@@ -395,6 +419,32 @@ pub(crate) struct RepairStepLine {
     pub(crate) text: String,
     /// The bytes before and after it.
     pub(crate) changes: Vec<(String, String)>,
+}
+
+/// A file, and who wrote its lines.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct BlameFacts {
+    pub(crate) file: String,
+    pub(crate) lines: Vec<BlameLine>,
+    /// Lines that no session explains.
+    pub(crate) unexplained: usize,
+}
+
+/// A line of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct BlameLine {
+    pub(crate) text: String,
+    /// The session and the entry that wrote it, its agent, and the prompt before.
+    pub(crate) author: Option<LineAuthor>,
+}
+
+/// What wrote a line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct LineAuthor {
+    pub(crate) session: String,
+    pub(crate) entry: Option<String>,
+    pub(crate) agent: String,
+    pub(crate) prompt: String,
 }
 
 /// A row of the costs.

@@ -25,19 +25,21 @@ pub(crate) enum Place {
     Tree,
     Health,
     Costs,
+    Blame,
     /// In a line of text: the search box, a new name, the filter of a menu.
     Line,
 }
 
 impl Place {
     /// All places in the order of the help page.
-    pub(crate) const ALL: [Place; 8] = [
+    pub(crate) const ALL: [Place; 9] = [
         Place::Finder,
         Place::Preview,
         Place::Reader,
         Place::Tree,
         Place::Health,
         Place::Costs,
+        Place::Blame,
         Place::Line,
         Place::Everywhere,
     ];
@@ -52,6 +54,7 @@ impl Place {
             Place::Tree => ("Tree", "树"),
             Place::Health => ("Health", "健康"),
             Place::Costs => ("Costs", "费用"),
+            Place::Blame => ("Blame", "追溯"),
             Place::Line => ("Text", "文本"),
         }
     }
@@ -115,6 +118,7 @@ pub(crate) enum Action {
     Inline,
     Tree,
     Check,
+    Blame,
     Follow,
     Apply,
     Choose,

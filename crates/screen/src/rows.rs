@@ -8,6 +8,7 @@ use boswell_app::search::HitShape;
 use boswell_app::text::{escape, one_line};
 use boswell_app::time::{self, TimeZone};
 use boswell_model::Instant;
+use memchr::memmem::Finder;
 
 /// A session of the list.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -164,9 +165,10 @@ pub(crate) const FILTERS: [&str; 9] = [
 ];
 
 /// A query, as far as it can be answered from names.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(crate) struct NameQuery {
-    words: Vec<String>,
+    /// Each word is looked for in the names of all sessions at every keystroke.
+    words: Vec<Finder<'static>>,
     agents: Vec<String>,
     projects: Vec<String>,
     models: Vec<String>,
@@ -192,16 +194,29 @@ impl NameQuery {
                 Some(("until", value)) => query.until = time::parse(value, now, zone).ok(),
                 Some(("tool" | "file" | "role", _)) => query.only_text = true,
                 _ if word.starts_with('!') => query.only_text = true,
-                _ => query.words.push(bare(word.trim_end_matches('*'))),
+                _ => {
+                    let word = bare(word.trim_end_matches('*'));
+                    query.words.push(Finder::new(&word).into_owned());
+                }
             }
         }
         query
     }
 
+    /// Whether it has no filters, so that more letters behind it can only match fewer sessions.
+    pub(crate) fn has_words_only(&self) -> bool {
+        let filters = [&self.agents, &self.projects, &self.models, &self.tags];
+        filters.iter().all(|it| it.is_empty())
+            && self.since.is_none()
+            && self.until.is_none()
+            && !self.only_text
+    }
+
     /// Whether a session matches by its name, prompts, project or tags.
     pub(crate) fn matches(&self, row: &Row) -> bool {
         // Most queries have words only, and this runs for every session at every keystroke.
-        if !self.words.iter().all(|word| row.searched.contains(word)) {
+        let searched = row.searched.as_bytes();
+        if !self.words.iter().all(|word| word.find(searched).is_some()) {
             return false;
         }
         let project = || row.project.as_deref().unwrap_or("").to_lowercase();

@@ -144,15 +144,24 @@ impl Session {
     fn take(&mut self, screen: &mut Screen, event: Event) -> Result<Option<ScreenExit>> {
         update(&mut self.state, Event::Tick(SystemClock.now()));
         let mut next = Some(event);
+        let mut later = Vec::new();
         while let Some(event) = next {
-            let asks = update(&mut self.state, event);
+            let mut asks = update(&mut self.state, event);
+            // A search and a preview keep every core busy: names are shown before they begin.
+            later.extend(asks.extract_if(.., |ask| ask.is_find() || ask.is_preview()));
+            if asks.contains(&Ask::StopFinding) {
+                later.retain(|ask| !ask.is_find());
+            }
+            if later.iter().any(Ask::is_find) {
+                self.workers.stop();
+            }
             if let Some(exit) = self.pass_on(screen, asks)? {
                 return Ok(Some(exit));
             }
             next = self.inbox.try_recv().ok();
         }
         screen.draw(&self.state)?;
-        Ok(None)
+        self.pass_on(screen, later)
     }
 
     fn pass_on(&mut self, screen: &mut Screen, asks: Vec<Ask>) -> Result<Option<ScreenExit>> {

@@ -19,7 +19,7 @@ use crate::theme::Theme;
 use crate::words::{self, Language, Words};
 
 pub(crate) use overlay::{Choice, Input, InputPurpose, Menu, MenuItem, MenuRun, Overlay, Question};
-pub(crate) use views::{CostSpan, Costs, HealthState, Reader, TreeState};
+pub(crate) use views::{BlameState, CostSpan, Costs, HealthState, Reader, TreeState};
 
 /// The smallest terminal that is drawn.
 pub(crate) const SMALLEST: (u16, u16) = (24, 6);
@@ -79,6 +79,7 @@ pub(crate) struct State {
     pub(crate) tree: Option<TreeState>,
     pub(crate) health: Option<HealthState>,
     pub(crate) costs: Costs,
+    pub(crate) blame: Option<BlameState>,
     pub(crate) overlay: Option<Overlay>,
     pub(crate) message: Option<String>,
     /// What could not be read, newest last.
@@ -107,6 +108,7 @@ impl State {
             tree: None,
             health: None,
             costs: Costs::default(),
+            blame: None,
             overlay: None,
             message: None,
             unread: Vec::new(),
@@ -140,6 +142,7 @@ impl State {
             Place::Reader => self.reader.as_ref().map(|it| it.session.clone()),
             Place::Tree => self.tree.as_ref().map(|it| it.session.clone()),
             Place::Health => self.health.as_ref().map(|it| it.session.clone()),
+            Place::Blame => self.blame.as_ref().map(|it| it.session.clone()),
             _ => self.finder.row().map(|it| it.session.clone()),
         }
     }
@@ -174,6 +177,8 @@ pub(crate) struct Finder {
     pub(crate) rows: Vec<Row>,
     /// Where each session, also of another side, is in `rows`.
     pub(crate) index: HashMap<String, usize>,
+    /// What matched by name at the last keystroke.
+    named: Option<Named>,
     /// Whether `rows` has all sessions.
     pub(crate) complete: bool,
     pub(crate) refreshed: Option<Instant>,
@@ -211,6 +216,14 @@ pub(crate) struct Finder {
     pub(crate) looked_at: Vec<(String, String, bool)>,
     /// Enter was pressed before it was known how the session is resumed.
     pub(crate) waiting: Option<String>,
+}
+
+/// The rows that match words in the box by name.
+#[derive(Debug)]
+struct Named {
+    words: String,
+    /// Indexes in `rows`.
+    rows: Vec<usize>,
 }
 
 /// A session in the list.
@@ -277,6 +290,7 @@ impl Finder {
             Order::Size => self.rows.sort_by_key(|it| std::cmp::Reverse(it.bytes)),
             Order::Messages => self.rows.sort_by_key(|it| std::cmp::Reverse(it.messages)),
         }
+        self.named = None;
         self.index.clear();
         for (at, row) in self.rows.iter().enumerate() {
             for session in std::iter::once(&row.session).chain(&row.linked) {

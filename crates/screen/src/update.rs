@@ -2,6 +2,7 @@
 //! out. It reads no file, no clock and no terminal.
 
 mod answers;
+mod blame;
 mod export;
 mod finder;
 mod health;
@@ -104,6 +105,7 @@ pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
         Action::Costs => costs(state, asks),
         Action::Tree => tree(state, asks),
         Action::Check => check(state, asks),
+        Action::Blame => blame::open(state, asks),
         Action::Unread => unread(state),
         Action::Export => export::ask_file(state),
         Action::ResumeMenu => resume::ask_ways(state, asks),
@@ -127,6 +129,7 @@ fn in_place(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
         (Place::Health, Action::Apply) => overlay::ask_repair(state),
         (Place::Health, _) => health::perform(state, action),
         (Place::Costs, _) => costs_action(state, action, asks),
+        (Place::Blame, _) => blame::perform(state, action, asks),
         _ => {}
     }
 }

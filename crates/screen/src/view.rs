@@ -2,6 +2,7 @@
 //!
 //! Colours are the 16 names of the terminal's own theme, and never the only mark of anything.
 
+mod blame;
 mod canvas;
 mod costs;
 mod finder;
@@ -44,6 +45,7 @@ pub(crate) fn draw(state: &State, frame: &mut Frame<'_>) {
         Place::Tree => tree::draw(state, &mut canvas),
         Place::Health => health::draw(state, &mut canvas),
         Place::Costs => costs::draw(state, &mut canvas),
+        Place::Blame => blame::draw(state, &mut canvas),
         _ => finder::draw(state, &mut canvas),
     }
     footer(state, &mut canvas);

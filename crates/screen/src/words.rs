@@ -159,6 +159,10 @@ catalogue! {
     BY_AGENT = "by agent", "按智能体";
     PRICES_AS_OF = "prices as of {}", "价格截至 {}";
     TREE = "Tree", "树";
+    BLAME = "Blame", "追溯";
+    UNEXPLAINED_OF = "{} of {} lines unexplained", "{} / {} 行来源不明";
+    UNEXPLAINED = "no session explains this line", "没有会话能解释此行";
+    NO_CALLED_FILE = "no call here names a file that is there", "此处没有调用涉及现有文件";
     ENTRIES_BETWEEN = "{} entries", "{} 个条目";
     MOUSE_ON = "mouse on", "鼠标已启用";
     MOUSE_OFF = "mouse off", "鼠标已关闭";

@@ -11,10 +11,12 @@ mod opener;
 mod pages;
 mod shown;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use boswell_app::search::{SearchRequest, Searcher};
 use boswell_app::system::Stopwatch;
 use boswell_app::{App, Cancel};
 
@@ -98,9 +100,10 @@ impl Workers {
         let preview = Latest::new();
         let looker = Latest::new();
         let (opener, opening) = channel();
+        let changed = Arc::new(AtomicBool::new(false));
         spawn(app, events, {
-            let asks = Arc::clone(&finder);
-            move |app, send| search(app, send, &asks)
+            let (asks, changed) = (Arc::clone(&finder), Arc::clone(&changed));
+            move |app, send| search(app, send, &asks, &changed)
         });
         spawn(app, events, {
             let asks = Arc::clone(&preview);
@@ -109,7 +112,7 @@ impl Workers {
         });
         spawn(app, events, {
             let asks = Arc::clone(&looker);
-            move |app, send| looker::run(app, send, &asks)
+            move |app, send| looker::run(app, send, &asks, &changed)
         });
         spawn(app, events, {
             let looker = Arc::clone(&looker);
@@ -189,41 +192,73 @@ impl Drop for TellBroken<'_> {
     }
 }
 
-fn search(app: &App, answers: &Answers, asks: &Latest<FindAsk>) {
+/// After this time without a search nothing is kept for the next one.
+const REST: Duration = Duration::from_secs(600);
+/// How long the screen is given for its own start before a search is prepared.
+const START: Duration = Duration::from_secs(1);
+
+fn search(app: &App, answers: &Answers, asks: &Latest<FindAsk>, changed: &AtomicBool) {
     let cwd = app.environment().cwd.display().to_string();
-    while let Some(ask) = asks.take(None) {
-        let watch = Stopwatch::start();
-        let request = ask.rows.search(&ask.query, &cwd);
-        let found = match app.search(&request, &ask.cancel) {
-            Ok(answer) => answer.value,
-            Err(refusal_) => {
-                answers.send(Answer::Found {
-                    generation: ask.generation,
-                    found: Err(refusal(&refusal_)),
-                });
-                continue;
+    let mut searcher = app.searcher();
+    let mut pause = START;
+    loop {
+        let Some(ask) = asks.take(Some(pause)) else {
+            if pause == START {
+                // A failure is told when something is searched.
+                let _ = searcher.look();
+            } else {
+                searcher.forget();
             }
-        };
-        if ask.cancel.is_cancelled() {
+            pause = REST;
             continue;
-        }
-        let scanned = match found.page.scanned_bytes {
-            boswell_app::shape::Maybe::Given(bytes) => Some(bytes),
-            _ => None,
         };
-        answers.send(Answer::Found {
-            generation: ask.generation,
-            found: Ok(FoundText {
-                hits: found.hits.iter().map(TextHit::new).collect(),
-                sessions: found.sessions.number,
-                exact: found.sessions.exact,
-                scanned: scanned.filter(|bytes| *bytes > 0),
-                millis: watch.elapsed().as_millis(),
-                nearest: (found.nearest.iter())
-                    .map(|it| (it.word.clone(), it.near.join(", ")))
-                    .collect(),
-            }),
-        });
-        found.index_a_little();
+        pause = REST;
+        if changed.swap(false, Ordering::Relaxed) {
+            searcher.files_changed();
+        }
+        let was_old = searcher.is_old();
+        let request = ask.rows.search(&ask.query, &cwd);
+        answer(&mut searcher, answers, &ask, &request);
+        if was_old && !ask.cancel.is_cancelled() {
+            searcher.forget();
+            answer(&mut searcher, answers, &ask, &request);
+        }
+        if !ask.cancel.is_cancelled() {
+            searcher.index_a_little(&|| !asks.is_waiting());
+        }
     }
+}
+
+fn answer(searcher: &mut Searcher, answers: &Answers, ask: &FindAsk, request: &SearchRequest) {
+    let watch = Stopwatch::start();
+    let found = match searcher.search(request, &ask.cancel) {
+        Ok(answer) => answer.value,
+        Err(error) => {
+            answers.send(Answer::Found {
+                generation: ask.generation,
+                found: Err(refusal(&error)),
+            });
+            return;
+        }
+    };
+    if ask.cancel.is_cancelled() {
+        return;
+    }
+    let scanned = match found.page.scanned_bytes {
+        boswell_app::shape::Maybe::Given(bytes) => Some(bytes),
+        _ => None,
+    };
+    answers.send(Answer::Found {
+        generation: ask.generation,
+        found: Ok(FoundText {
+            hits: found.hits.iter().map(TextHit::new).collect(),
+            sessions: found.sessions.number,
+            exact: found.sessions.exact,
+            scanned: scanned.filter(|bytes| *bytes > 0),
+            millis: watch.elapsed().as_millis(),
+            nearest: (found.nearest.iter())
+                .map(|it| (it.word.clone(), it.near.join(", ")))
+                .collect(),
+        }),
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ask::{Grouping, HealthFacts, Node, PageAsk, RepairStepLine, Stat};
+use crate::ask::{BlameFacts, Grouping, HealthFacts, Node, PageAsk, RepairStepLine, Stat};
 use crate::transcript::{Block, Detail, Folds, TextLine};
 
 /// The reader.
@@ -69,6 +69,25 @@ impl HealthState {
     /// Whether a step is to be taken.
     pub(crate) fn is_taken(&self, step: &RepairStepLine) -> bool {
         step.taken != self.toggled.contains(&step.number)
+    }
+}
+
+/// The blame view.
+#[derive(Debug, Default)]
+pub(crate) struct BlameState {
+    /// The session and the entry with the call that names the file.
+    pub(crate) session: String,
+    pub(crate) entry: String,
+    pub(crate) facts: Option<Result<BlameFacts, String>>,
+    pub(crate) selected: usize,
+}
+
+impl BlameState {
+    /// Returns the sessions that wrote lines.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &String> {
+        let facts = self.facts.iter().flatten();
+        let lines = facts.flat_map(|it| &it.lines);
+        lines.filter_map(|it| it.author.as_ref().map(|author| &author.session))
     }
 }
 

@@ -152,7 +152,9 @@ impl Demo {
             let previewed = match (&finder.asked, &finder.preview) {
                 (None, _) => finder.row().is_none(),
                 (Some(asked), Some(preview)) => {
-                    asked.0 == preview.session && asked.1 == preview.entry
+                    asked.0 == preview.session
+                        && asked.1 == preview.entry
+                        && preview.resume.is_some()
                 }
                 (Some(_), None) => false,
             };

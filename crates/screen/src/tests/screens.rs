@@ -98,6 +98,49 @@ fn reader_tree_health_and_costs() {
 }
 
 #[test]
+fn the_lines_of_a_file_with_their_agents() {
+    let mut demo = Demo::open((120, 40));
+    demo.select("Coupon rounding");
+    demo.press(KeyCode::Right);
+    demo.wait("the reader", |state| {
+        state
+            .reader
+            .as_ref()
+            .is_some_and(|it| !it.blocks.is_empty())
+    });
+    // The cursor is on the call that edits the file.
+    demo.press(KeyCode::Char('t'));
+    let reader = demo.state.reader.as_mut().unwrap();
+    let is_edit = |it: &crate::transcript::TextLine| it.text.contains("Edit src/coupon.rs");
+    reader.at = reader.lines.iter().position(is_edit).unwrap();
+    demo.press(KeyCode::Char('w'));
+    demo.wait("the authors", |state| {
+        state.blame.as_ref().is_some_and(|it| it.facts.is_some())
+    });
+    let lines = |state: &State| {
+        let facts = state.blame.as_ref().unwrap().facts.clone().unwrap();
+        facts.unwrap().lines
+    };
+    let written = lines(&demo.state).iter().position(|it| it.author.is_some());
+    let written = written.unwrap();
+    for _ in 0..written {
+        demo.press(KeyCode::Char('j'));
+    }
+    check_sizes("blame", &mut demo);
+    // Enter reads the session at the call that wrote the line.
+    let author = lines(&demo.state)[written].author.clone().unwrap();
+    demo.press(KeyCode::Enter);
+    assert_eq!(demo.state.place, crate::keys::Place::Reader);
+    let session = demo.state.session().unwrap();
+    assert_eq!(session, author.session);
+    demo.press(KeyCode::Esc);
+    // What a purged session asked for is not shown any longer.
+    demo.event(Event::Answer(Answer::Gone(vec![session])));
+    assert!(demo.state.blame.is_none());
+    assert_ne!(demo.state.place, crate::keys::Place::Blame);
+}
+
+#[test]
 fn menus_questions_and_lines() {
     let mut demo = Demo::open((120, 40));
     demo.select("Coupon rounding");

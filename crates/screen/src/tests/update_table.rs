@@ -4,7 +4,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::demo::now;
 use crate::ScreenExit;
-use crate::ask::{Answer, Ask, Event, HealthFacts, Node, Page, RepairStepLine, Scope};
+use crate::ask::{
+    Answer, Ask, BlameFacts, BlameLine, Event, HealthFacts, LineAuthor, Node, Page, RepairStepLine,
+    Scope,
+};
 use crate::keys::{BINDINGS, Place};
 use crate::rows::Row;
 use crate::state::{Look, Overlay, State};
@@ -72,6 +75,7 @@ fn state(place: Place) -> State {
             );
         }
         Place::Costs => drop(key(&mut state, KeyCode::F(5))),
+        Place::Blame => in_blame(&mut state),
         _ => {}
     }
     assert_eq!(state.place, place);
@@ -118,6 +122,33 @@ fn in_reader(state: &mut State) {
         }),
     );
     key(state, KeyCode::Char('g'));
+}
+
+fn in_blame(state: &mut State) {
+    in_reader(state);
+    key(state, KeyCode::Char('w'));
+    let author = LineAuthor {
+        session: "claude:two".to_owned(),
+        entry: Some("e7".to_owned()),
+        ..LineAuthor::default()
+    };
+    let line = BlameLine {
+        author: Some(author),
+        ..BlameLine::default()
+    };
+    let blame = BlameFacts {
+        lines: vec![line],
+        ..BlameFacts::default()
+    };
+    let (session, entry) = ("claude:one".to_owned(), "e1".to_owned());
+    update(
+        state,
+        Event::Answer(Answer::Blame {
+            session,
+            entry,
+            blame: Ok(blame),
+        }),
+    );
 }
 
 fn key(state: &mut State, code: KeyCode) -> Vec<Ask> {

@@ -6,9 +6,9 @@ use crate::ScreenExit;
 use crate::ask::{Answer, Ask, FoundText, Node, Preview, RowsAsk};
 use crate::keys::Place;
 use crate::rows::Row;
-use crate::state::{Finder, FirstRead, State};
+use crate::state::{BlameState, Finder, FirstRead, State};
 use crate::transcript;
-use crate::update::{check, finder, reader, resume};
+use crate::update::{blame, check, finder, reader, resume};
 use crate::words::{self, fill};
 
 /// Takes an answer. One to a question that is not asked any more is dropped.
@@ -32,7 +32,7 @@ pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
             state.finder.reading = None;
             state.finder.unkept = !kept;
             // Text that is sought was answered from what the catalog knew before.
-            if !state.finder.line.text().trim().is_empty() {
+            if finder::asks_for_text(state.finder.line.text()) {
                 asks.push(finder::find(state));
             }
         }
@@ -104,6 +104,11 @@ fn previewed(state: &mut State, mut preview: Preview, asks: &mut Vec<Ask>) {
 fn views(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
     match answer {
         Answer::Tree { session, nodes } => tree_known(state, &session, nodes),
+        Answer::Blame {
+            session,
+            entry,
+            blame,
+        } => blame::known(state, (&session, &entry), blame),
         Answer::Health { session, health } => {
             if let Some(view) = state.health.as_mut().filter(|it| it.session == session) {
                 view.facts = Some(health);
@@ -149,8 +154,11 @@ fn tree_known(state: &mut State, session: &str, nodes: Result<Vec<Node>, String>
 fn done(state: &mut State, message: String, select: Option<&str>, asks: &mut Vec<Ask>) {
     state.message = Some(message);
     state.finder.marked.clear();
-    // The preview and the plan may have changed.
+    // The preview and the plan may have changed: Enter waits for the new plan.
     state.finder.asked = None;
+    if let Some(preview) = &mut state.finder.preview {
+        preview.resume = None;
+    }
     if select.is_some() {
         state.finder.select(select);
     }
@@ -214,16 +222,26 @@ fn gone(state: &mut State, sessions: &[String]) {
     state.seen.retain(|session, _| !is_gone(session));
     let tree = state.tree.take_if(|it| is_gone(&it.session)).is_some();
     let health = state.health.take_if(|it| is_gone(&it.session)).is_some();
+    let blame = gone_from_blame(state, sessions);
     let empty = |place: &Place| match place {
         Place::Reader => reader,
         Place::Tree => tree,
         Place::Health => health,
+        Place::Blame => blame,
         _ => false,
     };
     state.back.retain(|it| !empty(it));
     if empty(&state.place) {
         state.place = state.back.pop().unwrap_or(Place::Finder);
     }
+}
+
+/// Closes a file that quotes the prompts of sessions; returns whether it did.
+fn gone_from_blame(state: &mut State, sessions: &[String]) -> bool {
+    let quotes = |it: &mut BlameState| {
+        sessions.contains(&it.session) || it.sessions().any(|session| sessions.contains(session))
+    };
+    state.blame.take_if(quotes).is_some()
 }
 
 /// Closes a question, a line and a message, which may quote the session that they are about.

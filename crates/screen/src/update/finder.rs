@@ -56,7 +56,7 @@ pub(crate) fn typed(state: &mut State, asks: &mut Vec<Ask>) {
     finder.generation += 1;
     finder.error = None;
     finder.waiting = None;
-    if finder.line.text().trim().is_empty() {
+    if !asks_for_text(finder.line.text()) {
         finder.answered = finder.generation;
         finder.found = Default::default();
         finder.hit_rows.clear();
@@ -66,6 +66,13 @@ pub(crate) fn typed(state: &mut State, asks: &mut Vec<Ask>) {
     }
     state.finder.show(state.now);
     state.finder.top = 0;
+}
+
+/// Whether the text of sessions is searched. A single letter of the Latin alphabet is in the text
+/// of nearly every session; an ideograph can be a word.
+pub(crate) fn asks_for_text(query: &str) -> bool {
+    let query = query.trim();
+    query.len() > 1 || query.starts_with(|it: char| !it.is_ascii_alphanumeric())
 }
 
 /// Returns the ask for the hits of the box.

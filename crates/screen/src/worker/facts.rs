@@ -1,5 +1,6 @@
-//! Trees, checks and costs.
+//! Trees, checks, costs, and who wrote a file.
 
+use boswell_app::blame::{BlameRequest, BlameShape, BlamedLine};
 use boswell_app::check::{CheckEvent, CheckRequest};
 use boswell_app::repair::{ChangedBytes, SessionRepairPlan, SessionRepairRequest};
 use boswell_app::stats::StatsRequest;
@@ -9,7 +10,10 @@ use boswell_app::{App, Cancel};
 
 use super::pages::Outcome;
 use super::shown::refusal;
-use crate::ask::{Grouping, HealthFacts, Node, RepairStepLine, Stat};
+use crate::ask::{
+    BlameFacts, BlameLine, Grouping, HealthFacts, LineAuthor, Node, RepairStepLine, Stat,
+};
+use crate::words::{self, Language};
 
 pub(super) fn tree(app: &App, session: &str) -> Outcome<Vec<Node>> {
     let request = TreeRequest {
@@ -32,6 +36,49 @@ pub(super) fn tree(app: &App, session: &str) -> Outcome<Vec<Node>> {
         Ok(true)
     });
     read.map(|_| nodes).map_err(|it| refusal(&it))
+}
+
+/// Who wrote the file of a call: of several the first one that is there.
+pub(super) fn blame(
+    app: &App,
+    (session, entry): (&str, &str),
+    language: Language,
+) -> Outcome<BlameFacts> {
+    let files = app
+        .entry_files(session, entry)
+        .map_err(|it| refusal(&it))?
+        .value;
+    let file = files.into_iter().find(|file| file.is_file());
+    let file = file.ok_or_else(|| language.say(words::NO_CALLED_FILE).to_owned())?;
+    let request = BlameRequest {
+        file,
+        ..BlameRequest::default()
+    };
+    let blame = app.blame(&request, &Cancel::new());
+    let blame = blame.map_err(|it| refusal(&it))?.value;
+    Ok(BlameFacts {
+        lines: blame.lines.iter().map(|it| line(&blame, it)).collect(),
+        unexplained: blame.unexplained,
+        file: blame.file,
+    })
+}
+
+fn line(blame: &BlameShape, line: &BlamedLine) -> BlameLine {
+    let author = line.session.as_ref().map(|session| {
+        let is_it = |entry: &String| Some(entry) == line.prompt.as_ref();
+        let mut prompts = blame.prompts.iter();
+        let prompt = prompts.find(|it| it.session == *session && is_it(&it.entry));
+        LineAuthor {
+            session: session.clone(),
+            entry: line.entry.clone(),
+            agent: one_line(line.agent.as_deref().unwrap_or_default()),
+            prompt: prompt.map(|it| one_line(&it.text)).unwrap_or_default(),
+        }
+    });
+    BlameLine {
+        text: escape(&line.text.replace('\t', "    ")),
+        author,
+    }
 }
 
 pub(super) fn health(app: &App, session: &str) -> Outcome<HealthFacts> {

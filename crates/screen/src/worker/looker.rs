@@ -1,6 +1,7 @@
 //! Lists sessions: first from the catalog, then after every file was examined, then whenever
 //! something changed.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use boswell_app::changes::{Change, ChangeFeed};
@@ -32,6 +33,8 @@ pub(crate) enum LookAsk {
 struct Looker<'l> {
     app: &'l App,
     answers: &'l Answers,
+    /// Tells the search that files changed.
+    told: &'l AtomicBool,
     cwd: String,
     wanted: RowsAsk,
     /// Whether the catalog can answer.
@@ -44,10 +47,11 @@ struct Looker<'l> {
 }
 
 /// Answers until the process ends.
-pub(crate) fn run(app: &App, answers: &Answers, asks: &Latest<LookAsk>) {
+pub(crate) fn run(app: &App, answers: &Answers, asks: &Latest<LookAsk>, told: &AtomicBool) {
     let mut looker = Looker {
         app,
         answers,
+        told,
         cwd: app.environment().cwd.display().to_string(),
         wanted: RowsAsk::default(),
         kept: true,
@@ -238,6 +242,9 @@ impl Looker<'_> {
             self.answers.send(Answer::Changed(changed));
         }
         self.changed |= !changes.is_empty();
+        if !changes.is_empty() {
+            self.told.store(true, Ordering::Relaxed);
+        }
         let due = self
             .last
             .as_ref()

@@ -75,6 +75,14 @@ fn read(app: &App, answers: &Answers, ask: Ask, language: Language) {
             let health = facts::health(app, &session);
             Answer::Health { session, health }
         }
+        Ask::Blame { session, entry } => {
+            let blame = facts::blame(app, (&session, &entry), language);
+            Answer::Blame {
+                session,
+                entry,
+                blame,
+            }
+        }
         Ask::Stats { by, since } => Answer::Stats {
             by,
             since,
