@@ -38,8 +38,23 @@ export const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu", "--font-render-hinting=none", "--host-resolver-rules=MAP rebind.example 127.0.0.1"],
 });
 
+/** Requests of a page that have no answer yet. A stream of events is none of them: it never ends. */
+const underWay = new WeakMap();
+
+function count(page) {
+  const open = new Set();
+  underWay.set(page, open);
+  page.on("request", (request) => {
+    if (/^(xhr|fetch|document|script|stylesheet|image)$/.test(request.resourceType()) && !isStream(request)) open.add(request);
+  });
+  for (const ended of ["requestfinished", "requestfailed"]) page.on(ended, (request) => open.delete(request));
+}
+
+const isStream = (request) => new URL(request.url()).pathname.endsWith("/events") || (request.headers()["accept"] ?? "").includes("text/event-stream");
+
 /** Watches a page: console errors, policy reports and requests to other places are wrong. */
 export function watch(page, name = () => "page") {
+  count(page);
   page.on("pageerror", (error) => wrong.push(`${name()}: ${error.message}`));
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) wrong.push(`${name()}: console: ${message.text()}`);
@@ -85,14 +100,22 @@ export async function go(page, hash) {
 
 /** Waits until no answer is on its way and nothing is drawn. */
 export async function quiet(page) {
-  await page.evaluate(async () => {
-    let [last, since] = [-1, performance.now()];
-    while (performance.now() - since < 120) {
-      const now = document.querySelectorAll("*").length + performance.getEntriesByType("resource").length + document.querySelectorAll(".progress, .ghost").length * 1000;
-      if (now !== last || document.querySelector(".progress")) [last, since] = [now, performance.now()];
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  });
+  const open = underWay.get(page);
+  const deadline = Date.now() + 60_000;
+  do {
+    await page.evaluate(settled);
+  } while (open?.size && Date.now() < deadline);
+  if (open?.size) throw new Error(`no answer after a minute: ${[...open].map((it) => it.url()).join(", ")}`);
+}
+
+/** Runs in the page: ends when nothing changed for a while, with frames drawn in between, so that effects have run. */
+async function settled() {
+  let [last, since] = [-1, performance.now()];
+  while (performance.now() - since < 150) {
+    const now = document.querySelectorAll("*").length + performance.getEntriesByType("resource").length + document.querySelectorAll(".progress, .ghost").length * 1000;
+    if (now !== last || document.querySelector(".progress")) [last, since] = [now, performance.now()];
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 20)));
+  }
 }
 
 /** What axe finds against WCAG 2.2 AA. */
