@@ -131,8 +131,10 @@ pub(crate) enum Command {
     Outline(command::outline::OutlineArgs),
     Prompts(command::prompts::PromptsArgs),
     Today(command::today::TodayArgs),
+    Blame(command::blame::BlameArgs),
     #[command(alias = "usage")]
     Stats(command::stats::StatsArgs),
+    Statusline(command::statusline::StatuslineArgs),
     Watch(command::watch::WatchArgs),
     Check(command::check::CheckArgs),
     Attachments(command::attachments::AttachmentsArgs),

@@ -22,6 +22,8 @@
 //! * [`bench_corpus`] writes large corpora with known markers.
 //! * [`claude_client`], [`codex_client`] and [`agent_client`] run the real clients, if the
 //!   environment names them; [`scripted_model`] is the model that they call.
+//! * [`mcp_runner`] runs the conformance runner and the official client of the Model Context
+//!   Protocol.
 //! * [`conversions`] is the matrix of sessions that are carried over between agents.
 //! * [`corpus`] finds the real files, if the environment names them.
 #![expect(
@@ -53,6 +55,7 @@ pub mod hooked_disk;
 pub mod ids;
 pub mod jsonl;
 pub mod make;
+pub mod mcp_runner;
 pub mod memory_rows;
 pub mod oracle;
 pub mod peer;

@@ -11,10 +11,10 @@ use clap::{Args, ValueEnum};
 use crate::app::App;
 use crate::output::LateOutput;
 
-/// Export a session as JSONL, JSON, Markdown or HTML
+/// Export a session as JSONL, JSON, Markdown, HTML or ATIF
 ///
 /// `jsonl` and `json` are exact copies, damage and secrets included. `md` and `html` are for
-/// reading, with secrets removed.
+/// reading, `atif` for programs that take trajectories; all three with secrets removed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell export 0b7e > copy.jsonl
@@ -43,6 +43,8 @@ enum FormatArg {
     Md,
     /// One page without external files
     Html,
+    /// A trajectory (ATIF 1.8) of the current branch and its subagents
+    Atif,
 }
 
 impl From<&ExportArgs> for ExportRequest {
@@ -54,6 +56,7 @@ impl From<&ExportArgs> for ExportRequest {
                 FormatArg::Json => ExportFormat::Json,
                 FormatArg::Md => ExportFormat::Markdown,
                 FormatArg::Html => ExportFormat::Html,
+                FormatArg::Atif => ExportFormat::Atif,
             },
             keep_secrets: args.no_redact,
         }

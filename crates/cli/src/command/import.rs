@@ -22,7 +22,7 @@ const NAMED: usize = 10;
   boswell import ~/Downloads/session.jsonl --title 'red build'
   boswell export 0b7e --format json > s.json && boswell import s.json")]
 pub(crate) struct ImportArgs {
-    /// A session file of any agent, or the output of `export --format json`
+    /// A session file of any agent, the output of `export --format json`, or a trajectory (ATIF)
     file: std::path::PathBuf,
     /// Project folder [default: the one in the file]
     #[arg(long, value_name = "DIR")]

@@ -37,6 +37,10 @@ enum AgentArg {
     Codex,
     /// Gemini CLI
     Gemini,
+    /// Qwen Code
+    Qwen,
+    /// Copilot CLI
+    Copilot,
     /// Cursor
     Cursor,
     /// OpenCode
@@ -51,6 +55,8 @@ impl From<AgentArg> for RegisteringAgent {
             AgentArg::Claude => RegisteringAgent::Claude,
             AgentArg::Codex => RegisteringAgent::Codex,
             AgentArg::Gemini => RegisteringAgent::Gemini,
+            AgentArg::Qwen => RegisteringAgent::Qwen,
+            AgentArg::Copilot => RegisteringAgent::Copilot,
             AgentArg::Cursor => RegisteringAgent::Cursor,
             AgentArg::Opencode => RegisteringAgent::Opencode,
             AgentArg::Json => RegisteringAgent::Json,

@@ -6,6 +6,7 @@
 pub(crate) mod append;
 pub(crate) mod archive;
 pub(crate) mod attachments;
+pub(crate) mod blame;
 pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod checkout;
@@ -56,6 +57,7 @@ pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod status;
+pub(crate) mod statusline;
 pub(crate) mod stores;
 pub(crate) mod summarize;
 pub(crate) mod tag;
@@ -85,6 +87,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     };
     let app = App::new(&args.global, stay)?;
     let done = dispatch(&app, args.command.as_ref());
+    // A status line is drawn after every message: it must cost next to nothing.
+    if matches!(args.command, Some(Command::Statusline(_))) {
+        return done;
+    }
     if !matches!(args.command, Some(Command::Offer(_))) {
         app.show(app.requests.unfinished_purges());
     }
@@ -144,6 +150,7 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Handoff(args)) => handoff::run(app, args),
         Some(Command::Outline(args)) => outline::run(app, args),
         Some(Command::Today(args)) => today::run(app, args),
+        Some(Command::Blame(args)) => blame::run(app, args),
         Some(Command::Migrate(args)) => migrate::run(app, args),
         Some(Command::Rename(args)) => rename::run(app, args),
         Some(Command::Tag(args)) => tag::tag(app, args),
@@ -163,6 +170,7 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Secrets(args)) => secrets::run(app, args),
         Some(Command::Index(args)) => index::run(app, args),
         Some(Command::Stats(args)) => stats::run(app, args),
+        Some(Command::Statusline(args)) => statusline::run(app, args),
         Some(Command::Prompts(args)) => prompts::run(app, args),
         Some(Command::Watch(args)) => watch::run(app, args),
         Some(Command::Continue(args)) => continue_last::run(app, args),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use boswell_app::outline::{OutlineRequest, OutlineShape};
-use boswell_app::shape::Shape as _;
+use boswell_app::shape::{Maybe, Shape as _};
 use boswell_model::Result;
 use clap::Args;
 
@@ -20,17 +20,22 @@ use crate::words::{count, short_path};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell outline @last
-  boswell outline 0b7e --json")]
+  boswell outline 0b7e --json
+  boswell outline @last --with 'my-digest --short'")]
 pub(crate) struct OutlineArgs {
     /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     #[arg(default_value = "@last")]
     session: String,
+    /// Let this program digest the outline, which it gets on stdin
+    #[arg(long, value_name = "PROGRAM")]
+    with: Option<String>,
 }
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &OutlineArgs) -> Result<ExitCode> {
     let request = OutlineRequest {
         session: args.session.clone(),
+        with: args.with.clone(),
     };
     let outline = app.shown(app.requests.outline(&request))?;
     let mut out = Output::paged(app);
@@ -49,6 +54,12 @@ fn print(app: &App, outline: &OutlineShape, out: &mut Output) -> Result<()> {
     if let Some(summary) = &outline.summary {
         out.line("")?;
         summary
+            .lines()
+            .try_for_each(|line| out.line(&escape(line)))?;
+    }
+    if let Maybe::Given(digest) = &outline.digest {
+        out.line("")?;
+        digest
             .lines()
             .try_for_each(|line| out.line(&escape(line)))?;
     }

@@ -41,16 +41,22 @@ pub(crate) struct SecretsArgs {
     apply: bool,
 }
 
+impl SecretsArgs {
+    fn scrubbed(&self) -> super::scrub::Wanted {
+        let scope = if self.all {
+            ScrubScope::All
+        } else {
+            ScrubScope::Named(self.sessions.clone())
+        };
+        let apply = self.apply;
+        super::scrub::Wanted { scope, apply }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
     if args.scrub {
-        let scope = if args.all {
-            ScrubScope::All
-        } else {
-            ScrubScope::Named(args.sessions.clone())
-        };
-        let apply = args.apply;
-        return super::scrub::run(app, super::scrub::Wanted { scope, apply });
+        return super::scrub::run(app, args.scrubbed());
     }
     let request = SecretsRequest {
         sessions: args.sessions.clone(),

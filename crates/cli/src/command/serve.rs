@@ -92,6 +92,7 @@ pub(crate) fn run(app: &App, args: &ServeArgs) -> Result<ExitCode> {
             Changes::Never
         },
         clinvoker: args.compat == Some(CompatArg::Clinvoker),
+        mcp: true,
         lifetime: Lifetime::UntilStopped,
         limit: args.limit.as_deref().map(time::span).transpose()?,
         ..config(app)
@@ -100,7 +101,7 @@ pub(crate) fn run(app: &App, args: &ServeArgs) -> Result<ExitCode> {
         app.requests.may_write()?;
     }
     let server = Server::bind(&config)?;
-    announce(app, &server, args.write)?;
+    announce(app, &server, &config)?;
     if args.open {
         open(app, &server)?;
     }
@@ -123,7 +124,7 @@ pub(crate) fn web(app: &App, args: &WebArgs) -> Result<ExitCode> {
     };
     let server = Server::bind(&config)?;
     if app.json {
-        announce(app, &server, false)?;
+        announce(app, &server, &config)?;
     }
     if args.no_open || is_remote(app) {
         print_url(app, &server)?;
@@ -145,19 +146,21 @@ fn config(app: &App) -> ServeConfig {
         public_origin: None,
         changes: Changes::Never,
         clinvoker: false,
+        mcp: false,
         lifetime: Lifetime::UntilStopped,
         limit: None,
     }
 }
 
 /// Prints where the server listens and where its tokens are.
-fn announce(app: &App, server: &Server, writes: bool) -> Result<()> {
+fn announce(app: &App, server: &Server, config: &ServeConfig) -> Result<()> {
     let path = |scope: &str| server.folder().token_path(scope).display().to_string();
     let shape = ServingShape {
         url: format!("http://{}", server.address()),
         address: server.address().to_string(),
         read_token: path("read"),
-        write_token: writes.then(|| path("write")),
+        write_token: (config.changes == Changes::Always).then(|| path("write")),
+        mcp_token: config.mcp.then(|| path("mcp")),
         pid: std::process::id(),
     };
     let mut out = Output::plain(app);
@@ -169,6 +172,9 @@ fn announce(app: &App, server: &Server, writes: bool) -> Result<()> {
             say(&format!("token for reading: {}", shape.read_token));
             if let Some(token) = &shape.write_token {
                 say(&format!("token for changes: {token}"));
+            }
+            if let Some(token) = &shape.mcp_token {
+                say(&format!("token for agents, at /mcp: {token}"));
             }
         }
     }

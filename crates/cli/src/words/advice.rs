@@ -123,14 +123,7 @@ fn of_input(advice: &Advice) -> Option<String> {
 /// Steps that only read.
 fn looking(advice: &Advice) -> Option<String> {
     Some(match advice {
-        Advice::ListSessions { dialect, hidden } => {
-            let dialect = dialect.as_deref().map(|it| shell_option("--agent", it));
-            let hidden = hidden.then(|| "--hidden".to_owned());
-            let options = dialect.into_iter().chain(hidden);
-            let words = std::iter::once("boswell list".to_owned()).chain(options);
-            let words: Vec<String> = words.collect();
-            format!("see the sessions with `{}`", words.join(" "))
-        }
+        Advice::ListSessions { dialect, hidden } => listing(dialect.as_deref(), *hidden),
         Advice::FindSessions { matching } => format!(
             "see them with `boswell list --hidden {}`",
             shell_option("--match", matching)
@@ -173,6 +166,15 @@ fn looking(advice: &Advice) -> Option<String> {
         ),
         _ => return None,
     })
+}
+
+fn listing(dialect: Option<&str>, hidden: bool) -> String {
+    let dialect = dialect.map(|it| shell_option("--agent", it));
+    let hidden = hidden.then(|| "--hidden".to_owned());
+    let options = dialect.into_iter().chain(hidden);
+    let words = std::iter::once("boswell list".to_owned()).chain(options);
+    let words: Vec<String> = words.collect();
+    format!("see the sessions with `{}`", words.join(" "))
 }
 
 /// Steps that change a session.

@@ -27,6 +27,11 @@ impl AgentDesk {
         Some(desk)
     }
 
+    /// Runs the client with these arguments.
+    pub(crate) fn client(&self, args: &[String]) -> std::process::Output {
+        self.at(|client, place| client.run(place, args, None))
+    }
+
     fn at<T>(&self, act: impl FnOnce(&AgentClient, AgentHome<'_>) -> T) -> T {
         let (home, work) = (self.bench.home(), self.bench.cwd());
         let place = AgentHome {

@@ -163,6 +163,34 @@ fn an_outline_has_prompts_changes_failures_and_open_ends() {
     assert!(!outline.to_string().contains("a1B2c3D4e"), "{outline}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_program_digests_an_outline_without_its_secrets() {
+    let (bench, session) = machine();
+    let (program, input) = (bench.root().join("digest"), bench.root().join("input"));
+    let script = "cat > \"$2\"\nprintf '  %s: %s lines\\033[2J\\n' \"$1\" 7\n";
+    disk::write(&program, script.as_bytes());
+    let with = format!("sh {} --short {}", program.display(), input.display());
+    let reference = session.reference();
+    let ran = bench.run(["outline", &reference, "--with", &with, "--json"]);
+    let outline = ran.ends(0).of_type("outline").remove(0);
+    assert_eq!(outline["digest"], "--short: 7 lines\u{1b}[2J");
+    let given = String::from_utf8(disk::read(&input)).unwrap();
+    assert!(given.contains("Make the coupon exact"), "{given}");
+    assert!(!given.contains("a1B2c3D4e"), "{given}");
+    // What it prints is text, and not for the terminal to obey.
+    let ran = bench.run(["outline", &reference, "--with", &with]).ends(0);
+    let text = ran.text();
+    assert!(text.contains("--short: 7 lines"), "{text}");
+    assert!(!text.contains('\u{1b}'), "{text:?}");
+    // Without it there is no digest, and one that fails is named.
+    let plain = bench.run(["outline", &reference, "--json"]).ends(0);
+    assert!(plain.of_type("outline")[0].get("digest").is_none());
+    disk::write(&program, b"exit 3\n");
+    let ran = bench.run(["outline", &reference, "--with", &with]);
+    ran.ends(3).says("failed: exit status: 3");
+}
+
 #[test]
 fn an_outline_is_printed_as_markdown() {
     let (bench, session) = machine();

@@ -1,7 +1,12 @@
 //! `mcp`: the protocol over the standard streams of the real program.
 
 mod client;
+mod conformance;
+mod official;
+mod property;
+mod real_clients;
 mod safety;
+mod subscriptions;
 
 use std::time::Duration;
 

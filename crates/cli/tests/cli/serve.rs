@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
@@ -14,15 +14,17 @@ pub(crate) struct Serving {
     pub(crate) address: String,
     pub(crate) token: String,
     write: Option<String>,
+    /// The token for agents.
+    pub(crate) mcp: String,
 }
 
 impl Serving {
     pub(crate) fn start(demo: &Demo, args: &[&str]) -> Serving {
-        let all: Vec<&str> = ["serve", "--json"]
-            .into_iter()
-            .chain(args.iter().copied())
-            .collect();
-        let mut command = demo.command(&all);
+        Serving::run(demo.command(&[&["serve", "--json"], args].concat()))
+    }
+
+    /// Starts a server with a command.
+    pub(crate) fn run(mut command: Command) -> Serving {
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -44,6 +46,7 @@ impl Serving {
             address: said["address"].as_str().unwrap().to_owned(),
             token: token("read_token").unwrap(),
             write: token("write_token"),
+            mcp: token("mcp_token").unwrap(),
         }
     }
 

@@ -16,7 +16,7 @@ mod printed;
 mod steps;
 
 use printed::{common, quoted, row, settled};
-use steps::{LOG, SECTIONS, Step};
+use steps::{CODE, LOG, SECTIONS, Step};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tour.md");
 
@@ -119,11 +119,13 @@ fn answer(step: &Step, demo: &Demo) -> Vec<String> {
     let logs = boswell_testkit::corpus::files(&demo.root.join("home/.codex"));
     let is_log = |path: &PathBuf| path.extension().is_some_and(|it| it == "jsonl");
     let log = logs.into_iter().find(is_log).unwrap();
+    let code = demo.root.join("projects/shop").join(CODE);
     let real: Vec<&str> = step
         .args
         .iter()
         .map(|word| match *word {
             LOG => log.to_str().unwrap(),
+            CODE => code.to_str().unwrap(),
             word => word,
         })
         .collect();

@@ -1,6 +1,7 @@
 //! A client of the protocol, written by hand, over the standard streams of the real program.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -85,6 +86,25 @@ impl Client {
         }
     }
 
+    /// Waits for a message that is not an answer.
+    #[track_caller]
+    pub(super) fn notice(&mut self, method: &str) -> Value {
+        let notice = self.notice_within(method, LIMIT);
+        notice.unwrap_or_else(|| panic!("there is no {method}"))
+    }
+
+    /// As [`notice`](Self::notice); `None` if nothing comes in this time.
+    #[track_caller]
+    pub(super) fn notice_within(&mut self, method: &str, time: Duration) -> Option<Value> {
+        loop {
+            let line = self.lines.recv_timeout(time).ok()?;
+            let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
+            if message["method"] == method {
+                return Some(message["params"].clone());
+            }
+        }
+    }
+
     /// Calls a tool and returns its text and whether it failed.
     #[track_caller]
     pub(super) fn try_call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
@@ -105,6 +125,13 @@ impl Client {
         text
     }
 
+    /// Closes the input, whatever is still announced.
+    pub(super) fn close(mut self) {
+        drop(self.stdin.take());
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "{status}");
+    }
+
     /// Closes the input, and returns what was printed to stderr.
     pub(super) fn end(mut self) -> String {
         drop(self.stdin.take());
@@ -115,6 +142,47 @@ impl Client {
         let mut stderr = self.child.stderr.take().unwrap();
         stderr.read_to_string(&mut said).unwrap();
         said
+    }
+}
+
+/// A client over HTTP, which sends each request on a connection of its own.
+pub(super) struct HttpClient {
+    address: String,
+    token: String,
+    next: u64,
+}
+
+impl HttpClient {
+    pub(super) fn new(address: &str, token: &str) -> HttpClient {
+        HttpClient {
+            address: address.to_owned(),
+            token: token.trim().to_owned(),
+            next: 0,
+        }
+    }
+
+    /// Sends a request and returns the response.
+    #[track_caller]
+    pub(super) fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.next += 1;
+        let body = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let head = format!(
+            "POST /mcp HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
+             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             MCP-Protocol-Version: 2025-11-25\r\nContent-Length: {}\r\n\r\n",
+            self.address,
+            self.token,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(body.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(" 200 "), "{answer}");
+        serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"))
     }
 }
 

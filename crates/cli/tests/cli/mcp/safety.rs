@@ -210,6 +210,30 @@ fn the_asking_session_is_left_out_of_its_own_answers() {
 }
 
 #[test]
+fn a_session_that_the_agent_names_is_left_out() {
+    let (bench, own, other) = machine();
+    let mut client = Client::start(&bench, &[]);
+    for (tool, mut arguments) in [
+        ("search_sessions", json!({"query": "zyxquorum"})),
+        ("list_sessions", json!({})),
+    ] {
+        let all = client.call(tool, arguments.clone());
+        assert!(
+            all.contains("00000001") && all.contains("00000002"),
+            "{all}"
+        );
+        arguments["exclude"] = json!(own.id[..8]);
+        let text = client.call(tool, arguments.clone());
+        assert!(!text.contains("00000001"), "{tool}: {text}");
+        assert!(text.contains(&other.id[..8]), "{tool}: {text}");
+        arguments["exclude"] = json!("ffffffff");
+        let text = client.call(tool, arguments);
+        assert!(text.contains("00000001"), "{tool}: {text}");
+    }
+    client.end();
+}
+
+#[test]
 fn notes_are_written_only_if_the_user_allows_it_and_never_into_a_log() {
     let (bench, own, _) = machine();
     let before = TreeSnapshot::take(&bench.home());

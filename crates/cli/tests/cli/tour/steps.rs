@@ -9,6 +9,9 @@ const ALL: usize = 40;
 /// The log of another agent, in place of the file in the demo's folder.
 pub(super) const LOG: &str = "rollout.jsonl";
 
+/// A file that a session of the demo changed, in place of the one in the demo's folder.
+pub(super) const CODE: &str = "src/coupon.rs";
+
 /// A command of the tour.
 pub(super) struct Step {
     /// The sentence before it.
@@ -95,6 +98,12 @@ const READ: &[Step] = &[
         &["## Prompts", "1. ", "SPRING10", "src/coupon.rs"],
     ),
     step(
+        "Which session wrote each line of a file, and because of which prompt:",
+        &["blame", CODE],
+        (0, ALL),
+        &["unexplained: 2 of 3 lines", "SPRING10"],
+    ),
+    step(
         "Its branches; ● is on the current branch, ◉ is the current leaf:",
         &["tree", "8045"],
         (0, ALL),
@@ -141,6 +150,12 @@ const READ: &[Step] = &[
         &["serve", "--quiet", "--for", "100ms"],
         (0, NOTHING),
         &["http://127.0.0.1:"],
+    ),
+    step(
+        "A line for an agent's status line, which gets the session on standard input:",
+        &["statusline"],
+        (0, ALL),
+        &["no session"],
     ),
     step(
         "What registers boswell with an agent, so that the agent can ask itself:",
