@@ -4,10 +4,11 @@
 //! They are test clients only. Nothing of them is shipped, and their install scripts are never run.
 
 mod agents;
+mod atif;
 mod claude;
 mod codex;
 mod omp;
-mod playwright;
+mod packages;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,8 @@ fn add_claude(clients: &mut Clients) {
     });
 }
 
-/// Adds the programs that are no agents: a tracer, a compiler, a terminal and a browser.
+/// Adds the programs that are no agents: a tracer, a compiler, a terminal, a browser, and what
+/// tests the Model Context Protocol.
 fn add_tools(clients: &mut Clients) {
     clients.add("tests of the order of system calls", || {
         strace()?;
@@ -100,14 +102,34 @@ fn add_tools(clients: &mut Clients) {
         tmux()?;
         Ok(Vec::new())
     });
+    clients.add("tests of signatures with minisign", || {
+        if workspace::on_path("minisign").is_none() {
+            install(
+                &["minisign"],
+                "minisign is needed; install it and run again",
+            )?;
+        }
+        Ok(Vec::new())
+    });
     clients.add("tests of pages in a browser", || {
         Ok(vec![("BOSWELL_CHROMIUM", chromium()?)])
     });
+    clients.add(
+        &format!("tests that validate with atif {}", atif::VERSION),
+        || Ok(vec![("BOSWELL_ATIF_PYTHON", atif::python()?)]),
+    );
     clients.add("tests of the server's page in a browser", || {
         let node = node()?;
         Ok(vec![
-            ("BOSWELL_PLAYWRIGHT", playwright::playwright()?),
+            (packages::BROWSER.variable, packages::BROWSER.install()?),
             ("BOSWELL_NODE", node),
+        ])
+    });
+    clients.add("tests of the Model Context Protocol", || {
+        node()?;
+        Ok(vec![
+            (packages::MCP.variable, packages::MCP.install()?),
+            ("BOSWELL_NODE_NEW", agents::new_node()?),
         ])
     });
 }
@@ -125,7 +147,7 @@ pub(crate) fn browser() -> Outcome<BrowserTools> {
     Ok(BrowserTools {
         node: node()?,
         chromium: chromium()?,
-        modules: playwright::playwright()?,
+        modules: packages::BROWSER.install()?,
     })
 }
 

@@ -1,5 +1,5 @@
-//! Developer commands of the repository: test, fuzz, soak, bench, house, prose, screenshot, web,
-//! dist.
+//! Developer commands of the repository: test, fuzz, soak, bench, house, prose, python, screenshot,
+//! web, dist.
 //!
 //! Each command has its own file. This crate is run by developers and by CI on a checkout and is
 //! never shipped, so it may print, read the clock and the environment, and open files; the
@@ -21,6 +21,7 @@ mod dist;
 mod fuzz;
 mod house;
 mod prose;
+mod python;
 #[cfg(test)]
 mod rules;
 mod screenshot;
@@ -55,10 +56,14 @@ Usage: cargo xtask <command>
   house [FOLDER]                        count the sizes of functions, files and interfaces, and hold their limits
   prose [--write]                       list what is not one sentence a line or within 100 columns in Markdown
                                         and comments, or put it right
+  python [--short]                      build the Python package, and run its tests and the published suites;
+                                        needs Python 3.10 and its package registry
   screenshot [screen|web]               draw the screen and the page on the demo: docs/screen.svg, docs/screen.md
                                         and docs/web-*.png; the page needs node and Chromium
   web [--check]                         build the page of the server into crates/serve/dist; needs node
-  dist                                  build what is handed to people, into target/dist
+  dist [--binary PATH] [--check] [TARGET...|all]
+                                        build and pack what is published, into target/dist; --binary packs a
+                                        program that exists, --check installs and removes what was packed
   baseline split PATH...                what the bench compares with: read, split at newlines
   baseline parse PATH...                the same, and every line scanned as JSON
   known-page HOME ROOT                  what the bench measures: the first page that a catalog knows
@@ -91,6 +96,7 @@ fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
         "bench" => bench::run(rest).map(|()| ExitCode::SUCCESS),
         "house" => house::run(rest),
         "prose" => prose::run(rest),
+        "python" => python::run(rest),
         "screenshot" => screenshot::run(rest),
         "web" => web::run(rest),
         "dist" => dist::run(rest),

@@ -1,14 +1,15 @@
 //! `cargo xtask test`: every test of the workspace, with the real clients, and the totals at the
 //! end.
 //!
-//! Clients come first because a single `cargo test` runs everything: the client tests are ordinary
-//! tests that read environment variables.
+//! Clients come first because the client tests are ordinary tests that read environment variables.
+//! Tests that compare CPU times run last and one at a time: another test on the second core takes
+//! cache from the larger input first, and a linear command then looks worse than linear.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ExitCode, Stdio};
 
 use crate::clients::Clients;
-use crate::{Outcome, clients, soak, workspace};
+use crate::{Outcome, clients, dist, python, soak, workspace};
 
 /// Variables with folders of real files; without them the tests that need them are skipped.
 const FOLDERS: [(&str, &str); 2] = [
@@ -19,6 +20,10 @@ const FOLDERS: [(&str, &str); 2] = [
 /// The number of recorded damaged files that the real clients resume again in CI.
 const RESUMED_AGAIN: usize = 40;
 
+/// The module with the tests that compare CPU times, and the test program that it is in.
+const TIMED: &str = "scaling::";
+const TIMED_PROGRAM: [&str; 4] = ["-p", "boswell", "--test", "cli"];
+
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     // Rules about dependencies call cargo without the network, also for features that no build here
     // uses.
@@ -28,23 +33,29 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     for line in &skipped {
         println!("xtask: SKIPPED: {line}");
     }
-    let mut totals = cargo_test(arguments, &clients)?;
+    let mut totals = if arguments.is_empty() {
+        let mut totals = cargo_test(&["--workspace", "--", "--skip", TIMED], &clients)?;
+        let timed = [&TIMED_PROGRAM[..], &["--", TIMED, "--test-threads=1"]].concat();
+        totals.include(cargo_test(&timed, &clients)?);
+        totals
+    } else {
+        let arguments = arguments.iter().map(String::as_str);
+        cargo_test(
+            &["--workspace"]
+                .into_iter()
+                .chain(arguments)
+                .collect::<Vec<_>>(),
+            &clients,
+        )?
+    };
     for line in &skipped {
         println!("xtask: SKIPPED: {line}");
     }
-    if workspace::in_ci() && !clients.missing.is_empty() {
-        println!(
-            "xtask: a CI run may not skip the real clients; each one that is missing counts as a failure"
-        );
-        totals.failed += clients.missing.len() as u64;
+    if arguments.is_empty() {
+        totals.include(python_package()?);
     }
-    if workspace::in_ci() && clients.missing.is_empty() {
-        let differing = soak::claude::sample(RESUMED_AGAIN)?;
-        println!("xtask: {differing} recorded verdicts of real clients differ");
-        totals.failed += differing as u64;
-        let refused = soak::convert::sample()?;
-        println!("xtask: {refused} converted sessions are not resumed by real programs");
-        totals.failed += refused as u64;
+    if workspace::in_ci() {
+        totals.failed += sampled(&clients)?;
     }
     println!("{} passed, {} failed", totals.passed, totals.failed);
     Ok(if totals.failed == 0 {
@@ -52,6 +63,35 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// Runs samples of what takes too long as a whole; returns how many of them failed.
+fn sampled(clients: &Clients) -> Outcome<u64> {
+    let mut failed = clients.missing.len() as u64;
+    if failed > 0 {
+        println!(
+            "xtask: a CI run may not skip the real clients; each one that is missing counts as a failure"
+        );
+    } else {
+        let differing = soak::claude::sample(RESUMED_AGAIN)?;
+        println!("xtask: {differing} recorded verdicts of real clients differ");
+        let refused = soak::convert::sample()?;
+        println!("xtask: {refused} converted sessions are not resumed by real programs");
+        failed += (differing + refused) as u64;
+    }
+    let ways = dist::sample()?;
+    println!("xtask: {ways} ways to install the packed program failed");
+    Ok(failed + u64::from(ways))
+}
+
+/// Runs the tests of the Python package, and the published suites that take seconds.
+fn python_package() -> Outcome<Totals> {
+    if !workspace::in_ci() && !python::can_run() {
+        println!("xtask: SKIPPED: the Python package is not tested: there is no Python 3.10");
+        return Ok(Totals::default());
+    }
+    let (passed, failed) = python::sample()?;
+    Ok(Totals { passed, failed })
 }
 
 fn skipped(clients: &Clients) -> Vec<String> {
@@ -63,12 +103,13 @@ fn skipped(clients: &Clients) -> Vec<String> {
 }
 
 /// Runs `cargo test`, passes its output on, and adds up the results of the test programs.
-fn cargo_test(arguments: &[String], clients: &Clients) -> Outcome<Totals> {
-    println!("xtask: running cargo test --workspace --no-fail-fast");
+fn cargo_test(arguments: &[&str], clients: &Clients) -> Outcome<Totals> {
+    println!(
+        "xtask: running cargo test --no-fail-fast {}",
+        arguments.join(" ")
+    );
     let mut command = workspace::cargo();
-    command
-        .args(["test", "--workspace", "--no-fail-fast"])
-        .args(arguments);
+    command.args(["test", "--no-fail-fast"]).args(arguments);
     command.envs(
         clients
             .environment
@@ -110,6 +151,11 @@ struct Totals {
 }
 
 impl Totals {
+    fn include(&mut self, other: Totals) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
+
     fn add(&mut self, line: &str) {
         let Some(result) = line.trim().strip_prefix("test result: ") else {
             return;
@@ -141,6 +187,16 @@ mod tests {
                 failed: 2
             }
         );
+    }
+
+    #[test]
+    fn the_tests_that_compare_cpu_times_are_where_the_second_run_looks_for_them() {
+        let [_, package, _, program] = TIMED_PROGRAM;
+        assert_eq!(package, "boswell");
+        let folder = workspace::root().join("crates/cli/tests").join(program);
+        let module = TIMED.trim_end_matches("::");
+        let text = std::fs::read_to_string(folder.join(format!("{module}.rs"))).unwrap();
+        assert!(text.contains("#[test]"));
     }
 
     #[test]

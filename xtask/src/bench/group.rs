@@ -1,12 +1,14 @@
 //! Bench groups: the type and the list.
 
 use super::append::{AppendDurable, AppendOpen, AppendOs, AppendShared};
+use super::blame::BlameGroup;
 use super::check_1gb::Check1Gb;
 use super::context_1gb::Context1Gb;
 use super::context_native_1gb::ContextNative1Gb;
 use super::find::{Databases, FirstIndex, KnownFirstPage, Refresh, Scan, Search, UsageReport};
 use super::fsyncs::Fsyncs;
 use super::lab::Lab;
+use super::mcp::McpGroup;
 use super::read_all::ReadAll;
 use super::records_1gb::Records1Gb;
 use super::screen::ScreenGroup;
@@ -47,6 +49,8 @@ pub(crate) const ALL: &[&dyn Group] = &[
     &UsageReport,
     &ScreenGroup,
     &ServeGroup,
+    &McpGroup,
+    &BlameGroup,
     &Check1Gb,
     &Startup,
 ];

@@ -92,6 +92,7 @@ impl Lab {
             ],
             forget: Some(home),
             before: None,
+            input: None,
             may_find_nothing: false,
         }
     }
@@ -118,6 +119,7 @@ impl Lab {
             environment: Vec::new(),
             forget: None,
             before: None,
+            input: None,
             may_find_nothing: false,
         }
     }
@@ -147,6 +149,7 @@ impl Lab {
             environment: Vec::new(),
             forget: None,
             before: None,
+            input: None,
             may_find_nothing: false,
         })
     }

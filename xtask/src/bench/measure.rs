@@ -20,6 +20,8 @@ pub(crate) struct Job {
     pub(crate) forget: Option<PathBuf>,
     /// A file, and a text that is appended to it before every run.
     pub(crate) before: Option<(PathBuf, String)>,
+    /// A file that is its standard input.
+    pub(crate) input: Option<PathBuf>,
     /// Whether exit code 1 is accepted: nothing was found.
     pub(crate) may_find_nothing: bool,
 }
@@ -35,9 +37,15 @@ impl Job {
     fn dress(&self, command: &mut Command) {
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
-            .stdin(Stdio::null())
+            .stdin(self.stdin())
             .stdout(Stdio::null())
             .stderr(Stdio::inherit());
+    }
+
+    fn stdin(&self) -> Stdio {
+        let input = self.input.as_ref();
+        let input = input.and_then(|path| std::fs::File::open(path).ok());
+        input.map_or_else(Stdio::null, Stdio::from)
     }
 
     fn reset(&self) -> Outcome {

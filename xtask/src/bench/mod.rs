@@ -6,6 +6,7 @@
 //! `group`; each owns one part of `docs/BENCHMARKS.md`.
 
 mod append;
+mod blame;
 mod check_1gb;
 mod command;
 mod context_1gb;
@@ -18,6 +19,7 @@ mod group;
 mod in_turn;
 mod lab;
 mod machine;
+mod mcp;
 mod measure;
 mod page;
 mod read_all;

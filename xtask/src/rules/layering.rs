@@ -24,7 +24,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "remote",
         &["boswell-model", "boswell-dialect", "boswell-store"],
     ),
-    ("serve", &["boswell-model", "boswell-app"]),
+    ("serve", &["boswell-model", "boswell-app", "boswell-mcp"]),
     ("mcp", &["boswell-model", "boswell-app"]),
     ("screen", &["boswell-model", "boswell-app"]),
     (

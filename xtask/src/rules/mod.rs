@@ -5,8 +5,11 @@
 
 mod advice;
 mod architecture_page;
+mod book;
 mod conformance_page;
+mod crate_metadata;
 mod dialect_names;
+mod forge;
 mod form;
 mod ignored_syncs;
 mod layering;

@@ -50,7 +50,7 @@ impl Bed {
     }
 
     /// Returns a run of boswell with the data of earlier runs.
-    pub(super) fn job(&self, lab: &Lab, arguments: &[&str]) -> Job {
+    pub(crate) fn job(&self, lab: &Lab, arguments: &[&str]) -> Job {
         let store = format!("claude={}", self.root.display());
         let arguments: Vec<&str> = arguments
             .iter()

@@ -26,6 +26,7 @@ pub(super) fn first_index(lab: &Lab, claude: &Path) -> Outcome<Job> {
         environment: vec![("HOME", home.to_owned()), ("XDG_CACHE_HOME", cache.clone())],
         forget: Some(cache),
         before: None,
+        input: None,
         may_find_nothing: false,
     })
 }

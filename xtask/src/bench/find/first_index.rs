@@ -40,8 +40,6 @@ impl Group for FirstIndex {
         let target = Target::AtMost(0.9);
         let mut rows = lab.compare_wall("against fast-resume", (&cold, &peer), target)?;
         let (text, bytes) = sizes(&ours.output()?)?;
-        let long = data::damaged_sessions(&lab.data)?;
-        let store = format!("claude={}", long.display());
         rows.extend([
             row(
                 "catalog and index together",
@@ -67,14 +65,18 @@ impl Group for FirstIndex {
             size("index / text", bytes, text, 0.11),
             size("index / source", bytes, megabytes * 1e6, 0.06),
             lab.peak("peak memory", &ours, MOST_MEMORY)?,
-            lab.peak(
-                "peak memory with a line of 60 MB",
-                &lab.boswell(&["index", "--store", &store]),
-                MOST_MEMORY_LONG_LINE,
-            )?,
+            long_line(lab)?,
         ]);
         Ok(rows)
     }
+}
+
+fn long_line(lab: &Lab) -> Outcome<Row> {
+    let store = data::damaged_sessions(&lab.data)?;
+    let store = format!("claude={}", store.display());
+    let index = lab.boswell(&["index", "--store", &store]);
+    let case = "peak memory with a line of 60 MB";
+    lab.peak(case, &index, MOST_MEMORY_LONG_LINE)
 }
 
 fn row(case: &str, ours: f64, baseline: f64, target: Target) -> Row {

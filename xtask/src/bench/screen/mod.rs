@@ -19,6 +19,8 @@ const QUERY: &str = "websocket deadlock";
 const BEHIND: Duration = Duration::from_secs(1);
 /// How long fast-resume draws nothing when its index is complete.
 const INDEXED: Duration = Duration::from_secs(20);
+/// A key without any effect after this time was lost.
+const LOST: Duration = Duration::from_secs(3);
 /// How long an idle screen is watched.
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -70,6 +72,8 @@ struct Program {
     environment: Vec<(&'static str, PathBuf)>,
     /// What is on its screen when there are sessions.
     row: &'static str,
+    /// Whether it may lose a key: fast-resume does so now and then after its start.
+    loses_keys: bool,
 }
 
 impl Program {
@@ -79,6 +83,7 @@ impl Program {
             command: format!("{} --store claude={}", program.display(), root.display()),
             environment: vec![("BOSWELL_HOME", home.to_owned()), ("HOME", home.to_owned())],
             row: "▸",
+            loses_keys: false,
         }
     }
 
@@ -96,6 +101,7 @@ impl Program {
                 ("XDG_DATA_HOME", cache),
             ],
             row: "claude",
+            loses_keys: true,
         };
         // The first run makes the index.
         let mut terminal = theirs.start()?;
@@ -183,7 +189,10 @@ fn typing(lab: &Lab, program: &Program) -> Outcome<Typed> {
     for _ in 0..lab.repeats.max(5) {
         let mut terminal = program.ready()?;
         for key in QUERY.chars() {
-            let at = terminal.press(&key.to_string())?;
+            let mut at = terminal.press(&key.to_string())?;
+            if program.loses_keys && !terminal.draws_within(LOST) {
+                at = terminal.press(&key.to_string())?;
+            }
             let first = terminal.first_bytes()?;
             typed.first.push(at, first);
             typed.settled.push(at, terminal.settled(first)?);

@@ -26,6 +26,8 @@ pub(super) struct Terminal {
     child: Child,
     keys: ChildStdin,
     output: Receiver<(Instant, Vec<u8>)>,
+    /// Output that was waited for and not taken yet.
+    waiting: Option<(Instant, Vec<u8>)>,
     grid: Grid,
     /// When the program was started, by the word that its shell printed before.
     pub(super) started: Instant,
@@ -75,6 +77,7 @@ impl Terminal {
             child,
             keys,
             output,
+            waiting: None,
             grid: Grid::new(),
             started: Instant::now(),
             pid: 0,
@@ -124,9 +127,21 @@ impl Terminal {
 
     /// Waits for the next output; returns when it arrived.
     pub(super) fn first_bytes(&mut self) -> Outcome<Instant> {
-        let (at, bytes) = self.output.recv_timeout(PATIENCE)?;
+        let next = match self.waiting.take() {
+            Some(known) => Ok(known),
+            None => self.output.recv_timeout(PATIENCE),
+        };
+        let Ok((at, bytes)) = next else {
+            return Err(format!("a key changed nothing on\n{}", self.grid.text()).into());
+        };
         self.grid.take(&bytes);
         Ok(at)
+    }
+
+    /// Returns whether anything is drawn within a time; [`Terminal::first_bytes`] returns when.
+    pub(super) fn draws_within(&mut self, time: Duration) -> bool {
+        self.waiting = self.output.recv_timeout(time).ok();
+        self.waiting.is_some()
     }
 
     /// Waits until nothing more is drawn; returns when the last change arrived, or `since`.

@@ -158,16 +158,20 @@ impl Served {
             token: Some(token.trim().to_owned()),
             paths: Paths::default(),
         };
+        served.paths = served.paths_of_boswell()?;
+        Ok(served)
+    }
+
+    fn paths_of_boswell(&self) -> Outcome<Paths> {
         let list = "/v1/sessions?limit=50".to_owned();
-        let first = String::from_utf8_lossy(&served.connect()?.get(&list)?).into_owned();
+        let first = String::from_utf8_lossy(&self.connect()?.get(&list)?).into_owned();
         let of = |id: &String| format!("/v1/sessions/{id}/entries?from=0&limit=100");
         let entries: Vec<String> = text_members(&first, "ref").iter().map(of).collect();
-        served.paths = Paths {
+        Ok(Paths {
             list,
-            entries: served.answered(entries)?,
+            entries: self.answered(entries)?,
             search: "/v1/search?limit=20&q=".to_owned(),
-        };
-        Ok(served)
+        })
     }
 
     /// Leaves the addresses that are answered: not every id in a list is that of a session.

@@ -1,0 +1,42 @@
+//! The package `atif` from PyPI, which validates trajectories, in a virtual environment of its own
+//! below `target/clients/atif`.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::{Outcome, workspace};
+
+pub(super) const VERSION: &str = "1.8.0";
+
+/// Returns the Python that imports the package.
+pub(super) fn python() -> Outcome<PathBuf> {
+    if let Some(given) = std::env::var_os("BOSWELL_ATIF_PYTHON") {
+        println!("xtask: atif is taken from BOSWELL_ATIF_PYTHON");
+        return Ok(PathBuf::from(given));
+    }
+    let folder = workspace::target()?.join("clients").join("atif");
+    let python = folder.join("bin").join("python");
+    // Written last, so that an interrupted install is not treated as complete.
+    let stamp = folder.join("installed");
+    if std::fs::read_to_string(&stamp).is_ok_and(|version| version == VERSION) {
+        println!("xtask: atif {VERSION} is already installed");
+        return Ok(python);
+    }
+    let system = workspace::on_path("python3")
+        .ok_or("python3 is needed to fetch it; install it and run again")?;
+    println!("xtask: installing atif {VERSION} from PyPI into target/clients/atif");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    let mut venv = Command::new(system);
+    workspace::must_succeed(venv.args(["-m", "venv"]).arg(&folder).stdin(Stdio::null()))?;
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet"]);
+    pip.args(["--disable-pip-version-check", "--only-binary", ":all:"]);
+    pip.arg(format!("atif=={VERSION}")).stdin(Stdio::null());
+    workspace::must_succeed(&mut pip)?;
+    let mut import = Command::new(&python);
+    workspace::must_succeed(import.args(["-c", "import atif"]).stdin(Stdio::null()))?;
+    std::fs::write(&stamp, VERSION)?;
+    Ok(python)
+}
