@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-pub use boswell_find::{Count, Order, Suggestions};
+pub use boswell_find::{Count, Counting, Order, Suggestions};
 use boswell_find::{
     Effort, Field, Hit, Index, Origin, Query, Results, Source, StoreSources, WantedRows,
 };
@@ -20,6 +20,7 @@ mod searcher;
 
 pub use conversations::FoundConversation;
 use holder::Holder;
+pub(crate) use searcher::Look;
 pub use searcher::Searcher;
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
@@ -49,6 +50,8 @@ pub struct SearchRequest {
     pub limit: usize,
     /// Continue after an earlier page.
     pub cursor: Option<String>,
+    /// Whether the sessions with hits are counted to the last one.
+    pub counting: Counting,
 }
 
 impl Default for SearchRequest {
@@ -62,6 +65,7 @@ impl Default for SearchRequest {
             order: Order::default(),
             limit: 20,
             cursor: None,
+            counting: Counting::default(),
         }
     }
 }
@@ -329,6 +333,7 @@ fn query(cx: &RequestContext, request: &SearchRequest) -> Result<Query> {
     query.order = request.order;
     query.limit = request.limit;
     query.cursor.clone_from(&request.cursor);
+    query.counting = request.counting;
     Ok(query)
 }
 

@@ -99,6 +99,8 @@ pub(super) struct SessionEdits<'c> {
     /// the prompt.
     copies: HashMap<(usize, Slot, String), (EventOrder, i64)>,
     real: HashMap<PathBuf, PathBuf>,
+    /// Every file is looked at once for all searches.
+    look: Option<search::Look>,
     /// Whether every call was looked at.
     pub(super) is_complete: bool,
 }
@@ -122,6 +124,7 @@ impl<'c> SessionEdits<'c> {
             calls: HashMap::new(),
             copies: HashMap::new(),
             real: HashMap::new(),
+            look: None,
             is_complete: true,
         }
     }
@@ -229,7 +232,11 @@ impl<'c> SessionEdits<'c> {
 
     /// Reads the calls that a search finds; whether it found all.
     fn read_hits(&mut self, request: &SearchRequest) -> Result<bool> {
-        let found = search::search(self.cx, request)?;
+        let look = match &mut self.look {
+            Some(look) => look,
+            none => none.insert(search::Look::new(self.cx)?),
+        };
+        let found = look.search(self.cx, request)?;
         let is_complete = found.page.complete && found.page.cursor.is_none();
         if !is_complete && request.limit == MANY_CALLS {
             return Ok(false);
@@ -244,7 +251,9 @@ impl<'c> SessionEdits<'c> {
             };
             self.read_entry(number, hit);
         }
-        found.index_a_little();
+        if let Some(look) = &self.look {
+            look.index_a_little(&|| true);
+        }
         Ok(is_complete)
     }
 

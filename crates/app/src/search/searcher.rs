@@ -27,9 +27,9 @@ pub struct Searcher {
     last: Option<Look>,
 }
 
-/// What was seen at a look at every file.
+/// What was seen at a look at every file. A request that searches more than once shares one.
 #[derive(Debug)]
-struct Look {
+pub(crate) struct Look {
     /// Dialect and root of every store.
     stores: Vec<(&'static str, PathBuf)>,
     session_index: SessionIndex,
@@ -38,6 +38,8 @@ struct Look {
     sources: Option<(StoreSources, bool)>,
     since: Stopwatch,
     has_changed: bool,
+    /// Whether nothing was searched with it yet.
+    is_new: bool,
 }
 
 impl App {
@@ -61,25 +63,12 @@ impl Searcher {
         self.app.answer_with(cancel.clone(), |cx| {
             let asked = Asked::new(cx, request)?;
             let known = last.take().filter(|look| look.stores == stores(cx));
-            let is_new = known.is_none();
             let mut look = match known {
                 Some(look) => look,
                 None => Look::new(cx)?,
             };
-            if !asked.read(cx, &mut look.session_index)? {
-                *last = Some(look);
-                return Ok(Found::cancelled(cx));
-            }
             // If this fails, the next search looks again.
-            let known = look.sources.take().filter(|(_, all)| *all).map(|it| it.0);
-            let session_index = &mut look.session_index;
-            let (found, sources) = asked.answer(cx, session_index, &look.index, known)?;
-            if is_new {
-                let session_index = &mut look.session_index;
-                session_index.keep_conversations(cx, logs_read(cx, asked.chosen));
-                session_index.note_rest(cx);
-            }
-            look.sources = Some((sources, !asked.chosen));
+            let found = look.answer(cx, &asked)?;
             *last = Some(look);
             Ok(found)
         })
@@ -88,11 +77,8 @@ impl Searcher {
     /// Updates the index while `go_on` returns true, for a short time, so that the next search has
     /// less to read. A face calls it after it has shown the answer.
     pub fn index_a_little(&self, go_on: &dyn Fn() -> bool) {
-        if let Some(look) = &self.last
-            && let Some((sources, _)) = &look.sources
-        {
-            look.session_index
-                .index_a_little_while(&look.index, sources, go_on);
+        if let Some(look) = &self.last {
+            look.index_a_little(go_on);
         }
     }
 
@@ -128,7 +114,7 @@ impl Searcher {
 }
 
 impl Look {
-    fn new(cx: &RequestContext) -> Result<Look> {
+    pub(crate) fn new(cx: &RequestContext) -> Result<Look> {
         let since = Stopwatch::start();
         let session_index = SessionIndex::create(cx)?;
         Ok(Look {
@@ -138,7 +124,36 @@ impl Look {
             sources: None,
             since,
             has_changed: false,
+            is_new: true,
         })
+    }
+
+    /// As [`search`](super::search), but with the files as they were at this look.
+    pub(crate) fn search(&mut self, cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
+        self.answer(cx, &Asked::new(cx, request)?)
+    }
+
+    fn answer(&mut self, cx: &RequestContext, asked: &Asked<'_>) -> Result<Found> {
+        if !asked.read(cx, &mut self.session_index)? {
+            return Ok(Found::cancelled(cx));
+        }
+        let known = self.sources.take().filter(|(_, all)| *all).map(|it| it.0);
+        let session_index = &mut self.session_index;
+        let (found, sources) = asked.answer(cx, session_index, &self.index, known)?;
+        if std::mem::take(&mut self.is_new) {
+            session_index.keep_conversations(cx, logs_read(cx, asked.chosen));
+            session_index.note_rest(cx);
+        }
+        self.sources = Some((sources, !asked.chosen));
+        Ok(found)
+    }
+
+    /// Updates the index while `go_on` returns true, for a short time.
+    pub(crate) fn index_a_little(&self, go_on: &dyn Fn() -> bool) {
+        if let Some((sources, _)) = &self.sources {
+            self.session_index
+                .index_a_little_while(&self.index, sources, go_on);
+        }
     }
 
     fn is_old(&self) -> bool {

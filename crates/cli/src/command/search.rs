@@ -77,7 +77,6 @@ impl SearchArgs {
                 _ => QueryForm::Words,
             },
             fields: self.fields.clone(),
-            session: None,
             filter: self.narrow.filter(app),
             order: match self.sort {
                 SortArg::Relevance => Order::Relevance,
@@ -85,6 +84,7 @@ impl SearchArgs {
             },
             limit: self.limit,
             cursor: self.cursor.clone(),
+            ..SearchRequest::default()
         }
     }
 }

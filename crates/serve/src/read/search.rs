@@ -39,6 +39,7 @@ pub(crate) async fn search(mut call: Call) -> Reply {
         order: params.one_of("sort", &ORDERS, Order::Relevance)?,
         limit: params.limit("limit", 20, 100)?,
         cursor: params.text("cursor"),
+        ..SearchRequest::default()
     };
     let plan = timed(&call, &params)?;
     params.end()?;
