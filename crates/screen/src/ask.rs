@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use boswell_app::PlanToken;
 use boswell_app::resume::{ResumePlan, ResumeWayKind};
-use boswell_app::search::SearchRequest;
 use boswell_app::stats::By;
 use crossterm::event::{KeyEvent, MouseEvent};
 
@@ -14,6 +13,7 @@ use boswell_model::Instant;
 
 use crate::ScreenExit;
 use crate::rows::{Row, TextHit};
+use crate::rows_ask::{HitCount, RowsAsk};
 use crate::transcript::Block;
 
 /// Something that happened.
@@ -49,6 +49,9 @@ pub(crate) enum Event {
 pub(crate) enum Ask {
     /// Which sessions are listed.
     Rows(RowsAsk),
+    /// Frees rows that are not shown any more: for ten thousand that takes longer than a key may
+    /// wait.
+    Discard(Vec<Row>),
     /// Examine all files again.
     Refresh,
     /// Search in text; cancels the search before it.
@@ -56,6 +59,7 @@ pub(crate) enum Ask {
         generation: u64,
         query: String,
         rows: RowsAsk,
+        hits: HitCount,
     },
     /// The search is not wanted any more.
     StopFinding,
@@ -146,23 +150,6 @@ impl Ask {
     pub(crate) fn is_preview(&self) -> bool {
         matches!(self, Ask::Preview { .. })
     }
-}
-
-/// Which sessions are listed and searched.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct RowsAsk {
-    pub(crate) scope: Scope,
-    pub(crate) agent: Option<String>,
-    pub(crate) hidden: bool,
-}
-
-/// Whose sessions are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Scope {
-    #[default]
-    Everywhere,
-    Here,
-    Repository,
 }
 
 /// A page of a transcript.
@@ -458,26 +445,4 @@ pub(crate) struct Stat {
     /// Whether the cost of a model is unknown.
     pub(crate) unpriced: bool,
     pub(crate) prices_as_of: String,
-}
-
-impl RowsAsk {
-    /// Returns the request for a search of these sessions.
-    pub(crate) fn search(&self, query: &str, cwd: &str) -> SearchRequest {
-        SearchRequest {
-            query: query.to_owned(),
-            filter: self.filter(cwd),
-            limit: 100,
-            ..SearchRequest::default()
-        }
-    }
-
-    /// Returns the filter for these sessions.
-    pub(crate) fn filter(&self, cwd: &str) -> boswell_app::list::SessionFilter {
-        boswell_app::list::SessionFilter {
-            agent: self.agent.clone(),
-            here: self.scope == Scope::Here,
-            project: (self.scope == Scope::Repository).then(|| cwd.to_owned()),
-            ..boswell_app::list::SessionFilter::default()
-        }
-    }
 }

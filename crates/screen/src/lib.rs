@@ -20,6 +20,7 @@ mod layout;
 mod line;
 mod output;
 mod rows;
+mod rows_ask;
 mod run;
 mod state;
 mod terminal;

@@ -11,10 +11,11 @@ use boswell_app::text::one_line;
 use boswell_app::time::TimeZone;
 use boswell_model::Instant;
 
-use crate::ask::{FoundText, Preview, Resumable, RowsAsk};
+use crate::ask::{FoundText, Preview, Resumable};
 use crate::keys::{Keymap, Place};
 use crate::line::Line;
 use crate::rows::Row;
+use crate::rows_ask::{HitCount, RowsAsk};
 use crate::theme::Theme;
 use crate::words::{self, Language, Words};
 
@@ -173,6 +174,8 @@ pub(crate) struct Finder {
     pub(crate) line: Line,
     /// Which sessions are listed.
     pub(crate) wanted: RowsAsk,
+    /// How many hits are asked for.
+    pub(crate) hits: HitCount,
     /// The sessions, in order.
     pub(crate) rows: Vec<Row>,
     /// Where each session, also of another side, is in `rows`.
@@ -261,13 +264,14 @@ impl Finder {
         self.select(selected.as_deref());
     }
 
-    /// Takes new rows.
-    pub(crate) fn set_rows(&mut self, rows: Vec<Row>, now: Instant) {
+    /// Takes new rows; returns the old ones.
+    pub(crate) fn set_rows(&mut self, mut rows: Vec<Row>, now: Instant) -> Vec<Row> {
         self.change(now, |finder| {
-            finder.rows = rows;
+            std::mem::swap(&mut finder.rows, &mut rows);
             finder.price();
             finder.sort();
         });
+        rows
     }
 
     /// Adds what is known of the costs to the rows.

@@ -20,8 +20,9 @@ use boswell_app::search::{SearchRequest, Searcher};
 use boswell_app::system::Stopwatch;
 use boswell_app::{App, Cancel};
 
-use crate::ask::{Answer, Ask, Event, FoundText, RowsAsk};
+use crate::ask::{Answer, Ask, Event, FoundText};
 use crate::rows::TextHit;
+use crate::rows_ask::{HitCount, RowsAsk};
 use crate::state::Look;
 use shown::refusal;
 
@@ -79,6 +80,7 @@ struct FindAsk {
     generation: u64,
     query: String,
     rows: RowsAsk,
+    hits: HitCount,
     cancel: Cancel,
 }
 
@@ -135,6 +137,7 @@ impl Workers {
                 generation,
                 query,
                 rows,
+                hits,
             } => {
                 self.stop();
                 self.finding = Cancel::new();
@@ -142,6 +145,7 @@ impl Workers {
                     generation,
                     query,
                     rows,
+                    hits,
                     cancel: self.finding.clone(),
                 });
             }
@@ -204,7 +208,7 @@ fn search(app: &App, answers: &Answers, asks: &Latest<FindAsk>, changed: &Atomic
     loop {
         let Some(ask) = asks.take(Some(pause)) else {
             if pause == START {
-                // A failure is told when something is searched.
+                // A failure is reported when something is searched.
                 let _ = searcher.look();
             } else {
                 searcher.forget();
@@ -217,7 +221,7 @@ fn search(app: &App, answers: &Answers, asks: &Latest<FindAsk>, changed: &Atomic
             searcher.files_changed();
         }
         let was_old = searcher.is_old();
-        let request = ask.rows.search(&ask.query, &cwd);
+        let request = ask.rows.search(&ask.query, ask.hits, &cwd);
         answer(&mut searcher, answers, &ask, &request);
         if was_old && !ask.cancel.is_cancelled() {
             searcher.forget();

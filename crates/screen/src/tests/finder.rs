@@ -3,8 +3,9 @@
 use crossterm::event::KeyCode;
 
 use super::demo::Demo;
-use crate::ask::{Answer, Ask, Event, Scope};
+use crate::ask::{Answer, Ask, Event};
 use crate::keys::Place;
+use crate::rows_ask::Scope;
 use crate::state::{Look, MenuRun, Order, Overlay};
 
 #[test]

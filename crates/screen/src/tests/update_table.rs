@@ -1,12 +1,12 @@
 //! `update` as a table: a place and a key give a place, an overlay and asks. No worker, no home.
 
+use crate::rows_ask::Scope;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::demo::now;
 use crate::ScreenExit;
 use crate::ask::{
     Answer, Ask, BlameFacts, BlameLine, Event, HealthFacts, LineAuthor, Node, Page, RepairStepLine,
-    Scope,
 };
 use crate::keys::{BINDINGS, Place};
 use crate::rows::Row;

@@ -3,10 +3,11 @@
 use boswell_model::Instant;
 
 use crate::ScreenExit;
-use crate::ask::{Answer, Ask, FoundText, Node, Preview, RowsAsk};
+use crate::ask::{Answer, Ask, FoundText, Node, Preview};
 use crate::keys::Place;
 use crate::rows::Row;
-use crate::state::{BlameState, Finder, FirstRead, State};
+use crate::rows_ask::RowsAsk;
+use crate::state::{BlameState, Finder, FirstRead, Order, State};
 use crate::transcript;
 use crate::update::{blame, check, finder, reader, resume};
 use crate::words::{self, fill};
@@ -18,14 +19,14 @@ pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
             ask,
             rows,
             complete,
-        } => listed(state, &ask, rows, complete),
+        } => listed(state, &ask, rows, complete, asks),
         Answer::Reading {
             ask,
             rows,
             read,
             total,
             since,
-        } => reading(state, &ask, rows, FirstRead { read, total, since }),
+        } => reading(state, &ask, rows, FirstRead { read, total, since }, asks),
         Answer::LookedAt(places) => state.finder.looked_at = places,
         Answer::Refreshed { at, kept } => {
             state.finder.refreshed = Some(at);
@@ -41,7 +42,9 @@ pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
             state.finder.costs = costs;
             state.finder.change(now, |finder| {
                 finder.price();
-                finder.sort();
+                if finder.order == Order::Cost {
+                    finder.sort();
+                }
             });
         }
         Answer::Marks { live, lost_soon } => {
@@ -58,7 +61,13 @@ pub(crate) fn take(state: &mut State, answer: Answer, asks: &mut Vec<Ask>) {
 }
 
 /// Takes the rows of the list, if they are still the wanted ones.
-fn listed(state: &mut State, ask: &RowsAsk, mut rows: Vec<Row>, complete: bool) {
+fn listed(
+    state: &mut State,
+    ask: &RowsAsk,
+    mut rows: Vec<Row>,
+    complete: bool,
+    asks: &mut Vec<Ask>,
+) {
     rows.retain(|it| !state.gone.contains(&it.session));
     let now = state.now;
     let finder = &mut state.finder;
@@ -70,18 +79,21 @@ fn listed(state: &mut State, ask: &RowsAsk, mut rows: Vec<Row>, complete: bool) 
         let agents = rows.iter().flat_map(|it| it.agent.split(['+', '/', '@']));
         finder.agents.extend(agents.map(str::to_owned));
     }
-    finder.set_rows(rows, now);
+    let old = finder.set_rows(rows, now);
+    if !old.is_empty() {
+        asks.push(Ask::Discard(old));
+    }
     let index = &finder.index;
     finder.marked.retain(|it| index.contains_key(it));
 }
 
 /// Takes what was read so far of sessions that the catalog does not know. What narrows the list is
 /// applied when all are read.
-fn reading(state: &mut State, ask: &RowsAsk, rows: Vec<Row>, read: FirstRead) {
+fn reading(state: &mut State, ask: &RowsAsk, rows: Vec<Row>, read: FirstRead, asks: &mut Vec<Ask>) {
     state.finder.reading = Some(read);
     let is_first = !state.finder.complete && *ask == RowsAsk::default();
     if is_first && !rows.is_empty() {
-        listed(state, ask, rows, false);
+        listed(state, ask, rows, false, asks);
     }
 }
 

@@ -3,11 +3,12 @@
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::ScreenExit;
-use crate::ask::{Ask, Scope};
+use crate::ask::Ask;
 use crate::keys::{Action, Place};
 use crate::layout;
 use crate::line::Line;
 use crate::rows;
+use crate::rows_ask::{HitCount, Scope};
 use crate::state::{Finder, Input, InputPurpose, Order, Overlay, State};
 use crate::update::{moved, overlay, reader, run, typed_char};
 use crate::words;
@@ -54,6 +55,7 @@ pub(crate) fn press(state: &mut State, key: &KeyEvent, asks: &mut Vec<Ask>) {
 pub(crate) fn typed(state: &mut State, asks: &mut Vec<Ask>) {
     let finder = &mut state.finder;
     finder.generation += 1;
+    finder.hits = HitCount::First;
     finder.error = None;
     finder.waiting = None;
     if !asks_for_text(finder.line.text()) {
@@ -81,6 +83,7 @@ pub(crate) fn find(state: &State) -> Ask {
         generation: state.finder.generation,
         query: state.finder.line.text().to_owned(),
         rows: state.finder.wanted.clone(),
+        hits: state.finder.hits,
     }
 }
 
@@ -111,7 +114,7 @@ pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
         | Action::PageUp
         | Action::PageDown
         | Action::First
-        | Action::Last => select(state, action),
+        | Action::Last => select(state, action, asks),
         Action::Read => read(state, asks),
         Action::Complete => complete(state, asks),
         Action::CopyCommand => copy_command(state, asks),
@@ -133,12 +136,17 @@ pub(crate) fn perform(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
 }
 
 /// Moves the selection.
-fn select(state: &mut State, action: Action) {
+fn select(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
     let page = usize::from(layout::finder(state.size).list.height).max(1);
     let finder = &mut state.finder;
     let last = finder.shown.len().saturating_sub(1);
     finder.selected = moved(finder.selected, action, page).min(last);
     finder.waiting = None;
+    let is_full = finder.found.hits.len() >= HitCount::First.limit();
+    if is_full && finder.hits == HitCount::First {
+        finder.hits = HitCount::Many;
+        asks.push(find(state));
+    }
 }
 
 /// Changes to the next order of the list.

@@ -4,11 +4,12 @@ use boswell_app::text::{columns, one_line, size};
 use boswell_app::time;
 use ratatui::layout::Rect;
 
-use crate::ask::{Preview, Scope};
+use crate::ask::Preview;
 use crate::keys::Place;
 use crate::layout;
 use crate::rows::Row;
-use crate::state::{ListLine, Order, State};
+use crate::rows_ask::Scope;
+use crate::state::{Finder, ListLine, Order, State};
 use crate::theme::Ink;
 use crate::transcript::{self, Block, Detail, Folds};
 use crate::view::canvas::Canvas;
@@ -144,8 +145,11 @@ fn counts(state: &State, waiting: bool) -> Vec<String> {
         }];
     }
     let others = finder.shown.iter().filter(|it| it.is_other()).count();
-    let shown = number(finder.shown.len() - others);
-    let mut parts = vec![fill(look.say(words::FOUND), &[&shown, &all])];
+    let shown = finder.shown.len() - others;
+    let mut parts = vec![fill(
+        look.say(words::FOUND),
+        &[&found(finder, shown, waiting), &all],
+    )];
     if others > 0 {
         parts.push(fill(look.say(words::OTHER_HITS), &[&number(others)]));
     }
@@ -157,6 +161,16 @@ fn counts(state: &State, waiting: bool) -> Vec<String> {
         });
     }
     parts
+}
+
+/// Returns how many sessions match: the best hits are shown, and more sessions may have some.
+fn found(finder: &Finder, shown: usize, waiting: bool) -> String {
+    if waiting || finder.found.hits.is_empty() {
+        return number(shown);
+    }
+    let sessions = usize::try_from(finder.found.sessions).unwrap_or(shown);
+    let more = if finder.found.exact { "" } else { "+" };
+    format!("{}{more}", number(shown.max(sessions)))
 }
 
 /// Returns what narrows or orders the list.

@@ -12,8 +12,9 @@ use boswell_app::{App, Cancel, Clock, SystemClock};
 
 use super::shown::{refusal, warning};
 use super::{Answers, Latest};
-use crate::ask::{Answer, RowsAsk};
+use crate::ask::Answer;
 use crate::rows::Row;
+use crate::rows_ask::RowsAsk;
 
 /// How many sessions the first answer has: more than a screen shows.
 const FIRST: usize = 200;
@@ -63,7 +64,8 @@ pub(crate) fn run(app: &App, answers: &Answers, asks: &Latest<LookAsk>, told: &A
         match asks.take(looker.pause()) {
             Some(LookAsk::Rows(wanted)) => {
                 looker.wanted = wanted;
-                let is_known = looker.known();
+                // The first ones, then all.
+                let is_known = looker.known(&[Some(FIRST), None]);
                 if looker.last.is_none() {
                     looker.refresh();
                 } else if !is_known {
@@ -93,14 +95,14 @@ impl Looker<'_> {
         }
     }
 
-    /// Sends the sessions as they are known: the first ones, then all. Returns false if the catalog
+    /// Sends the sessions as they are known, in pages of these lengths. Returns false if the catalog
     /// has no rows to send.
-    fn known(&self) -> bool {
+    fn known(&self, limits: &[Option<usize>]) -> bool {
         if !self.kept {
             self.list();
             return true;
         }
-        for limit in [Some(FIRST), None] {
+        for &limit in limits {
             let Ok(answer) = self.app.known_sessions(&self.request(limit)) else {
                 return false;
             };
@@ -183,7 +185,7 @@ impl Looker<'_> {
         }
         // Rows are not stored while another thread or process writes to the catalog, such as a
         // search that was asked for with the first list.
-        if !self.known() {
+        if !self.known(&[None]) {
             self.list();
         }
         self.costs();
