@@ -3,6 +3,7 @@
 
 mod agent_desk;
 mod agents_context;
+mod agents_running;
 mod agents_writing;
 mod archive;
 mod atif;
