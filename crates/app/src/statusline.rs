@@ -103,7 +103,8 @@ fn shape_of(
     };
     let computed = cost(&spending.session).flatten();
     let computed = computed.filter(|_| spending.whole_session);
-    // A catalog that knows no spending of today says that there was none; without one it is unknown.
+    // A catalog that knows no spending of today says that there was none. Without one it is
+    // unknown.
     let nothing = spending.as_of.map(|_| 0.0);
     let today = cost(&spending.since).unwrap_or(nothing);
     let (model, sent) = spending.last.unzip();

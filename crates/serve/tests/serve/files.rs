@@ -1,6 +1,6 @@
 //! Files of projects, and who wrote their lines: which files are shown, and which never.
 
-use boswell_app::{App, AppConfig, Environment};
+use boswell_app::{App, AppConfig, Config, Environment};
 use boswell_serve::Changes;
 use serde_json::Value;
 
@@ -134,7 +134,12 @@ fn an_excluded_project_has_no_files() {
         tmp: bench.temp.path().to_owned(),
         ..Environment::default()
     };
-    bench.app = App::open(AppConfig::new(env, Some(root.join("own")))).unwrap();
+    let settings = Config::load(&env).unwrap();
+    let config = AppConfig {
+        settings,
+        ..AppConfig::new(env, Some(root.join("own")))
+    };
+    bench.app = App::open(config).unwrap();
     bench.again(Changes::Never);
     assert_not_shown(&blame(&bench, &shop, "src/coupon.rs"), "src/coupon.rs");
     files(&bench, &shop).is(404);
