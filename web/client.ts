@@ -4,6 +4,7 @@
 
 import type {
   AttachmentShape,
+  BlameShape,
   CheckpointFile,
   ContextShape,
   DamageShape,
@@ -25,6 +26,7 @@ import type {
   OperationShape,
   Page,
   PlanStep,
+  ProjectFile,
   ProjectShape,
   PromptShape,
   ReceiptShape,
@@ -139,6 +141,16 @@ export class Boswell {
   /** Memory pages of all projects. */
   memory(query: { text?: boolean } = {}, options: RequestOptions = {}): Promise<Listed<MemoryShape, null>> {
     return this.json("GET", `/v1/memory`, query, undefined, options);
+  }
+
+  /** Files that sessions of a project read or changed. */
+  projectFiles(query: { project?: string } = {}, options: RequestOptions = {}): Promise<Listed<ProjectFile, null>> {
+    return this.json("GET", `/v1/files`, query, undefined, options);
+  }
+
+  /** Which session, entry and prompt wrote each line of a file of a project. */
+  blame(query: { project?: string; file?: string } = {}, options: RequestOptions = {}): Promise<BlameShape> {
+    return this.json("GET", `/v1/blame`, query, undefined, options);
   }
 
   /** A page of sessions. */

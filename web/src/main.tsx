@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { about, enter, enterWith, follow, get, isIn, isOffline, type Page } from "./api";
 import { Dialog, question } from "./dialog";
 import { changed } from "./live";
+import { Files } from "./pages/files";
 import { Health, damaged } from "./pages/health";
 import { Search } from "./pages/search";
 import { Session } from "./pages/session";
@@ -26,6 +27,7 @@ const PAGES: [name: string, icon: string, word: Word][] = [
   ["stats", "stats", "stats"],
   ["health", "health", "health"],
   ["vault", "vault", "vault"],
+  ["files", "file", "files"],
   ["settings", "settings", "settings"],
 ];
 
@@ -109,7 +111,7 @@ function Help() {
     else dialog.current?.close();
   }, [help.value]);
   const table: [string, Word][] = [
-    ["1–7", "keyPages"], ["/", "keySearch"], ["j k", "keyMove"], ["Enter", "keyOpen"], ["Esc", "keyBack"],
+    ["1–8", "keyPages"], ["/", "keySearch"], ["j k", "keyMove"], ["Enter", "keyOpen"], ["Esc", "keyBack"],
     ["[ ]", "keyPrompts"], ["{ }", "keyFails"], ["t", "keyTools"], ["T", "keyThink"],
     ["g G", "keyEnds"], ["y", "keyCopy"], ["r", "keyResume"], ["f", "keyFork"], ["e", "keyExport"], ["x", "keyDelete"],
     ["c", "keyCheck"], ["Ctrl-F", "keyFind"], ["d", "keyTheme"], ["?", "keyHelp"],
@@ -171,6 +173,8 @@ function Shown() {
       return <Health />;
     case "vault":
       return <Vault />;
+    case "files":
+      return <Files />;
     case "today":
       return <Today />;
     case "settings":

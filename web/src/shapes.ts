@@ -1073,6 +1073,26 @@ export interface ProgressShape {
   total: number;
 }
 
+/** A file that tools of a project's sessions read or changed, and that is there. */
+export interface ProjectFile {
+  v: 1;
+  type: "project_file";
+  /** the folder of the project */
+  project: string;
+  /** the file, below that folder */
+  path: string;
+  /** how many of the sessions name it */
+  sessions: number;
+  /** how often tools were called with it */
+  calls: number;
+  /** the last active session that names it */
+  session: string;
+  /** the last entry there that names it */
+  entry: string;
+  /** when that session was active last */
+  last_active: string | null;
+}
+
 /** A project folder. */
 export interface ProjectShape {
   v: 1;
@@ -1793,6 +1813,7 @@ export type Line =
   | StatuslineShape
   | BlameShape
   | CommitBlameShape
+  | ProjectFile
   | ConversionShape
   | DamageShape
   | WarningShape

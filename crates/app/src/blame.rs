@@ -16,6 +16,7 @@ mod file_edit;
 mod former_text;
 mod patch;
 mod plain_path;
+mod project_files;
 mod readings;
 mod recorded_text;
 mod replay;
@@ -26,6 +27,8 @@ mod shell;
 use std::path::{Path, PathBuf};
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
+
+pub use project_files::{ProjectBlameRequest, ProjectFile, ProjectFilesRequest};
 
 use crate::sessions::filter::SessionFilter;
 use crate::shape::{Maybe, shape};

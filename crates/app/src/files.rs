@@ -246,7 +246,8 @@ struct Touched {
     last: String,
 }
 
-fn touched(session: &Session) -> Result<Vec<TouchedFile>> {
+/// Returns the files that tools of a session read or changed, by path.
+pub(crate) fn touched(session: &Session) -> Result<Vec<TouchedFile>> {
     let mut touched: BTreeMap<String, Touched> = BTreeMap::new();
     for slot in session.log().slots() {
         let Some(view) = session.entry(slot)?.view else {

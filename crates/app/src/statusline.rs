@@ -98,12 +98,15 @@ fn shape_of(
 ) -> Result<StatuslineShape> {
     let prices = stats::prices(&cx.config)?;
     let cost = |tally: &Tally| {
-        tally
-            .sums(&prices)
-            .remove("")
-            .and_then(|sum| sum.usage.cost)
+        let sum = tally.sums(&prices).remove("");
+        sum.map(|sum| sum.usage.cost)
     };
-    let computed = cost(&spending.session).filter(|_| spending.whole_session);
+    let computed = cost(&spending.session).flatten();
+    let computed = computed.filter(|_| spending.whole_session);
+    // A catalog that knows no spending of today says that there was none. Without one it is
+    // unknown.
+    let nothing = spending.as_of.map(|_| 0.0);
+    let today = cost(&spending.since).unwrap_or(nothing);
     let (model, sent) = spending.last.unzip();
     let context_tokens = input.context.or(sent);
     let percent = context_tokens.zip(input.window.filter(|window| *window > 0));
@@ -112,7 +115,7 @@ fn shape_of(
         session: subject.session.map(|session| session.to_string()),
         model: input.model.or(model.flatten()),
         cost_usd: input.cost.or(computed),
-        today_usd: cost(&spending.since),
+        today_usd: today,
         as_of: spending.as_of,
         context_tokens,
         context_window: input.window,

@@ -15,6 +15,7 @@ use http_body_util::combinators::BoxBody;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::watch;
 
 use crate::scope::McpOptions;
 use crate::server::McpServer;
@@ -44,9 +45,14 @@ impl std::fmt::Debug for McpEndpoint {
 }
 
 impl McpEndpoint {
-    /// Creates the endpoint. It shows every project that the settings do not exclude.
-    pub fn new(app: App, threads: Arc<dyn CallThreads>) -> McpEndpoint {
-        let server = McpServer::new(app, &McpOptions::default(), threads);
+    /// Creates the endpoint. It shows every project that the settings do not exclude. Requests that
+    /// last end when `ending` becomes true.
+    pub fn new(
+        app: App,
+        threads: Arc<dyn CallThreads>,
+        ending: watch::Receiver<bool>,
+    ) -> McpEndpoint {
+        let server = McpServer::new(app, &McpOptions::default(), threads, ending);
         McpEndpoint(transport(server))
     }
 

@@ -12,19 +12,20 @@ use boswell_model::{Error, ErrorKind, Result};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, ContentBlock, GetPromptRequestParams, GetPromptResponse, Implementation,
-    ListPromptsResult, ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
-    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestMethod,
-    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestMethod, UnsubscribeRequestParams,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ResourceContents, ResourceUpdatedNotificationParam, ServerCapabilities,
+    ServerConfig, SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestMethod, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::arguments::Arguments;
 use crate::http::McpGrant;
 use crate::scope::{McpOptions, Scope};
-use crate::subscriptions::{self, SessionWatch, Subscriptions};
+use crate::subscriptions::{self, Listeners, SessionWatch, Subscriptions};
 use crate::threads::{CallCost, CallThreads, RuntimeThreads};
 use crate::tool::{self, ToolContext, ToolError, error_text};
 use crate::{prompts, resources, tools};
@@ -53,6 +54,7 @@ struct ServerState {
     redactor: OnceLock<Redactor>,
     /// `None` if nothing is kept for a client, as over HTTP.
     subscriptions: Option<Subscriptions>,
+    listeners: Listeners,
 }
 
 impl ServerState {
@@ -120,22 +122,28 @@ impl Failure {
 }
 
 impl McpServer {
-    /// Creates a server that keeps nothing for its clients.
-    pub(crate) fn new(app: App, options: &McpOptions, threads: Arc<dyn CallThreads>) -> McpServer {
-        McpServer::with(app, options, threads, None)
+    /// Creates a server that keeps nothing for its clients, until `ending` becomes true.
+    pub(crate) fn new(
+        app: App,
+        options: &McpOptions,
+        threads: Arc<dyn CallThreads>,
+        ending: watch::Receiver<bool>,
+    ) -> McpServer {
+        let listeners = Listeners::new(Some(ending));
+        McpServer::with(app, options, threads, (None, listeners))
     }
 
     /// Creates a server for one client, which may subscribe to sessions.
     pub(crate) fn for_one_client(app: App, options: &McpOptions) -> McpServer {
-        let subscriptions = Some(Subscriptions::default());
-        McpServer::with(app, options, Arc::new(RuntimeThreads), subscriptions)
+        let kept = (Some(Subscriptions::default()), Listeners::new(None));
+        McpServer::with(app, options, Arc::new(RuntimeThreads), kept)
     }
 
     fn with(
         app: App,
         options: &McpOptions,
         threads: Arc<dyn CallThreads>,
-        subscriptions: Option<Subscriptions>,
+        (subscriptions, listeners): (Option<Subscriptions>, Listeners),
     ) -> McpServer {
         let state = ServerState {
             scope: Scope::new(app, options),
@@ -143,6 +151,7 @@ impl McpServer {
             threads,
             redactor: OnceLock::new(),
             subscriptions,
+            listeners,
         };
         McpServer {
             state: Arc::new(state),
@@ -264,6 +273,26 @@ impl McpServer {
             .unwrap_or_default()
     }
 
+    /// Sends a notice for each change of the sessions that a request listens to.
+    async fn announce(&self, context: &SubscriptionContext) {
+        let uris = context.accepted().resource_subscriptions.clone();
+        let watch = self.watch(uris.unwrap_or_default(), context.request_context());
+        let mut watch = watch.await.unwrap_or_default();
+        while let Some(open) = watch.take() {
+            let Some((next, changed)) = open.next().await else {
+                break;
+            };
+            for uri in changed {
+                if context.sink().notify_resource_updated(uri).await.is_err() {
+                    return;
+                }
+            }
+            watch = Some(next);
+        }
+        // A session that is not shown never changes.
+        std::future::pending().await
+    }
+
     /// Begins to watch the sessions of some addresses. Those that are not shown are left out.
     async fn watch(
         &self,
@@ -288,7 +317,7 @@ impl McpServer {
     }
 }
 
-/// Tells a client about changes until it goes away.
+/// Tells a client of an older revision about changes until it goes away.
 async fn tell(mut watch: SessionWatch, peer: Peer<RoleServer>) {
     while let Some((next, changed)) = watch.next().await {
         for uri in changed {
@@ -307,14 +336,27 @@ impl ServerHandler for McpServer {
             .enable_completions()
             .enable_prompts()
             .enable_resources()
+            .enable_resources_subscribe()
             .enable_tools();
-        let capabilities = match self.state.subscriptions {
-            Some(_) => capabilities.enable_resources_subscribe().build(),
-            None => capabilities.build(),
-        };
-        ServerConfig::new(capabilities)
+        ServerConfig::new(capabilities.build())
             .with_server_info(Implementation::new("boswell", env!("CARGO_PKG_VERSION")))
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> std::result::Result<InitializeResult, ErrorData> {
+        let mut hello = self.negotiate_initialize(&request)?;
+        context.peer.set_peer_info(request);
+        // Revisions with this request subscribe for a client, and nothing is kept for it over HTTP.
+        if self.state.subscriptions.is_none()
+            && let Some(resources) = &mut hello.capabilities.resources
+        {
+            resources.subscribe = None;
+        }
+        Ok(hello)
     }
 
     async fn list_tools(
@@ -419,7 +461,6 @@ impl ServerHandler for McpServer {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        self.state.subscriptions.as_ref()?;
         let uris = requested.resource_subscriptions.iter().flatten();
         let uris = uris.filter(|uri| resources::is_session(uri));
         let uris = uris.take(subscriptions::MOST).cloned();
@@ -431,26 +472,16 @@ impl ServerHandler for McpServer {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> std::result::Result<(), ErrorData> {
-        let uris = context.accepted().resource_subscriptions.clone();
-        let watch = self.watch(uris.unwrap_or_default(), context.request_context());
-        // A session that is not shown never changes.
-        let mut watch = watch.await.unwrap_or_default();
-        while let Some(open) = watch.take() {
-            let next = tokio::select! {
-                next = open.next() => next,
-                () = context.cancelled() => return Ok(()),
-            };
-            let Some((next, changed)) = next else {
-                break;
-            };
-            for uri in changed {
-                if context.sink().notify_resource_updated(uri).await.is_err() {
-                    return Ok(());
-                }
-            }
-            watch = Some(next);
+        let listeners = &self.state.listeners;
+        let Some(_place) = listeners.enter() else {
+            let what = "too many clients listen; try again later";
+            return Err(ErrorData::internal_error(what, None));
+        };
+        tokio::select! {
+            () = self.announce(&context) => {}
+            () = context.cancelled() => {}
+            () = listeners.ended() => {}
         }
-        context.cancelled().await;
         Ok(())
     }
 

@@ -1,4 +1,7 @@
-//! Subscriptions: a client on the standard streams is told when a session changes.
+//! Subscriptions: a client is told when a session changes.
+//!
+//! Before 2026-07-28 a subscription belongs to a client, so that only the standard streams have it:
+//! nothing is kept about clients over HTTP. From then on it is a request that lasts, on both.
 //!
 //! Each subscription polls a change feed. Feeds share the looks at the folders, so that
 //! many cost no more than one. A notice has the address that the client itself gave, and
@@ -11,10 +14,13 @@ use std::time::Duration;
 use boswell_app::App;
 use boswell_app::changes::{Change, ChangeFeed};
 use boswell_model::{Result, SessionRef};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::task::AbortHandle;
 
 /// Maximum number of subscriptions of a client.
 pub(crate) const MOST: usize = 64;
+/// Maximum number of requests that listen at a time: over HTTP each has a connection.
+const LISTENERS: usize = 32;
 /// Shortest time between two polls.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -48,6 +54,37 @@ impl Subscriptions {
 
     fn open(&self) -> MutexGuard<'_, HashMap<String, AbortHandle>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What bounds requests that listen to sessions.
+#[derive(Debug)]
+pub(crate) struct Listeners {
+    room: Semaphore,
+    /// Becomes true when the server ends; `None` if it ends with its client.
+    ending: Option<watch::Receiver<bool>>,
+}
+
+impl Listeners {
+    pub(crate) fn new(ending: Option<watch::Receiver<bool>>) -> Listeners {
+        Listeners {
+            room: Semaphore::new(LISTENERS),
+            ending,
+        }
+    }
+
+    /// Returns the place of a request; `None` if there are too many.
+    pub(crate) fn enter(&self) -> Option<SemaphorePermit<'_>> {
+        self.room.try_acquire().ok()
+    }
+
+    /// Waits until the server ends.
+    pub(crate) async fn ended(&self) {
+        match self.ending.clone() {
+            // A server that is gone has ended too.
+            Some(mut ending) => drop(ending.wait_for(|it| *it).await),
+            None => std::future::pending().await,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::routing::any;
 use boswell_mcp::{BlockingJob, CallCost, CallThreads, McpEndpoint, McpGrant};
+use tokio::sync::watch;
 
 use crate::access::{Bearer, Scope};
 use crate::config::{Changes, ServeConfig};
@@ -29,10 +30,14 @@ pub(crate) fn routes(endpoint: McpEndpoint) -> Router<ServerState> {
     Router::new().route(PATH, any(answer))
 }
 
-/// Returns what answers agents.
-pub(crate) fn endpoint(config: &ServeConfig, pool: &Arc<Pool>) -> McpEndpoint {
+/// Returns what answers agents, until the server ends.
+pub(crate) fn endpoint(
+    config: &ServeConfig,
+    pool: &Arc<Pool>,
+    ending: &watch::Sender<bool>,
+) -> McpEndpoint {
     let threads = PoolThreads(Arc::clone(pool));
-    McpEndpoint::new(config.app.clone(), Arc::new(threads))
+    McpEndpoint::new(config.app.clone(), Arc::new(threads), ending.subscribe())
 }
 
 /// What a request may do: only the token for changes writes, if the server does.

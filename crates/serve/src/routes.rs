@@ -70,6 +70,8 @@ fn machine() -> Router<ServerState> {
         .route("/v1/stores", get(read::stores))
         .route("/v1/projects", get(read::projects))
         .route("/v1/memory", get(read::memory))
+        .route("/v1/files", get(read::project_files))
+        .route("/v1/blame", get(read::blame))
         .route("/v1/search", get(read::search))
         .route("/v1/prompts", get(read::prompts))
         .route("/v1/stats", get(read::stats))

@@ -57,7 +57,8 @@ impl std::ops::Deref for ServerState {
 impl ServerState {
     pub(crate) fn new(config: &ServeConfig, tokens: &ProgramTokens) -> ServerState {
         let pool = Arc::new(Pool::new(workers()));
-        let mcp = config.mcp.then(|| mcp::endpoint(config, &pool));
+        let ending = watch::Sender::new(false);
+        let mcp = config.mcp.then(|| mcp::endpoint(config, &pool, &ending));
         ServerState(Arc::new(Shared {
             app: config.app.clone(),
             phrase: config.phrase,
@@ -72,7 +73,7 @@ impl ServerState {
             access: Access::new(tokens, config.changes),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
             polls: Arc::new(Semaphore::new(2)),
-            ending: watch::Sender::new(false),
+            ending,
             pages: watch::Sender::new(0),
         }))
     }

@@ -208,6 +208,7 @@ function Head({ session, reader }: { session: SessionShape; reader: Reader }) {
               <button aria-pressed={detail.value === level} onClick={() => (detail.value = level)}>{w(word)}</button>
             ))}
           </div>
+          <a class="btn" href={`#/files?session=${encodeURIComponent(session.ref)}`}><Icon name="file" />{w("files")}</a>
           <button class="btn" onClick={rename}>{w("rename")}</button>
           <button class="btn" onClick={tag}><Icon name="tag" />{w("tag")}</button>
           <button class="btn" onClick={() => void save(reader)}><Icon name="down" />{w("export")}</button>

@@ -1,11 +1,13 @@
 //! Measures the start of the program with commands that need no session, and the status line of an
 //! agent.
 
+use std::time::Instant;
+
 use super::find::Bed;
 use super::group::Group;
-use super::lab::Lab;
+use super::lab::{Lab, median};
 use super::measure::Job;
-use super::table::{Row, Target};
+use super::table::{self, Row, Target};
 use crate::Outcome;
 
 /// The time that a status line may take: an agent draws it after every message.
@@ -32,9 +34,28 @@ impl Group for Startup {
         Ok(vec![
             row("CPU, --version", &["--version"], Some(Target::AtMost(3.0)))?,
             row("CPU, ops", &["ops"], None)?,
+            wall_row(lab, &line)?,
             lab.allowed("CPU, statusline", &line, ALLOWED, Target::AtMost(1.0))?,
         ])
     }
+}
+
+/// The time that an agent waits for the line, from the start of the process to its end.
+fn wall_row(lab: &Lab, line: &Job) -> Outcome<Row> {
+    let mut times = Vec::new();
+    for _ in 0..lab.repeats.max(31) {
+        let begun = Instant::now();
+        line.output_lines()?;
+        times.push(begun.elapsed().as_secs_f64());
+    }
+    let spent = median(&mut times);
+    Ok(Row {
+        case: "wall clock, statusline".to_owned(),
+        ours: table::seconds(spent),
+        baseline: format!("allowed {}", table::seconds(ALLOWED)),
+        ratio: spent / ALLOWED,
+        target: Some(Target::AtMost(1.0)),
+    })
 }
 
 /// The status line of one of many sessions, with the input of an agent.

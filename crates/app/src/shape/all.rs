@@ -7,7 +7,7 @@ use super::{
 use crate::acknowledgement::{NoteShape, ReceiptShape};
 use crate::archive::ArchiveStep;
 use crate::attachments::AttachmentShape;
-use crate::blame::{BlameShape, CommitBlameShape};
+use crate::blame::{BlameShape, CommitBlameShape, ProjectFile};
 use crate::changes::{ChangeShape, HealthShape};
 use crate::check::{DamageShape, WarningShape};
 use crate::clean::{CleanStep, LockStep, VaultStep};
@@ -74,6 +74,7 @@ fn read() -> Vec<ShapeDefinition> {
         EntryShape EntryRange HeadsShape NodeShape ContextShape MessageShape AttachmentShape CheckpointFile TouchedFile
         FormerFile FileDifference SummaryShape ExportShape ResumeLine
         HandoffShape OutlineShape TodayShape StatuslineShape BlameShape CommitBlameShape
+        ProjectFile
     ]
 }
 

@@ -50,6 +50,21 @@ function planted(session) {
   writeFileSync(join(folder, `${session}.jsonl`), text);
 }
 
+/** A file in which everything is hostile, its name too, and the session that wrote it. */
+function written(session) {
+  const cwd = join(process.env.BOSWELL_DEMO, "projects", "<b onclick=window.pwned=1>");
+  mkdirSync(cwd, { recursive: true });
+  const name = "<img src=x onerror=window.pwned=1>.txt";
+  const content = [...SCRIPTS, BIDI.replace("\u0000", "")].join("\n") + "\n";
+  writeFileSync(join(cwd, name), content);
+  const call = { type: "tool_use", id: "w1", name: "Write", input: { file_path: join(cwd, name), content } };
+  const [asked, first] = entry(session, null, "user", `${SCRIPTS[0]} ${BIDI}`, { cwd });
+  const [wrote, second] = entry(session, asked, "assistant", [call], { cwd });
+  const [, third] = entry(session, wrote, "user", [{ type: "tool_result", tool_use_id: "w1", content: "done" }], { cwd });
+  writeFileSync(join(folder, `${session}.jsonl`), first + second + third);
+  return `project=${encodeURIComponent(cwd)}&file=${encodeURIComponent(name)}`;
+}
+
 /** A session with a line of 60 MB. */
 function large(session) {
   const file = openSync(join(folder, `${session}.jsonl`), "w");
@@ -66,9 +81,10 @@ function large(session) {
   closeSync(file);
 }
 
-const [hostile, long] = [`${ID}aaaa`, `${ID}bbbb`];
+const [hostile, long, writer] = [`${ID}aaaa`, `${ID}bbbb`, `${ID}cccc`];
 planted(hostile);
 large(long);
+const file = written(writer);
 boswell(["tag", `claude:${hostile}`, SCRIPTS[1].replace(/ /g, "_")]);
 
 const page = await open({}, () => "hostile");
@@ -89,10 +105,11 @@ const inspect = async (place) => {
   check(!found.invisible, `${place}: invisible characters`);
   check(found.nodes < 6000, `${place}: ${found.nodes} nodes`);
 };
-for (const place of ["sessions", "search?q=pwned", `search?q=${encodeURIComponent("<script>")}&mode=substring`, "health", "stats", "today", "vault", `s/claude:${hostile}`, `s/claude:${long}`]) {
+for (const place of ["sessions", "search?q=pwned", `search?q=${encodeURIComponent("<script>")}&mode=substring`, "health", "stats", "today", "vault", `s/claude:${hostile}`, `s/claude:${long}`, "files", `files?session=claude:${hostile}`, `files?session=claude:${writer}`, `files?${file.split("&")[0]}`, `files?${file}`]) {
   await go(page, place);
   await inspect(place);
 }
+check((await page.locator("table.blame code").count()) > SCRIPTS.length, "the hostile file is not shown");
 await go(page, `s/claude:${hostile}`);
 for (const key of ["g", "t", "T", "]", "G", "t"]) {
   await page.keyboard.press(key);

@@ -122,6 +122,21 @@ await job("which session changed this file", async () => {
   check((await page.locator(".grp").count()) > 0, "no session with the file");
   check((await page.locator(".grp mark").count()) > 0, "no match is marked");
 });
+await job("who wrote this line, and why", async () => {
+  await press("Escape", "7");
+  await tabTo(/projects\/shop/);
+  await press("Enter");
+  await tabTo(/src\/coupon\.rs/);
+  await press("Enter");
+  await page.waitForSelector("table.blame");
+  const shown = await text();
+  check(/unexplained/.test(shown) && /2 of 3 lines/.test(shown), "what no session explains is not said");
+  check(/SPRING10/.test(shown), "the prompt is not shown");
+  await tabTo(/SPRING10/);
+  await press("Enter");
+  await page.waitForSelector(".session .e.at");
+  check(/SPRING10/.test(await page.locator(".e.at").innerText()), "the link does not lead to the prompt");
+});
 await job("help", async () => {
   await press("Escape", "?");
   check((await page.locator("dialog[open]").count()) === 1, "no help");

@@ -1,10 +1,12 @@
 // Every page × light and dark × English and Chinese × three widths: axe finds nothing, the console is silent, and no
 // other machine is asked.
+import { join } from "node:path";
 import { check, end, go, open, violations } from "./lib.mjs";
 
 const PAGES = [
   "sessions", "s/claude:5ac5e505-ca12-40e3-a6c1-82bfd1662e80", "s/pi:80459cf1-2168-485b-a791-1b5f65f8e9ff", "s/claude:833ea297-bc15-46f2-af48-b629cdef98bd",
-  "search?q=test", "search", "today", "stats", "health", "vault", "settings",
+  "search?q=test", "search", "today", "stats", "health", "vault", "settings", "files", "files?session=claude:5ac5e505-ca12-40e3-a6c1-82bfd1662e80",
+  ...["", "&file=src/coupon.rs"].map((file) => `files?project=${encodeURIComponent(join(process.env.BOSWELL_DEMO, "projects/shop"))}${file}`),
 ];
 const variants = ["light", "dark"].flatMap((theme) => ["en", "zh"].map((language) => ({ theme, language })));
 

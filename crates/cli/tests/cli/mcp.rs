@@ -337,7 +337,7 @@ fn the_plugin_starts_this_server_and_its_skill_names_what_exists() {
             named.1 += 1;
         }
     }
-    assert_eq!(named, (5, 5), "the table of the skill");
+    assert_eq!(named, (5, 6), "the table of the skill");
 }
 
 #[test]

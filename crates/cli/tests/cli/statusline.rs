@@ -161,6 +161,18 @@ fn without_input_it_is_the_last_session_of_the_folder() {
 }
 
 #[test]
+fn a_day_without_spending_cost_nothing_and_an_unknown_one_is_not_shown() {
+    let bench = Bench::new();
+    let id = session(&bench, 1, &[now() - 2 * DAY]);
+    let asked = input(&bench, &id).to_string();
+    let unknown = statusline(&bench, &[], asked.as_bytes()).ends(0).text();
+    assert!(!unknown.contains("today"), "{unknown}");
+    bench.run(["list"]).ends(0);
+    let known = statusline(&bench, &[], asked.as_bytes()).ends(0).text();
+    assert!(known.contains("$0.00 today"), "{known}");
+}
+
+#[test]
 fn it_writes_nothing_and_refuses_what_is_no_object() {
     let bench = Bench::new();
     let id = session(&bench, 1, &[now()]);

@@ -93,7 +93,8 @@ fn lines_of(
     uses.sort_by_key(|it| !it.is_change);
     for it in uses.iter().take(USES) {
         let changed = it.lines.map(|(plus, minus)| format!(" +{plus} −{minus}"));
-        let line = answer.line(&format!("#{} {} {}", it.entry, it.tool, it.path));
+        let path = below(user.project.as_deref(), &it.path);
+        let line = answer.line(&format!("#{} {} {path}", it.entry, it.tool));
         lines.push(format!("  {line}{}", changed.unwrap_or_default()));
     }
     let lines: Vec<String> = lines
@@ -101,4 +102,26 @@ fn lines_of(
         .map(|it| cut_to_tokens(it, SHARE / 2))
         .collect();
     lines.join("\n")
+}
+
+/// Returns a path below the project of its session; as it is if it is elsewhere.
+fn below<'p>(project: Option<&str>, path: &'p str) -> &'p str {
+    let project = project.map(|it| it.trim_end_matches('/'));
+    let below = project.and_then(|it| path.strip_prefix(it)?.strip_prefix('/'));
+    below.unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_shown_below_its_project() {
+        assert_eq!(below(Some("/w/shop"), "/w/shop/src/a.rs"), "src/a.rs");
+        assert_eq!(below(Some("/w/shop/"), "/w/shop/a.rs"), "a.rs");
+        for elsewhere in ["/w/shopping/a.rs", "/etc/hosts", "src/a.rs"] {
+            assert_eq!(below(Some("/w/shop"), elsewhere), elsewhere);
+        }
+        assert_eq!(below(None, "/a"), "/a");
+    }
 }

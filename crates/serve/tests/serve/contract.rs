@@ -225,6 +225,13 @@ fn every_answer_about_the_machine_fits_the_description() {
         let path = path.split('?').next().unwrap();
         assert_fits(&description, "get", path, &answer.json(), 200);
     }
+    let shop = bench.temp.path().join("d/projects/shop");
+    let shop = format!("project={}", shop.display());
+    for path in ["/v1/files?", "/v1/blame?file=src/coupon.rs&"] {
+        let answer = bench.get(&format!("{path}{shop}")).is(200);
+        let path = path.split('?').next().unwrap();
+        assert_fits(&description, "get", path, &answer.json(), 200);
+    }
     for path in [
         "/v1/sessions/none-such",
         "/v1/search",

@@ -68,7 +68,7 @@ impl Stream {
     }
 }
 
-fn append(bench: &Bench, session: &str, texts: &[String]) {
+pub(crate) fn append(bench: &Bench, session: &str, texts: &[String]) {
     let request = AppendRequest {
         session: session.to_owned(),
         ..AppendRequest::default()
@@ -81,7 +81,7 @@ fn append(bench: &Bench, session: &str, texts: &[String]) {
     appender.close().unwrap();
 }
 
-fn new_session(bench: &Bench) -> String {
+pub(crate) fn new_session(bench: &Bench) -> String {
     let made = bench
         .app
         .new_session(&NewSessionRequest::default())

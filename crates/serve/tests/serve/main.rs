@@ -11,6 +11,7 @@ mod clinvoker;
 mod conditions;
 mod contract;
 mod events;
+mod files;
 mod limits;
 mod mcp;
 mod reading;

@@ -1,9 +1,17 @@
 //! `/mcp`: who gets in, with which tools, in which revisions of the protocol, and within bounds.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
 use boswell_serve::Changes;
 use serde_json::{Value, json};
 
 use crate::bench::{Answer, Bench, CLAUDE, bearer};
+use crate::events::{append, new_session};
+
+/// Maximum time of a message.
+const LIMIT: Duration = Duration::from_secs(60);
 
 const JSON: &str = "Content-Type: application/json";
 const ACCEPT: &str = "Accept: application/json, text/event-stream";
@@ -213,4 +221,102 @@ fn many_searches_at_once_are_answered_or_told_to_wait() {
     let (found, busy) = (found.count(), busy.count());
     assert!(found > 0 && found + busy == 100, "{found} {busy}");
     assert_eq!(tools(bench, &bench.mcp).len(), 8);
+}
+
+const LISTEN: &str = "subscriptions/listen";
+
+/// Sends a request that lasts, and returns its messages as they come.
+fn listen(bench: &Bench, uri: &str) -> Receiver<Value> {
+    let params = json!({
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+        "notifications": {"resourceSubscriptions": [uri]},
+    });
+    let body = request(LISTEN, params).to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\n{}\r\n{JSON}\r\n{ACCEPT}\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {LISTEN}\r\nContent-Length: {}\r\n\r\n",
+        bench.address,
+        bearer(&bench.mcp),
+        body.len()
+    );
+    let mut stream = bench.connect();
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body.as_bytes()).unwrap();
+    let (send, messages) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines() {
+            let Ok(line) = line else { return };
+            let data = line.strip_prefix("data: ").map(serde_json::from_str);
+            if let Some(Ok(message)) = data
+                && send.send(message).is_err()
+            {
+                return;
+            }
+        }
+    });
+    messages
+}
+
+#[test]
+fn a_request_that_listens_is_told_of_changes_until_the_server_ends() {
+    let mut bench = Bench::reading();
+    let session = new_session(&bench);
+    let uri = format!("boswell://session/{session}");
+    let messages = listen(&bench, &uri);
+    let accepted = messages.recv_timeout(LIMIT).unwrap();
+    assert_eq!(
+        accepted["params"]["notifications"]["resourceSubscriptions"],
+        json!([uri]),
+        "{accepted}"
+    );
+    // It is accepted before the first look: an earlier change is not announced.
+    let mut notice = None;
+    for number in 0..200 {
+        append(&bench, &session, &[format!("Question {number}")]);
+        notice = messages.recv_timeout(Duration::from_millis(300)).ok();
+        if notice.is_some() {
+            break;
+        }
+    }
+    let notice = notice.unwrap();
+    assert_eq!(notice["method"], "notifications/resources/updated");
+    assert_eq!(notice["params"]["uri"], uri);
+    // Nothing of the session is in it.
+    assert!(!notice.to_string().contains("Question"), "{notice}");
+    bench.end();
+    let rest: Vec<Value> = messages.iter().collect();
+    let last = rest.last().unwrap();
+    assert_eq!(last["id"], 1, "{rest:?}");
+    assert!(last["result"].is_object(), "{rest:?}");
+}
+
+#[test]
+fn requests_that_listen_are_bounded_and_others_are_answered_meanwhile() {
+    let bench = Bench::reading();
+    let uri = format!("boswell://session/{CLAUDE}");
+    let open: Vec<_> = (0..32).map(|_| listen(&bench, &uri)).collect();
+    for messages in &open {
+        let accepted = messages.recv_timeout(LIMIT).unwrap();
+        assert!(accepted["method"].is_string(), "{accepted}");
+    }
+    // A place is taken just after the request was accepted.
+    let refused = (0..100).find_map(|_| {
+        let messages = listen(&bench, &uri);
+        let accepted = messages.recv_timeout(LIMIT).unwrap();
+        assert!(accepted["method"].is_string(), "{accepted}");
+        messages.recv_timeout(Duration::from_millis(300)).ok()
+    });
+    let refused = refused.unwrap();
+    assert!(
+        refused["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("too many"),
+        "{refused}"
+    );
+    assert_eq!(tools(&bench, &bench.mcp).len(), 8);
 }

@@ -1,9 +1,11 @@
 //! Real agents: each is registered by the command that `--print-config` prints, and Claude Code
 //! calls the tools.
 
+use std::path::Path;
 use std::process::Output;
 
 use boswell_testkit::agent_client::Agent;
+use boswell_testkit::disk;
 use serde_json::{Value, json};
 
 use super::client::apart;
@@ -89,6 +91,43 @@ fn copilot_lists_the_server_that_its_command_adds() {
 #[test]
 fn opencode_lists_the_server_that_its_command_adds() {
     agent_lists_it(Agent::OpenCode, &["--only-here"], "connected");
+}
+
+#[test]
+fn claude_code_installs_the_plugin_and_reaches_its_server() {
+    let Some(desk) = Desk::new() else {
+        return;
+    };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin");
+    let copy = desk.work().join("plugin");
+    for name in [
+        ".claude-plugin/marketplace.json",
+        ".claude-plugin/plugin.json",
+        ".mcp.json",
+        "skills/recall/SKILL.md",
+    ] {
+        let text = disk::read(&source.join(name));
+        let text = String::from_utf8(text).unwrap();
+        // The program is the one of this build; a user has it on the path.
+        let text = text.replace(
+            "\"command\": \"boswell\"",
+            &format!("\"command\": {BOSWELL:?}"),
+        );
+        disk::write(&copy.join(name), text.as_bytes());
+    }
+    let folder = copy.display().to_string();
+    for args in [
+        vec!["plugin", "validate", &folder],
+        vec!["plugin", "marketplace", "add", &folder],
+        vec!["plugin", "install", "boswell@boswell"],
+    ] {
+        let ran = desk.client(&args.iter().map(|&it| it.to_owned()).collect::<Vec<_>>());
+        assert!(ran.status.success(), "{args:?}: {ran:?}");
+    }
+    let listed = desk.client(&["mcp", "list"].map(str::to_owned));
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let has = listed.contains("plugin:boswell:boswell") && listed.contains("Connected");
+    assert!(has, "{listed}");
 }
 
 /// The texts of the results that a request of Claude Code contains.

@@ -1,4 +1,4 @@
-//! A client on the standard streams is told when a session changes.
+//! A client is told when a session changes. Over HTTP, `crates/serve/tests/serve/mcp.rs` listens.
 
 use std::time::Duration;
 
@@ -86,11 +86,21 @@ fn the_newest_revision_listens_to_sessions_with_a_request() {
 }
 
 #[test]
-fn over_http_nothing_is_kept_and_nothing_can_be_subscribed_to() {
+fn over_http_older_revisions_cannot_subscribe_because_nothing_is_kept() {
     let (bench, own, _) = machine();
     let serving = Serving::run(bench.command(["serve", "--json", "--port", "0"]));
     let mut client = HttpClient::new(&serving.address, &serving.mcp);
     let uri = format!("boswell://session/{}", own.reference());
+    let hello = client.ask(
+        "initialize",
+        json!({
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        }),
+    );
+    let resources = &hello["result"]["capabilities"]["resources"];
+    assert!(resources.is_object(), "{hello}");
+    assert_eq!(resources["subscribe"], Value::Null, "{hello}");
     let answer = client.ask("resources/subscribe", json!({"uri": uri}));
     assert_eq!(answer["error"]["code"], -32601, "{answer}");
 }
