@@ -240,7 +240,8 @@ fn node() -> Outcome<PathBuf> {
         return Ok(node);
     }
     install_node()?;
-    usable_node(OLDEST_NODE).ok_or_else(|| format!("the installed node is older than {OLDEST_NODE}").into())
+    usable_node(OLDEST_NODE)
+        .ok_or_else(|| format!("the installed node is older than {OLDEST_NODE}").into())
 }
 
 /// Finds a node that has at least this major version, with npm.

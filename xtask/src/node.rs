@@ -22,7 +22,13 @@ const PINNED: &str = "bindings/node/suites/package.json";
 const LOCKED: &str = "bindings/node/suites/package-lock.json";
 const CLAUDE: &str = "@anthropic-ai/claude-agent-sdk@0.3.325";
 /// What the package is made of.
-const SOURCES: [&str; 5] = ["README.md", "js", "package.json", "scripts", "tsconfig.json"];
+const SOURCES: [&str; 5] = [
+    "README.md",
+    "js",
+    "package.json",
+    "scripts",
+    "tsconfig.json",
+];
 
 /// Which suites are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +143,10 @@ impl Environment {
         copy(&workspace::root().join(PINNED), &environment.inner)?;
         copy(&workspace::root().join(LOCKED), &environment.inner)?;
         environment.npm(&environment.inner, &["ci"])?;
-        std::fs::write(environment.outer.join("package.json"), "{\"private\":true}\n")?;
+        std::fs::write(
+            environment.outer.join("package.json"),
+            "{\"private\":true}\n",
+        )?;
         let sdk = ["install", "--omit=optional", "--no-save", CLAUDE];
         environment.npm(&environment.outer, &sdk)?;
         std::fs::write(installed, wanted)?;

@@ -245,9 +245,11 @@ export class Thread {
     const specs: Record<string, Spec> = {};
     const { channel_values: values, channel_versions: versions } = checkpoint;
     for (const [channel, value] of Object.entries(values ?? {})) {
-      const isChanged = Object.hasOwn(newVersions, channel);
-      const same = isChanged ? undefined : this.#inherited(ns, before, channel, versions[channel]);
-      specs[channel] = same ?? (await this.#spec(before, channel, value));
+      // The contract: a channel that is not among the new versions was stored before, or is not.
+      const spec = Object.hasOwn(newVersions, channel)
+        ? await this.#spec(before, channel, value)
+        : this.#inherited(ns, before, channel, versions[channel]);
+      if (spec !== undefined) specs[channel] = spec;
     }
     return specs;
   }

@@ -77,10 +77,7 @@ impl NodeStore {
         })
     }
 
-    fn promise<T>(
-        &self,
-        work: impl FnOnce(&Inner) -> Result<T> + Send + 'static,
-    ) -> Promised<T>
+    fn promise<T>(&self, work: impl FnOnce(&Inner) -> Result<T> + Send + 'static) -> Promised<T>
     where
         T: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + Send + 'static,
     {

@@ -27,8 +27,7 @@ const LARGEST_BATCH: usize = 1_024;
 /// Takes answers to the event loop: `[[number, value], [number, null, error], …]` as JSON.
 ///
 /// It is weak: it does not keep the process alive. `js/promises.ts` does, while a promise is open.
-pub(crate) type Answers =
-    ThreadsafeFunction<String, Unknown<'static>, String, Status, false, true>;
+pub(crate) type Answers = ThreadsafeFunction<String, Unknown<'static>, String, Status, false, true>;
 
 /// Queues calls for the thread, which is started with the first one.
 pub(crate) struct Waiter {
@@ -127,7 +126,7 @@ impl Waiter {
             // The caller throws this error, so the promise is not answered twice.
             job.reply.waiting = None;
             return Err(
-                Error::new(ErrorKind::Unavailable, "no thread can be started").caused_by(error)
+                Error::new(ErrorKind::Unavailable, "no thread can be started").caused_by(error),
             );
         }
         // A new channel with its receiver in a running thread takes the job.

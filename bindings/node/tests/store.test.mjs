@@ -169,7 +169,8 @@ test("entries are read in pages, from both ends and of one branch", async () => 
   await writer.append(user("other", { id: "other" }));
   const branched = await writer.session();
   const branch = await branched.page({ branch: true });
-  assert.deepEqual(branch.map((entry) => entry.id).slice(-3), ["e0", "e1", "other"]);
+  const messages = branch.filter((entry) => entry.kind === "user");
+  assert.deepEqual(messages.map((entry) => entry.id), ["e0", "e1", "other"]);
   assert.equal(branched.leaf, "other");
 });
 
@@ -255,5 +256,5 @@ test("a lease is waited for, and openSession makes a session once", async (t) =>
 test("require and import share one set of classes", async () => {
   const required = createRequire(import.meta.url)("boswell-store");
   assert.equal(required.Store, Store);
-  assert.deepEqual(Object.keys(required).sort(), Object.keys(boswellStore).filter((it) => it !== "default" && it !== "module.exports").sort());
+  for (const name of Object.keys(required)) assert.equal(boswellStore[name], required[name], name);
 });
