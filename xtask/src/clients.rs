@@ -236,14 +236,16 @@ pub(crate) fn compiler() -> Outcome {
 }
 
 fn node() -> Outcome<PathBuf> {
-    if let Some(node) = usable_node() {
+    if let Some(node) = usable_node(OLDEST_NODE) {
         return Ok(node);
     }
     install_node()?;
-    usable_node().ok_or_else(|| format!("the installed node is older than {OLDEST_NODE}").into())
+    usable_node(OLDEST_NODE)
+        .ok_or_else(|| format!("the installed node is older than {OLDEST_NODE}").into())
 }
 
-fn usable_node() -> Option<PathBuf> {
+/// Finds a node that has at least this major version, with npm.
+pub(crate) fn usable_node(oldest: u32) -> Option<PathBuf> {
     let given = std::env::var_os("BOSWELL_NODE").map(PathBuf::from);
     let node = given
         .or_else(|| workspace::on_path("node"))
@@ -251,7 +253,7 @@ fn usable_node() -> Option<PathBuf> {
     workspace::on_path("npm")?;
     let output = Command::new(&node).arg("--version").output().ok()?;
     let version = major_version(&String::from_utf8_lossy(&output.stdout))?;
-    (version >= OLDEST_NODE).then_some(node)
+    (version >= oldest).then_some(node)
 }
 
 fn major_version(text: &str) -> Option<u32> {

@@ -1,5 +1,5 @@
-//! Developer commands of the repository: test, fuzz, soak, bench, house, prose, python, screenshot,
-//! web, dist.
+//! Developer commands of the repository: test, fuzz, soak, bench, house, prose, python, node,
+//! screenshot, web, dist.
 //!
 //! Each command has its own file. This crate is run by developers and by CI on a checkout and is
 //! never shipped, so it may print, read the clock and the environment, and open files; the
@@ -20,6 +20,7 @@ mod clients;
 mod dist;
 mod fuzz;
 mod house;
+mod node;
 mod prose;
 mod python;
 #[cfg(test)]
@@ -58,6 +59,8 @@ Usage: cargo xtask <command>
                                         and comments, or put it right
   python [--short]                      build the Python package, and run its tests and the published suites;
                                         needs Python 3.10 and its package registry
+  node [--short]                        build the Node package, and run its tests, its examples and the
+                                        published suite; needs node 20, npm and its package registry
   screenshot [screen|web]               draw the screen and the page on the demo: docs/screen.svg, docs/screen.md
                                         and docs/web-*.png; the page needs node and Chromium
   web [--check]                         build the page of the server into crates/serve/dist; needs node
@@ -97,6 +100,7 @@ fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
         "house" => house::run(rest),
         "prose" => prose::run(rest),
         "python" => python::run(rest),
+        "node" => node::run(rest),
         "screenshot" => screenshot::run(rest),
         "web" => web::run(rest),
         "dist" => dist::run(rest),

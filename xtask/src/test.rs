@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{ExitCode, Stdio};
 
 use crate::clients::Clients;
-use crate::{Outcome, clients, dist, python, soak, workspace};
+use crate::{Outcome, clients, dist, node, python, soak, workspace};
 
 /// Variables with folders of real files; without them the tests that need them are skipped.
 const FOLDERS: [(&str, &str); 2] = [
@@ -53,6 +53,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     }
     if arguments.is_empty() {
         totals.include(python_package()?);
+        totals.include(node_package(&clients)?);
     }
     if workspace::in_ci() {
         totals.failed += sampled(&clients)?;
@@ -91,6 +92,16 @@ fn python_package() -> Outcome<Totals> {
         return Ok(Totals::default());
     }
     let (passed, failed) = python::sample()?;
+    Ok(Totals { passed, failed })
+}
+
+/// Runs the tests of the Node package, and the published suite.
+fn node_package(clients: &Clients) -> Outcome<Totals> {
+    if !workspace::in_ci() && !node::can_run() {
+        println!("xtask: SKIPPED: the Node package is not tested: there is no node 20 with npm");
+        return Ok(Totals::default());
+    }
+    let (passed, failed) = node::sample(&clients.environment)?;
     Ok(Totals { passed, failed })
 }
 
