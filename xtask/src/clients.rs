@@ -112,8 +112,8 @@ fn add_tools(clients: &mut Clients) {
         Ok(Vec::new())
     });
     clients.add("tests of sessions in PostgreSQL", || {
-        let found = std::env::var_os("PG_BIN").is_some()
-            || Path::new("/usr/lib/postgresql").is_dir();
+        let found =
+            std::env::var_os("PG_BIN").is_some() || Path::new("/usr/lib/postgresql").is_dir();
         if !found {
             install(
                 &["postgresql"],

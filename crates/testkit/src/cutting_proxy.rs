@@ -145,7 +145,8 @@ impl Shared {
             }
             if cut.is_none() && find(chunk, b"boswell.append").is_some() {
                 cut = self.next().take();
-                self.cuts.fetch_add(u64::from(cut.is_some()), Ordering::AcqRel);
+                self.cuts
+                    .fetch_add(u64::from(cut.is_some()), Ordering::AcqRel);
             }
             let commit = find(chunk, b"COMMIT\0");
             match cut {

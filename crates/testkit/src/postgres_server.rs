@@ -55,7 +55,15 @@ impl PostgresServer {
         };
         let data = server.folder.join("data");
         let mut made = server.program("initdb");
-        made.args(["-U", "boswell", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]);
+        made.args([
+            "-U",
+            "boswell",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C.UTF-8",
+        ]);
         run(made.arg("--no-sync").arg("-D").arg(&data));
         let settings = format!(
             "listen_addresses = '127.0.0.1'\nport = {port}\nmax_connections = 120\n\
@@ -88,7 +96,16 @@ impl PostgresServer {
     pub fn sql(&self, database: &str, sql: &str) -> String {
         let mut psql = Command::new(self.programs.join("psql"));
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);
-        psql.args(["-h", "127.0.0.1", "-U", "boswell", "-d", database, "-c", sql]);
+        psql.args([
+            "-h",
+            "127.0.0.1",
+            "-U",
+            "boswell",
+            "-d",
+            database,
+            "-c",
+            sql,
+        ]);
         let output = psql.arg("-p").arg(self.port.to_string()).output();
         let output = output.expect("psql");
         let said = String::from_utf8_lossy(&output.stderr);
@@ -104,7 +121,9 @@ impl PostgresServer {
     /// Stops the server at once and in order: connections are cut, what was committed is kept.
     pub fn stop(&self) {
         self.signal("-INT");
-        wait_for("the server to stop", || !self.data("postmaster.pid").exists());
+        wait_for("the server to stop", || {
+            !self.data("postmaster.pid").exists()
+        });
     }
 
     /// Starts the server again, after [`kill`](PostgresServer::kill) or
@@ -127,7 +146,9 @@ impl PostgresServer {
         let pid = file.lines().next().expect("its process id");
         run(Command::new("kill").arg(signal).arg(pid));
         if signal == "-KILL" {
-            wait_for("the server to end", || !Path::new("/proc").join(pid).exists());
+            wait_for("the server to end", || {
+                !Path::new("/proc").join(pid).exists()
+            });
         }
     }
 

@@ -23,13 +23,17 @@ impl Group for RemoteGroup {
     fn measure(&self, _lab: &Lab) -> Outcome<Vec<Row>> {
         let mut cargo = workspace::cargo();
         cargo.args(["run", "--release", "-p", "boswell-remote"]);
-        cargo.args(["--example", "remote_lab", "--", "bench"]).args(SIZES);
+        cargo
+            .args(["--example", "remote_lab", "--", "bench"])
+            .args(SIZES);
         let output = cargo.stderr(std::process::Stdio::inherit()).output()?;
         if !output.status.success() {
             return Err("remote_lab failed".into());
         }
         let text = String::from_utf8(output.stdout)?;
-        text.lines().map(|line| row(line).ok_or_else(|| format!("not a row: {line}").into())).collect()
+        text.lines()
+            .map(|line| row(line).ok_or_else(|| format!("not a row: {line}").into()))
+            .collect()
     }
 }
 

@@ -11,7 +11,8 @@ use std::process::ExitCode;
 
 use crate::Outcome;
 
-const KNOWN: &str = "there are `cargo xtask soak faults`, `soak claude`, `soak convert` and `soak remote`";
+const KNOWN: &str =
+    "there are `cargo xtask soak faults`, `soak claude`, `soak convert` and `soak remote`";
 
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     match arguments.split_first() {

@@ -35,7 +35,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     };
     let mut cargo = workspace::cargo();
     cargo.args(["run", "--release", "-p", "boswell-remote"]);
-    cargo.args(["--example", "remote_lab", "--", "soak"]).args(&amounts);
+    cargo
+        .args(["--example", "remote_lab", "--", "soak"])
+        .args(&amounts);
     let output = cargo.stderr(Stdio::inherit()).output()?;
     let table = String::from_utf8(output.stdout)?;
     print!("{table}");

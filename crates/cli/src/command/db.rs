@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_model::json::Json;
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use boswell_remote::DatabaseSchema;
 use clap::{Args, Subcommand};
 
@@ -38,7 +38,12 @@ enum DbCommand {
 #[derive(Debug, Args)]
 struct DatabaseArgs {
     /// Address of the database: postgres://USER@HOST/DATABASE
-    #[arg(long, value_name = "ADDRESS", env = "BOSWELL_DATABASE", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "BOSWELL_DATABASE",
+        hide_env_values = true
+    )]
     database: String,
 }
 
@@ -99,7 +104,10 @@ fn check(app: &App, args: &DatabaseArgs) -> Result<ExitCode> {
     } else {
         let words = |yes: bool| if yes { "yes" } else { "no" };
         out.line(&format!("PostgreSQL {}", report.server))?;
-        out.line(&format!("tables            version {} of {}", report.version, report.needed))?;
+        out.line(&format!(
+            "tables            version {} of {}",
+            report.version, report.needed
+        ))?;
         out.line(&format!("commits are on disk  {}", words(report.durable)))?;
         out.line(&format!("user sees one tenant {}", words(report.held)))?;
     }

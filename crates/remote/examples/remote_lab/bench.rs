@@ -8,6 +8,7 @@ use boswell_remote::{PostgresBackend, STATEMENTS};
 use boswell_store::backend::Backend;
 use boswell_store::{Draft, Durability, Expect, NewSession, SessionWriter};
 use boswell_testkit::postgres_server::PostgresServer;
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Statement};
 
 use crate::lab::{self, TENANT};
@@ -40,7 +41,10 @@ pub(crate) fn run(sessions: usize, entries: usize) {
 
 /// Prints a row for `cargo xtask bench`; `target` is a sign and a limit.
 fn row(what: &str, ours: &str, raw: &str, ratio: f64, target: (&str, f64)) {
-    println!("{what}\t{ours}\t{raw}\t{ratio:.3}\t{}\t{}", target.0, target.1);
+    println!(
+        "{what}\t{ours}\t{raw}\t{ratio:.3}\t{}\t{}",
+        target.0, target.1
+    );
 }
 
 fn draft() -> Draft {
@@ -50,7 +54,9 @@ fn draft() -> Draft {
 fn writer(server: &PostgresServer, id: &str, connections: usize) -> SessionWriter {
     let options = lab::options(server.port(), TENANT).connections(connections);
     let store = lab::store(&lab::backend(options));
-    store.create(NewSession::in_project("/p").with_id(id)).unwrap()
+    store
+        .create(NewSession::in_project("/p").with_id(id))
+        .unwrap()
 }
 
 /// A connection that inserts the same bytes.
@@ -66,13 +72,24 @@ impl Raw {
         let address = boswell_testkit::postgres_server::address(port, "app", "postgres");
         let (client, connection) = tokio_postgres::connect(&address, NoTls).await.unwrap();
         tokio::spawn(connection);
-        let insert = client.prepare("INSERT INTO raw VALUES ('t', $1, $2, $3)").await.unwrap();
-        Raw { client, insert, log: log.to_owned(), next: 0 }
+        let insert = client
+            .prepare("INSERT INTO raw VALUES ('t', $1, $2, $3)")
+            .await
+            .unwrap();
+        Raw {
+            client,
+            insert,
+            log: log.to_owned(),
+            next: 0,
+        }
     }
 
     async fn add(&mut self, line: &[u8]) {
         self.next += 1;
-        self.client.execute(&self.insert, &[&self.log, &self.next, &line]).await.unwrap();
+        self.client
+            .execute(&self.insert, &[&self.log, &self.next, &line])
+            .await
+            .unwrap();
     }
 }
 
@@ -101,14 +118,28 @@ fn one_driver(server: &PostgresServer, runtime: &tokio::runtime::Runtime) {
         if round % 8 == 7 {
             let batch = (0..BATCH).map(|_| draft()).collect();
             let begun = Instant::now();
-            writer.append_all(batch, Expect::Any, Durability::Fsync).unwrap();
+            writer
+                .append_all(batch, Expect::Any, Durability::Fsync)
+                .unwrap();
             batches.push(begun.elapsed());
         }
     }
     let (ours, theirs) = (median(&mut ours), median(&mut theirs));
-    row("durable append of 1 KiB, one driver", &format!("{ours:.2} ms"), &format!("{theirs:.2} ms"), ours / theirs, ("<=", 2.5));
+    row(
+        "durable append of 1 KiB, one driver",
+        &format!("{ours:.2} ms"),
+        &format!("{theirs:.2} ms"),
+        ours / theirs,
+        ("<=", 2.5),
+    );
     let line = median(&mut batches) / BATCH as f64;
-    row("a line of a batch of 16, against one by one", &format!("{line:.3} ms"), &format!("{ours:.2} ms (ours)"), ours / line, (">=", 8.0));
+    row(
+        "a line of a batch of 16, against one by one",
+        &format!("{line:.3} ms"),
+        &format!("{ours:.2} ms (ours)"),
+        ours / line,
+        (">=", 8.0),
+    );
 }
 
 /// Appends for a while on many threads; returns how many in a second.
@@ -133,16 +164,24 @@ fn rate<T: Send>(workers: Vec<T>, mut_step: impl Fn(&mut T) + Sync) -> (f64, Vec
         threads.into_iter().map(|it| it.join().unwrap()).collect()
     });
     let count: usize = done.iter().map(|(count, _)| count).sum();
-    (count as f64 / begun.elapsed().as_secs_f64(), done.into_iter().map(|(_, worker)| worker).collect())
+    (
+        count as f64 / begun.elapsed().as_secs_f64(),
+        done.into_iter().map(|(_, worker)| worker).collect(),
+    )
 }
 
 fn many_drivers(server: &PostgresServer, runtime: &tokio::runtime::Runtime) {
     let backend = lab::backend(lab::options(server.port(), TENANT).connections(DRIVERS));
     let store = lab::store(&backend);
-    let create = |n: usize| store.create(NewSession::in_project("/p").with_id(format!("many-{n}"))).unwrap();
+    let create = |n: usize| {
+        store
+            .create(NewSession::in_project("/p").with_id(format!("many-{n}")))
+            .unwrap()
+    };
     let mut writers: Vec<SessionWriter> = (0..DRIVERS).map(create).collect();
-    let mut raws: Vec<Raw> =
-        (0..DRIVERS).map(|n| runtime.block_on(Raw::new(server.port(), &format!("many-{n}")))).collect();
+    let mut raws: Vec<Raw> = (0..DRIVERS)
+        .map(|n| runtime.block_on(Raw::new(server.port(), &format!("many-{n}"))))
+        .collect();
     let line = vec![b'x'; 1024];
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..3 {
@@ -160,7 +199,13 @@ fn many_drivers(server: &PostgresServer, runtime: &tokio::runtime::Runtime) {
         rates[rates.len() / 2]
     };
     let (ours, theirs) = (middle(&mut ours), middle(&mut theirs));
-    row("32 drivers", &format!("{ours:.0}/s"), &format!("{theirs:.0}/s"), ours / theirs, (">=", 0.4));
+    row(
+        "32 drivers",
+        &format!("{ours:.0}/s"),
+        &format!("{theirs:.0}/s"),
+        ours / theirs,
+        (">=", 0.4),
+    );
 }
 
 fn rows_read(server: &PostgresServer) -> f64 {
@@ -176,11 +221,19 @@ fn context(server: &PostgresServer, entries: usize) {
     while left > 0 {
         let count = left.min(500);
         let batch = (0..count).map(|_| draft()).collect();
-        writer.append_all(batch, Expect::Any, Durability::Fsync).unwrap();
+        writer
+            .append_all(batch, Expect::Any, Durability::Fsync)
+            .unwrap();
         left -= count;
     }
     let kept = writer.append(draft()).unwrap().entry;
-    writer.append_all((0..2000).map(|_| draft()).collect(), Expect::Any, Durability::Fsync).unwrap();
+    writer
+        .append_all(
+            (0..2000).map(|_| draft()).collect(),
+            Expect::Any,
+            Durability::Fsync,
+        )
+        .unwrap();
     writer.compact("what came before", kept, 1000).unwrap();
     let needed = 2003.0;
     let before = rows_read(server);
@@ -190,7 +243,13 @@ fn context(server: &PostgresServer, entries: usize) {
     let time = begun.elapsed().as_secs_f64() * 1e3;
     let read = rows_read(server) - before;
     let what = format!("rows read for a context of {needed} of {entries} entries, {time:.0} ms");
-    row(&what, &format!("{read:.0}"), &format!("{needed:.0} needed"), read / needed, ("<=", 3.0));
+    row(
+        &what,
+        &format!("{read:.0}"),
+        &format!("{needed:.0} needed"),
+        read / needed,
+        ("<=", 3.0),
+    );
 }
 
 fn page(server: &PostgresServer, runtime: &tokio::runtime::Runtime, sessions: usize) {
@@ -205,28 +264,47 @@ fn page(server: &PostgresServer, runtime: &tokio::runtime::Runtime, sessions: us
         ),
     );
     server.sql("postgres", "VACUUM ANALYZE boswell.logs");
-    let store = lab::store(&lab::backend(lab::options(server.port(), "pages").connections(2)));
+    let store = lab::store(&lab::backend(
+        lab::options(server.port(), "pages").connections(2),
+    ));
     let bare = STATEMENTS.iter().find(|it| it.name == "PAGE").unwrap();
     let address = boswell_testkit::postgres_server::address(server.port(), "boswell", "postgres");
-    let (client, connection) = runtime.block_on(tokio_postgres::connect(&address, NoTls)).unwrap();
+    let (client, connection) = runtime
+        .block_on(tokio_postgres::connect(&address, NoTls))
+        .unwrap();
     runtime.spawn(connection);
     let bare = runtime.block_on(client.prepare(bare.sql)).unwrap();
-    let (mut ours, mut theirs, mut after, mut cursor) = (Vec::new(), Vec::new(), None, (253_402_300_799_000_000_i64, String::new()));
+    let (mut ours, mut theirs, mut after, mut cursor) = (
+        Vec::new(),
+        Vec::new(),
+        None,
+        (253_402_300_799_000_000_i64, String::new()),
+    );
     for _ in 0..200 {
         let begun = Instant::now();
         let (page, next) = store.page(after.as_ref(), 50).unwrap();
         ours.push(begun.elapsed());
         assert_eq!(page.len(), 50);
         let begun = Instant::now();
-        let rows = client.query(&bare, &[&"pages", &"boswell", &cursor.0, &cursor.1, &50_i64]);
-        let rows = runtime.block_on(rows).unwrap();
+        let page = async {
+            let after: [&(dyn ToSql + Sync); 5] =
+                [&"pages", &"boswell", &cursor.0, &cursor.1, &50_i64];
+            client.query(&bare, &after).await.unwrap()
+        };
+        let rows = runtime.block_on(page);
         theirs.push(begun.elapsed());
         let last = rows.last().unwrap();
         (after, cursor) = (next, (last.get(4), last.get(0)));
     }
     let (ours, theirs) = (median(&mut ours), median(&mut theirs));
     let what = format!("a page of 50 of {sessions} sessions");
-    row(&what, &format!("{ours:.2} ms"), &format!("{theirs:.2} ms"), ours / theirs, ("<=", 2.0));
+    row(
+        &what,
+        &format!("{ours:.2} ms"),
+        &format!("{theirs:.2} ms"),
+        ours / theirs,
+        ("<=", 2.0),
+    );
 }
 
 /// CPU seconds of this process and of the server's processes so far.
@@ -237,7 +315,12 @@ fn cpu(server: &PostgresServer) -> f64 {
         let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
             return 0;
         };
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        let fields: Vec<&str> = stat
+            .rsplit(')')
+            .next()
+            .unwrap()
+            .split_whitespace()
+            .collect();
         fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
     };
     let all = pids.lines().chain([own.as_str()]).map(ticks).sum::<u64>();
@@ -247,9 +330,15 @@ fn cpu(server: &PostgresServer) -> f64 {
 fn follow(server: &PostgresServer) {
     let backend = lab::backend(lab::options(server.port(), "follow").connections(4));
     let store = lab::store(&backend);
-    let names: Vec<SessionRef> = (0..1000).map(|n| SessionRef::new("boswell", format!("f{n}"))).collect();
+    let names: Vec<SessionRef> = (0..1000)
+        .map(|n| SessionRef::new("boswell", format!("f{n}")))
+        .collect();
     for name in &names {
-        store.create(NewSession::in_project("/p").with_id(name.id.as_str())).unwrap().release().unwrap();
+        store
+            .create(NewSession::in_project("/p").with_id(name.id.as_str()))
+            .unwrap()
+            .release()
+            .unwrap();
     }
     let writer = store.shared_writer("f500").unwrap();
     let done = AtomicBool::new(false);
@@ -274,18 +363,37 @@ fn follow(server: &PostgresServer) {
     };
     let worst = written.iter().map(delay).max().unwrap().as_secs_f64() * 1e3;
     let what = "an entry of one of 1,000 followed sessions is seen, one poll in 250 ms";
-    row(what, &format!("{worst:.0} ms"), "300 ms allowed", worst / 300.0, ("<=", 1.0));
+    row(
+        what,
+        &format!("{worst:.0} ms"),
+        "300 ms allowed",
+        worst / 300.0,
+        ("<=", 1.0),
+    );
     let what = "CPU of that, with the server's";
-    row(what, &format!("{used:.1} % of a core"), "2 % allowed", used / 2.0, ("<=", 1.0));
+    row(
+        what,
+        &format!("{used:.1} % of a core"),
+        "2 % allowed",
+        used / 2.0,
+        ("<=", 1.0),
+    );
 }
 
 /// Polls the ends of all sessions; returns each new end with the time when it was seen.
-fn seen_ends(backend: &PostgresBackend, names: &[SessionRef], done: &AtomicBool) -> Vec<(u64, Instant)> {
+fn seen_ends(
+    backend: &PostgresBackend,
+    names: &[SessionRef],
+    done: &AtomicBool,
+) -> Vec<(u64, Instant)> {
     let (mut before, mut seen) = (backend.ends_of(names).unwrap().unwrap(), Vec::new());
     while !done.load(Ordering::Acquire) {
         std::thread::sleep(Duration::from_millis(250));
         let now = backend.ends_of(names).unwrap().unwrap();
-        let moved = now.iter().zip(&before).filter(|(now, before)| now != before);
+        let moved = now
+            .iter()
+            .zip(&before)
+            .filter(|(now, before)| now != before);
         seen.extend(moved.filter_map(|(now, _)| Some(((*now)?, Instant::now()))));
         before = now;
     }

@@ -33,7 +33,12 @@ fn main() {
             bench::run(sessions.parse().unwrap(), entries.parse().unwrap());
         }
         ["append", port, tenant, worker, count] => {
-            soak::append_as_process(port.parse().unwrap(), tenant, worker, count.parse().unwrap());
+            soak::append_as_process(
+                port.parse().unwrap(),
+                tenant,
+                worker,
+                count.parse().unwrap(),
+            );
         }
         _ => eprintln!("usage: soak KILLS CUTS TAKEOVERS APPENDS | bench SESSIONS ENTRIES"),
     }

@@ -42,7 +42,14 @@ pub(crate) fn run(amounts: &Amounts) {
     println!("| what | acknowledged | lost | doubled | refused, with a reason | seconds |");
     println!("|---|--:|--:|--:|--:|--:|");
     for row in &rows {
-        let Tally { what, acknowledged, lost, doubled, refused, seconds } = row;
+        let Tally {
+            what,
+            acknowledged,
+            lost,
+            doubled,
+            refused,
+            seconds,
+        } = row;
         println!("| {what} | {acknowledged} | {lost} | {doubled} | {refused} | {seconds:.0} |");
     }
     let bad: usize = rows.iter().map(|row| row.lost + row.doubled).sum();
@@ -65,7 +72,10 @@ fn tally(what: String, store: &Store, session: &str, acknowledged: &[String]) ->
     Tally {
         what,
         acknowledged: acknowledged.len(),
-        lost: acknowledged.iter().filter(|id| !counts.contains_key(*id)).count(),
+        lost: acknowledged
+            .iter()
+            .filter(|id| !counts.contains_key(*id))
+            .count(),
         doubled: counts.values().filter(|count| **count > 1).count(),
         refused: 0,
         seconds: 0.0,
@@ -75,14 +85,18 @@ fn tally(what: String, store: &Store, session: &str, acknowledged: &[String]) ->
 fn kills(server: &PostgresServer, count: usize) -> Tally {
     let backend = lab::backend(lab::options(server.port(), TENANT));
     let store = lab::store(&backend);
-    let writer = store.create(NewSession::in_project("/p").with_id("kills")).unwrap();
+    let writer = store
+        .create(NewSession::in_project("/p").with_id("kills"))
+        .unwrap();
     let done = AtomicBool::new(false);
     let acknowledged = std::thread::scope(|scope| {
         let load = scope.spawn(|| {
             let mut ids = Vec::new();
             while !done.load(Ordering::Acquire) {
                 let id = format!("e-{}", ids.len());
-                writer.append(Draft::user("x").with_id(id.as_str())).unwrap();
+                writer
+                    .append(Draft::user("x").with_id(id.as_str()))
+                    .unwrap();
                 ids.push(id);
             }
             ids
@@ -94,14 +108,21 @@ fn kills(server: &PostgresServer, count: usize) -> Tally {
         done.store(true, Ordering::Release);
         load.join().unwrap()
     });
-    tally(format!("{count} kills of the postmaster under load"), &store, "kills", &acknowledged)
+    tally(
+        format!("{count} kills of the postmaster under load"),
+        &store,
+        "kills",
+        &acknowledged,
+    )
 }
 
 fn cuts(server: &PostgresServer, count: usize) -> Tally {
     let proxy = CuttingProxy::to(server.port());
     let backend = lab::backend(lab::options(proxy.port(), TENANT));
     let store = lab::store(&backend);
-    let writer = store.create(NewSession::in_project("/p").with_id("cuts")).unwrap();
+    let writer = store
+        .create(NewSession::in_project("/p").with_id("cuts"))
+        .unwrap();
     let moments = [
         Cut::BeforeStatement,
         Cut::BeforeCommit,
@@ -113,48 +134,82 @@ fn cuts(server: &PostgresServer, count: usize) -> Tally {
     for (n, cut) in (0..count).zip(moments.iter().cycle()) {
         proxy.cut_next(*cut);
         let id = format!("e-{n}");
-        writer.append(Draft::user("x").with_id(id.as_str())).unwrap();
+        writer
+            .append(Draft::user("x").with_id(id.as_str()))
+            .unwrap();
         acknowledged.push(id);
     }
     assert_eq!(proxy.cuts(), count as u64, "every cut hit an append");
-    tally(format!("{count} cuts before and after `COMMIT`"), &store, "cuts", &acknowledged)
+    tally(
+        format!("{count} cuts before and after `COMMIT`"),
+        &store,
+        "cuts",
+        &acknowledged,
+    )
 }
 
 fn takeovers(server: &PostgresServer, count: usize) -> Tally {
     let lease = Duration::from_millis(150);
     let store = lab::store(&lab::backend(lab::options(server.port(), TENANT)));
-    store.create(NewSession::in_project("/p").with_id("leases")).unwrap().release().unwrap();
+    store
+        .create(NewSession::in_project("/p").with_id("leases"))
+        .unwrap()
+        .release()
+        .unwrap();
     let (mut acknowledged, mut refused) = (Vec::new(), 0);
     for n in 0..count {
         // A holder whose network is gone, so that its timer cannot renew.
         let proxy = CuttingProxy::to(server.port());
         let cut_off = lab::backend(lab::options(proxy.port(), TENANT).lease(lease));
-        let old = lab::store(&cut_off).writer("leases", Wait::Forever).unwrap();
-        old.append(Draft::user("x").with_id(format!("e-{n}-old"))).unwrap();
+        let old = lab::store(&cut_off)
+            .writer("leases", Wait::Forever)
+            .unwrap();
+        old.append(Draft::user("x").with_id(format!("e-{n}-old")))
+            .unwrap();
         proxy.pause(true);
-        let new = store.writer("leases", Wait::For(Duration::from_secs(60))).unwrap();
+        let new = store
+            .writer("leases", Wait::For(Duration::from_secs(60)))
+            .unwrap();
         proxy.pause(false);
         let late = old.append(Draft::user("x").with_id(format!("e-{n}-late")));
         let error = late.map(drop).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
         refused += usize::from(error.reason().is_some());
-        new.append(Draft::user("x").with_id(format!("e-{n}-new"))).unwrap();
+        new.append(Draft::user("x").with_id(format!("e-{n}-new")))
+            .unwrap();
         acknowledged.extend([format!("e-{n}-old"), format!("e-{n}-new")]);
     }
     assert_eq!(refused, count, "every refusal gives its reason");
     let there = lab::ids(&store, "leases").len();
-    assert_eq!(there, acknowledged.len(), "nothing that was refused is there");
-    let tally = tally(format!("{count} leases taken over"), &store, "leases", &acknowledged);
+    assert_eq!(
+        there,
+        acknowledged.len(),
+        "nothing that was refused is there"
+    );
+    let tally = tally(
+        format!("{count} leases taken over"),
+        &store,
+        "leases",
+        &acknowledged,
+    );
     Tally { refused, ..tally }
 }
 
 fn processes(server: &PostgresServer, appends: usize) -> Tally {
     let store = lab::store(&lab::backend(lab::options(server.port(), TENANT)));
-    store.create(NewSession::in_project("/p").with_id("shared")).unwrap().release().unwrap();
+    store
+        .create(NewSession::in_project("/p").with_id("shared"))
+        .unwrap()
+        .release()
+        .unwrap();
     let program = std::env::current_exe().unwrap();
     let children: Vec<_> = (0..8)
         .map(|worker: u32| {
-            let (port, worker, count) = (server.port().to_string(), worker.to_string(), appends.to_string());
+            let (port, worker, count) = (
+                server.port().to_string(),
+                worker.to_string(),
+                appends.to_string(),
+            );
             let mut child = Command::new(&program);
             child.args(["append", &port, TENANT, &worker, &count]);
             child.stdout(Stdio::piped()).spawn().unwrap()
@@ -168,7 +223,12 @@ fn processes(server: &PostgresServer, appends: usize) -> Tally {
         acknowledged.extend(text.lines().map(str::to_owned));
     }
     assert_eq!(acknowledged.len(), 8 * appends);
-    tally(format!("8 processes × {appends} appends to one session"), &store, "shared", &acknowledged)
+    tally(
+        format!("8 processes × {appends} appends to one session"),
+        &store,
+        "shared",
+        &acknowledged,
+    )
 }
 
 /// One of eight processes: prints each id that was acknowledged.

@@ -6,9 +6,7 @@
 //! can be added; if the second is refused, the lines at that end say whether the first one was.
 
 use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
-use boswell_store::backend::{
-    AppendError, AppendResult, LogAppender, ObjectReader, SyncWork,
-};
+use boswell_store::backend::{AppendError, AppendResult, LogAppender, ObjectReader, SyncWork};
 
 use super::backend::{Head, PostgresBackend, get, signed, unsigned};
 use super::columns::Columns;

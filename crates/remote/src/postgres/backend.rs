@@ -19,9 +19,7 @@ use super::failure::Failure;
 use super::link::{Answer, Arguments, Link};
 use super::options::PostgresOptions;
 use super::reader::RowReader;
-use super::statements::{
-    ENDS, FILES, FOLDERS, HEAD, HEAD_AT, IS_FOLDER, PAGE, SqlStatement,
-};
+use super::statements::{ENDS, FILES, FOLDERS, HEAD, HEAD_AT, IS_FOLDER, PAGE, SqlStatement};
 
 /// A time behind every other, in microseconds: the year 9999.
 const LATEST: i64 = 253_402_300_799_000_000;
@@ -196,7 +194,9 @@ impl Backend for PostgresBackend {
         for row in &self.ask(&ENDS, vec![Box::new(names.clone())])?.rows {
             ends.insert(get::<String>(row, 0)?, unsigned(row, 1)?);
         }
-        Ok(Some(names.iter().map(|name| ends.get(name).copied()).collect()))
+        Ok(Some(
+            names.iter().map(|name| ends.get(name).copied()).collect(),
+        ))
     }
 
     fn describe(&self, key: &str) -> String {

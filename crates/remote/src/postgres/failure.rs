@@ -69,10 +69,11 @@ fn passes(code: &SqlState) -> bool {
 
 fn of_server(code: &SqlState, say: impl Fn(ErrorKind, &str) -> Error) -> Error {
     match *code {
-        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
-            say(ErrorKind::Denied, "the database refused the user or the password")
-                .advising("check user and password in the address of the database")
-        }
+        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => say(
+            ErrorKind::Denied,
+            "the database refused the user or the password",
+        )
+        .advising("check user and password in the address of the database"),
         SqlState::INSUFFICIENT_PRIVILEGE => {
             say(ErrorKind::Denied, "the database denies the access").advising(
                 "let the owner of the tables run `boswell db init --role NAME` for this user",
@@ -80,7 +81,9 @@ fn of_server(code: &SqlState, say: impl Fn(ErrorKind, &str) -> Error) -> Error {
         }
         SqlState::INVALID_CATALOG_NAME => say(ErrorKind::NotFound, "there is no such database")
             .advising("create it with `createdb`, then run `boswell db init`"),
-        SqlState::UNDEFINED_TABLE | SqlState::UNDEFINED_FUNCTION | SqlState::INVALID_SCHEMA_NAME => {
+        SqlState::UNDEFINED_TABLE
+        | SqlState::UNDEFINED_FUNCTION
+        | SqlState::INVALID_SCHEMA_NAME => {
             say(ErrorKind::NotFound, "the database has no tables of boswell")
                 .advising("run `boswell db init` as the owner of the database")
         }

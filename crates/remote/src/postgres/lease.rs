@@ -73,7 +73,9 @@ fn busy(id: &str, holder: Option<&str>, left: Option<i64>) -> Error {
     let holder = holder.unwrap_or("another process");
     let seconds = u64::try_from(left.unwrap_or(0)).unwrap_or(0).div_ceil(1000);
     Error::new(ErrorKind::Busy, what)
-        .because(format!("{holder} has its lease for {seconds} s, unless it is renewed"))
+        .because(format!(
+            "{holder} has its lease for {seconds} s, unless it is renewed"
+        ))
         .advising(Advice::WaitLonger)
 }
 
@@ -126,7 +128,11 @@ async fn renew(link: Arc<Link>, session: String, epoch: i64, lease: Duration) {
         let Ok(answer) = link.ask(&RENEW_LEASE, arguments).await else {
             continue;
         };
-        if answer.rows.first().is_some_and(|row| get::<bool>(row, 0).is_ok_and(|kept| !kept)) {
+        if answer
+            .rows
+            .first()
+            .is_some_and(|row| get::<bool>(row, 0).is_ok_and(|kept| !kept))
+        {
             return;
         }
     }

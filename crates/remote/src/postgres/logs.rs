@@ -41,10 +41,8 @@ impl LogBackend for PostgresBackend {
     }
 
     fn delete(&self, log: &LogName<'_>, lease: &Lease) -> Result<()> {
-        let arguments: Arguments = vec![
-            Box::new(log.session.to_string()),
-            Box::new(epoch_of(lease)),
-        ];
+        let arguments: Arguments =
+            vec![Box::new(log.session.to_string()), Box::new(epoch_of(lease))];
         let answer = self.ask(&DELETE_LOG, arguments)?;
         let why: Option<String> = answer.rows.first().map_or(Ok(None), |row| get(row, 0))?;
         match why.as_deref() {

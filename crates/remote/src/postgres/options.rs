@@ -28,7 +28,8 @@ impl Tenant {
     /// `Invalid` if the name has other characters: it is part of every row, and of keys of objects.
     pub fn new(name: impl Into<String>) -> Result<Tenant> {
         let name = name.into();
-        let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
+        let fits =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
         if (1..=64).contains(&name.len()) && name.bytes().all(fits) {
             return Ok(Tenant(name));
         }
@@ -120,10 +121,14 @@ impl PostgresOptions {
 /// Reads an address without a default for encryption that is weaker than `prefer`.
 pub(super) fn parse_address(address: &str) -> Result<Config> {
     Config::from_str(address).map_err(|error| {
-        let why = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-        Error::new(ErrorKind::Invalid, "the address of the database is not valid")
-            .because(why)
-            .advising("write it as postgres://USER@HOST/DATABASE")
+        let why = std::error::Error::source(&error)
+            .map_or_else(|| error.to_string(), ToString::to_string);
+        Error::new(
+            ErrorKind::Invalid,
+            "the address of the database is not valid",
+        )
+        .because(why)
+        .advising("write it as postgres://USER@HOST/DATABASE")
     })
 }
 

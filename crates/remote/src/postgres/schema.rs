@@ -201,8 +201,9 @@ fn grants(role: &str) -> Result<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if role.is_empty() || !role.chars().all(fits) {
         let what = format!("`{}` is not the name of a role", role.escape_debug());
-        return Err(Error::new(ErrorKind::Invalid, what)
-            .advising("use letters, digits, `-` and `_`"));
+        return Err(
+            Error::new(ErrorKind::Invalid, what).advising("use letters, digits, `-` and `_`")
+        );
     }
     Ok(format!(
         "GRANT USAGE ON SCHEMA boswell TO \"{role}\"; \

@@ -16,7 +16,11 @@ fn every_statement_names_the_tenant_first() {
         let by_predicate = sql.matches("tenant = $1").count();
         // One table or one function each: a second one would be a join over shards.
         assert_eq!(calls, 1, "{}: {sql}", statement.name);
-        assert!(by_function ^ (by_predicate == 1), "{}: {sql}", statement.name);
+        assert!(
+            by_function ^ (by_predicate == 1),
+            "{}: {sql}",
+            statement.name
+        );
     }
 }
 
@@ -30,7 +34,10 @@ fn every_key_of_a_table_begins_with_the_tenant() {
          JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'boswell' \
          JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[0]",
     );
-    let keys: Vec<&str> = keys.lines().filter(|key| !key.starts_with("versions ")).collect();
+    let keys: Vec<&str> = keys
+        .lines()
+        .filter(|key| !key.starts_with("versions "))
+        .collect();
     assert!(keys.len() >= 4, "{keys:?}");
     for key in keys {
         assert!(key.ends_with(" tenant"), "{key}");
@@ -41,7 +48,10 @@ fn every_key_of_a_table_begins_with_the_tenant() {
 fn statements_inside_of_functions_name_the_tenant_too() {
     let functions = include_str!("../../sql/functions.sql");
     let (mut count, mut text) = (0, String::new());
-    for line in functions.lines().filter(|line| !line.trim_start().starts_with("--")) {
+    for line in functions
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("--"))
+    {
         text.push_str(line);
         text.push('\n');
     }
@@ -55,7 +65,10 @@ fn statements_inside_of_functions_name_the_tenant_too() {
         }
         if statement.contains("INSERT INTO boswell.") {
             count += 1;
-            assert!(statement.contains("(tenant, ") && statement.contains("VALUES (p_tenant, "), "{statement}");
+            assert!(
+                statement.contains("(tenant, ") && statement.contains("VALUES (p_tenant, "),
+                "{statement}"
+            );
         }
     }
     assert!(count >= 12, "only {count} statements were found");
@@ -103,11 +116,27 @@ fn tails_pages_and_ids_are_read_by_an_index_and_nothing_is_sorted() {
          FROM generate_series(1, 50000) i; ANALYZE boswell.logs; ANALYZE boswell.lines",
     );
     let cases = [
-        ("PAGE", "'t1', 'boswell', 253402300799000000, '', 50", "logs_by_time"),
+        (
+            "PAGE",
+            "'t1', 'boswell', 253402300799000000, '', 50",
+            "logs_by_time",
+        ),
         ("HEAD", "'t1', 'boswell:s5'", "logs_pkey"),
-        ("HEAD_AT", "'t1', 'sessions/p/1_s5.jsonl'", "logs_tenant_key_key"),
-        ("LINES_BEFORE", "'t', '00000000-0000-0000-0000-000000000001', 50001, 64, 65536", "lines_pkey"),
-        ("LINES", "'t', '00000000-0000-0000-0000-000000000001', 40000, 50001, 64", "lines_pkey"),
+        (
+            "HEAD_AT",
+            "'t1', 'sessions/p/1_s5.jsonl'",
+            "logs_tenant_key_key",
+        ),
+        (
+            "LINES_BEFORE",
+            "'t', '00000000-0000-0000-0000-000000000001', 50001, 64, 65536",
+            "lines_pkey",
+        ),
+        (
+            "LINES",
+            "'t', '00000000-0000-0000-0000-000000000001', 40000, 50001, 64",
+            "lines_pkey",
+        ),
     ];
     for (name, arguments, index) in cases {
         let statement = STATEMENTS.iter().find(|it| it.name == name).unwrap();
@@ -118,11 +147,17 @@ fn tails_pages_and_ids_are_read_by_an_index_and_nothing_is_sorted() {
         };
         let plan = server.sql(
             &database,
-            &format!("PREPARE it({types}) AS {}; EXPLAIN EXECUTE it({arguments})", statement.sql),
+            &format!(
+                "PREPARE it({types}) AS {}; EXPLAIN EXECUTE it({arguments})",
+                statement.sql
+            ),
         );
         assert!(plan.contains(index), "{name}: {plan}");
         assert!(!plan.contains("Seq Scan"), "{name}: {plan}");
         // Only a page of bytes, which is short, is put into the order of the log.
-        assert!(name == "LINES_BEFORE" || !plan.contains("Sort"), "{name}: {plan}");
+        assert!(
+            name == "LINES_BEFORE" || !plan.contains("Sort"),
+            "{name}: {plan}"
+        );
     }
 }

@@ -41,7 +41,11 @@ fn a_server_that_acknowledges_before_its_disk_has_it_is_refused() {
     let address = server.address(bed::USER, "postgres");
     let error = refused(&format!("{address} options='-c synchronous_commit=off'"));
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error:?}");
-    assert!(error.reason().is_some_and(|why| why.contains("synchronous_commit is off")));
+    assert!(
+        error
+            .reason()
+            .is_some_and(|why| why.contains("synchronous_commit is off"))
+    );
 }
 
 #[test]
@@ -57,7 +61,9 @@ fn a_server_that_is_not_there_is_unavailable_after_the_patience() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = free.local_addr().unwrap().port();
     drop(free);
-    let error = refused(&boswell_testkit::postgres_server::address(port, "app", "postgres"));
+    let error = refused(&boswell_testkit::postgres_server::address(
+        port, "app", "postgres",
+    ));
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
 }
 

@@ -71,7 +71,11 @@ fn step(store: &WritableStore, model: &mut Model, id: &str, text: &str, act: Act
     match act {
         Act::Create => {
             let made = store.create(NewSession::in_project("/p").with_id(id));
-            assert_eq!(made.is_err(), there, "an id is taken by its own tenant only");
+            assert_eq!(
+                made.is_err(),
+                there,
+                "an id is taken by its own tenant only"
+            );
             model.entry(id.to_owned()).or_default();
         }
         Act::Append => match store.writer(id, Wait::No) {
@@ -97,7 +101,9 @@ fn sees_its_own(backend: &Arc<PostgresBackend>, model: &Model) {
     listed.sort();
     assert_eq!(listed, model.keys().cloned().collect::<Vec<_>>());
     assert_eq!(store.list().unwrap().sessions.len(), model.len());
-    let names: Vec<_> = (0..3).map(|n| SessionRef::new("boswell", format!("s{n}"))).collect();
+    let names: Vec<_> = (0..3)
+        .map(|n| SessionRef::new("boswell", format!("s{n}")))
+        .collect();
     let ends = backend.ends_of(&names).unwrap().unwrap();
     for (name, end) in names.iter().zip(ends) {
         assert_eq!(end.is_some(), model.contains_key(&name.id));
@@ -122,21 +128,43 @@ fn sql_that_forgets_the_tenant_finds_and_changes_nothing() {
     let (one, two) = (bed::tenant(), bed::tenant());
     for tenant in [&one, &two] {
         let store = bed::store(&bed::backend(bed::options(server.port(), tenant)));
-        let writer = store.create(NewSession::in_project("/p").with_id("s")).unwrap();
+        let writer = store
+            .create(NewSession::in_project("/p").with_id("s"))
+            .unwrap();
         writer.append(Draft::user("x")).unwrap();
     }
     let as_app = |sql: &str| server.sql("postgres", &format!("SET ROLE app; {sql}"));
     // The tenant was never set, or was left empty, or ended with its transaction.
-    for before in ["", "SET boswell.tenant = '';", "BEGIN; SET LOCAL boswell.tenant = 'x'; COMMIT;"] {
-        assert_eq!(as_app(&format!("{before} SELECT count(*) FROM boswell.logs")), "0", "{before}");
-        assert_eq!(as_app(&format!("{before} SELECT count(*) FROM boswell.lines")), "0", "{before}");
+    for before in [
+        "",
+        "SET boswell.tenant = '';",
+        "BEGIN; SET LOCAL boswell.tenant = 'x'; COMMIT;",
+    ] {
+        assert_eq!(
+            as_app(&format!("{before} SELECT count(*) FROM boswell.logs")),
+            "0",
+            "{before}"
+        );
+        assert_eq!(
+            as_app(&format!("{before} SELECT count(*) FROM boswell.lines")),
+            "0",
+            "{before}"
+        );
         as_app(&format!("{before} DELETE FROM boswell.lines"));
         as_app(&format!("{before} UPDATE boswell.logs SET next = 1"));
     }
     // It was set, and the predicate forgotten.
     let set = format!("SET boswell.tenant = '{one}';");
-    assert_eq!(as_app(&format!("{set} SELECT DISTINCT tenant FROM boswell.lines")), one.as_str());
-    assert_eq!(as_app(&format!("{set} SELECT count(*) FROM boswell.logs WHERE tenant = '{two}'")), "0");
+    assert_eq!(
+        as_app(&format!("{set} SELECT DISTINCT tenant FROM boswell.lines")),
+        one.as_str()
+    );
+    assert_eq!(
+        as_app(&format!(
+            "{set} SELECT count(*) FROM boswell.logs WHERE tenant = '{two}'"
+        )),
+        "0"
+    );
     // A row of another tenant cannot be written either.
     let moved = format!(
         "DO $$ BEGIN SET LOCAL ROLE app; SET LOCAL boswell.tenant = '{one}'; \
@@ -156,11 +184,15 @@ fn functions_called_for_another_tenant_than_the_one_that_is_set_change_nothing()
     let Some(server) = bed::server() else { return };
     let (one, two) = (bed::tenant(), bed::tenant());
     let store = bed::store(&bed::backend(bed::options(server.port(), &two)));
-    let writer = store.create(NewSession::in_project("/p").with_id("s")).unwrap();
+    let writer = store
+        .create(NewSession::in_project("/p").with_id("s"))
+        .unwrap();
     writer.append(Draft::user("x")).unwrap();
     let head = server.sql(
         "postgres",
-        &format!("SELECT log || ',' || next || ',' || epoch FROM boswell.logs WHERE tenant = '{two}'"),
+        &format!(
+            "SELECT log || ',' || next || ',' || epoch FROM boswell.logs WHERE tenant = '{two}'"
+        ),
     );
     let parts: Vec<&str> = head.split(',').collect();
     let appended = format!(

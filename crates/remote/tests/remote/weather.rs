@@ -19,7 +19,10 @@ fn there_once(store: &Store, session: &str, expected: &[String]) {
     }
     let doubled: Vec<_> = counts.iter().filter(|(_, count)| **count > 1).collect();
     assert!(doubled.is_empty(), "doubled: {doubled:?}");
-    let lost: Vec<_> = expected.iter().filter(|id| !counts.contains_key(*id)).collect();
+    let lost: Vec<_> = expected
+        .iter()
+        .filter(|id| !counts.contains_key(*id))
+        .collect();
     assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
     assert_eq!(counts.len(), expected.len(), "nothing else is there");
 }
@@ -44,7 +47,9 @@ fn ten_kills_of_the_postmaster_under_load_lose_and_double_nothing() {
             let mut ids = Vec::new();
             while !done.load(std::sync::atomic::Ordering::Acquire) {
                 let id = format!("e{}", ids.len());
-                appending.append(Draft::user("x").with_id(id.as_str())).unwrap();
+                appending
+                    .append(Draft::user("x").with_id(id.as_str()))
+                    .unwrap();
                 ids.push(id);
             }
             ids
@@ -79,13 +84,21 @@ fn fifty_cuts_at_every_moment_of_an_append_lose_and_double_nothing() {
         let batch: Vec<String> = (0..=n % 3).map(|line| format!("e{n}-{line}")).collect();
         let drafts = batch.iter().map(|id| Draft::user("x").with_id(id.as_str()));
         let receipts = writer
-            .append_all(drafts.collect(), boswell_store::Expect::Any, boswell_store::Durability::Fsync)
+            .append_all(
+                drafts.collect(),
+                boswell_store::Expect::Any,
+                boswell_store::Durability::Fsync,
+            )
             .unwrap();
         assert_eq!(receipts.len(), batch.len());
         acknowledged.extend(batch);
     }
     assert_eq!(proxy.cuts(), 50, "every cut hit an append");
-    assert_eq!(entries(&bed::store(&backend), "s"), acknowledged, "in order");
+    assert_eq!(
+        entries(&bed::store(&backend), "s"),
+        acknowledged,
+        "in order"
+    );
 }
 
 #[test]
@@ -98,7 +111,9 @@ fn eight_writers_on_two_backends_share_a_session_and_every_entry_is_there_once()
     let mut acknowledged = vec!["e".to_owned()];
     std::thread::scope(|scope| {
         let write = |thread: usize| {
-            let writer = bed::store(&backends[thread % 2]).shared_writer("s").unwrap();
+            let writer = bed::store(&backends[thread % 2])
+                .shared_writer("s")
+                .unwrap();
             let append = |turn: usize| {
                 let id = format!("e{thread}-{turn}");
                 let draft = Draft::new(Body::Title(id.clone())).with_id(id.as_str());
@@ -106,7 +121,9 @@ fn eight_writers_on_two_backends_share_a_session_and_every_entry_is_there_once()
             };
             (0..15).map(append).collect::<Result<Vec<_>, _>>().unwrap()
         };
-        let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || write(thread))).collect();
+        let threads: Vec<_> = (0..8)
+            .map(|thread| scope.spawn(move || write(thread)))
+            .collect();
         for thread in threads {
             acknowledged.extend(thread.join().unwrap());
         }
@@ -115,7 +132,11 @@ fn eight_writers_on_two_backends_share_a_session_and_every_entry_is_there_once()
     there_once(&store, "s", &acknowledged);
     let session = store.session("s").unwrap();
     let tip = session.tip().unwrap().slot().unwrap();
-    assert_eq!(session.tree().path(tip).len(), acknowledged.len(), "the conversation is one line");
+    assert_eq!(
+        session.tree().path(tip).len(),
+        acknowledged.len(),
+        "the conversation is one line"
+    );
 }
 
 #[test]
@@ -142,5 +163,9 @@ fn a_statement_that_waits_longer_than_the_server_allows_is_sent_again() {
     assert_eq!(entries(&bed::store(&backend), "s"), ["e0", "e1"]);
     let again = bed::store(&backend);
     drop(writer);
-    again.writer("s", Wait::No).unwrap().append(Draft::user("x").with_id("e2")).unwrap();
+    again
+        .writer("s", Wait::No)
+        .unwrap()
+        .append(Draft::user("x").with_id("e2"))
+        .unwrap();
 }

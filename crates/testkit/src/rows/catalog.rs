@@ -11,7 +11,9 @@ use super::RowBackend;
 impl RowBackend {
     pub(super) fn found(&self, session: &SessionRef) -> Result<LogLookup> {
         let tables = self.tables();
-        let named = tables.keys().find(|key| id_of(key).is_some_and(|(id, _)| id == session.id));
+        let named = tables
+            .keys()
+            .find(|key| id_of(key).is_some_and(|(id, _)| id == session.id));
         let Some(key) = named else {
             return Ok(LogLookup::Absent);
         };

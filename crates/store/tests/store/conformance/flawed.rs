@@ -317,7 +317,10 @@ fn broken(suite: impl Fn(&MakePlace<'_>), flaw: Flaw) -> Option<String> {
     let make = move || {
         let through = move |rows: RowBackend| {
             let flawed = Arc::new(Flawed { inner: rows, flaw });
-            (flawed.clone() as Arc<dyn Backend>, flawed as Arc<dyn LogBackend>)
+            (
+                flawed.clone() as Arc<dyn Backend>,
+                flawed as Arc<dyn LogBackend>,
+            )
         };
         Box::new(Rows::through(Commit::WithSync, through)) as Box<dyn WritePlace>
     };

@@ -78,13 +78,24 @@ pub fn found_by_id(make: &MakePlace<'_>) {
     ok(writer.append(Draft::user("one")));
     let store = place.store();
     let named = |id: &str| SessionRef::new(store.dialect().name(), id);
-    for (id, is_there) in [("s-10", true), ("s-1", false), ("s-100", false), ("", false)] {
-        assert_eq!(store.find(id).is_ok(), is_there, "`{id}` is found by its id");
+    for (id, is_there) in [
+        ("s-10", true),
+        ("s-1", false),
+        ("s-100", false),
+        ("", false),
+    ] {
+        assert_eq!(
+            store.find(id).is_ok(),
+            is_there,
+            "`{id}` is found by its id"
+        );
         let found = ok(store.backend().find_log(&named(id)));
         assert!(
             matches!(
                 (&found, is_there),
-                (LogLookup::NoIndex, _) | (LogLookup::Found { .. }, true) | (LogLookup::Absent, false)
+                (LogLookup::NoIndex, _)
+                    | (LogLookup::Found { .. }, true)
+                    | (LogLookup::Absent, false)
             ),
             "`{id}`: {found:?}"
         );
@@ -117,8 +128,17 @@ pub fn deletion(make: &MakePlace<'_>) {
         Err(error) if error.kind() == ErrorKind::Unsupported => return,
         deleted => ok(deleted),
     }
-    assert!(place.store().session("s-1").is_err_and(|error| error.is_not_found()));
-    assert_eq!(ok(place.store().list()).sessions.len(), 0, "no list shows it");
+    assert!(
+        place
+            .store()
+            .session("s-1")
+            .is_err_and(|error| error.is_not_found())
+    );
+    assert_eq!(
+        ok(place.store().list()).sessions.len(),
+        0,
+        "no list shows it"
+    );
     assert_eq!(
         kind_of(late.append(Draft::user("three"))),
         Some(ErrorKind::Conflict),
@@ -131,7 +151,10 @@ pub fn deletion(make: &MakePlace<'_>) {
     );
     let again = created(place.as_ref(), "s-1");
     ok(again.append(Draft::user("new").with_id("n1")));
-    assert!(late.append(Draft::user("four")).is_err(), "and stays refused");
+    assert!(
+        late.append(Draft::user("four")).is_err(),
+        "and stays refused"
+    );
     assert_eq!(
         entries(&ok(place.store().session("s-1"))),
         ["n1"],
