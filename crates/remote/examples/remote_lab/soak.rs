@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use boswell_store::{Body, Draft, ErrorKind, NewSession, Store, Wait};
@@ -88,7 +88,7 @@ fn kills(server: &PostgresServer, count: usize) -> Tally {
     let writer = store
         .create(NewSession::in_project("/p").with_id("kills"))
         .unwrap();
-    let done = AtomicBool::new(false);
+    let (done, acknowledged_so_far) = (AtomicBool::new(false), AtomicUsize::new(0));
     let acknowledged = std::thread::scope(|scope| {
         let load = scope.spawn(|| {
             let mut ids = Vec::new();
@@ -98,10 +98,15 @@ fn kills(server: &PostgresServer, count: usize) -> Tally {
                     .append(Draft::user("x").with_id(id.as_str()))
                     .unwrap();
                 ids.push(id);
+                acknowledged_so_far.store(ids.len(), Ordering::Release);
             }
             ids
         });
-        for _ in 0..count {
+        for kill in 1..=count {
+            // Some appends are acknowledged between two kills.
+            while acknowledged_so_far.load(Ordering::Acquire) < 5 * kill && !load.is_finished() {
+                std::thread::yield_now();
+            }
             server.kill();
             server.start();
         }

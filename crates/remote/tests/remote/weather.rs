@@ -4,6 +4,7 @@
 //! not there.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use boswell_store::{Body, Draft, NewSession, Store, Wait, WritableStore};
@@ -39,29 +40,31 @@ fn ten_kills_of_the_postmaster_under_load_lose_and_double_nothing() {
     };
     let backend = bed::backend(bed::options(server.port(), &bed::tenant()));
     let writer = session(&bed::store(&backend), "s");
-    let mut acknowledged = Vec::new();
-    let done = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let (done, appending) = (&done, &writer);
-        let load = scope.spawn(move || {
+    let (done, count) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let acknowledged = std::thread::scope(|scope| {
+        let load = scope.spawn(|| {
             let mut ids = Vec::new();
-            while !done.load(std::sync::atomic::Ordering::Acquire) {
+            while !done.load(Ordering::Acquire) {
                 let id = format!("e{}", ids.len());
-                appending
-                    .append(Draft::user("x").with_id(id.as_str()))
-                    .unwrap();
+                let draft = Draft::user("x").with_id(id.as_str());
+                writer.append(draft).unwrap();
                 ids.push(id);
+                count.store(ids.len(), Ordering::Release);
             }
             ids
         });
-        for _ in 0..10 {
+        for kill in 1..=10 {
+            // Under load: some appends are acknowledged between two kills.
+            while count.load(Ordering::Acquire) < 5 * kill && !load.is_finished() {
+                std::thread::yield_now();
+            }
             server.kill();
             server.start();
         }
-        done.store(true, std::sync::atomic::Ordering::Release);
-        acknowledged = load.join().unwrap();
+        done.store(true, Ordering::Release);
+        load.join().unwrap()
     });
-    assert!(acknowledged.len() > 10, "only {}", acknowledged.len());
+    assert!(acknowledged.len() >= 50, "only {}", acknowledged.len());
     there_once(&bed::store(&backend), "s", &acknowledged);
 }
 
