@@ -111,6 +111,17 @@ fn add_tools(clients: &mut Clients) {
         }
         Ok(Vec::new())
     });
+    clients.add("tests of sessions in PostgreSQL", || {
+        let found =
+            std::env::var_os("PG_BIN").is_some() || Path::new("/usr/lib/postgresql").is_dir();
+        if !found {
+            install(
+                &["postgresql"],
+                "PostgreSQL is needed (Debian: postgresql); install it and run again",
+            )?;
+        }
+        Ok(Vec::new())
+    });
     clients.add("tests of pages in a browser", || {
         Ok(vec![("BOSWELL_CHROMIUM", chromium()?)])
     });

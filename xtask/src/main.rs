@@ -53,6 +53,8 @@ Usage: cargo xtask <command>
   soak claude [--seed N] [--count N] [--captured] [--version V] [--workers N] [--again K --pick N] [--write DIR]
                                         resume damaged files with real clients and record what they
                                         send, see docs/repair.md
+  soak remote [KILLS CUTS TAKEOVERS APPENDS]
+                                        kill a PostgreSQL and cut its connections, and write docs/soak/remote.md
   bench [--repeats N] [GROUP...]        measure, and write docs/BENCHMARKS.md
   house [FOLDER]                        count the sizes of functions, files and interfaces, and hold their limits
   prose [--write]                       list what is not one sentence a line or within 100 columns in Markdown

@@ -122,6 +122,8 @@ pub(crate) enum Command {
     Serve(command::serve::ServeArgs),
     #[cfg(feature = "mcp")]
     Mcp(command::mcp::McpArgs),
+    #[cfg(feature = "remote")]
+    Db(command::db::DbArgs),
     #[command(alias = "cat")]
     Show(command::show::ShowArgs),
     Tree(command::tree::TreeArgs),

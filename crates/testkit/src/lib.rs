@@ -24,6 +24,7 @@
 //!   environment names them; [`scripted_model`] is the model that they call.
 //! * [`mcp_runner`] runs the conformance runner and the official client of the Model Context
 //!   Protocol.
+//! * `postgres_server` starts a private PostgreSQL; [`cutting_proxy`] cuts connections to it.
 //! * [`conversions`] is the matrix of sessions that are carried over between agents.
 //! * [`corpus`] finds the real files, if the environment names them.
 #![expect(
@@ -43,6 +44,7 @@ pub mod conversions;
 pub mod corpus;
 pub mod crash_disk;
 pub mod credential;
+pub mod cutting_proxy;
 pub mod damage;
 pub mod disk;
 pub mod fault_disk;
@@ -60,6 +62,8 @@ pub mod memory_rows;
 pub mod oracle;
 pub mod peer;
 pub mod phrase;
+#[cfg(unix)]
+pub mod postgres_server;
 pub mod rng;
 pub mod rows;
 pub mod scanner;

@@ -11,6 +11,7 @@ use super::lab::Lab;
 use super::mcp::McpGroup;
 use super::read_all::ReadAll;
 use super::records_1gb::Records1Gb;
+use super::remote::RemoteGroup;
 use super::screen::ScreenGroup;
 use super::serve::ServeGroup;
 use super::startup::Startup;
@@ -51,6 +52,7 @@ pub(crate) const ALL: &[&dyn Group] = &[
     &ServeGroup,
     &McpGroup,
     &BlameGroup,
+    &RemoteGroup,
     &Check1Gb,
     &Startup,
 ];

@@ -24,6 +24,7 @@ mod measure;
 mod page;
 mod read_all;
 mod records_1gb;
+mod remote;
 mod screen;
 mod serve;
 mod startup;

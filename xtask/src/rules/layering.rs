@@ -35,6 +35,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "boswell-serve",
             "boswell-mcp",
             "boswell-screen",
+            "boswell-remote",
         ],
     ),
     (

@@ -16,6 +16,8 @@ pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod continue_last;
 pub(crate) mod convert;
+#[cfg(feature = "remote")]
+pub(crate) mod db;
 pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -128,6 +130,8 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Serve(args)) => serve::run(app, args),
         #[cfg(feature = "mcp")]
         Some(Command::Mcp(args)) => mcp::run(app, args),
+        #[cfg(feature = "remote")]
+        Some(Command::Db(args)) => db::run(app, args),
         Some(Command::Init(args)) => init::run(app, args),
         Some(Command::Stores(args)) => stores::run(app, args),
         Some(Command::Projects(args)) => projects::run(app, args),

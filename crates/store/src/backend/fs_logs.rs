@@ -51,8 +51,8 @@ impl LogBackend for FsLogs {
         Ok(Lease::new(0, lock))
     }
 
-    fn create(&self, key: &str, lines: &[u8], _lease: &Lease) -> Result<()> {
-        let path = path_below(&self.root, key)?;
+    fn create(&self, log: &LogName<'_>, lines: &[u8], _lease: &Lease) -> Result<()> {
+        let path = path_below(&self.root, log.key)?;
         durable::make_folders(self.disk.as_ref(), path.parent().unwrap_or(&self.root))?;
         durable::create(self.disk.as_ref(), &path, lines)
     }

@@ -15,7 +15,7 @@
 
 use std::fmt;
 
-use boswell_model::{Error, Instant, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 
 use super::ObjectReader;
 use crate::locks::lease::Wait;
@@ -26,14 +26,27 @@ pub trait LogBackend: Send + Sync + fmt::Debug {
     /// has it for longer than [`LogClaim::wait`].
     fn lease(&self, claim: &LogClaim<'_>) -> Result<Lease>;
 
-    /// Creates a log with these lines under `key`, which must be free: whole and durable, or not at
-    /// all. `lease` is that of its session.
-    fn create(&self, key: &str, lines: &[u8], lease: &Lease) -> Result<()>;
+    /// Creates a log with these lines under its key, which must be free: whole and durable, or not
+    /// at all. `lease` is that of its session.
+    fn create(&self, log: &LogName<'_>, lines: &[u8], lease: &Lease) -> Result<()>;
 
     /// Returns the key under which the log of a session was last written, so that the caller can
     /// try it before it searches the store. `None` if nothing is remembered.
     fn remembered(&self, _session: &SessionRef) -> Option<String> {
         None
+    }
+
+    /// Deletes the log of a session for good, with everything that the backend stores about it.
+    /// Appends of other writers fail with [`AppendError::Fenced`] from then on. `lease` is that of
+    /// its session.
+    ///
+    /// Sessions in files are deleted by a plan instead, which can be undone.
+    fn delete(&self, log: &LogName<'_>, _lease: &Lease) -> Result<()> {
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("the log `{}` is not deleted this way", log.key),
+        )
+        .advising("execute `EditRequest::Delete` with a runner, which can be undone"))
     }
 
     /// Opens a log for appending.
@@ -77,7 +90,7 @@ impl Lease {
     }
 }
 
-/// Names a log that is to be opened.
+/// Names a log that is to be opened, created or deleted.
 #[derive(Debug, Clone, Copy)]
 pub struct LogName<'a> {
     /// The session that the log belongs to.

@@ -6,6 +6,7 @@
 //! and [`LogAppender`]; most backends only read.
 
 mod archived;
+mod catalog_rows;
 mod composed;
 mod compressed;
 mod databases;
@@ -21,9 +22,10 @@ mod row_folders;
 mod row_log;
 
 use boswell_dialect::{FileInfo, Files, RowSource};
-use boswell_model::{Line, Lines, Result};
+use boswell_model::{Line, Lines, Result, SessionRef};
 
 pub(crate) use archived::VaultBackend;
+pub use catalog_rows::{CatalogRow, LogLookup, PageCursor, PageRequest};
 use composed::with_composed_logs;
 pub use compressed::is_packed;
 pub use databases::OpenDatabase;
@@ -74,6 +76,23 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// Opens the database at a key for reading; `None` if it does not exist, or if this backend
     /// cannot read databases.
     fn rows(&self, _key: &str) -> Result<Option<Box<dyn RowSource>>> {
+        Ok(None)
+    }
+
+    /// Finds the log of a session by its id, also a hidden one.
+    fn find_log(&self, _session: &SessionRef) -> Result<LogLookup> {
+        Ok(LogLookup::NoIndex)
+    }
+
+    /// Returns a page of sessions, those that changed last first; `None` if the backend stores no
+    /// columns about sessions, so that the caller lists all of them.
+    fn page(&self, _request: &PageRequest<'_>) -> Result<Option<Vec<CatalogRow>>> {
+        Ok(None)
+    }
+
+    /// Returns where the logs of these sessions end, in their order, `None` for a missing one: one
+    /// query for everything that a program follows. `None` if the backend has to open each log.
+    fn ends_of(&self, _sessions: &[SessionRef]) -> Result<Option<Vec<Option<u64>>>> {
         Ok(None)
     }
 

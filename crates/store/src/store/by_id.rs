@@ -2,10 +2,11 @@
 //! parent session, by an id or a path ([`Store::lineage`]).
 
 use boswell_dialect::{Depth, ForkOrigin, ForkScope, NewSession, SessionLocation};
-use boswell_model::{Advice, Error, ErrorKind, Framing, Result, SessionId};
+use boswell_model::{Advice, Error, ErrorKind, Framing, Result, SessionId, SessionRef};
 
 use super::Store;
 use crate::Session;
+use crate::backend::LogLookup;
 use crate::store::native::{located_at, uuid_v7_time};
 
 impl Store {
@@ -32,6 +33,20 @@ impl Store {
     /// `NotFound` if there is no such session; an I/O error if the store cannot be listed.
     pub fn find(&self, id: impl Into<SessionId>) -> Result<SessionLocation> {
         let id = id.into();
+        let absent = || {
+            Error::new(
+                ErrorKind::NotFound,
+                format!("there is no session `{}`", id.as_str().escape_debug()),
+            )
+            .advising(Advice::list_all())
+        };
+        match self.look_up(id.as_str())? {
+            LogLookup::Found { info, hidden } if !hidden => {
+                return Ok(SessionLocation::of_file(id.as_str(), info, Framing::Lines));
+            }
+            LogLookup::Absent | LogLookup::Found { .. } => return Err(absent()),
+            LogLookup::NoIndex => {}
+        }
         if let Some(location) = self.find_by_birth(id.as_str())? {
             return Ok(location);
         }
@@ -40,13 +55,13 @@ impl Store {
             .sessions
             .into_iter()
             .find(|location| id == location.id)
-            .ok_or_else(|| {
-                Error::new(
-                    ErrorKind::NotFound,
-                    format!("there is no session `{}`", id.as_str().escape_debug()),
-                )
-                .advising(Advice::list_all())
-            })
+            .ok_or_else(absent)
+    }
+
+    /// Asks the backend's index of ids, if it has one.
+    fn look_up(&self, id: &str) -> Result<LogLookup> {
+        self.backend()
+            .find_log(&SessionRef::new(self.dialect().name(), id))
     }
 
     /// Looks where a session with an id that we made would be, without listing all others.
@@ -95,6 +110,11 @@ impl Store {
 
     /// Returns the key of a log that is still hidden.
     pub(crate) fn pending(&self, id: &str) -> Result<Option<String>> {
+        match self.look_up(id)? {
+            LogLookup::NoIndex => {}
+            LogLookup::Found { info, hidden: true } => return Ok(Some(info.key)),
+            _ => return Ok(None),
+        }
         // The timestamp contains no `_`, an id may.
         let is_it = |name: &str| {
             let bare = name

@@ -9,7 +9,7 @@ use boswell_dialect::{Discovered, Files, MemoryFile, SessionLocation, Skipping};
 use boswell_model::{Advice, Error, ErrorKind, Problem, ProblemKind, Result};
 
 use super::Store;
-use crate::backend::BackendFiles;
+use crate::backend::{BackendFiles, PageCursor, PageRequest};
 use crate::store::Summary;
 
 /// The result of listing a store.
@@ -147,6 +147,70 @@ impl Store {
             .take(count)
             .map(|location| self.summary(location))
             .collect()
+    }
+
+    /// Returns a page of at most `limit` sessions, those that changed last first, and the place
+    /// where the next page begins; `None` behind the last one.
+    ///
+    /// A backend with columns about sessions answers from them; of files all names are listed, and
+    /// the logs of the page are read at both ends. A session that changes between two pages may be
+    /// on both, and none is left out that does not.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recent`](Store::recent), and `Invalid` if the cursor is of another backend.
+    pub fn page(
+        &self,
+        after: Option<&PageCursor>,
+        limit: usize,
+    ) -> Result<(Vec<Summary>, Option<PageCursor>)> {
+        let request = PageRequest {
+            dialect: self.dialect.name(),
+            after,
+            limit,
+        };
+        let Some(rows) = self.backend().page(&request)? else {
+            return self.page_of_files(after, limit);
+        };
+        let next = rows
+            .last()
+            .filter(|_| rows.len() == limit)
+            .map(|row| row.cursor.clone());
+        let summaries = rows
+            .into_iter()
+            .map(|row| Summary::of_row(self.dialect, self.backend(), row));
+        Ok((summaries.collect(), next))
+    }
+
+    fn page_of_files(
+        &self,
+        after: Option<&PageCursor>,
+        limit: usize,
+    ) -> Result<(Vec<Summary>, Option<PageCursor>)> {
+        let mut sessions = self.list()?.sessions;
+        sessions.retain(|location| location.hidden.is_none());
+        let place = |it: &SessionLocation| {
+            let changed = it.modified.map_or(0, |time| time.millis());
+            (std::cmp::Reverse(changed), it.id.clone())
+        };
+        sessions.sort_by_key(place);
+        if let Some(after) = after {
+            let after = after.as_str().split_once(' ').and_then(|(millis, id)| {
+                Some((std::cmp::Reverse(millis.parse().ok()?), id.to_owned()))
+            });
+            let after = after.ok_or_else(|| {
+                Error::new(ErrorKind::Invalid, "the cursor is not one of this store")
+            })?;
+            sessions.retain(|it| place(it) > after);
+        }
+        let more = sessions.len() > limit;
+        sessions.truncate(limit);
+        let next = sessions.last().filter(|_| more).map(|it| {
+            let (std::cmp::Reverse(changed), id) = place(it);
+            PageCursor::new(format!("{changed} {id}"))
+        });
+        let summaries = sessions.iter().map(|location| self.summary(location));
+        Ok((summaries.collect::<Result<_>>()?, next))
     }
 
     /// Returns the memory files of every project that is not excluded, as far as folders can be

@@ -17,7 +17,7 @@ use boswell_model::{
 };
 
 use crate::WritableStore;
-use crate::backend::BackendFiles;
+use crate::backend::{BackendFiles, LogName};
 use crate::disk::durable;
 use crate::locks::lease::Wait;
 use crate::store::open_writer::Opened;
@@ -98,7 +98,13 @@ impl WritableStore {
             Visibility::WithFirstAnswer if !answered() => (pending_key(&log.key), Some(log.key)),
             _ => (log.key, None),
         };
-        self.logs().create(&key, &log.bytes, &lease)?;
+        let name = LogName {
+            session: &session,
+            key: &key,
+            visible: visible.as_deref(),
+            just_made: true,
+        };
+        self.logs().create(&name, &log.bytes, &lease)?;
         self.writer_on(
             &session,
             Opened {
@@ -119,6 +125,31 @@ impl WritableStore {
             format!("there is a session {id} already"),
         )
         .advising(Advice::append_or_other_id(id)))
+    }
+
+    /// Deletes a session for good where sessions are not files: its log, and what the backend stores
+    /// about it. Writers that have it open cannot append any more.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such session, `Busy` if another process has its lease,
+    /// `Unsupported` where sessions are files: a [`Runner`](crate::operations::Runner) deletes
+    /// those, and can undo it.
+    pub fn delete(&self, id: impl Into<SessionId>, wait: Wait) -> Result<()> {
+        let id = id.into();
+        let key = match self.find(&id) {
+            Ok(location) => location.key,
+            Err(error) => Some(self.pending(id.as_str())?.ok_or(error)?),
+        };
+        let session = SessionRef::new(self.dialect().name(), id.as_str());
+        let lease = self.lease(&session, wait)?;
+        let name = LogName {
+            session: &session,
+            key: key.as_deref().unwrap_or_default(),
+            visible: None,
+            just_made: false,
+        };
+        self.logs().delete(&name, &lease)
     }
 
     fn title_record(&self, title: &str, now: Instant) -> Result<Vec<u8>> {

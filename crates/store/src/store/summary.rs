@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, facts_of};
 use boswell_model::{Framing, Instant, Log, Payloads, Result, SessionMeta, SessionRef};
 
-use crate::backend::{Backend, BackendFiles, ObjectReader};
+use crate::backend::{Backend, BackendFiles, CatalogRow, ObjectReader};
 use crate::session::require_readable;
 
 /// How many bytes of each end of a large log are read for a list: as many as the agents' own
@@ -31,7 +31,7 @@ pub struct Summary {
     pub complete: bool,
     /// Number of records that were read, without the header; all of them if `complete`.
     pub records: u64,
-    /// The leaf, if the whole log was read.
+    /// The leaf, if the whole log was read; `None` where columns describe the session.
     pub leaf: Option<String>,
     /// Whether a message or something else of a conversation was seen.
     pub conversation: bool,
@@ -78,6 +78,33 @@ impl Summary {
             meta: Box::new(read.meta),
             leaf,
         })
+    }
+
+    /// Makes a summary of the columns that a backend stores about a session.
+    pub(crate) fn of_row(
+        dialect: &'static dyn Dialect,
+        backend: &dyn Backend,
+        row: CatalogRow,
+    ) -> Summary {
+        let CatalogRow {
+            id,
+            info,
+            records,
+            meta,
+            ..
+        } = row;
+        Summary {
+            reference: SessionRef::new(dialect.name(), &id),
+            path: Some(backend.describe(&info.key)),
+            location: SessionLocation::of_file(id, info, Framing::Lines),
+            // The columns count every line, though no line was read.
+            complete: true,
+            records,
+            conversation: meta.messages > 0,
+            gaps: 0,
+            meta: Box::new(meta),
+            leaf: None,
+        }
     }
 
     /// Returns the number of records of a log, without the header.

@@ -349,10 +349,15 @@ impl SessionWriter {
 
     fn location(&self) -> Result<(SessionLocation, Option<Blobs>)> {
         let state = self.inner.lock_with_all_written()?;
-        Ok((
-            crate::store::native::located_at(&self.inner.reference.id, state.log.key(), state.end),
-            state.blobs.clone(),
-        ))
+        let key = state.log.key();
+        // The end is a number of bytes only where there is a file; how much a context reads at once
+        // depends on bytes.
+        let size = match state.log.file() {
+            Some(_) => state.end,
+            None => (self.inner.backend.stat(key)?).map_or(state.end, |info| info.size),
+        };
+        let location = crate::store::native::located_at(&self.inner.reference.id, key, size);
+        Ok((location, state.blobs.clone()))
     }
 
     /// Returns the entries since the last successful sync, after a failure: it is unknown whether

@@ -56,9 +56,9 @@ pub use reading::{
 };
 pub use row_source::{MakeRows, row_source};
 pub use writing::{
-    acknowledged_survives, backend_writes, batches, conversations, creation, expectations,
-    failures, leases, lost_leases, many_writers, others_add, receipts, same_ids, visibility,
-    what_is_said_comes_back,
+    acknowledged_survives, backend_writes, batches, conversations, creation, deletion,
+    expectations, failures, found_by_id, leases, lost_leases, many_writers, others_add, pages,
+    receipts, same_ids, visibility, what_is_said_comes_back,
 };
 
 #[expect(

@@ -1,5 +1,6 @@
 //! The contract of writable backends.
 
+mod catalog;
 mod durability;
 mod sharing;
 
@@ -10,6 +11,7 @@ use boswell_store::{Draft, Durability, Expect, NewSession, Outcome, SessionWrite
 use super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
 use super::{MakePlace, WritePlace, ok};
 
+pub use catalog::{deletion, found_by_id, pages};
 pub use durability::{acknowledged_survives, failures, visibility};
 pub use sharing::{conversations, leases, lost_leases, many_writers, others_add};
 
@@ -29,6 +31,9 @@ pub fn backend_writes(make: &MakePlace<'_>) {
     visibility(make);
     failures(make);
     acknowledged_survives(make);
+    pages(make);
+    found_by_id(make);
+    deletion(make);
 }
 
 /// A session is created once, and immediately visible to other stores.

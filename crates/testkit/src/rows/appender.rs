@@ -87,6 +87,10 @@ impl LogAppender for RowAppender {
                 .advising(Advice::ReopenSession);
                 Err(AppendError::Fenced(error))
             }
+            Appended::Deleted => Err(AppendError::Fenced(Error::new(
+                ErrorKind::Conflict,
+                "the log was deleted by another process",
+            ))),
             Appended::Lost => Err(AppendError::Failed(Error::new(
                 ErrorKind::Unavailable,
                 "the connection to the tables was lost",

@@ -6,7 +6,8 @@ use boswell_dialect::{FileInfo, Files};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use boswell_store::Wait;
 use boswell_store::backend::{
-    Backend, Lease, LogBackend, LogClaim, LogName, ObjectReader, OpenLog,
+    Backend, CatalogRow, Lease, LogBackend, LogClaim, LogLookup, LogName, ObjectReader, OpenLog,
+    PageRequest,
 };
 
 use super::appender::RowAppender;
@@ -84,6 +85,18 @@ impl Backend for RowBackend {
         }
     }
 
+    fn find_log(&self, session: &SessionRef) -> Result<LogLookup> {
+        self.found(session)
+    }
+
+    fn page(&self, request: &PageRequest<'_>) -> Result<Option<Vec<CatalogRow>>> {
+        self.paged(request).map(Some)
+    }
+
+    fn ends_of(&self, sessions: &[SessionRef]) -> Result<Option<Vec<Option<u64>>>> {
+        Ok(Some(self.all_ends(sessions)))
+    }
+
     fn describe(&self, key: &str) -> String {
         format!("rows:{key}")
     }
@@ -129,15 +142,32 @@ impl LogBackend for RowBackend {
         }
     }
 
-    fn create(&self, key: &str, lines: &[u8], _lease: &Lease) -> Result<()> {
+    fn create(&self, log: &LogName<'_>, lines: &[u8], _lease: &Lease) -> Result<()> {
         let mut tables = self.tables();
         let now = Some(Instant::from_millis(tables.now));
-        if tables.add_log(key, lines, now) {
+        if tables.add_log(log.key, lines, now) {
             return Ok(());
         }
         Err(Error::new(
             ErrorKind::Conflict,
-            format!("there is a log `{key}` already"),
+            format!("there is a log `{}` already", log.key),
+        ))
+    }
+
+    fn delete(&self, log: &LogName<'_>, lease: &Lease) -> Result<()> {
+        let mut tables = self.tables();
+        if !tables.is_newest(&name_of(log.session), lease.epoch()) {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "the lease ran out, and somebody else took it",
+            ));
+        }
+        if tables.remove_log(log.key) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::NotFound,
+            format!("there is no log `{}`", log.key),
         ))
     }
 

@@ -12,6 +12,7 @@
 
 mod appender;
 mod backend;
+mod catalog;
 mod reader;
 mod tables;
 

@@ -45,6 +45,8 @@ pub(super) enum Appended {
     Moved,
     /// Another writer took the lease.
     Fenced,
+    /// The log was deleted.
+    Deleted,
     /// The connection was lost.
     Lost,
 }
@@ -67,6 +69,7 @@ struct Log {
     rows: Vec<Arc<[u8]>>,
     durable: usize,
     modified: Option<Instant>,
+    deleted: bool,
 }
 
 impl Log {
@@ -98,8 +101,23 @@ impl Tables {
             durable: rows.len(),
             rows,
             modified,
+            deleted: false,
         });
         true
+    }
+
+    /// Deletes the log at a key; false if there is none.
+    pub(super) fn remove_log(&mut self, key: &str) -> bool {
+        let Some(log) = self.keys.remove(key) else {
+            return false;
+        };
+        self.logs[log].deleted = true;
+        true
+    }
+
+    /// Returns the keys of all logs.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &String> {
+        self.keys.keys()
     }
 
     /// Returns the number of the log at a key.
@@ -143,6 +161,9 @@ impl Tables {
         }
         let (now, commit) = (Instant::from_millis(self.now), self.commit);
         let log = &mut self.logs[log];
+        if log.deleted {
+            return Appended::Deleted;
+        }
         let at = log.end();
         if at != expected.end {
             return Appended::Moved;

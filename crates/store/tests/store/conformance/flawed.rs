@@ -3,9 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use boswell_dialect::FileInfo;
+use boswell_model::SessionRef;
 use boswell_store::backend::{
-    AppendError, AppendResult, Lease, LogAppender, LogBackend, LogClaim, LogName, ObjectReader,
-    OpenLog, SyncWork,
+    AppendError, AppendResult, Backend, CatalogRow, Lease, LogAppender, LogBackend, LogClaim,
+    LogLookup, LogName, ObjectReader, OpenLog, PageRequest, SyncWork,
 };
 use boswell_store::{ErrorKind, Result};
 use boswell_testkit::conformance::{self, MakePlace, WritePlace, backend_writes};
@@ -35,6 +37,22 @@ enum Flaw {
     HidesMarker,
     /// All lines have the same position.
     CountsNothing,
+    /// A deleted log stays.
+    KeepsDeleted,
+    /// A writer goes on in a log that was deleted.
+    AppendsToDeleted,
+    /// The second page begins with the last session of the first.
+    RepeatsInPages,
+    /// The second page leaves its first session out.
+    SkipsInPages,
+    /// A session that is hidden until its first answer is on a page.
+    PagesHidden,
+    /// Sessions are found by a part of their id.
+    FindsByPrefix,
+    /// A session that exists is not found by its id.
+    FindsNothing,
+    /// The end of a session that is followed is an old one.
+    OldEnds,
 }
 
 #[derive(Debug)]
@@ -54,8 +72,15 @@ impl LogBackend for Flawed {
         }
     }
 
-    fn create(&self, key: &str, lines: &[u8], lease: &Lease) -> Result<()> {
-        self.inner.create(key, lines, lease)
+    fn create(&self, log: &LogName<'_>, lines: &[u8], lease: &Lease) -> Result<()> {
+        self.inner.create(log, lines, lease)
+    }
+
+    fn delete(&self, log: &LogName<'_>, lease: &Lease) -> Result<()> {
+        match self.flaw {
+            Flaw::KeepsDeleted => Ok(()),
+            _ => self.inner.delete(log, lease),
+        }
     }
 
     fn append_to(&self, log: &LogName<'_>, lease: Option<&Lease>) -> Result<OpenLog> {
@@ -69,6 +94,97 @@ impl LogBackend for Flawed {
             }),
             end,
         })
+    }
+}
+
+impl Flawed {
+    /// Returns the first session whose id begins with that of `session`.
+    fn found_by_prefix(&self, session: &SessionRef) -> Result<LogLookup> {
+        let request = PageRequest {
+            dialect: &session.dialect,
+            after: None,
+            limit: 100,
+        };
+        let rows = self.inner.page(&request)?.unwrap_or_default();
+        let row = rows.into_iter().find(|row| row.id.starts_with(&session.id));
+        Ok(row.map_or(LogLookup::Absent, |row| LogLookup::Found {
+            info: row.info,
+            hidden: false,
+        }))
+    }
+
+    /// Returns a row like `row` for a hidden log.
+    fn hidden_row(&self, row: &CatalogRow) -> Result<Option<CatalogRow>> {
+        let hidden = SessionRef::new("boswell", "p-hidden");
+        Ok(match self.inner.find_log(&hidden)? {
+            LogLookup::Found { info, .. } => Some(CatalogRow {
+                id: hidden.id,
+                info,
+                ..row.clone()
+            }),
+            _ => None,
+        })
+    }
+}
+
+impl Backend for Flawed {
+    fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
+        self.inner.list(folder)
+    }
+
+    fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
+        self.inner.stat(key)
+    }
+
+    fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
+        self.inner.open(key)
+    }
+
+    fn find_log(&self, session: &SessionRef) -> Result<LogLookup> {
+        match self.flaw {
+            Flaw::FindsNothing => Ok(LogLookup::Absent),
+            Flaw::FindsByPrefix => self.found_by_prefix(session),
+            _ => self.inner.find_log(session),
+        }
+    }
+
+    fn page(&self, request: &PageRequest<'_>) -> Result<Option<Vec<CatalogRow>>> {
+        let mut rows = self.inner.page(request)?.unwrap_or_default();
+        match (self.flaw, request.after) {
+            (Flaw::SkipsInPages, Some(_)) if !rows.is_empty() => drop(rows.remove(0)),
+            (Flaw::RepeatsInPages, Some(after)) => {
+                let all = PageRequest {
+                    after: None,
+                    limit: 100,
+                    ..*request
+                };
+                let all = self.inner.page(&all)?.unwrap_or_default();
+                let last = all.into_iter().find(|row| row.cursor == *after);
+                rows.splice(..0, last);
+                rows.truncate(request.limit.max(2));
+            }
+            (Flaw::PagesHidden, None) => {
+                if let Some(row) = rows.first() {
+                    let hidden = self.hidden_row(row)?;
+                    rows.extend(hidden);
+                }
+            }
+            _ => {}
+        }
+        Ok(Some(rows))
+    }
+
+    fn ends_of(&self, sessions: &[SessionRef]) -> Result<Option<Vec<Option<u64>>>> {
+        let mut ends = self.inner.ends_of(sessions)?;
+        if self.flaw == Flaw::OldEnds {
+            let all = ends.iter_mut().flatten().flatten();
+            all.for_each(|end| *end = end.saturating_sub(1));
+        }
+        Ok(ends)
+    }
+
+    fn describe(&self, key: &str) -> String {
+        self.inner.describe(key)
     }
 }
 
@@ -116,6 +232,10 @@ impl LogAppender for FlawedAppender {
                     AppendError::Failed(error) => AppendError::Fenced(error),
                     other => other,
                 }),
+            Flaw::AppendsToDeleted => match self.inner.append(end, lines) {
+                Err(AppendError::Fenced(_)) => Ok(end),
+                landed => landed,
+            },
             _ => self.inner.append(end, lines),
         }
     }
@@ -168,7 +288,7 @@ impl LogAppender for FlawedAppender {
 type Promise = fn(&MakePlace<'_>);
 
 /// Each defect, and the guarantee that it breaks.
-const FLAWS: [(Flaw, Promise); 10] = [
+const FLAWS: [(Flaw, Promise); 18] = [
     (Flaw::IgnoresTheEpoch, conformance::lost_leases),
     (Flaw::SharesLeases, conformance::leases),
     (Flaw::IgnoresTheHead, conformance::expectations),
@@ -182,12 +302,26 @@ const FLAWS: [(Flaw, Promise); 10] = [
     (Flaw::NeverPublishes, conformance::visibility),
     (Flaw::HidesMarker, conformance::failures),
     (Flaw::CountsNothing, conformance::receipts),
+    (Flaw::KeepsDeleted, conformance::deletion),
+    (Flaw::AppendsToDeleted, conformance::deletion),
+    (Flaw::RepeatsInPages, conformance::pages),
+    (Flaw::SkipsInPages, conformance::pages),
+    (Flaw::PagesHidden, conformance::pages),
+    (Flaw::FindsByPrefix, conformance::found_by_id),
+    (Flaw::FindsNothing, conformance::creation),
+    (Flaw::OldEnds, conformance::found_by_id),
 ];
 
 /// Returns the first broken guarantee as the suite reports it; `None` if the suite found none.
 fn broken(suite: impl Fn(&MakePlace<'_>), flaw: Flaw) -> Option<String> {
     let make = move || {
-        let through = move |rows| Arc::new(Flawed { inner: rows, flaw }) as Arc<dyn LogBackend>;
+        let through = move |rows: RowBackend| {
+            let flawed = Arc::new(Flawed { inner: rows, flaw });
+            (
+                flawed.clone() as Arc<dyn Backend>,
+                flawed as Arc<dyn LogBackend>,
+            )
+        };
         Box::new(Rows::through(Commit::WithSync, through)) as Box<dyn WritePlace>
     };
     let told = catch_unwind(AssertUnwindSafe(|| suite(&make))).err()?;

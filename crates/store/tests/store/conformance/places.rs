@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use boswell_dialect::by_name;
-use boswell_store::backend::LogBackend;
+use boswell_store::backend::{Backend, LogBackend};
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::{Home, Store, WritableStore};
 use boswell_testkit::conformance::{Failure, WritePlace};
@@ -104,16 +104,19 @@ pub(crate) struct Rows {
     through: Box<Through>,
 }
 
-type Through = dyn Fn(RowBackend) -> Arc<dyn LogBackend> + Sync;
+/// The halves of a backend, for reading and for writing.
+type Halves = (Arc<dyn Backend>, Arc<dyn LogBackend>);
+
+type Through = dyn Fn(RowBackend) -> Halves + Sync;
 
 impl Rows {
     pub(crate) fn new(commit: Commit) -> Rows {
-        Rows::through(commit, |rows| Arc::new(rows))
+        Rows::through(commit, |rows| (Arc::new(rows.clone()), Arc::new(rows)))
     }
 
     pub(crate) fn through(
         commit: Commit,
-        through: impl Fn(RowBackend) -> Arc<dyn LogBackend> + Sync + 'static,
+        through: impl Fn(RowBackend) -> Halves + Sync + 'static,
     ) -> Rows {
         Rows {
             rows: RowBackend::new(commit),
@@ -125,8 +128,8 @@ impl Rows {
 impl WritePlace for Rows {
     fn store(&self) -> WritableStore {
         let own = by_name("boswell").unwrap();
-        let logs = (self.through)(self.rows.clone());
-        let store = Store::on(own, Arc::new(self.rows.clone()), "rows");
+        let (reads, logs) = (self.through)(self.rows.clone());
+        let store = Store::on(own, reads, "rows");
         WritableStore::on_logs(store, logs, id_source())
     }
 

@@ -1,0 +1,117 @@
+//! `db`: makes, changes and checks the tables of boswell in PostgreSQL.
+
+use std::process::ExitCode;
+
+use boswell_model::json::Json;
+use boswell_model::{Advice, Error, ErrorKind, Result};
+use boswell_remote::DatabaseSchema;
+use clap::{Args, Subcommand};
+
+use crate::app::App;
+use crate::output::Output;
+
+/// Make, migrate and check the tables of boswell in PostgreSQL
+///
+/// The tables belong to the user of the address. Programs use another user, which owns nothing and
+/// sees one tenant at a time: `--role` lets it in.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell db init --database postgres://owner@db.example/agents --role boswell_app
+  BOSWELL_DATABASE=postgres://boswell_app@db.example/agents boswell db check")]
+pub(crate) struct DbArgs {
+    #[command(subcommand)]
+    what: DbCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum DbCommand {
+    /// Make the tables, or bring older ones to this version
+    Init(MigrateArgs),
+    /// Bring tables of an older version to this one
+    Migrate(MigrateArgs),
+    /// Say whether sessions can be stored there, and why not
+    Check(DatabaseArgs),
+    /// Print the statements that distribute the tables by tenant (Citus)
+    Distribute,
+}
+
+#[derive(Debug, Args)]
+struct DatabaseArgs {
+    /// Address of the database: postgres://USER@HOST/DATABASE
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "BOSWELL_DATABASE",
+        hide_env_values = true
+    )]
+    database: String,
+}
+
+#[derive(Debug, Args)]
+struct MigrateArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+    /// The user that programs connect as, which must exist
+    #[arg(long, value_name = "NAME")]
+    role: Option<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(app: &App, args: &DbArgs) -> Result<ExitCode> {
+    match &args.what {
+        DbCommand::Init(args) | DbCommand::Migrate(args) => migrate(app, args),
+        DbCommand::Check(args) => check(app, args),
+        DbCommand::Distribute => {
+            let mut out = Output::plain(app);
+            out.line(DatabaseSchema::distribution().trim_end())?;
+            out.finish()?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn migrate(app: &App, args: &MigrateArgs) -> Result<ExitCode> {
+    if app.requests.is_read_only() {
+        let what = "this command writes, and boswell may only read";
+        return Err(Error::new(ErrorKind::Denied, what).advising(Advice::AllowWriting));
+    }
+    let schema = DatabaseSchema::at(&args.database.database)?;
+    let before = schema.migrate(args.role.as_deref())?;
+    let now = schema.check()?.version;
+    let mut out = Output::plain(app);
+    if out.json {
+        out.object(&Json::object().with("before", before).with("version", now))?;
+    } else if before == now {
+        out.line(&format!("the tables have version {now} already"))?;
+    } else {
+        out.line(&format!("the tables have version {now}, they had {before}"))?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(app: &App, args: &DatabaseArgs) -> Result<ExitCode> {
+    let report = DatabaseSchema::at(&args.database)?.check()?;
+    let mut out = Output::plain(app);
+    if out.json {
+        let object = Json::object()
+            .with("version", report.version)
+            .with("needed", report.needed)
+            .with("server", report.server.as_str())
+            .with("durable", report.durable)
+            .with("held", report.held);
+        out.object(&object)?;
+    } else {
+        let words = |yes: bool| if yes { "yes" } else { "no" };
+        out.line(&format!("PostgreSQL {}", report.server))?;
+        out.line(&format!(
+            "tables            version {} of {}",
+            report.version, report.needed
+        ))?;
+        out.line(&format!("commits are on disk  {}", words(report.durable)))?;
+        out.line(&format!("user sees one tenant {}", words(report.held)))?;
+    }
+    out.finish()?;
+    report.require_usable()?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,12 @@
+//! `PostgresBackend` against a real server: the promises of every backend, and bad weather.
+#![cfg(all(unix, feature = "postgres"))]
+
+mod bed;
+mod conformance;
+mod distributed;
+mod following;
+mod leases;
+mod refusals;
+mod schema;
+mod tenants;
+mod weather;
