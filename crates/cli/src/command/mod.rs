@@ -16,6 +16,7 @@ pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod continue_last;
 pub(crate) mod convert;
+pub(crate) mod copy;
 pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -24,6 +25,7 @@ pub(crate) mod files;
 pub(crate) mod filter_args;
 pub(crate) mod fork;
 pub(crate) mod handoff;
+pub(crate) mod host_args;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod index_native;
@@ -39,6 +41,7 @@ pub(crate) mod migrate;
 pub(crate) mod move_project;
 pub(crate) mod new;
 pub(crate) mod ops;
+pub(crate) mod other_hosts;
 pub(crate) mod outline;
 #[cfg(feature = "screen")]
 pub(crate) mod pick;
@@ -65,6 +68,7 @@ pub(crate) mod today;
 pub(crate) mod tree;
 pub(crate) mod watch;
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -74,7 +78,7 @@ use crate::app::{App, Stay};
 use crate::args::{Args, Command};
 
 /// Runs what was typed.
-pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, line: &[OsString]) -> Result<ExitCode> {
     let stay = match &args.command {
         None if std::io::stdout().is_terminal() => Stay::Long,
         #[cfg(feature = "screen")]
@@ -86,7 +90,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         _ => Stay::Short,
     };
     let app = App::new(&args.global, stay)?;
-    let done = dispatch(&app, args.command.as_ref());
+    if let Some(code) = other_hosts::run(&app, args.command.as_ref(), line)? {
+        return Ok(code);
+    }
+    let done = dispatch(&app, args.command.as_ref(), line);
     // A status line is drawn after every message: it must cost next to nothing.
     if matches!(args.command, Some(Command::Statusline(_))) {
         return done;
@@ -117,7 +124,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     done
 }
 
-fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
+fn dispatch(app: &App, command: Option<&Command>, line: &[OsString]) -> Result<ExitCode> {
     match command {
         None => bare(app),
         #[cfg(feature = "screen")]
@@ -147,6 +154,7 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Rewind(args)) => rewind::run(app, args),
         Some(Command::Fork(args)) => fork::run(app, args),
         Some(Command::Convert(args)) => convert::run(app, args),
+        Some(Command::Copy(args)) => copy::run(app, args),
         Some(Command::Handoff(args)) => handoff::run(app, args),
         Some(Command::Outline(args)) => outline::run(app, args),
         Some(Command::Today(args)) => today::run(app, args),
@@ -166,10 +174,10 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Clean(args)) => clean::run(app, args),
         Some(Command::Repair(args)) => repair::run(app, args),
         Some(Command::Ops(args)) => ops::run(app, args),
-        Some(Command::Search(args)) => search::run(app, args),
+        Some(Command::Search(args)) => search::run(app, args, line),
         Some(Command::Secrets(args)) => secrets::run(app, args),
         Some(Command::Index(args)) => index::run(app, args),
-        Some(Command::Stats(args)) => stats::run(app, args),
+        Some(Command::Stats(args)) => stats::run(app, args, line),
         Some(Command::Statusline(args)) => statusline::run(app, args),
         Some(Command::Prompts(args)) => prompts::run(app, args),
         Some(Command::Watch(args)) => watch::run(app, args),
