@@ -159,7 +159,6 @@ fn refuse_unsupported(received: &CopiedSession) -> Result<()> {
     let by_files = facts.intake.is_some()
         && facts.rows.is_none()
         && !facts.is_own
-        && !facts.creates_by_plan
         && received.dialect.powers().import.is_none();
     if by_files {
         return Ok(());

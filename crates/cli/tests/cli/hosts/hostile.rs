@@ -26,10 +26,8 @@ fn a_host_without_boswell_or_with_an_old_one_is_named_with_what_to_do() {
     desk.scripted("echo hello");
     let ran = desk.run(&["search", "--host", "box", "x"]).ends(3);
     assert!(ran.stderr.contains("is not boswell"), "{ran:?}");
-    let ran = desk
-        .run(&["show", "--host", "-oProxyCommand=x", "y"])
-        .ends(2);
-    assert!(ran.stderr.contains("--host"), "{ran:?}");
+    let ran = desk.run(&["show", "--host=-oProxyCommand=x", "y"]).ends(2);
+    assert!(ran.stderr.contains("not a destination of ssh"), "{ran:?}");
     let ran = desk.run(&["show", "--host", "a;b", "y"]).ends(2);
     assert!(ran.stderr.contains("not a destination of ssh"), "{ran:?}");
 }
