@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::terminal::one_line;
 use crate::words::as_called;
 
-/// Copy a session of another host here, so that its agent resumes it here
+/// Copy a session of another host here, for its agent here
 ///
 /// The log and its side files go into the agent's own folder, each byte as it is there. The host is
 /// only read.
