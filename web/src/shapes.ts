@@ -13,6 +13,8 @@ export interface ArchiveStep {
   session: string;
   /** time of the last entry */
   last_active: string | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** An image or a file of a session. */
@@ -33,6 +35,8 @@ export interface AttachmentShape {
   missing: boolean;
   /** with `--extract`: path of the extracted file */
   written?: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `blame FILE`: who wrote each line of a file. */
@@ -51,6 +55,8 @@ export interface BlameShape {
   sessions: BlamedSession[];
   /** lines that no session explains */
   unexplained: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A line of a file. */
@@ -119,6 +125,8 @@ export interface ChangeShape {
   modified: string | null;
   /** ids of agent processes that have it open */
   live: number[];
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A step, applied or planned. */
@@ -127,6 +135,8 @@ export interface ChangeStep {
   type: "step";
   /** what it does */
   does: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A file that an operation changed. */
@@ -161,6 +171,8 @@ export interface CheckpointFile {
   path: string;
   /** size in bytes */
   bytes: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `clean`: a session that would be moved into the vault. */
@@ -173,6 +185,8 @@ export interface CleanStep {
   session: string;
   /** time of the last entry */
   last_active: string | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `blame COMMIT`: which sessions made a commit. */
@@ -191,6 +205,8 @@ export interface CommitBlameShape {
   unexplained: number;
   /** the sessions, that of the most lines first */
   sessions: CommitSession[];
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A session that had part in a commit. */
@@ -251,6 +267,8 @@ export interface ContextShape {
   messages: number;
   /** estimated number of tokens */
   tokens_estimate: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** Something that a conversion does not carry over, or only changed. */
@@ -283,6 +301,8 @@ export interface ConversionShape {
   losses: ConversionLoss[];
   /** SHA-256 of the log as it is or was written */
   sha256: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A problem of a session or a store. */
@@ -315,6 +335,8 @@ export interface DamageShape {
   archived?: boolean;
   /** the command to run next */
   next: string | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `delete`: a file of a session that would be removed. */
@@ -325,6 +347,8 @@ export interface DeleteStep {
   done: string;
   /** the file */
   path: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A command to try. */
@@ -347,6 +371,8 @@ export interface DemoShape {
   options: string[];
   /** commands to try */
   commands: DemoCommand[];
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A file that calls changed. */
@@ -379,6 +405,8 @@ export interface EntryRange {
   last: number | null;
   /** how many entries the view has */
   total: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** An entry of a session. */
@@ -433,6 +461,8 @@ export interface EntryShape {
   raw?: string;
   /** with `--raw`: the record, where it is not UTF-8 */
   raw_base64?: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** An error, printed on stderr. */
@@ -445,6 +475,8 @@ export interface ErrorShape {
   message: string;
   /** what to do next */
   hint: string | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A session as one document that contains every byte of its files. */
@@ -463,6 +495,8 @@ export interface ExportShape {
   files: ExportedFile[];
   /** keys and passwords that were removed, and those that are left in */
   secrets: ExportedSecrets;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A file of an export. */
@@ -521,6 +555,8 @@ export interface FileDifference {
   conflict?: boolean;
   /** the lines that differ, if both are text */
   diff: string | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** With `--at`: a file as it was at an entry of a session. */
@@ -539,6 +575,8 @@ export interface FormerFile {
   blob?: string | null;
   /** for copies of the agent: size in bytes */
   bytes?: number | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** Bytes of a log that are not a record. */
@@ -575,6 +613,8 @@ export interface HandoffShape {
   left_out: number;
   /** tokens of the digest, as estimated */
   tokens: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From the server: the table of a session's entries, one value per entry in each column. Columns are base64 of little-endian numbers. */
@@ -603,6 +643,8 @@ export interface HeadsShape {
   parent: string;
   /** size of the record in bytes, four bytes; 4294967295 stands for that and more */
   bytes: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From the server: whether a session is damaged or lost soon changed. */
@@ -615,6 +657,8 @@ export interface HealthShape {
   damaged: boolean;
   /** whether its agent deletes it soon, and no copy of it is kept */
   lost_soon: boolean;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A match in a session or a memory file. */
@@ -647,6 +691,8 @@ export interface HitShape {
   project: string | null;
   /** name of the session, as in `session` */
   name: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A side file that was imported with its session. */
@@ -675,6 +721,8 @@ export interface IndexShape {
   failed: number;
   /** whether everything is indexed */
   complete: boolean;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A store whose agent deletes sessions, and its copies in the vault. */
@@ -705,6 +753,8 @@ export interface KeepShape {
   gone: string[];
   /** ids that will be deleted within 7 days and have no copy */
   lost_soon: string[];
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `keep on` and `keep off`: a change outside boswell's own folder, applied or planned. */
@@ -713,6 +763,8 @@ export interface KeepStep {
   type: "step";
   /** what was or would be done */
   does: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `keep on` and `keep run`: what was copied. */
@@ -727,6 +779,8 @@ export interface KeptShape {
   bytes: number;
   /** how many files or stores could not be copied */
   failed: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A side file that was not imported with its session. */
@@ -757,6 +811,8 @@ export interface LockStep {
   done: string;
   /** the lock */
   path: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `ops`: a change that boswell made in stores. */
@@ -781,6 +837,8 @@ export interface LoggedOperation {
   undone?: boolean;
   /** whether it can probably be undone */
   undoable?: boolean;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `repair`: what a reader still loses after the repair. */
@@ -799,6 +857,8 @@ export interface LossShape {
   loses: string;
   /** how often */
   times: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A memory file that `add`, `edit` or `rm` changed. */
@@ -815,6 +875,8 @@ export interface MemoryChanged {
   bytes: number | null;
   /** the operation, for `undo` */
   op: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A line of a memory file that contains the text. */
@@ -829,6 +891,8 @@ export interface MemoryHit {
   line: number;
   /** the line */
   text: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A problem of the memory of a project. */
@@ -843,6 +907,8 @@ export interface MemoryProblemShape {
   problem: string;
   /** details, in one sentence */
   detail: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A memory file. */
@@ -865,6 +931,8 @@ export interface MemoryShape {
   loaded_lines: number;
   /** with `show`: the text */
   text?: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A message that a model would be sent. */
@@ -881,6 +949,8 @@ export interface MessageShape {
   joined?: string[];
   /** the message as the agent stores it, if it has more members */
   native?: Json;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A branch point, a leaf, a label or a compaction of a session. */
@@ -917,6 +987,8 @@ export interface NodeShape {
   on_branch: boolean;
   /** start of its text */
   text: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** An annotation that the agent's format cannot store, so boswell stores it as a note. */
@@ -927,6 +999,8 @@ export interface NoteShape {
   session: string;
   /** what was stored: `rename`, `tag`, `label`, `status` */
   what: string | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From the server: something that was noticed on the way to an answer. */
@@ -939,6 +1013,8 @@ export interface NoticeShape {
   message: string;
   /** what to do next */
   hint: string | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A change that was applied, and that `undo` reverts. */
@@ -955,6 +1031,8 @@ export interface OperationShape {
   entry?: string | null;
   /** for `repair`: the repaired fork, if one was made */
   made?: string | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A prompt of an outline. */
@@ -1003,6 +1081,8 @@ export interface OutlineShape {
   last_answer: QuotedText | null;
   /** what the program of `--with` printed about all of this */
   digest?: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** The last line of a list: counts, and the cursor of the next page. */
@@ -1023,6 +1103,8 @@ export interface Page {
   scanned_bytes?: number;
   /** when the list was made */
   as_of: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** Conversations of a store, compared with their transcripts in other stores. */
@@ -1049,6 +1131,8 @@ export interface PairsShape {
   total_bytes: number;
   /** bytes in this store for each byte in the others */
   ratio: number | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A step of a plan, applied or not. */
@@ -1059,6 +1143,8 @@ export interface PlanStep {
   does: string;
   /** the files that it changes */
   keys: string[];
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From the server: how far long work is. */
@@ -1071,6 +1157,8 @@ export interface ProgressShape {
   done: number;
   /** how much there is */
   total: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A file that tools of a project's sessions read or changed, and that is there. */
@@ -1109,6 +1197,8 @@ export interface ProjectShape {
   last_active: string | null;
   /** size of their logs */
   bytes: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A prompt of the user. */
@@ -1129,6 +1219,8 @@ export interface PromptShape {
   entry: string | null;
   /** where it was found: `session`, `history`, `boswell` */
   source: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `delete --purge`: a session that was purged. */
@@ -1143,6 +1235,8 @@ export interface PurgeOp {
   session: string;
   /** how many copies of it were removed */
   purged: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A text of a session with its place. */
@@ -1169,6 +1263,8 @@ export interface ReceiptShape {
   deduplicated: boolean;
   /** what it survives: the end of the process (`os`) or of the machine (`fsync`) */
   durable: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From the server: the end of a plan. */
@@ -1187,6 +1283,8 @@ export interface RepairPlanShape {
   total: number;
   /** why no step is applied although some are sure enough */
   refused: string | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `repair`: a step, applied or not. */
@@ -1215,6 +1313,8 @@ export interface RepairStepShape {
   helps: string[];
   /** from the server: the lines that it changes */
   changes?: ChangedLines[];
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** What boswell finds on this machine. */
@@ -1233,6 +1333,8 @@ export interface ReportShape {
   troubles: string[];
   /** folders that look like other profiles of an agent; they are not read */
   profiles: ReportedProfile[];
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A folder that looks like another profile of an agent. */
@@ -1269,6 +1371,8 @@ export interface RestoreStep {
   path: string;
   /** what was done, or why nothing was */
   done: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** The command that resumes a session. */
@@ -1281,6 +1385,8 @@ export interface ResumeLine {
   cwd: string | null;
   /** environment variables to set; `null` for one to unset */
   env: { [key: string]: string | null };
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** The command that resumes a session. */
@@ -1305,6 +1411,8 @@ export interface RewoundShape {
   leaf: string | null;
   /** the text of the prompt */
   text: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `secrets --scrub`: copies, notes and blobs in which secrets would be replaced. */
@@ -1321,6 +1429,8 @@ export interface ScrubCopiesStep {
   records: number;
   /** blobs that would be replaced */
   blobs: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `secrets --scrub`: a file in which secrets would be replaced. */
@@ -1337,6 +1447,8 @@ export interface ScrubFileStep {
   secrets: number;
   /** kinds of these secrets */
   kinds: string[];
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `secrets --scrub`: a session in which secrets were replaced. */
@@ -1351,6 +1463,8 @@ export interface ScrubbedStep {
   op: string | null;
   /** how many secrets were replaced in files */
   secrets: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A secret in a session, without the secret itself. */
@@ -1369,6 +1483,8 @@ export interface SecretShape {
   kind: string;
   /** the secret, masked */
   shown: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `serve` and `web`: a server that listens. */
@@ -1387,6 +1503,8 @@ export interface ServingShape {
   mcp_token: string | null;
   /** process id of the server */
   pid: number;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A session. `list` reads only the beginning and the end of a long log; then the counts are `null`. */
@@ -1495,6 +1613,8 @@ export interface SessionShape {
   brought?: ImportedFile[];
   /** from `import`: side files that were not imported */
   left?: LeftFile[];
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A setting and where its value comes from. */
@@ -1509,6 +1629,8 @@ export interface SettingShape {
   origin: string;
   /** purpose of the setting */
   what: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A subagent that a call started. */
@@ -1523,9 +1645,9 @@ export interface StartedSubagent {
 export interface StatShape {
   v: 1;
   type: "stat";
-  /** grouping: `total`, `day`, `week`, `month`, `project`, `agent`, `model`, `session`; days, weeks and months are local */
+  /** grouping: `total`, `day`, `week`, `month`, `project`, `agent`, `model`, `session`, `host`; days, weeks and months are local */
   by: string;
-  /** day, project, agent, model or session; `null` for the total and for sessions without a project */
+  /** day, project, agent, model, session or host; `null` for the total and for sessions without a project */
   key: string | null;
   /** with two groupings: the second */
   then_by?: string;
@@ -1559,6 +1681,8 @@ export interface StatShape {
   prices_overridden: boolean;
   /** false if some sessions could not be read */
   complete: boolean;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `statusline`: what an agent's status line shows. */
@@ -1581,6 +1705,8 @@ export interface StatuslineShape {
   context_window: number | null;
   /** how much of the window is used, in percent */
   context_percent: number | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A store: the folder of an agent's sessions. */
@@ -1605,6 +1731,8 @@ export interface StoreShape {
   can: { [key: string]: string };
   /** problems of the store */
   warnings: StoreWarning[];
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A problem of a store. */
@@ -1631,6 +1759,8 @@ export interface SummaryShape {
   summary: string;
   /** whether it was stored */
   kept: boolean;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A prompt in a time. */
@@ -1677,6 +1807,8 @@ export interface TodayShape {
   commits: CommitShape[] | null;
   /** cost of the local days of that time, as recorded or computed from prices */
   cost_usd: number | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** Tokens of a message or of several. */
@@ -1719,6 +1851,8 @@ export interface TouchedFile {
   first: string;
   /** the last entry that names it */
   last: string;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `repair`: messages that readers do not send after the repair, for one reason. */
@@ -1737,6 +1871,8 @@ export interface UnsentShape {
   lines: number[];
   /** entries of the messages */
   entries: string[];
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `clean --vault`: copies that were or would be dropped from the vault. */
@@ -1751,6 +1887,8 @@ export interface VaultStep {
   objects: number | null;
   /** how many bytes were freed; `null` in a plan */
   bytes: number | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** From `check`: a session that its agent will delete soon and that has no copy. */
@@ -1779,6 +1917,8 @@ export interface WarningShape {
   hurts: string[] | null;
   /** the command to run next */
   next: string | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A line of JSON output, and an item of a list of the server. */

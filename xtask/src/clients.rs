@@ -102,6 +102,15 @@ fn add_tools(clients: &mut Clients) {
         tmux()?;
         Ok(Vec::new())
     });
+    clients.add("tests of other hosts by ssh", || {
+        if workspace::on_path("sshd").is_none() && !Path::new("/usr/sbin/sshd").is_file() {
+            install(
+                &["openssh-server", "openssh-client"],
+                "OpenSSH's server and client are needed; install them and run again",
+            )?;
+        }
+        Ok(Vec::new())
+    });
     clients.add("tests of signatures with minisign", || {
         if workspace::on_path("minisign").is_none() {
             install(

@@ -20,6 +20,7 @@ use toml::{Table, Value};
 pub(crate) use self::setting::{SETTINGS, Setting};
 
 use self::setting::{Kind, example};
+use crate::hosts::setting::{Host, host};
 use crate::time::{self, TimeZone};
 
 /// A store that the settings add to the discovered ones.
@@ -144,6 +145,7 @@ impl Config {
             (Kind::Words, Value::Array(items)) => items.iter().all(Value::is_str),
             (Kind::Names, Value::Table(table)) => table.values().all(is_names),
             (Kind::Globs, Value::Array(items)) => return each(items, glob_fits),
+            (Kind::Hosts, Value::Array(items)) => return crate::hosts::setting::all_fit(items),
             (Kind::Stores, Value::Array(items)) => {
                 return each(items, |item| added_store(item).map(drop));
             }
@@ -233,6 +235,14 @@ impl Config {
             .flatten()
             .filter_map(|item| added_store(item).ok())
             .collect()
+    }
+
+    /// Returns the hosts, in the order of the file.
+    pub(crate) fn hosts(&self) -> Vec<Host> {
+        let items = self.get("hosts").and_then(Value::as_array);
+        let items = items.into_iter().flatten();
+        // Invalid items were refused when the file was read.
+        items.filter_map(|item| host(item).ok()).collect()
     }
 
     /// Returns the time zone that the file sets; otherwise that of the variable `TZ`, or of the

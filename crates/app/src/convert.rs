@@ -283,7 +283,7 @@ fn title(cx: &RequestContext, session: &Session) -> Option<String> {
 }
 
 /// Returns the store for sessions of an agent: the named or discovered one, for boswell its home.
-fn target_store(cx: &RequestContext, agent: &str) -> Result<Store> {
+pub(crate) fn target_store(cx: &RequestContext, agent: &str) -> Result<Store> {
     let dialect = by_name(agent).ok_or_else(|| {
         let what = format!("there is no agent `{}`", agent.escape_debug());
         Error::new(ErrorKind::Invalid, what).advising(Advice::ListStores)

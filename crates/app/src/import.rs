@@ -256,7 +256,9 @@ fn text_of(object: &Raw<'_>, key: &str) -> Option<String> {
 }
 
 /// The name and the bytes of a file in a document, or what is wrong with it.
-fn unpacked_file(file: &Raw<'_>) -> std::result::Result<(String, Vec<u8>), &'static str> {
+pub(crate) fn unpacked_file(
+    file: &Raw<'_>,
+) -> std::result::Result<(String, Vec<u8>), &'static str> {
     let (Some(key), Some(content)) = (text_of(file, "key"), file.get("content")) else {
         return Err("a file lacks its name");
     };

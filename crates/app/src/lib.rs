@@ -167,6 +167,7 @@ pub mod files;
 pub mod fork;
 pub mod handoff;
 pub mod heads;
+pub mod hosts;
 pub mod import;
 pub mod index;
 pub mod keep;

@@ -311,6 +311,7 @@ impl RequestContext {
         if let Some(found) = self.numbered(session, otherwise) {
             return found;
         }
+        crate::hosts::refuse_host(self, session)?;
         let selector = Selector::parse(session)?;
         if selector == Selector::Last
             && let Some(found) = self.breadcrumb()

@@ -24,7 +24,7 @@ use crate::sessions::linked_transcript::{self, LinkedTranscript};
 use crate::sessions::list::last_active;
 use crate::shape::{Map, ResumeShape, shape};
 use crate::system::is_new_or_empty;
-use crate::{App, AppResult, RequestContext};
+use crate::{App, AppResult, RequestContext, hosts};
 
 pub use ways::{ResumeWay, ResumeWayKind, WaysRequest};
 
@@ -57,6 +57,8 @@ pub struct ResumePlan {
     pub cwd: Option<String>,
     /// Variables to set; `None` as a value unsets a variable.
     pub env: StoreEnvironment,
+    /// The host that the session is on; `None` for this machine.
+    pub host: Option<String>,
     /// Path of the log, if the session has one.
     log: Option<PathBuf>,
     /// Whether the agent may delete the session after it resumed it.
@@ -76,6 +78,19 @@ shape! {
 }
 
 impl ResumePlan {
+    /// The plan for a session of a host: a command of ssh.
+    pub(crate) fn on_host(host: String, session: SessionRef, argv: Vec<String>) -> ResumePlan {
+        ResumePlan {
+            session,
+            argv,
+            cwd: None,
+            env: StoreEnvironment::new(),
+            host: Some(host),
+            log: None,
+            endangers: false,
+        }
+    }
+
     /// Returns the JSON shape.
     pub fn shape(&self) -> ResumeLine {
         let command = ResumeCommand {
@@ -155,6 +170,9 @@ impl App {
 }
 
 fn resume(cx: &RequestContext, request: &ResumeRequest) -> Result<ResumePlan> {
+    if let Some((host, session)) = cx.named_on_host(&request.session) {
+        return hosts::resume_plan(cx, (&host, &session), request.permissions);
+    }
     let found = cx.resolve(&request.session)?;
     cx.refuse_archived(&found.store)?;
     let (found, (command, env)) = match command_of(cx, &found, request.permissions) {
@@ -179,6 +197,7 @@ fn resume(cx: &RequestContext, request: &ResumeRequest) -> Result<ResumePlan> {
         argv: command.argv,
         cwd,
         env,
+        host: None,
         log: key.map(|key| PathBuf::from(found.store.backend().describe(key))),
     })
 }

@@ -23,7 +23,7 @@ pub use entry::{
 pub use error::{ErrorShape, NoticeShape, reasons};
 pub use page::{EntryRange, Page};
 pub use render::{json_schema, markdown, pretty};
-pub use schema::{Schema, ShapeDefinition, ShapeField};
+pub use schema::{HOST, Schema, ShapeDefinition, ShapeField};
 pub use serving::{ProgressShape, ServingShape};
 pub use session::{
     ImportedFile, LeftFile, LinkShape, ResumeShape, SessionShape, TokensShape, session,
@@ -72,7 +72,8 @@ impl<T> From<Option<T>> for Maybe<T> {
 
 /// Defines shapes: structs whose members are those of a JSON object.
 ///
-/// `Name: "word"` is a shape that is written as a line, with `v` and `type` before its members;
+/// `Name: "word"` is a shape that is written as a line, with `v` and `type` before its members, and
+/// `host` behind them if another host sent it;
 /// `Name` alone is a part of another shape. `member as "name"` sets a member name that is a keyword
 /// of Rust.
 macro_rules! shape {

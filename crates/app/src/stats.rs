@@ -61,11 +61,11 @@ impl Default for StatsRequest {
 shape! {
     /// Totals over sessions.
     StatShape: "stat" {
-        /// grouping: `total`, `day`, `week`, `month`, `project`, `agent`, `model`, `session`; days,
-        /// weeks and months are local
+        /// grouping: `total`, `day`, `week`, `month`, `project`, `agent`, `model`, `session`,
+        /// `host`; days, weeks and months are local
         by: &'static str,
-        /// day, project, agent, model or session; `null` for the total and for sessions without a
-        /// project
+        /// day, project, agent, model, session or host; `null` for the total and for sessions
+        /// without a project
         key: Option<String>,
         /// with two groupings: the second
         then_by: Maybe<&'static str>,
@@ -94,7 +94,7 @@ shape! {
         /// models without a price; their cost is not included
         unpriced_models: Vec<String>,
         /// date of the price list
-        prices_as_of: &'static str,
+        prices_as_of: String,
         /// whether the settings override prices
         prices_overridden: bool,
         /// false if some sessions could not be read
@@ -415,7 +415,7 @@ fn shape_of(grouping: &Grouping, key: &str, sum: Sum, prices: &Prices) -> StatSh
         cost_usd: sum.usage.cost,
         premium_requests: sum.usage.premium_requests,
         unpriced_models: sum.unpriced,
-        prices_as_of: PRICES_AS_OF,
+        prices_as_of: PRICES_AS_OF.to_owned(),
         prices_overridden: !prices.is_bundled(),
         complete: !sum.partial,
     }

@@ -18,7 +18,8 @@ use crate::command;
   boswell show @last         read the last session
   boswell demo               create sample sessions to try boswell on
 
-No network, no telemetry. Reading commands never write to an agent's folder.")]
+No network unless you run serve, web or copy, or name a host; no telemetry.
+Reading commands never write to an agent's folder.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -153,6 +154,7 @@ pub(crate) enum Command {
     Rewind(command::rewind::RewindArgs),
     Fork(command::fork::ForkArgs),
     Convert(command::convert::ConvertArgs),
+    Copy(command::copy::CopyArgs),
     Handoff(command::handoff::HandoffArgs),
     Migrate(command::migrate::MigrateArgs),
     Rename(command::rename::RenameArgs),

@@ -50,6 +50,8 @@ pub(crate) enum Planned {
     RemovePage,
     /// A session of another agent is written.
     Convert,
+    /// A session of a host is written.
+    Copy,
     /// A hook is added to the settings of an agent, or a timer is created.
     Install,
 }
@@ -67,6 +69,7 @@ impl Planned {
             Planned::RestoreFiles => "restore these files?",
             Planned::RemovePage => "remove the page? `boswell undo` brings it back",
             Planned::Convert => "write it? `boswell undo` removes it",
+            Planned::Copy => "copy it? `boswell undo` removes it",
             Planned::Install => "install this? `boswell keep off` removes it",
         }
     }

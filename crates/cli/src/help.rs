@@ -28,7 +28,7 @@ const GROUPS: &[(&str, &[&str], &[&str])] = &[
     (
         "Continue",
         &["resume", "continue", "fork"],
-        &["convert", "handoff", "rewind", "branch", "checkout"],
+        &["convert", "copy", "handoff", "rewind", "branch", "checkout"],
     ),
     (
         "Care",

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     };
     words::remember(&args.global);
     signals::survive_file_size_limit();
-    error_report::guard(|| match command::run(&args) {
+    error_report::guard(|| match command::run(&args, &line) {
         Ok(code) => code,
         Err(error) => error_report::report(&error, args.global.json),
     })

@@ -195,6 +195,14 @@ impl<'a> LateOutput<'a> {
         Ok(self.opened.insert(opened))
     }
 
+    /// Ends it.
+    pub(crate) fn close(mut self) -> Result<()> {
+        match &mut self.opened {
+            Some(opened) => opened.flush(),
+            None => Ok(()),
+        }
+    }
+
     /// Ends it, and then shows what was noticed: a pager would hide that.
     pub(crate) fn shown<T>(mut self, answer: boswell_app::AppResult<T>) -> Result<T> {
         if answer.is_ok() {

@@ -219,6 +219,11 @@ advice! {
     ImportAgain => "import_again",
     /// Export a session as a document that can be imported.
     ExportDocument => "export_document",
+    /// Copy a session of another host into the store of its agent here.
+    CopySession {
+        /// The session: `HOST:SESSION`.
+        session: String,
+    } => "copy_session",
     /// Export a session as text, in which secrets are replaced.
     ExportText {
         /// The session.

@@ -174,6 +174,9 @@ fn enter_words(state: &State) -> String {
     if look.enter_reads {
         return state.look.say(("read", "阅读")).to_owned();
     }
+    if let Some(host) = &row.host {
+        return fill(look.say(words::RESUME_ON), &[host]);
+    }
     let (agent, folder) = match state.finder.resumable() {
         Some(Err(_)) => return look.say(words::CANNOT_RESUME).to_owned(),
         Some(Ok(known)) => (

@@ -2,6 +2,7 @@
 //!
 //! Text of sessions is made harmless here, once, before any view sees it.
 
+use boswell_app::hosts::HostRow;
 use boswell_app::known_sessions::ConversationRow;
 use boswell_app::list::SessionRow;
 use boswell_app::search::HitShape;
@@ -15,6 +16,8 @@ use memchr::memmem::Finder;
 pub(crate) struct Row {
     /// Reference of the session, by which it is requested.
     pub(crate) session: String,
+    /// The host that it is on; `None` for this machine.
+    pub(crate) host: Option<String>,
     /// References of the same conversation in other stores.
     pub(crate) linked: Vec<String>,
     /// Agents, in a few characters.
@@ -48,6 +51,7 @@ impl Row {
         }
         Row {
             session: front.reference.to_string(),
+            host: None,
             linked: row
                 .linked
                 .iter()
@@ -67,6 +71,30 @@ impl Row {
             pinned: row.pinned,
             archived: row.archived,
             damaged: row.damaged,
+        }
+    }
+
+    /// Converts a row of a host.
+    pub(crate) fn there(row: &HostRow) -> Row {
+        let mut searched = vec![row.name.clone(), row.full_name()];
+        searched.extend(row.texts.iter().chain(&row.tags).cloned());
+        searched.extend(row.project.clone());
+        Row {
+            session: row.full_name(),
+            host: Some(one_line(&row.host)),
+            agent: one_line(&format!("{}:{}", row.host, row.agents)),
+            name: one_line(&row.name),
+            project: row.project.clone(),
+            branch: row.branch.as_deref().map(one_line),
+            tags: row.tags.clone(),
+            models: row.models.clone(),
+            searched: searched.join("\n").to_lowercase(),
+            active: row.last_active,
+            messages: row.messages,
+            cost: row.cost,
+            bytes: row.bytes,
+            pinned: row.pinned,
+            ..Row::default()
         }
     }
 

@@ -100,6 +100,7 @@ catalogue! {
     PINNED = "PINNED", "已置顶";
     LOST_SOON = "its agent deletes it soon", "智能体即将删除";
     RESUME_IN = "resume {} in {}", "用 {} 恢复，位于 {}";
+    RESUME_ON = "resume on {} by ssh", "通过 ssh 在 {} 上恢复";
     RESUME_WITH = "resume {}", "用 {} 恢复";
     CHOOSE = "choose", "选择";
     CANNOT_RESUME = "read (no agent can resume it)", "阅读（没有智能体能恢复）";

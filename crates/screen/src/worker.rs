@@ -6,6 +6,7 @@
 
 mod changes;
 mod facts;
+mod hosts;
 mod looker;
 mod opener;
 mod pages;
@@ -112,9 +113,16 @@ impl Workers {
             let language = look.language;
             move |app, send| pages::previews(app, send, &asks, language)
         });
+        let host_rows = Arc::new(AtomicBool::new(false));
+        if app.hosts().iter().any(|host| host.shown) {
+            let changed = Arc::clone(&host_rows);
+            spawn(app, events, move |app, send| {
+                hosts::run(app, send, &changed)
+            });
+        }
         spawn(app, events, {
             let asks = Arc::clone(&looker);
-            move |app, send| looker::run(app, send, &asks, &changed)
+            move |app, send| looker::run(app, send, &asks, (&*changed, &*host_rows))
         });
         spawn(app, events, {
             let looker = Arc::clone(&looker);

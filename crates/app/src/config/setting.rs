@@ -23,6 +23,7 @@ pub(super) enum Kind {
     Words,
     Globs,
     Stores,
+    Hosts,
     Table,
     /// A table of texts, of lists of texts, or of such tables.
     Names,
@@ -71,6 +72,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "",
         "additional stores: one table [[stores]] each, with dialect, path and label",
         Kind::Stores,
+    ),
+    setting(
+        "hosts",
+        "",
+        "other machines by ssh: one table [[hosts]] each, with name, ssh, program, options and shown",
+        Kind::Hosts,
     ),
     Setting::EXCLUDE,
     setting(
@@ -182,6 +189,10 @@ pub(super) fn example(setting: &Setting) -> String {
         Kind::Globs => format!("{} = [\"/srv/secret\", \"~/private/*\"]", setting.key),
         Kind::Stores => format!(
             "[[{}]] with dialect = \"claude\", path = \"~/.claude-work\"",
+            setting.key
+        ),
+        Kind::Hosts => format!(
+            "[[{}]] with name = \"box\", ssh = \"me@box.example\"",
             setting.key
         ),
         Kind::Table => format!("[{}.\"name\"]", setting.key),

@@ -13,6 +13,7 @@ use boswell_store::links::Conversation;
 use boswell_store::store::Summary;
 
 use crate::RequestContext;
+use crate::hosts::HostRow;
 use crate::sessions::misspelt::{misspelt, nearest};
 use crate::time;
 
@@ -74,6 +75,19 @@ impl<'s> Side<'s> {
             branch: side.git_branch.as_deref(),
             tags: &side.tags,
             models: &side.models,
+        }
+    }
+
+    /// Returns the columns of a session of a host.
+    pub(crate) fn there(row: &'s HostRow) -> Side<'s> {
+        Side {
+            dialect: &row.reference.dialect,
+            agent: row.agent.as_deref(),
+            project: row.project.as_deref(),
+            status: row.status.as_deref(),
+            branch: row.branch.as_deref(),
+            tags: &row.tags,
+            models: &row.models,
         }
     }
 

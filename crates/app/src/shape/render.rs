@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use boswell_model::json::Json;
 
-use super::{Schema, ShapeDefinition, ShapeField};
+use super::{HOST, Schema, ShapeDefinition, ShapeField};
 
 /// Returns a heading per type and a table per shape, for `docs/cli.md`.
 pub fn markdown(shapes: &[ShapeDefinition]) -> String {
@@ -178,6 +178,10 @@ fn define(shape: &ShapeDefinition, definitions: &mut BTreeMap<&'static str, Json
             schema = schema.with("description", sentence(field.doc));
         }
         members.push((field.name.to_owned(), schema));
+    }
+    if shape.word.is_some() {
+        let schema = of(&HOST.schema, definitions).with("description", sentence(HOST.doc));
+        members.push((HOST.name.to_owned(), schema));
     }
     // Members may be added later, so unknown ones are allowed.
     let schema = Json::object()

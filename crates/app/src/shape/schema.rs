@@ -27,6 +27,13 @@ pub enum Schema {
     Object(Box<ShapeDefinition>),
 }
 
+/// The member of every line that another host sent, besides those of its shape.
+pub const HOST: ShapeField = ShapeField {
+    name: "host",
+    doc: &["the host that the line is of; absent for this machine"],
+    schema: Schema::Text,
+};
+
 /// One shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShapeDefinition {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Schema, ShapeDefinition, ShapeField};
+use super::{HOST, Schema, ShapeDefinition, ShapeField};
 
 /// Returns an interface per shape, and a union of all lines of `--json`.
 pub fn typescript(shapes: &[ShapeDefinition]) -> String {
@@ -41,6 +41,10 @@ fn interface(shape: &ShapeDefinition, interfaces: &mut BTreeMap<&'static str, St
     for field in &shape.fields {
         member(field, &mut out);
         inner(&field.schema, interfaces);
+    }
+    if shape.word.is_some() {
+        comment(HOST.doc, "  ", &mut out);
+        let _ = writeln!(out, "  {}?: {};", HOST.name, type_of(&HOST.schema));
     }
     out.push_str("}\n");
     interfaces.insert(shape.name, out);

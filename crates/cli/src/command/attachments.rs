@@ -7,6 +7,8 @@ use boswell_app::shape::{Maybe, Shape as _};
 use boswell_model::Result;
 use clap::Args;
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::output::{LateOutput, Output};
 use crate::terminal::{fit, one_line};
@@ -23,6 +25,16 @@ pub(crate) struct AttachmentsArgs {
     /// Write them into this folder; existing files are not overwritten
     #[arg(long, value_name = "DIR")]
     extract: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl AttachmentsArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        let asked = Elsewhere::about(&self.host, Some(&self.session));
+        asked.without("--extract", self.extract.is_some())
+    }
 }
 
 impl From<&AttachmentsArgs> for AttachmentsRequest {

@@ -12,6 +12,8 @@ use boswell_app::shape::Shape as _;
 use boswell_model::{Problem, Repair, Result, shell_quote};
 use clap::Args;
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -32,6 +34,16 @@ const NAMED: usize = 5;
 pub(crate) struct CheckArgs {
     /// Sessions, files or folders [default: everything found]
     sessions: Vec<String>,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl CheckArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        let one = self.sessions.first().filter(|_| self.sessions.len() == 1);
+        Elsewhere::about(&self.host, one.map(String::as_str))
+    }
 }
 
 /// Runs the command.

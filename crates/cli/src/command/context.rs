@@ -8,6 +8,8 @@ use boswell_model::Result;
 use boswell_model::json::{Json, Raw};
 use clap::Args;
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::output::{LateOutput, Output};
 use crate::terminal::{Style, escape};
@@ -29,6 +31,15 @@ pub(crate) struct ContextArgs {
     /// Convert to what a provider accepts: its roles only, every tool call answered
     #[arg(long)]
     sent: bool,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl ContextArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        Elsewhere::about(&self.host, Some(&self.session))
+    }
 }
 
 impl From<&ContextArgs> for ContextRequest {

@@ -8,6 +8,8 @@ use boswell_app::export::{ExportFormat, ExportRequest};
 use boswell_model::Result;
 use clap::{Args, ValueEnum};
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::output::LateOutput;
 
@@ -31,6 +33,18 @@ pub(crate) struct ExportArgs {
     /// Write to this new file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl ExportArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        Elsewhere {
+            exact: Some(self.output.as_deref()),
+            ..Elsewhere::about(&self.host, Some(&self.session))
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

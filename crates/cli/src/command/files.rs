@@ -7,6 +7,8 @@ use boswell_app::shape::Shape as _;
 use boswell_model::Result;
 use clap::Args;
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{fit, one_line};
@@ -26,6 +28,15 @@ pub(crate) struct FilesArgs {
     /// With --at: show how the files differ from now
     #[arg(long, requires = "at")]
     diff: bool,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl FilesArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        Elsewhere::about(&self.host, Some(&self.session))
+    }
 }
 
 impl From<&FilesArgs> for FilesRequest {

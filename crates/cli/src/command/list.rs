@@ -2,13 +2,15 @@
 
 use std::process::ExitCode;
 
+use boswell_app::hosts::{HostRow, HostsListRequest, ListedPage, ListedRow};
 use boswell_app::list::Sort;
-use boswell_app::list::{ListRequest, SessionPage, SessionRow};
+use boswell_app::list::{ListRequest, LookedAt, SessionRow};
 use boswell_app::shape::Shape as _;
-use boswell_model::{Instant, Result};
+use boswell_model::{Error, ErrorKind, Instant, Result};
 use clap::{Args, ValueEnum};
 
 use super::filter_args::FilterArgs;
+use super::host_args::HostArgs;
 use crate::app::App;
 use crate::error_report;
 use crate::output::Output;
@@ -48,6 +50,11 @@ pub(crate) struct ListArgs {
     /// Also list subagents, empty, archived and otherwise hidden sessions
     #[arg(long)]
     hidden: bool,
+    #[command(flatten)]
+    host: HostArgs,
+    /// Ask hosts first, instead of showing what is known of them
+    #[arg(long)]
+    refresh: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
@@ -99,6 +106,17 @@ impl ListArgs {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ListArgs) -> Result<ExitCode> {
+    let machines = app.requests.listed_hosts(&args.host.hosts)?;
+    // The next page of a list of this machine shows this machine.
+    let goes_on = args.host.hosts.is_empty() && args.cursor.is_some();
+    if !machines.is_here_only() && !goes_on {
+        let request = HostsListRequest {
+            list: args.request(app),
+            machines,
+            refresh: args.refresh,
+        };
+        return run_everywhere(app, args, &request);
+    }
     let page = app.shown(app.requests.list(&args.request(app)))?;
     let mut out = Output::paged(app);
     if out.json {
@@ -107,23 +125,70 @@ pub(crate) fn run(app: &App, args: &ListArgs) -> Result<ExitCode> {
         }
         out.object(&page.page.object())?;
     } else if page.rows.is_empty() {
-        nothing(app, &page);
+        nothing(app, page.found_any, &page.looked_at);
     } else {
-        table(app, args, &page, &mut out)?;
+        let rows = page.rows.into_iter();
+        let rows: Vec<ListedRow> = rows.map(|row| ListedRow::Here(Box::new(row))).collect();
+        table(app, args, (&rows, page.page.as_of), &mut out)?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(app: &App, args: &ListArgs, page: &SessionPage, out: &mut Output) -> Result<()> {
+/// Lists sessions of several machines.
+fn run_everywhere(app: &App, args: &ListArgs, request: &HostsListRequest) -> Result<ExitCode> {
+    if args.cursor.is_some() {
+        let what = "a list of several machines has no cursor";
+        return Err(Error::new(ErrorKind::Invalid, what).advising("write `--offset N`"));
+    }
+    let page = app.shown(app.requests.list_hosts(request))?;
+    let ListedPage {
+        rows,
+        page,
+        found_any,
+        looked_at,
+        stale,
+    } = page;
+    let mut out = Output::paged(app);
+    if out.json {
+        for row in rows {
+            match row {
+                ListedRow::There(row) => out.written(|to| to.extend_from_slice(&row.line))?,
+                ListedRow::Here(row) => {
+                    let mut shape = row.shape.into_iter();
+                    shape.try_for_each(|shape| out.object(&shape.object()))?;
+                }
+            }
+        }
+        out.object(&page.object())?;
+    } else if rows.is_empty() {
+        nothing(app, found_any, &looked_at);
+    } else {
+        table(app, args, (&rows, page.as_of), &mut out)?;
+    }
+    out.finish()?;
+    // The answer is there: what is known of the hosts is brought up to date for the next one.
+    app.show(app.requests.update_hosts(&stale));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(
+    app: &App,
+    args: &ListArgs,
+    (listed, now): (&[ListedRow], Instant),
+    out: &mut Output,
+) -> Result<()> {
     let numbered = app.requests.remembers_lists();
-    let all = columns(args, numbered);
-    let rows: Vec<Vec<String>> = page
-        .rows
+    let is_there = |row: &ListedRow| matches!(row, ListedRow::There(_));
+    let all = columns(args, numbered, listed.iter().any(is_there));
+    let rows: Vec<Vec<String>> = listed
         .iter()
         .enumerate()
         .map(|(number, row)| {
-            let cells = cells(app, (number + 1, row), page.page.as_of, out);
+            let cells = match row {
+                ListedRow::Here(row) => cells(app, (number + 1, row), now, out),
+                ListedRow::There(row) => cells_there(app, (number + 1, row), now, out),
+            };
             let cells = cells.into_iter().zip(&all);
             cells
                 .filter_map(|(cell, (shown, _))| shown.then_some(cell))
@@ -136,20 +201,20 @@ fn table(app: &App, args: &ListArgs, page: &SessionPage, out: &mut Output) -> Re
         .collect();
     table::print(&columns, &rows, app.width, out)?;
     if numbered {
-        let fronts = page.rows.iter().map(|row| &row.conversation.front.1);
-        let refs: Vec<String> = fronts.map(|front| front.reference.to_string()).collect();
+        let refs: Vec<String> = listed.iter().map(ListedRow::full_name).collect();
         app.requests.remember_list(refs.iter().map(String::as_str));
     }
     Ok(())
 }
 
 /// All columns in the order of `cells`, and whether each is shown.
-fn columns(args: &ListArgs, numbered: bool) -> [(bool, Column); 9] {
+fn columns(args: &ListArgs, numbered: bool, hosts: bool) -> [(bool, Column); 10] {
     let with_cost = args.cost || args.sort == SortArg::Cost;
     let with_size = args.sort == SortArg::Size;
     let id = Column::text("ID", Cut::Never, 9).styled(Style::Strong);
     [
         (numbered, Column::number("#", 6).styled(Style::Faint)),
+        (hosts, Column::text("HOST", Cut::Right(8), 8)),
         (true, id),
         (true, Column::text("AGENT", Cut::Right(6), 3)),
         (true, Column::text("ACTIVE", Cut::Never, 5)),
@@ -166,12 +231,13 @@ fn cells(
     (number, row): (usize, &SessionRow),
     now: Instant,
     out: &Output,
-) -> [String; 9] {
+) -> [String; 10] {
     let summary = &row.conversation.front.1;
     let active = row.conversation.last_active();
     let project = summary.meta.project.as_deref().unwrap_or("-");
     [
         number.to_string(),
+        "-".to_owned(),
         one_line(&row.short_id),
         cut(&one_line(&row.agents), 18),
         active.map_or_else(|| "-".to_owned(), |at| out.ago(at, now)),
@@ -184,6 +250,28 @@ fn cells(
             Some(fork) => one_line(&format!("[repaired as {fork}] {}", summary.name())),
             None => one_line(&summary.name()),
         },
+    ]
+}
+
+/// The same for a session of a host.
+fn cells_there(
+    app: &App,
+    (number, row): (usize, &HostRow),
+    now: Instant,
+    out: &Output,
+) -> [String; 10] {
+    let unknown = || "-".to_owned();
+    [
+        number.to_string(),
+        one_line(&row.host),
+        one_line(&row.short_id),
+        cut(&one_line(&row.agents), 18),
+        row.last_active.map_or_else(unknown, |at| out.ago(at, now)),
+        row.messages.map_or_else(unknown, |n| n.to_string()),
+        size(row.bytes),
+        row.cost.map_or_else(unknown, |cost| format!("${cost:.2}")),
+        project_cell(app, row.project.as_deref().unwrap_or("-")),
+        one_line(&row.name),
     ]
 }
 
@@ -210,14 +298,14 @@ fn messages(row: &SessionRow) -> Option<u64> {
 }
 
 #[expect(clippy::print_stderr, reason = "an empty list is no data for stdout")]
-fn nothing(app: &App, page: &SessionPage) {
-    if page.found_any {
+fn nothing(app: &App, found_any: bool, looked_at: &[LookedAt]) {
+    if found_any {
         eprintln!("no session matches");
         error_report::say("hint: list all sessions with `boswell list --hidden`");
         return;
     }
     eprintln!("no sessions found");
-    for place in &page.looked_at {
+    for place in looked_at {
         let state = if place.exists {
             "empty"
         } else {

@@ -16,6 +16,7 @@ pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod continue_last;
 pub(crate) mod convert;
+pub(crate) mod copy;
 #[cfg(feature = "remote")]
 pub(crate) mod db;
 pub(crate) mod delete;
@@ -26,6 +27,7 @@ pub(crate) mod files;
 pub(crate) mod filter_args;
 pub(crate) mod fork;
 pub(crate) mod handoff;
+pub(crate) mod host_args;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod index_native;
@@ -41,6 +43,7 @@ pub(crate) mod migrate;
 pub(crate) mod move_project;
 pub(crate) mod new;
 pub(crate) mod ops;
+pub(crate) mod other_hosts;
 pub(crate) mod outline;
 #[cfg(feature = "screen")]
 pub(crate) mod pick;
@@ -67,6 +70,7 @@ pub(crate) mod today;
 pub(crate) mod tree;
 pub(crate) mod watch;
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -76,7 +80,7 @@ use crate::app::{App, Stay};
 use crate::args::{Args, Command};
 
 /// Runs what was typed.
-pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, line: &[OsString]) -> Result<ExitCode> {
     let stay = match &args.command {
         None if std::io::stdout().is_terminal() => Stay::Long,
         #[cfg(feature = "screen")]
@@ -88,7 +92,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         _ => Stay::Short,
     };
     let app = App::new(&args.global, stay)?;
-    let done = dispatch(&app, args.command.as_ref());
+    if let Some(code) = other_hosts::run(&app, args.command.as_ref(), line)? {
+        return Ok(code);
+    }
+    let done = dispatch(&app, args.command.as_ref(), line);
     // A status line is drawn after every message: it must cost next to nothing.
     if matches!(args.command, Some(Command::Statusline(_))) {
         return done;
@@ -119,7 +126,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     done
 }
 
-fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
+fn dispatch(app: &App, command: Option<&Command>, line: &[OsString]) -> Result<ExitCode> {
     match command {
         None => bare(app),
         #[cfg(feature = "screen")]
@@ -151,6 +158,7 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Rewind(args)) => rewind::run(app, args),
         Some(Command::Fork(args)) => fork::run(app, args),
         Some(Command::Convert(args)) => convert::run(app, args),
+        Some(Command::Copy(args)) => copy::run(app, args),
         Some(Command::Handoff(args)) => handoff::run(app, args),
         Some(Command::Outline(args)) => outline::run(app, args),
         Some(Command::Today(args)) => today::run(app, args),
@@ -170,10 +178,10 @@ fn dispatch(app: &App, command: Option<&Command>) -> Result<ExitCode> {
         Some(Command::Clean(args)) => clean::run(app, args),
         Some(Command::Repair(args)) => repair::run(app, args),
         Some(Command::Ops(args)) => ops::run(app, args),
-        Some(Command::Search(args)) => search::run(app, args),
+        Some(Command::Search(args)) => search::run(app, args, line),
         Some(Command::Secrets(args)) => secrets::run(app, args),
         Some(Command::Index(args)) => index::run(app, args),
-        Some(Command::Stats(args)) => stats::run(app, args),
+        Some(Command::Stats(args)) => stats::run(app, args, line),
         Some(Command::Statusline(args)) => statusline::run(app, args),
         Some(Command::Prompts(args)) => prompts::run(app, args),
         Some(Command::Watch(args)) => watch::run(app, args),

@@ -7,6 +7,8 @@ use boswell_app::shape::{Maybe, Shape as _};
 use boswell_model::Result;
 use clap::Args;
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{escape, one_line};
@@ -29,6 +31,16 @@ pub(crate) struct OutlineArgs {
     /// Let this program digest the outline, which it gets on stdin
     #[arg(long, value_name = "PROGRAM")]
     with: Option<String>,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl OutlineArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        let asked = Elsewhere::about(&self.host, Some(&self.session));
+        asked.without("--with", self.with.is_some())
+    }
 }
 
 /// Runs the command.

@@ -7,6 +7,8 @@ use boswell_app::shape::Shape as _;
 use boswell_model::{Instant, Result};
 use clap::Args;
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, columns, fit, one_line};
@@ -18,7 +20,17 @@ use crate::words::table::cut_left;
 #[command(after_help = "Examples:
   boswell projects
   boswell projects --json | head -1")]
-pub(crate) struct ProjectsArgs {}
+pub(crate) struct ProjectsArgs {
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl ProjectsArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        Elsewhere::of(&self.host)
+    }
+}
 
 /// Runs the command.
 pub(crate) fn run(app: &App, _args: &ProjectsArgs) -> Result<ExitCode> {

@@ -9,6 +9,8 @@ use boswell_model::Result;
 use clap::Args;
 
 use super::filter_args::FilterArgs;
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::error_report;
 use crate::output::Output;
@@ -29,6 +31,15 @@ pub(crate) struct PromptsArgs {
     /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl PromptsArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        Elsewhere::of(&self.host)
+    }
 }
 
 impl PromptsArgs {

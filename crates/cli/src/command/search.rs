@@ -1,6 +1,9 @@
 //! `search`: finds text in all sessions.
 
+mod everywhere;
+
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::ops::Range;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,10 +14,11 @@ use boswell_app::search::{
 };
 use boswell_app::shape::Shape as _;
 use boswell_app::system::Stopwatch;
-use boswell_model::{Result, shell_option, shell_quote};
+use boswell_model::{Instant, Result, shell_option, shell_quote};
 use clap::{Args, ValueEnum};
 
 use super::filter_args::FilterArgs;
+use super::host_args::HostArgs;
 use crate::app::App;
 use crate::error_report;
 use crate::output::Output;
@@ -57,6 +61,8 @@ pub(crate) struct SearchArgs {
     /// Continue after an earlier page: its `cursor`
     #[arg(long)]
     cursor: Option<String>,
+    #[command(flatten)]
+    host: HostArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -90,7 +96,11 @@ impl SearchArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(app: &App, args: &SearchArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &SearchArgs, line: &[OsString]) -> Result<ExitCode> {
+    let machines = app.requests.host_selection(&args.host.hosts)?;
+    if !machines.is_here_only() {
+        return everywhere::run(app, args, (machines, line));
+    }
     let watch = Stopwatch::start();
     let mut found = app.shown(app.requests.search(&args.request(app), &Cancel::new()))?;
     let took = watch.elapsed();
@@ -157,9 +167,10 @@ fn print_conversation(
     let Some(first) = hits.first() else {
         return Ok(());
     };
-    out.line(&heading(app, (number, &conversation.session), first, out))?;
+    let called = (first.name.as_str(), first.project.as_deref());
+    out.line(&heading(app, (number, &conversation.session), called, out))?;
     for hit in hits.iter().take(SHOWN) {
-        out.line(&line(app, hit, out))?;
+        out.line(&line(app, &HitLine::from(*hit), out))?;
     }
     let more = hits.len().saturating_sub(SHOWN);
     if more > 0 {
@@ -172,14 +183,13 @@ fn print_conversation(
 fn heading(
     app: &App,
     (number, session): (Option<usize>, &str),
-    first: &HitShape,
+    (name, project): (&str, Option<&str>),
     out: &Output,
 ) -> String {
     let number = number.map_or_else(String::new, |number| format!("{number} "));
-    let project = first.project.as_deref();
     let mut heading = Heading {
         session: one_line(session),
-        name: one_line(&first.name),
+        name: one_line(name),
         project: project.map(|project| one_line(&short_path(app, project))),
     };
     heading.narrow(app.width, columns(&number));
@@ -222,10 +232,30 @@ impl Heading {
     }
 }
 
-fn line(app: &App, hit: &HitShape, out: &Output) -> String {
+/// What a line shows of a hit.
+struct HitLine<'h> {
+    entry: Option<&'h str>,
+    field: &'h str,
+    at: Option<Instant>,
+    snippet: &'h str,
+    ranges: &'h [Range<usize>],
+}
+
+impl<'h> From<&'h HitShape> for HitLine<'h> {
+    fn from(hit: &'h HitShape) -> HitLine<'h> {
+        HitLine {
+            entry: hit.entry.as_deref(),
+            field: hit.field,
+            at: hit.at,
+            snippet: &hit.snippet,
+            ranges: &hit.ranges,
+        }
+    }
+}
+
+fn line(app: &App, hit: &HitLine<'_>, out: &Output) -> String {
     let place = hit
         .entry
-        .as_deref()
         .map(|entry| cut(&one_line(entry), 13))
         .unwrap_or_default();
     let when = hit.at.map(|at| out.minute(at)).unwrap_or_default();
@@ -234,7 +264,7 @@ fn line(app: &App, hit: &HitShape, out: &Output) -> String {
         lead = format!("  {}: ", hit.field);
     }
     let room = app.width.saturating_sub(columns(&lead)).max(20);
-    let (snippet, ranges) = window(&hit.snippet, &hit.ranges, room);
+    let (snippet, ranges) = window(hit.snippet, hit.ranges, room);
     format!(
         "{}{}",
         out.paint(Style::Faint, &lead),

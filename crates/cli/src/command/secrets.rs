@@ -9,6 +9,8 @@ use boswell_app::shape::Shape as _;
 use boswell_model::Result;
 use clap::Args;
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -39,6 +41,17 @@ pub(crate) struct SecretsArgs {
     /// With --scrub: do not ask; this cannot be undone
     #[arg(long, requires = "scrub")]
     apply: bool,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl SecretsArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        let one = self.sessions.first().filter(|_| self.sessions.len() == 1);
+        let one = one.map(String::as_str);
+        Elsewhere::about(&self.host, one).without("--scrub", self.scrub)
+    }
 }
 
 impl SecretsArgs {

@@ -13,6 +13,8 @@ use boswell_app::tool_line::ToolLine;
 use boswell_model::{EntryKind, Part, Result, View};
 use clap::{Args, ValueEnum};
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::output::{LateOutput, Output};
 use crate::terminal::{Style, columns, cut, escape, one_line};
@@ -60,6 +62,15 @@ pub(crate) struct ShowArgs {
     /// Also show subagents, below the calls that started them
     #[arg(long)]
     subagents: bool,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl ShowArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        Elsewhere::about(&self.host, Some(&self.session))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

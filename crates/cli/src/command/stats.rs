@@ -3,9 +3,11 @@
 //! Durations are printed in short form, tokens whole with separators.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use boswell_app::Cancel;
+use boswell_app::hosts::HostTotalsRequest;
 use boswell_app::shape::{Maybe, Shape as _};
 use boswell_app::stats::{By, StatShape, Statistics, StatsRequest};
 use boswell_model::json::number_text;
@@ -13,6 +15,8 @@ use boswell_model::{Error, ErrorKind, Result};
 use clap::{Args, ValueEnum};
 
 use super::filter_args::FilterArgs;
+use super::host_args::{HostArgs, words_there};
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::error_report;
 use crate::output::Output;
@@ -38,6 +42,8 @@ pub(crate) struct StatsArgs {
     by: Vec<ByArg>,
     #[command(flatten)]
     narrow: FilterArgs,
+    #[command(flatten)]
+    host: HostArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -49,6 +55,8 @@ enum ByArg {
     Agent,
     Model,
     Session,
+    /// One row per machine; without --host all hosts of the settings
+    Host,
 }
 
 impl ByArg {
@@ -61,6 +69,7 @@ impl ByArg {
             ByArg::Agent => "AGENT",
             ByArg::Model => "MODEL",
             ByArg::Session => "SESSION",
+            ByArg::Host => "HOST",
         }
     }
 }
@@ -75,11 +84,34 @@ impl From<ByArg> for By {
             ByArg::Project => By::Project,
             ByArg::Agent => By::Agent,
             ByArg::Model => By::Model,
+            // Machines are asked for their totals.
+            ByArg::Host => By::Total,
         }
     }
 }
 
 impl StatsArgs {
+    /// Where it is to run; `None` if the answers of machines are joined.
+    pub(crate) fn elsewhere(&self) -> Option<Elsewhere<'_>> {
+        let asked = Elsewhere::about(&self.host, self.session.as_deref());
+        (!self.by.contains(&ByArg::Host)).then_some(asked)
+    }
+
+    /// Returns the totals of machines.
+    fn totals(&self, app: &App, line: &[OsString]) -> Result<Statistics> {
+        let all = ["all".to_owned()];
+        let hosts = match self.host.hosts.as_slice() {
+            [] => all.as_slice(),
+            named => named,
+        };
+        let request = HostTotalsRequest {
+            stats: self.request(app),
+            machines: app.requests.host_selection(hosts)?,
+            words: without_by(words_there(line, None)),
+        };
+        app.shown(app.requests.host_totals(&request))
+    }
+
     fn request(&self, app: &App) -> StatsRequest {
         StatsRequest {
             session: self.session.clone(),
@@ -91,13 +123,23 @@ impl StatsArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(app: &App, args: &StatsArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &StatsArgs, line: &[OsString]) -> Result<ExitCode> {
     if args.by.len() > 2 {
         return Err(Error::new(ErrorKind::Invalid, "sums have at most two keys")
             .advising("write two of them, as in `--by month,model`"));
     }
-    let Statistics { sums, total } =
-        app.shown(app.requests.stats(&args.request(app), &Cancel::new()))?;
+    let by_host = args.by.contains(&ByArg::Host);
+    if by_host && (args.by.len() > 1 || args.session.is_some()) {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "sums by host have no other key, and are of all sessions",
+        )
+        .advising("write `--by host` alone"));
+    }
+    let Statistics { sums, total } = match by_host {
+        true => args.totals(app, line)?,
+        false => app.shown(app.requests.stats(&args.request(app), &Cancel::new()))?,
+    };
     let mut out = Output::paged(app);
     if out.json {
         for sum in sums {
@@ -120,6 +162,20 @@ pub(crate) fn run(app: &App, args: &StatsArgs) -> Result<ExitCode> {
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The words of the command without its grouping: a host is asked for its total.
+fn without_by(words: Vec<String>) -> Vec<String> {
+    let mut words = words.into_iter();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--by" => drop(words.next()),
+            other if other.starts_with("--by=") => {}
+            _ => kept.push(word),
+        }
+    }
+    kept
 }
 
 fn whole(sum: &StatShape, out: &mut Output) -> Result<()> {

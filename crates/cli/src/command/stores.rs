@@ -7,6 +7,8 @@ use boswell_app::stores::{PairsShape, StoreShape};
 use boswell_model::Result;
 use clap::Args;
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
@@ -21,6 +23,15 @@ pub(crate) struct StoresArgs {
     /// Count conversations that are in two stores, and compare their size
     #[arg(long)]
     pairs: bool,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl StoresArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        Elsewhere::of(&self.host)
+    }
 }
 
 /// Runs the command.

@@ -10,6 +10,8 @@ use boswell_app::{Cancel, CommitShape};
 use boswell_model::Result;
 use clap::Args;
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::error_report;
 use crate::output::Output;
@@ -39,6 +41,15 @@ pub(crate) struct TodayArgs {
     /// Only sessions of the current folder and those below it
     #[arg(long)]
     here: bool,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl TodayArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        Elsewhere::of(&self.host)
+    }
 }
 
 /// Runs the command.

@@ -7,6 +7,8 @@ use boswell_app::tree::{TreeNode, TreeRequest};
 use boswell_model::Result;
 use clap::Args;
 
+use super::host_args::HostArgs;
+use super::other_hosts::Elsewhere;
 use crate::app::App;
 use crate::output::{LateOutput, Output};
 use crate::terminal::{Style, columns, cut, one_line};
@@ -21,6 +23,15 @@ use crate::terminal::{Style, columns, cut, one_line};
 pub(crate) struct TreeArgs {
     /// Session: DIALECT:ID, the start of an id, a path, @last or @here
     session: String,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl TreeArgs {
+    /// Where it is to run.
+    pub(crate) fn elsewhere(&self) -> Elsewhere<'_> {
+        Elsewhere::about(&self.host, Some(&self.session))
+    }
 }
 
 impl From<&TreeArgs> for TreeRequest {

@@ -237,6 +237,9 @@ fn of_file(advice: &Advice) -> Option<String> {
         Advice::ExportDocument => {
             "export it again with `boswell export SESSION --format json`".to_owned()
         }
+        Advice::CopySession { session } => {
+            format!("copy it here with `boswell copy {}`", shell_quote(session))
+        }
         Advice::ExportText { session } => format!(
             "share the text of `boswell export {} --format md`",
             shell_quote(session)

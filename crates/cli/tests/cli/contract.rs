@@ -58,7 +58,7 @@ fn object(value: &Value, shape: &ShapeDefinition, path: &str) -> Result<(), Stri
 
 /// Returns a member that the shape does not have.
 fn unknown<'v>(members: &'v Map<String, Value>, shape: &ShapeDefinition) -> Option<&'v str> {
-    let is_head = |name: &str| shape.word.is_some() && (name == "v" || name == "type");
+    let is_head = |name: &str| shape.word.is_some() && matches!(name, "v" | "type" | "host");
     let is_open = shape.word.is_some_and(|word| OPEN.contains(&word));
     members
         .keys()

@@ -52,6 +52,8 @@ mod fronts;
 mod golden_home;
 mod help;
 mod honest_answers;
+#[cfg(unix)]
+mod hosts;
 mod import;
 mod import_context;
 mod import_side_files;

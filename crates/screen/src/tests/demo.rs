@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use boswell_app::demo::DemoRequest;
-use boswell_app::{App, AppConfig, Environment};
+use boswell_app::{App, AppConfig, Config, Environment};
 use boswell_model::Instant;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
@@ -37,9 +37,16 @@ pub(crate) fn now() -> Instant {
     Instant::parse("2026-11-01T12:00:00Z").unwrap()
 }
 
+/// Settings and files of boswell's home.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared<'p> {
+    pub(crate) settings: &'p str,
+    pub(crate) files: &'p [(&'p str, &'p str)],
+}
+
 /// Creates a demo home; returns its folder and an application for it.
-fn demo_app(folder: &Path) -> (PathBuf, App) {
-    let env = Environment {
+fn demo_app(folder: &Path, prepared: &Prepared<'_>) -> (PathBuf, App) {
+    let mut env = Environment {
         home: Some(folder.to_path_buf()),
         cwd: folder.to_path_buf(),
         tmp: folder.to_path_buf(),
@@ -52,7 +59,16 @@ fn demo_app(folder: &Path) -> (PathBuf, App) {
     };
     let made = maker.demo(&request).unwrap().value;
     let root = PathBuf::from(&made.path);
+    for (name, text) in prepared.files {
+        boswell_testkit::disk::write(&root.join("own").join(name), text.as_bytes());
+    }
+    let settings = folder.join("config.toml");
+    boswell_testkit::disk::write(&settings, prepared.settings.as_bytes());
+    let place = settings.display().to_string();
+    env.vars.insert("BOSWELL_CONFIG".to_owned(), place);
+    let settings = Config::load(&env).unwrap();
     let mut config = AppConfig::new(env, Some(root.join("own")));
+    config.settings = settings;
     for option in &made.options {
         if let Some((dialect, path)) = option.split_once('=') {
             config
@@ -70,9 +86,13 @@ impl Demo {
     }
 
     pub(crate) fn with(size: (u16, u16), look: Look) -> Demo {
+        Demo::prepared(size, look, &Prepared::default())
+    }
+
+    pub(crate) fn prepared(size: (u16, u16), look: Look, prepared: &Prepared<'_>) -> Demo {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
-        let (root, app) = demo_app(&base);
+        let (root, app) = demo_app(&base, prepared);
         let look = Look {
             // Paths of the temporary folder would differ in every run.
             home: Some(root.display().to_string()),

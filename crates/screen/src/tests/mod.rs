@@ -3,6 +3,7 @@
 mod demo;
 mod enter;
 mod finder;
+mod hosts;
 mod keys_page;
 mod long_reader;
 mod panic;

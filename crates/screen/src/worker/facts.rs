@@ -160,7 +160,7 @@ pub(super) fn stats(app: &App, by: Grouping, since: Option<&'static str>) -> Out
         output: it.tokens.output,
         cost: it.cost_usd,
         unpriced: !it.unpriced_models.is_empty(),
-        prices_as_of: it.prices_as_of.to_owned(),
+        prices_as_of: it.prices_as_of,
     });
     Ok(stats.collect())
 }

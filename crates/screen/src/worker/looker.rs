@@ -36,6 +36,8 @@ struct Looker<'l> {
     answers: &'l Answers,
     /// Tells the search that files changed.
     told: &'l AtomicBool,
+    /// Whether rows of hosts changed.
+    hosts: &'l AtomicBool,
     cwd: String,
     wanted: RowsAsk,
     /// Whether the catalog can answer.
@@ -48,11 +50,17 @@ struct Looker<'l> {
 }
 
 /// Answers until the process ends.
-pub(crate) fn run(app: &App, answers: &Answers, asks: &Latest<LookAsk>, told: &AtomicBool) {
+pub(crate) fn run(
+    app: &App,
+    answers: &Answers,
+    asks: &Latest<LookAsk>,
+    (told, hosts): (&AtomicBool, &AtomicBool),
+) {
     let mut looker = Looker {
         app,
         answers,
         told,
+        hosts,
         cwd: app.environment().cwd.display().to_string(),
         wanted: RowsAsk::default(),
         kept: true,
@@ -130,7 +138,8 @@ impl Looker<'_> {
         }
     }
 
-    fn send(&self, rows: Vec<Row>, complete: bool) {
+    fn send(&self, mut rows: Vec<Row>, complete: bool) {
+        self.add_hosts(&mut rows);
         if rows.is_empty() && complete {
             self.looked_at();
         }
@@ -139,6 +148,18 @@ impl Looker<'_> {
             rows,
             complete,
         });
+    }
+
+    /// Adds what is mirrored of hosts, in the order of the list.
+    fn add_hosts(&self, rows: &mut Vec<Row>) {
+        // Hidden sessions of hosts are not mirrored, and a repository is one of this machine.
+        let Ok(answer) = self.app.mirrored_rows(&self.request(None)) else {
+            return;
+        };
+        if !answer.value.is_empty() {
+            rows.extend(answer.value.iter().map(Row::there));
+            rows.sort_by_key(|row| std::cmp::Reverse(row.active));
+        }
     }
 
     /// Sends which folders were examined, for a list without sessions.
@@ -222,6 +243,9 @@ impl Looker<'_> {
     }
 
     fn poll(&mut self) {
+        if self.hosts.swap(false, Ordering::Relaxed) && !self.known() {
+            self.list();
+        }
         let Some(feed) = &mut self.feed else {
             return;
         };

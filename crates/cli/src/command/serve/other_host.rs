@@ -7,6 +7,7 @@ use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, ExitCode, Stdio};
 
+use boswell_app::hosts::Host;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_serve::ServeFolder;
 
@@ -17,7 +18,12 @@ use crate::output::Output;
 
 /// Serves the page of a host until ssh ends.
 pub(super) fn run(app: &App, args: &WebArgs, host: &str) -> Result<ExitCode> {
-    check_name(host)?;
+    let named = [host.to_owned()];
+    let hosts = app.requests.host_selection(&named)?.hosts;
+    let [host] = hosts.as_slice() else {
+        let what = format!("`{}` is not one other machine", host.escape_debug());
+        return Err(Error::new(ErrorKind::Invalid, what).advising("name one host"));
+    };
     let port = match args.port {
         Some(port) if port != 0 => port,
         _ => free_port()?,
@@ -38,16 +44,6 @@ pub(super) fn run(app: &App, args: &WebArgs, host: &str) -> Result<ExitCode> {
     }
 }
 
-/// Refuses a name that ssh would take for an option, or a shell for more than one word.
-fn check_name(host: &str) -> Result<()> {
-    let is_plain = |c: char| c.is_alphanumeric() || "@.-_:[]%".contains(c);
-    if !host.is_empty() && !host.starts_with('-') && host.chars().all(is_plain) {
-        return Ok(());
-    }
-    let what = format!("`{}` is not the name of a host", host.escape_debug());
-    Err(Error::new(ErrorKind::Invalid, what).advising("name it as for ssh: HOST or USER@HOST"))
-}
-
 /// Returns a port that is free here. It is likely to be free there too; if not, the server there
 /// says so.
 fn free_port() -> Result<u16> {
@@ -57,8 +53,8 @@ fn free_port() -> Result<u16> {
         .map_err(|error| Error::io("127.0.0.1", "listen at", error))
 }
 
-fn start(args: &WebArgs, host: &str, port: u16) -> Result<Child> {
-    let mut remote = format!("boswell web --no-open --port {port}");
+fn start(args: &WebArgs, host: &Host, port: u16) -> Result<Child> {
+    let mut remote = format!("{} web --no-open --port {port}", host.quoted_program());
     if let Some(limit) = &args.limit {
         // Parsed by the caller, so that it is one word of letters and digits.
         remote.push_str(&format!(" --for {limit}"));
@@ -67,7 +63,8 @@ fn start(args: &WebArgs, host: &str, port: u16) -> Result<Child> {
         .args(["-o", "ExitOnForwardFailure=yes"])
         .arg("-L")
         .arg(format!("127.0.0.1:{port}:127.0.0.1:{port}"))
-        .args(["--", host, &remote])
+        .args(&host.options)
+        .args(["--", host.ssh.as_str(), &remote])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn();
@@ -80,7 +77,7 @@ fn start(args: &WebArgs, host: &str, port: u16) -> Result<Child> {
 
 /// Reads the address that the server there prints. Its output is not trusted: only an address of
 /// the forwarded port is opened.
-fn address(ssh: &mut Child, host: &str, port: u16) -> Result<String> {
+fn address(ssh: &mut Child, host: &Host, port: u16) -> Result<String> {
     let Some(output) = ssh.stdout.take() else {
         return Err(failed(host));
     };
@@ -102,10 +99,10 @@ fn address(ssh: &mut Child, host: &str, port: u16) -> Result<String> {
     Err(failed(host))
 }
 
-fn failed(host: &str) -> Error {
-    let what = format!("`boswell web` on {} ended", host.escape_debug());
+fn failed(host: &Host) -> Error {
+    let what = format!("`boswell web` on {} ended", host.name);
     Error::new(ErrorKind::Unavailable, what)
-        .advising(format!("try `ssh {host} boswell --version` by hand"))
+        .advising(format!("try `ssh {} boswell --version` by hand", host.ssh))
 }
 
 fn show(app: &App, args: &WebArgs, url: &str) -> Result<()> {
@@ -121,19 +118,4 @@ fn show(app: &App, args: &WebArgs, url: &str) -> Result<()> {
     let home = app.requests.home();
     let home = home.ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no home folder"))?;
     open_page(&ServeFolder::open(home)?.redirect(url)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_host_is_never_an_option_or_a_command() {
-        for right in ["box", "me@box.example", "10.0.0.1", "me@[::1]", "a_b-c"] {
-            assert!(check_name(right).is_ok(), "{right}");
-        }
-        for wrong in ["", "-oProxyCommand=x", "a b", "a;b", "$(x)", "a\nb", "`x`"] {
-            assert!(check_name(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -88,6 +88,7 @@ fn changes() -> Vec<Advice> {
         Advice::Migrate,
         Advice::ImportAgain,
         Advice::ExportDocument,
+        Advice::CopySession { session: text() },
         Advice::ExportText { session: text() },
         Advice::ExportEveryByte { session: text() },
         Advice::ReplaceSecrets { session: None },

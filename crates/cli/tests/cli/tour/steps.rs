@@ -191,6 +191,12 @@ const RESUME: &[Step] = &[
         &["Codex CLI", "--apply"],
     ),
     step(
+        "A session of another machine is copied here; without a host in the settings there is none:",
+        &["copy", "box:5ac5"],
+        (2, ALL),
+        &["names no session of a host", "[[hosts]]"],
+    ),
+    step(
         "A digest for an agent whose sessions cannot be written:",
         &["handoff", "5ac5"],
         (0, 12),
