@@ -68,8 +68,33 @@ pub(crate) fn prepare() -> Clients {
             Ok(found)
         });
     }
+    add_servers(&mut clients);
     add_tools(&mut clients);
     clients
+}
+
+/// Adds the servers that tests start for themselves.
+fn add_servers(clients: &mut Clients) {
+    clients.add("tests of other hosts by ssh", || {
+        if workspace::on_path("sshd").is_none() && !Path::new("/usr/sbin/sshd").is_file() {
+            install(
+                &["openssh-server", "openssh-client"],
+                "OpenSSH's server and client are needed; install them and run again",
+            )?;
+        }
+        Ok(Vec::new())
+    });
+    clients.add("tests of sessions in PostgreSQL", || {
+        let found =
+            std::env::var_os("PG_BIN").is_some() || Path::new("/usr/lib/postgresql").is_dir();
+        if !found {
+            install(
+                &["postgresql"],
+                "PostgreSQL is needed (Debian: postgresql); install it and run again",
+            )?;
+        }
+        Ok(Vec::new())
+    });
 }
 
 /// Adds the versions of Claude Code.
@@ -102,31 +127,11 @@ fn add_tools(clients: &mut Clients) {
         tmux()?;
         Ok(Vec::new())
     });
-    clients.add("tests of other hosts by ssh", || {
-        if workspace::on_path("sshd").is_none() && !Path::new("/usr/sbin/sshd").is_file() {
-            install(
-                &["openssh-server", "openssh-client"],
-                "OpenSSH's server and client are needed; install them and run again",
-            )?;
-        }
-        Ok(Vec::new())
-    });
     clients.add("tests of signatures with minisign", || {
         if workspace::on_path("minisign").is_none() {
             install(
                 &["minisign"],
                 "minisign is needed; install it and run again",
-            )?;
-        }
-        Ok(Vec::new())
-    });
-    clients.add("tests of sessions in PostgreSQL", || {
-        let found =
-            std::env::var_os("PG_BIN").is_some() || Path::new("/usr/lib/postgresql").is_dir();
-        if !found {
-            install(
-                &["postgresql"],
-                "PostgreSQL is needed (Debian: postgresql); install it and run again",
             )?;
         }
         Ok(Vec::new())

@@ -131,7 +131,7 @@ impl Environment {
         let node = clients::usable_node(OLDEST)
             .ok_or("there is no node 20 or newer with npm; name one with BOSWELL_NODE")?;
         let outer = workspace::target()?.join("node");
-        let inner = outer.join("work");
+        let inner = outer.join("packed");
         std::fs::create_dir_all(&inner)?;
         let environment = Environment { node, outer, inner };
         let lock = std::fs::read_to_string(workspace::root().join(LOCKED))?;

@@ -29,8 +29,8 @@ pub struct HostTotalsRequest {
 }
 
 impl App {
-    /// Returns the total of each machine, this one first, and their sum. A host that does not answer
-    /// is a warning.
+    /// Returns the total of each machine, this one first, and their sum. A host that does not
+    /// answer is a warning.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Reads a store while the real program of its agent is at work: no byte, time or inode changes, and
-//! no side file is left, such as those of SQLite.
+//! Reads a store while the real program of its agent is at work: no byte, time or inode changes,
+//! and no side file is left, such as those of SQLite.
 
 use boswell_testkit::TreeSnapshot;
 use boswell_testkit::agent_client::Agent;
@@ -37,8 +37,8 @@ const OF_A_SESSION: &[&[&str]] = &[
     &["resume", "--print"],
 ];
 
-/// Reads the session with every command until the program wrote nothing meanwhile by itself; returns
-/// what differed each time.
+/// Reads the session with every command until the program wrote nothing meanwhile by itself;
+/// returns what differed each time.
 fn read_in_peace(bench: &Bench, session: &str) -> Result<(), Vec<String>> {
     let mut differences = Vec::new();
     for _ in 0..5 {

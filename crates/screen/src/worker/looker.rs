@@ -103,8 +103,8 @@ impl Looker<'_> {
         }
     }
 
-    /// Sends the sessions as they are known, in pages of these lengths. Returns false if the catalog
-    /// has no rows to send.
+    /// Sends the sessions as they are known, in pages of these lengths. Returns false if the
+    /// catalog has no rows to send.
     fn known(&self, limits: &[Option<usize>]) -> bool {
         if !self.kept {
             self.list();
@@ -243,7 +243,7 @@ impl Looker<'_> {
     }
 
     fn poll(&mut self) {
-        if self.hosts.swap(false, Ordering::Relaxed) && !self.known() {
+        if self.hosts.swap(false, Ordering::Relaxed) && !self.known(&[None]) {
             self.list();
         }
         let Some(feed) = &mut self.feed else {
