@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: tests that take too long for every change. Injected faults, damaged files and
-//! converted sessions in real clients, and a database in bad weather.
+//! `cargo xtask soak`: tests that take too long for every change. Injected faults, damaged files
+//! and converted sessions in real clients, and a database in bad weather.
 
 pub(crate) mod claude;
 pub(crate) mod convert;
