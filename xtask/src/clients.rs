@@ -84,17 +84,7 @@ fn add_servers(clients: &mut Clients) {
         }
         Ok(Vec::new())
     });
-    clients.add("tests of sessions in PostgreSQL", || {
-        let found =
-            std::env::var_os("PG_BIN").is_some() || Path::new("/usr/lib/postgresql").is_dir();
-        if !found {
-            install(
-                &["postgresql"],
-                "PostgreSQL is needed (Debian: postgresql); install it and run again",
-            )?;
-        }
-        Ok(Vec::new())
-    });
+    add_postgres(clients);
 }
 
 /// Adds the versions of Claude Code.
@@ -156,6 +146,21 @@ fn add_tools(clients: &mut Clients) {
             (packages::MCP.variable, packages::MCP.install()?),
             ("BOSWELL_NODE_NEW", agents::new_node()?),
         ])
+    });
+}
+
+/// Adds the server of the tests of `boswell-remote`.
+fn add_postgres(clients: &mut Clients) {
+    clients.add("tests of sessions in PostgreSQL", || {
+        let found =
+            std::env::var_os("PG_BIN").is_some() || Path::new("/usr/lib/postgresql").is_dir();
+        if !found {
+            install(
+                &["postgresql"],
+                "PostgreSQL is needed (Debian: postgresql); install it and run again",
+            )?;
+        }
+        Ok(Vec::new())
     });
 }
 

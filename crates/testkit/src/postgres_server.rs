@@ -53,8 +53,15 @@ impl PostgresServer {
             port,
             guard,
         };
-        let data = server.folder.join("data");
-        let mut made = server.program("initdb");
+        server.initialise(configuration);
+        server.start();
+        Some(server)
+    }
+
+    /// Makes the data folder and its configuration.
+    fn initialise(&self, configuration: &str) {
+        let data = self.folder.join("data");
+        let mut made = self.program("initdb");
         made.args([
             "-U",
             "boswell",
@@ -66,9 +73,10 @@ impl PostgresServer {
         ]);
         run(made.arg("--no-sync").arg("-D").arg(&data));
         let settings = format!(
-            "listen_addresses = '127.0.0.1'\nport = {port}\nmax_connections = 120\n\
+            "listen_addresses = '127.0.0.1'\nport = {}\nmax_connections = 120\n\
              unix_socket_directories = '{}'\n{configuration}\n",
-            server.folder.display()
+            self.port,
+            self.folder.display()
         );
         let file = data.join("boswell.conf");
         std::fs::write(&file, settings).expect("a configuration");
@@ -78,8 +86,6 @@ impl PostgresServer {
         if is_root() {
             run(Command::new("chown").arg("postgres").arg(&file));
         }
-        server.start();
-        Some(server)
     }
 
     /// Returns the port on 127.0.0.1.

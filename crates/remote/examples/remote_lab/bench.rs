@@ -252,7 +252,8 @@ fn context(server: &PostgresServer, entries: usize) {
     );
 }
 
-fn page(server: &PostgresServer, runtime: &tokio::runtime::Runtime, sessions: usize) {
+/// Fills the table of logs.
+fn fill(server: &PostgresServer, sessions: usize) {
     server.sql(
         "postgres",
         &format!(
@@ -264,6 +265,10 @@ fn page(server: &PostgresServer, runtime: &tokio::runtime::Runtime, sessions: us
         ),
     );
     server.sql("postgres", "VACUUM ANALYZE boswell.logs");
+}
+
+fn page(server: &PostgresServer, runtime: &tokio::runtime::Runtime, sessions: usize) {
+    fill(server, sessions);
     let store = lab::store(&lab::backend(
         lab::options(server.port(), "pages").connections(2),
     ));
@@ -357,11 +362,7 @@ fn follow(server: &PostgresServer) {
         (written, polling.join().unwrap())
     });
     let used = (cpu(server) - used) / begun.elapsed().as_secs_f64() * 100.0;
-    let delay = |(end, at): &(u64, Instant)| {
-        let first = seen.iter().find(|(seen, _)| seen >= end).unwrap();
-        first.1.saturating_duration_since(*at)
-    };
-    let worst = written.iter().map(delay).max().unwrap().as_secs_f64() * 1e3;
+    let worst = longest(&written, &seen);
     let what = "an entry of one of 1,000 followed sessions is seen, one poll in 250 ms";
     row(
         what,
@@ -378,6 +379,15 @@ fn follow(server: &PostgresServer) {
         used / 2.0,
         ("<=", 1.0),
     );
+}
+
+/// The longest time in milliseconds from an end that was written to the first look that saw it.
+fn longest(written: &[(u64, Instant)], seen: &[(u64, Instant)]) -> f64 {
+    let delay = |(end, at): &(u64, Instant)| {
+        let first = seen.iter().find(|(seen, _)| seen >= end).unwrap();
+        first.1.saturating_duration_since(*at)
+    };
+    written.iter().map(delay).max().unwrap().as_secs_f64() * 1e3
 }
 
 /// Polls the ends of all sessions; returns each new end with the time when it was seen.

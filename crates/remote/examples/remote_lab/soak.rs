@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use boswell_store::{Body, Draft, ErrorKind, NewSession, Store, Wait};
+use boswell_store::{Body, Draft, ErrorKind, NewSession, Store, Wait, WritableStore};
 use boswell_testkit::cutting_proxy::{Cut, CuttingProxy};
 use boswell_testkit::postgres_server::PostgresServer;
 
@@ -154,7 +154,6 @@ fn cuts(server: &PostgresServer, count: usize) -> Tally {
 }
 
 fn takeovers(server: &PostgresServer, count: usize) -> Tally {
-    let lease = Duration::from_millis(150);
     let store = lab::store(&lab::backend(lab::options(server.port(), TENANT)));
     store
         .create(NewSession::in_project("/p").with_id("leases"))
@@ -163,25 +162,7 @@ fn takeovers(server: &PostgresServer, count: usize) -> Tally {
         .unwrap();
     let (mut acknowledged, mut refused) = (Vec::new(), 0);
     for n in 0..count {
-        // A holder whose network is gone, so that its timer cannot renew.
-        let proxy = CuttingProxy::to(server.port());
-        let cut_off = lab::backend(lab::options(proxy.port(), TENANT).lease(lease));
-        let old = lab::store(&cut_off)
-            .writer("leases", Wait::Forever)
-            .unwrap();
-        old.append(Draft::user("x").with_id(format!("e-{n}-old")))
-            .unwrap();
-        proxy.pause(true);
-        let new = store
-            .writer("leases", Wait::For(Duration::from_secs(60)))
-            .unwrap();
-        proxy.pause(false);
-        let late = old.append(Draft::user("x").with_id(format!("e-{n}-late")));
-        let error = late.map(drop).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
-        refused += usize::from(error.reason().is_some());
-        new.append(Draft::user("x").with_id(format!("e-{n}-new")))
-            .unwrap();
+        refused += take_over(server, &store, n);
         acknowledged.extend([format!("e-{n}-old"), format!("e-{n}-new")]);
     }
     assert_eq!(refused, count, "every refusal gives its reason");
@@ -198,6 +179,31 @@ fn takeovers(server: &PostgresServer, count: usize) -> Tally {
         &acknowledged,
     );
     Tally { refused, ..tally }
+}
+
+/// Takes a lease over from a holder that is cut off; returns 1 if that one is told why it is
+/// refused.
+fn take_over(server: &PostgresServer, store: &WritableStore, n: usize) -> usize {
+    let lease = Duration::from_millis(150);
+    // A holder whose network is gone, so that its timer cannot renew.
+    let proxy = CuttingProxy::to(server.port());
+    let cut_off = lab::backend(lab::options(proxy.port(), TENANT).lease(lease));
+    let old = lab::store(&cut_off)
+        .writer("leases", Wait::Forever)
+        .unwrap();
+    old.append(Draft::user("x").with_id(format!("e-{n}-old")))
+        .unwrap();
+    proxy.pause(true);
+    let new = store
+        .writer("leases", Wait::For(Duration::from_secs(60)))
+        .unwrap();
+    proxy.pause(false);
+    let late = old.append(Draft::user("x").with_id(format!("e-{n}-late")));
+    let error = late.map(drop).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    new.append(Draft::user("x").with_id(format!("e-{n}-new")))
+        .unwrap();
+    usize::from(error.reason().is_some())
 }
 
 fn processes(server: &PostgresServer, appends: usize) -> Tally {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use boswell_dialect::{FileInfo, FileKind};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use boswell_store::backend::{
-    Backend, CatalogRow, LogLookup, ObjectReader, PageCursor, PageRequest,
+    Backend, ListedLog, LogLookup, ObjectReader, PageCursor, PageRequest,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
@@ -159,7 +159,7 @@ impl Backend for PostgresBackend {
         })
     }
 
-    fn page(&self, request: &PageRequest<'_>) -> Result<Option<Vec<CatalogRow>>> {
+    fn page(&self, request: &PageRequest<'_>) -> Result<Option<Vec<ListedLog>>> {
         let (time, session) = match request.after {
             Some(after) => read_cursor(after)?,
             None => (LATEST, String::new()),
@@ -177,7 +177,7 @@ impl Backend for PostgresBackend {
             let session: String = get(row, 0)?;
             let touched: i64 = get(row, 4)?;
             let id = session.split_once(':').map_or("", |(_, id)| id).to_owned();
-            Ok(CatalogRow {
+            Ok(ListedLog {
                 id,
                 info: file(get(row, 1)?, unsigned(row, 2)?, touched / 1000),
                 records: unsigned(row, 3)?.saturating_sub(2),

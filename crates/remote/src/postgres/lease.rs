@@ -24,47 +24,77 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_
 /// Takes the lease of a session, as long as the claim waits.
 pub(super) fn take(backend: &PostgresBackend, claim: &LogClaim<'_>) -> Result<Lease> {
     let session = claim.session.to_string();
-    let dialect = claim.session.dialect.clone();
-    let (link, wait, millis) = (Arc::clone(&backend.link), claim.wait, millis(backend.lease));
-    // Random, and only used if the session is new: its lines are stored under it.
-    let log = Uuid::new_v4();
-    let (named, holder) = (session.clone(), Arc::clone(&backend.holder));
-    let tenant = link.tenant.as_str().to_owned();
-    let taken = backend.bridge.wait(async move {
-        let begun = Instant::now();
-        let mut pause = PAUSES.0;
+    let attempt = Attempt {
+        link: Arc::clone(&backend.link),
+        session: session.clone(),
+        dialect: claim.session.dialect.clone(),
+        // Random, and only used if the session is new: its lines are stored under it.
+        log: Uuid::new_v4(),
+        holder: backend.holder.to_string(),
+        millis: millis(backend.lease),
+    };
+    let wait = claim.wait;
+    match backend
+        .bridge
+        .wait(async move { attempt.until_taken(wait).await })?
+    {
+        Taken::Epoch(epoch) => Ok(Lease::new(
+            u64::try_from(epoch).unwrap_or(0),
+            Holding::new(backend.clone(), session, epoch),
+        )),
+        Taken::By(other, left) => Err(busy(&claim.session.id, other.as_deref(), left)),
+    }
+}
+
+/// What came of an attempt: the epoch, or who has the lease for how many milliseconds.
+enum Taken {
+    Epoch(i64),
+    By(Option<String>, Option<i64>),
+}
+
+/// A request for a lease.
+struct Attempt {
+    link: Arc<Link>,
+    session: String,
+    dialect: String,
+    log: Uuid,
+    holder: String,
+    millis: i32,
+}
+
+impl Attempt {
+    async fn until_taken(&self, wait: Wait) -> Result<Taken> {
+        let (begun, mut pause) = (Instant::now(), PAUSES.0);
         loop {
-            let arguments: Arguments = vec![
-                Box::new(tenant.clone()),
-                Box::new(named.clone()),
-                Box::new(dialect.clone()),
-                Box::new(log),
-                Box::new(holder.to_string()),
-                Box::new(millis),
-            ];
-            let answer = link.ask(&TAKE_LEASE, arguments).await?;
-            let row = answer.rows.first().ok_or_else(no_answer)?;
-            if let Some(epoch) = get::<Option<i64>>(row, 0)? {
-                return Ok(Ok(epoch));
-            }
+            let taken = self.once().await?;
             let enough = match wait {
                 Wait::No => true,
                 Wait::For(limit) => begun.elapsed() >= limit,
                 Wait::Forever => false,
             };
-            if enough {
-                return Ok(Err((get::<Option<String>>(row, 1)?, get(row, 2)?)));
+            if enough || matches!(taken, Taken::Epoch(_)) {
+                return Ok(taken);
             }
             sleep(pause).await;
             pause = (pause * 2).min(PAUSES.1);
         }
-    })?;
-    match taken {
-        Ok(epoch) => Ok(Lease::new(
-            u64::try_from(epoch).unwrap_or(0),
-            Holding::new(backend.clone(), session, epoch),
-        )),
-        Err((other, left)) => Err(busy(&claim.session.id, other.as_deref(), left)),
+    }
+
+    async fn once(&self) -> Result<Taken> {
+        let arguments: Arguments = vec![
+            Box::new(self.link.tenant.as_str().to_owned()),
+            Box::new(self.session.clone()),
+            Box::new(self.dialect.clone()),
+            Box::new(self.log),
+            Box::new(self.holder.clone()),
+            Box::new(self.millis),
+        ];
+        let answer = self.link.ask(&TAKE_LEASE, arguments).await?;
+        let row = answer.rows.first().ok_or_else(no_answer)?;
+        Ok(match get::<Option<i64>>(row, 0)? {
+            Some(epoch) => Taken::Epoch(epoch),
+            None => Taken::By(get(row, 1)?, get(row, 2)?),
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! [`DatabaseSchema`]: makes and changes the tables, as their owner.
 //!
 //! Versions are applied in order, each in one transaction with its row in `boswell.versions`, so
-//! that a migration which is interrupted leaves the version before it. Two that run at once wait for
-//! each other.
+//! that a migration which is interrupted leaves the version before it. Of two that run at once, one
+//! waits for the other.
 
 use boswell_model::{Error, ErrorKind, Result};
 use tokio_postgres::{Client, Config};

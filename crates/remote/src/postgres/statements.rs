@@ -1,8 +1,8 @@
 //! Every statement that a backend runs, with the types of its parameters.
 //!
 //! Each names the tenant in its predicate, or calls a function whose first argument is the tenant:
-//! distributed PostgreSQL then sends it whole to the one worker with the tenant's rows, and row-level
-//! security is only the second wall. `tests/remote/distributed.rs` checks all of them.
+//! distributed PostgreSQL then sends it whole to the one worker with the tenant's rows, and
+//! row-level security is only the second wall. `tests/remote/distributed.rs` checks all of them.
 
 use tokio_postgres::types::Type;
 

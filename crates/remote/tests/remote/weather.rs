@@ -153,7 +153,8 @@ fn a_statement_that_waits_longer_than_the_server_allows_is_sent_again() {
     let writer = session(&bed::store(&backend), "s");
     writer.append(Draft::user("x").with_id("e0")).unwrap();
     std::thread::scope(|scope| {
-        // Another connection has the row of the session locked for longer than a statement may take.
+        // Another connection has the row of the session locked for longer than
+        // a statement may take.
         let locked = format!(
             "BEGIN; SELECT 1 FROM boswell.logs WHERE tenant = '{tenant}' FOR UPDATE; \
              SELECT pg_sleep(1); COMMIT"

@@ -52,7 +52,7 @@ pub struct PageRequest<'a> {
 
 /// A session as columns describe it.
 #[derive(Debug, Clone)]
-pub struct CatalogRow {
+pub struct ListedLog {
     /// The id of the session.
     pub id: String,
     /// Key, size and time of its log.

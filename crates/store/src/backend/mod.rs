@@ -25,7 +25,7 @@ use boswell_dialect::{FileInfo, Files, RowSource};
 use boswell_model::{Line, Lines, Result, SessionRef};
 
 pub(crate) use archived::VaultBackend;
-pub use catalog_rows::{CatalogRow, LogLookup, PageCursor, PageRequest};
+pub use catalog_rows::{ListedLog, LogLookup, PageCursor, PageRequest};
 use composed::with_composed_logs;
 pub use compressed::is_packed;
 pub use databases::OpenDatabase;
@@ -86,7 +86,7 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
 
     /// Returns a page of sessions, those that changed last first; `None` if the backend stores no
     /// columns about sessions, so that the caller lists all of them.
-    fn page(&self, _request: &PageRequest<'_>) -> Result<Option<Vec<CatalogRow>>> {
+    fn page(&self, _request: &PageRequest<'_>) -> Result<Option<Vec<ListedLog>>> {
         Ok(None)
     }
 

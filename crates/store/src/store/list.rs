@@ -3,6 +3,7 @@
 //! A file whose name is not a valid id of its dialect (`-`, `--help`, a path that would leave the
 //! folder) is reported and not listed (`refuse_odd_ids`).
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use boswell_dialect::{Discovered, Files, MemoryFile, SessionLocation, Skipping};
@@ -141,7 +142,7 @@ impl Store {
     pub fn recent(&self, count: usize) -> Result<Vec<Summary>> {
         let mut sessions = self.list()?.sessions;
         sessions.retain(|location| location.hidden.is_none());
-        sessions.sort_by_key(|location| std::cmp::Reverse(location.modified));
+        sessions.sort_by_key(|location| Reverse(location.modified));
         sessions
             .iter()
             .take(count)
@@ -189,24 +190,15 @@ impl Store {
     ) -> Result<(Vec<Summary>, Option<PageCursor>)> {
         let mut sessions = self.list()?.sessions;
         sessions.retain(|location| location.hidden.is_none());
-        let place = |it: &SessionLocation| {
-            let changed = it.modified.map_or(0, |time| time.millis());
-            (std::cmp::Reverse(changed), it.id.clone())
-        };
-        sessions.sort_by_key(place);
+        sessions.sort_by_key(place_of);
         if let Some(after) = after {
-            let after = after.as_str().split_once(' ').and_then(|(millis, id)| {
-                Some((std::cmp::Reverse(millis.parse().ok()?), id.to_owned()))
-            });
-            let after = after.ok_or_else(|| {
-                Error::new(ErrorKind::Invalid, "the cursor is not one of this store")
-            })?;
-            sessions.retain(|it| place(it) > after);
+            let after = read_place(after)?;
+            sessions.retain(|it| place_of(it) > after);
         }
         let more = sessions.len() > limit;
         sessions.truncate(limit);
         let next = sessions.last().filter(|_| more).map(|it| {
-            let (std::cmp::Reverse(changed), id) = place(it);
+            let (Reverse(changed), id) = place_of(it);
             PageCursor::new(format!("{changed} {id}"))
         });
         let summaries = sessions.iter().map(|location| self.summary(location));
@@ -244,6 +236,22 @@ impl Store {
         }
         Ok((memory, files.skipped()))
     }
+}
+
+/// The place of a session in the order of pages: the last change, then the id.
+type PagePlace = (Reverse<i64>, String);
+
+fn place_of(location: &SessionLocation) -> PagePlace {
+    let changed = location.modified.map_or(0, |time| time.millis());
+    (Reverse(changed), location.id.clone())
+}
+
+/// Reads the place that a cursor names.
+fn read_place(cursor: &PageCursor) -> Result<PagePlace> {
+    let parts = cursor.as_str().split_once(' ');
+    parts
+        .and_then(|(changed, id)| Some((Reverse(changed.parse().ok()?), id.to_owned())))
+        .ok_or_else(|| Error::new(ErrorKind::Invalid, "the cursor is not one of this store"))
 }
 
 /// Returns the folders of sessions, each with a trailing slash.

@@ -127,8 +127,8 @@ impl WritableStore {
         .advising(Advice::append_or_other_id(id)))
     }
 
-    /// Deletes a session for good where sessions are not files: its log, and what the backend stores
-    /// about it. Writers that have it open cannot append any more.
+    /// Deletes a session for good where sessions are not files: its log, and what the backend
+    /// stores about it. Writers that have it open cannot append any more.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, facts_of};
 use boswell_model::{Framing, Instant, Log, Payloads, Result, SessionMeta, SessionRef};
 
-use crate::backend::{Backend, BackendFiles, CatalogRow, ObjectReader};
+use crate::backend::{Backend, BackendFiles, ListedLog, ObjectReader};
 use crate::session::require_readable;
 
 /// How many bytes of each end of a large log are read for a list: as many as the agents' own
@@ -84,9 +84,9 @@ impl Summary {
     pub(crate) fn of_row(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
-        row: CatalogRow,
+        row: ListedLog,
     ) -> Summary {
-        let CatalogRow {
+        let ListedLog {
             id,
             info,
             records,

@@ -6,7 +6,7 @@ use boswell_dialect::{FileInfo, Files};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use boswell_store::Wait;
 use boswell_store::backend::{
-    Backend, CatalogRow, Lease, LogBackend, LogClaim, LogLookup, LogName, ObjectReader, OpenLog,
+    Backend, Lease, ListedLog, LogBackend, LogClaim, LogLookup, LogName, ObjectReader, OpenLog,
     PageRequest,
 };
 
@@ -89,7 +89,7 @@ impl Backend for RowBackend {
         self.found(session)
     }
 
-    fn page(&self, request: &PageRequest<'_>) -> Result<Option<Vec<CatalogRow>>> {
+    fn page(&self, request: &PageRequest<'_>) -> Result<Option<Vec<ListedLog>>> {
         self.paged(request).map(Some)
     }
 

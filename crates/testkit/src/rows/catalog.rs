@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use boswell_dialect::{Depth, FileInfo, Files, Reader, SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Framing, Result, SessionRef};
-use boswell_store::backend::{CatalogRow, LogLookup, PageCursor, PageRequest};
+use boswell_store::backend::{ListedLog, LogLookup, PageCursor, PageRequest};
 
 use super::RowBackend;
 
@@ -22,7 +22,7 @@ impl RowBackend {
         Ok(info.map_or(LogLookup::Absent, |info| LogLookup::Found { info, hidden }))
     }
 
-    pub(super) fn paged(&self, request: &PageRequest<'_>) -> Result<Vec<CatalogRow>> {
+    pub(super) fn paged(&self, request: &PageRequest<'_>) -> Result<Vec<ListedLog>> {
         let tables = self.tables();
         let files = tables.files();
         let mut rows = Vec::new();
@@ -57,12 +57,12 @@ impl RowBackend {
     }
 }
 
-fn row(dialect: &str, id: &str, info: FileInfo, lines: &[u8]) -> CatalogRow {
+fn row(dialect: &str, id: &str, info: FileInfo, lines: &[u8]) -> ListedLog {
     let location = SessionLocation::of(id, Framing::Lines, info.size);
     let dialect = by_name(dialect).expect("a dialect");
     let read = Reader::read(dialect, &location, lines, Depth::Facts);
     let changed = info.modified.map_or(0, |time| time.millis());
-    CatalogRow {
+    ListedLog {
         id: id.to_owned(),
         records: read.log.heads.len().saturating_sub(1) as u64,
         meta: read.meta,

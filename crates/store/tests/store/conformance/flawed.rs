@@ -6,7 +6,7 @@ use std::sync::Arc;
 use boswell_dialect::FileInfo;
 use boswell_model::SessionRef;
 use boswell_store::backend::{
-    AppendError, AppendResult, Backend, CatalogRow, Lease, LogAppender, LogBackend, LogClaim,
+    AppendError, AppendResult, Backend, Lease, ListedLog, LogAppender, LogBackend, LogClaim,
     LogLookup, LogName, ObjectReader, OpenLog, PageRequest, SyncWork,
 };
 use boswell_store::{ErrorKind, Result};
@@ -114,10 +114,10 @@ impl Flawed {
     }
 
     /// Returns a row like `row` for a hidden log.
-    fn hidden_row(&self, row: &CatalogRow) -> Result<Option<CatalogRow>> {
+    fn hidden_row(&self, row: &ListedLog) -> Result<Option<ListedLog>> {
         let hidden = SessionRef::new("boswell", "p-hidden");
         Ok(match self.inner.find_log(&hidden)? {
-            LogLookup::Found { info, .. } => Some(CatalogRow {
+            LogLookup::Found { info, .. } => Some(ListedLog {
                 id: hidden.id,
                 info,
                 ..row.clone()
@@ -148,7 +148,7 @@ impl Backend for Flawed {
         }
     }
 
-    fn page(&self, request: &PageRequest<'_>) -> Result<Option<Vec<CatalogRow>>> {
+    fn page(&self, request: &PageRequest<'_>) -> Result<Option<Vec<ListedLog>>> {
         let mut rows = self.inner.page(request)?.unwrap_or_default();
         match (self.flaw, request.after) {
             (Flaw::SkipsInPages, Some(_)) if !rows.is_empty() => drop(rows.remove(0)),

@@ -43,8 +43,12 @@ pub fn pages(make: &MakePlace<'_>) {
             "what changed last comes first: {times:?}"
         );
     }
-    let shown = all_pages(place.as_ref(), 50);
-    for summary in &shown {
+    described(&all_pages(place.as_ref(), 50));
+}
+
+/// Each summary has what the log of its session says.
+fn described(shown: &[Summary]) {
+    for summary in shown {
         let id = &summary.reference.id;
         let meta = &summary.meta;
         let title = (id == "p-3").then_some("named");
