@@ -24,6 +24,16 @@ pub struct PostgresServer {
     guard: Child,
 }
 
+/// Makes a temporary folder for one server.
+fn new_folder() -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("boswell-pg-{}-{count}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    folder
+}
+
 impl PostgresServer {
     /// Starts a server with these lines of configuration; `None`, with a line that says so, if
     /// PostgreSQL is not installed. Under `CI=true` that is a failure.
@@ -34,11 +44,7 @@ impl PostgresServer {
             eprintln!("SKIPPED: PostgreSQL is not installed (Debian: postgresql)");
             return None;
         };
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("boswell-pg-{}-{count}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        let folder = new_folder();
         let port = TcpListener::bind("127.0.0.1:0")
             .and_then(|listener| listener.local_addr())
             .expect("a free port")

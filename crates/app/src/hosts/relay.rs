@@ -105,12 +105,17 @@ fn relay(host: &Host, call: &HostCall, sink: HostSink<'_>) -> Result<Relayed> {
     {
         return Err(error);
     }
-    let errors = ended.errors.lines().map(|line| cut(&one_line(line), 500));
-    let errors = errors.filter(|line| !line.is_empty()).take(ERROR_LINES);
     Ok(Relayed {
         code: u8::try_from(ended.code).unwrap_or(3),
-        errors: errors.collect(),
+        errors: error_lines(&ended.errors),
     })
+}
+
+/// The first lines of what a command there wrote to its standard error, made harmless.
+fn error_lines(errors: &str) -> Vec<String> {
+    let lines = errors.lines().map(|line| cut(&one_line(line), 500));
+    let lines = lines.filter(|line| !line.is_empty());
+    lines.take(ERROR_LINES).collect()
 }
 
 /// The arguments of boswell there.

@@ -77,14 +77,14 @@ impl HostRow {
             return None;
         }
         let time = |key: &str| Instant::parse(&text(key)?);
-        let agent = text("agent");
+        let number = |key: &str| object.get(key)?.u64();
         let texts = ["title", "summary", "first_prompt"];
         let links = object.get("links").map(|it| links(&it)).unwrap_or_default();
         Some(HostRow {
             host: host.to_owned(),
             short_id: reference.id.clone(),
             agents: agents(&reference, &links, text("store_label").as_deref()),
-            agent,
+            agent: text("agent"),
             name: text("name")?,
             texts: texts.iter().filter_map(|key| text(key)).collect(),
             project: text("project"),
@@ -94,10 +94,12 @@ impl HostRow {
             models: texts_of(object.get("models")),
             created: time("created"),
             last_active: time("last_active"),
-            messages: object.get("messages").and_then(|it| it.u64()),
-            bytes: object.get("bytes").and_then(|it| it.u64()).unwrap_or(0),
+            messages: number("messages"),
+            bytes: number("bytes").unwrap_or(0),
             cost: object.get("cost_usd").and_then(|it| it.f64()),
-            pinned: object.get("pinned").and_then(|it| it.bool()) == Some(true),
+            pinned: object
+                .get("pinned")
+                .is_some_and(|it| it.bool() == Some(true)),
             resume: object.get("resume").and_then(|it| CommandThere::parse(&it)),
             reference,
             line,
@@ -154,7 +156,7 @@ fn reference(text: &str) -> Option<SessionRef> {
     is_sane.then(|| SessionRef::new(dialect, id))
 }
 
-fn texts_of(list: Option<Raw<'_>>) -> Vec<String> {
+pub(super) fn texts_of(list: Option<Raw<'_>>) -> Vec<String> {
     let Some(list) = list.filter(|it| it.kind() == RawKind::Array) else {
         return Vec::new();
     };

@@ -6,6 +6,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use super::asked::HostSelection;
 use super::lines::{LineCutter, succeeded};
 use super::list::at_once;
+use super::row::texts_of;
 use super::setting::Host;
 use super::ssh::{self, Call, Limits};
 use crate::shape::{Maybe, TokensShape};
@@ -147,8 +148,6 @@ fn parse(line: &[u8], host: &str) -> Option<StatShape> {
     let count = |key: &str| object.get(key)?.u64();
     let tokens = |key: &str| object.at(&["tokens", key])?.u64();
     let is = |key: &str| object.get(key).and_then(|it| it.bool()) == Some(true);
-    let unpriced = object.get("unpriced_models");
-    let unpriced = unpriced.into_iter().flat_map(|it| it.items());
     Some(StatShape {
         by: "host",
         key: Some(host.to_owned()),
@@ -171,9 +170,7 @@ fn parse(line: &[u8], host: &str) -> Option<StatShape> {
         },
         cost_usd: object.get("cost_usd").and_then(|it| it.f64()),
         premium_requests: object.get("premium_requests").and_then(|it| it.f64()),
-        unpriced_models: unpriced
-            .filter_map(|it| Some(it.text()?.into_owned()))
-            .collect(),
+        unpriced_models: texts_of(object.get("unpriced_models")),
         prices_as_of: object.get("prices_as_of")?.text()?.into_owned(),
         prices_overridden: is("prices_overridden"),
         complete: is("complete"),
