@@ -15,22 +15,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     if scale == Scale::Small && names != ["screen"] {
         return Err("--small is for the group `screen` alone".into());
     }
-    let groups: Vec<&dyn Group> = group::ALL
-        .iter()
-        .copied()
-        .filter(|group| names.is_empty() || names.contains(&group.name()))
-        .collect();
-    if let Some(unknown) = names
-        .iter()
-        .find(|name| group::ALL.iter().all(|group| group.name() != **name))
-    {
-        let known: Vec<&str> = group::ALL.iter().map(|group| group.name()).collect();
-        return Err(format!(
-            "no bench group is called `{unknown}`; there are: {}",
-            known.join(", ")
-        )
-        .into());
-    }
+    let groups = named(&names)?;
     let release = Lab::build(scale)?;
     if cfg!(debug_assertions) && scale == Scale::Full {
         // Some groups measure the library inside this process.
@@ -58,6 +43,21 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         )?;
     }
     Ok(())
+}
+
+/// Returns the groups of these names; all without a name.
+fn named(names: &[&str]) -> Outcome<Vec<&'static dyn Group>> {
+    let known = || group::ALL.iter().map(|group| group.name());
+    if let Some(unknown) = names.iter().find(|name| known().all(|it| it != **name)) {
+        let known: Vec<&str> = known().collect();
+        return Err(format!(
+            "no bench group is called `{unknown}`; there are: {}",
+            known.join(", ")
+        )
+        .into());
+    }
+    let is_named = |group: &&dyn Group| names.is_empty() || names.contains(&group.name());
+    Ok(group::ALL.iter().copied().filter(is_named).collect())
 }
 
 fn parse(arguments: &[String]) -> Outcome<(Vec<&str>, usize, Scale)> {

@@ -88,20 +88,25 @@ fn lines_of(
         written.unwrap_or_default(),
         cut_to_tokens(&answer.line(&name), NAME),
     )];
-    // Changes tell more than reads.
-    let mut uses: Vec<&FileUse> = user.uses.iter().collect();
-    uses.sort_by_key(|it| !it.is_change);
-    for it in uses.iter().take(USES) {
-        let changed = it.lines.map(|(plus, minus)| format!(" +{plus} −{minus}"));
-        let path = below(user.project.as_deref(), &it.path);
-        let line = answer.line(&format!("#{} {} {path}", it.entry, it.tool));
-        lines.push(format!("  {line}{}", changed.unwrap_or_default()));
-    }
+    lines.extend(uses_of(user, answer));
     let lines: Vec<String> = lines
         .iter()
         .map(|it| cut_to_tokens(it, SHARE / 2))
         .collect();
     lines.join("\n")
+}
+
+/// Returns a line for each of the most telling uses: changes, then reads.
+fn uses_of(user: &FileUser, answer: &FramedText<'_>) -> Vec<String> {
+    let mut uses: Vec<&FileUse> = user.uses.iter().collect();
+    uses.sort_by_key(|it| !it.is_change);
+    let line = |it: &&FileUse| {
+        let changed = it.lines.map(|(plus, minus)| format!(" +{plus} −{minus}"));
+        let path = below(user.project.as_deref(), &it.path);
+        let line = answer.line(&format!("#{} {} {path}", it.entry, it.tool));
+        format!("  {line}{}", changed.unwrap_or_default())
+    };
+    uses.iter().take(USES).map(line).collect()
 }
 
 /// Returns a path below the project of its session; as it is if it is elsewhere.
