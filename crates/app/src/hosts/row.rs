@@ -289,6 +289,6 @@ mod tests {
         let list = Raw::parse(b"[[0,2],[1,3],[3,9],[2,3],\"x\",[5]]").unwrap();
         assert_eq!(ranges(Some(list), "abc"), [0..2, 2..3]);
         let list = Raw::parse("[[1,2]]".as_bytes()).unwrap();
-        assert_eq!(ranges(Some(list), "é"), []);
+        assert!(ranges(Some(list), "é").is_empty());
     }
 }
