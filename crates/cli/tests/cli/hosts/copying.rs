@@ -69,7 +69,7 @@ fn a_copy_has_every_file_of_the_session_in_the_folder_here_and_is_undone() {
     );
     let id = session.strip_prefix("claude:").unwrap();
     let folder = format!("projects/{}", project_key(project));
-    let names: Vec<String> = files(&store)
+    let mut names: Vec<String> = files(&store)
         .into_iter()
         .map(|(path, _)| path.display().to_string())
         .collect();
@@ -80,6 +80,7 @@ fn a_copy_has_every_file_of_the_session_in_the_folder_here_and_is_undone() {
         format!("{folder}/{id}/tool-results/out.txt"),
     ];
     wanted.sort();
+    names.sort();
     assert_eq!(names, wanted);
     let far = format!("projects/{}/{id}.jsonl", project_key("/w/far/shop"));
     let original = disk::read(&desk.host.home().join(".claude").join(far));
