@@ -167,7 +167,7 @@ fn a_day_without_spending_cost_nothing_and_an_unknown_one_is_not_shown() {
     let asked = input(&bench, &id).to_string();
     let unknown = statusline(&bench, &[], asked.as_bytes()).ends(0).text();
     assert!(!unknown.contains("today"), "{unknown}");
-    bench.run(["list"]).ends(0);
+    today(&bench);
     let known = statusline(&bench, &[], asked.as_bytes()).ends(0).text();
     assert!(known.contains("$0.00 today"), "{known}");
 }
