@@ -163,9 +163,16 @@ fn remote_command(host: &Host, call: &Call<'_>) -> String {
 impl Host {
     /// Quotes the program for the shell of the host; the home folder before it is left to that.
     pub fn quoted_program(&self) -> String {
+        // What a shell reads as one word needs no quotes, so that people recognise the command in
+        // a list of processes.
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+        let quoted = |word: &str| match word.bytes().all(is_plain) {
+            true => word.to_owned(),
+            false => shell_literal(word),
+        };
         match self.program.strip_prefix("~/") {
-            Some(rest) => format!("~/{}", shell_literal(rest)),
-            None => shell_literal(&self.program),
+            Some(rest) => format!("~/{}", quoted(rest)),
+            None => quoted(&self.program),
         }
     }
 }

@@ -52,6 +52,9 @@ fn words(line: &StatuslineShape) -> String {
     let mut words = Vec::new();
     words.extend(line.model.as_deref().map(one_line));
     words.extend(line.cost_usd.map(|cost| format!("${cost:.2}")));
+    if words.is_empty() && line.session.is_none() {
+        words.push("no session".to_owned());
+    }
     words.extend(line.today_usd.map(|cost| format!("${cost:.2} today")));
     match (line.context_percent, line.context_tokens) {
         (Some(percent), _) => words.push(format!("{percent:.0} % of context")),
@@ -59,7 +62,7 @@ fn words(line: &StatuslineShape) -> String {
         (None, None) => {}
     }
     if words.is_empty() {
-        words.push("no session".to_owned());
+        words.push("nothing known yet".to_owned());
     }
     words.join(" · ")
 }
