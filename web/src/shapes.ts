@@ -1179,6 +1179,8 @@ export interface ProjectFile {
   entry: string;
   /** when that session was active last */
   last_active: string | null;
+  /** the host that the line is of; absent for this machine */
+  host?: string;
 }
 
 /** A project folder. */
