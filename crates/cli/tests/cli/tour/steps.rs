@@ -155,7 +155,7 @@ const READ: &[Step] = &[
         "A line for an agent's status line, which gets the session on standard input:",
         &["statusline"],
         (0, ALL),
-        &["no session"],
+        &["$0.00 today"],
     ),
     step(
         "What registers boswell with an agent, so that the agent can ask itself:",
