@@ -87,20 +87,13 @@ impl DatabaseSchema {
     /// Those of [`migrate`](DatabaseSchema::migrate).
     #[doc(hidden)]
     pub fn migrate_to(&self, version: i32, role: Option<&str>) -> Result<i32> {
-        let (config, role) = (self.config.clone(), role.map(str::to_owned));
+        let config = self.config.clone();
+        let grants = role.map(grants).transpose()?;
         self.bridge.wait(async move {
             let mut client = connect(&config).await?;
-            let before = bring_to(&mut client, version)
+            bring_to(&mut client, version, grants.as_deref())
                 .await
-                .map_err(|failure| failure.error)?;
-            if let Some(role) = role {
-                let statements = grants(&role)?;
-                client
-                    .batch_execute(&statements)
-                    .await
-                    .map_err(|error| Failure::from(error).error)?;
-            }
-            Ok(before)
+                .map_err(|failure| failure.error)
         })
     }
 
@@ -146,7 +139,12 @@ impl DatabaseReport {
     }
 }
 
-async fn bring_to(client: &mut Client, version: i32) -> std::result::Result<i32, Failure> {
+/// Migrates and grants in one transaction: two programs that grant the same rights at once fail.
+async fn bring_to(
+    client: &mut Client,
+    version: i32,
+    grants: Option<&str>,
+) -> std::result::Result<i32, Failure> {
     let transaction = client.transaction().await?;
     transaction.batch_execute(ONE_AT_A_TIME).await?;
     transaction.batch_execute(VERSIONS).await?;
@@ -165,6 +163,9 @@ async fn bring_to(client: &mut Client, version: i32) -> std::result::Result<i32,
     }
     if version == VERSION {
         transaction.batch_execute(FUNCTIONS).await?;
+    }
+    if let Some(grants) = grants {
+        transaction.batch_execute(grants).await?;
     }
     transaction.commit().await?;
     Ok(before)

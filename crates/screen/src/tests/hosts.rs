@@ -31,6 +31,12 @@ fn a_session_of_a_host_is_listed_and_resumed_by_ssh() {
         files: &[("hosts/box.jsonl", MIRROR)],
     };
     let mut demo = Demo::prepared((120, 40), Look::default(), &prepared);
+    // That the host is not reached takes the place of the footer until a key is pressed.
+    let is_said = |it: &String| it.contains("box");
+    demo.wait("the warning", |state| {
+        state.message.as_ref().is_some_and(is_said)
+    });
+    demo.press(KeyCode::Down);
     demo.select("Far away");
     let screen = demo.screen();
     assert!(screen.contains("box:claude"), "{screen}");
