@@ -93,10 +93,7 @@ impl App {
 }
 
 /// Does something for each host at the same time, and returns the results in order.
-pub(super) fn at_once<'h, T: Send>(
-    hosts: &'h [Host],
-    ask: impl Fn(&Host) -> T + Sync,
-) -> Vec<(&'h Host, T)> {
+pub(super) fn at_once<T: Send>(hosts: &[Host], ask: impl Fn(&Host) -> T + Sync) -> Vec<(&Host, T)> {
     let ask = &ask;
     std::thread::scope(|scope| {
         let asked: Vec<_> = hosts

@@ -18,8 +18,8 @@ const INPUT: u64 = 1 << 20;
 /// Print one line for an agent's status line: cost, today's cost, context
 ///
 /// Reads the JSON object that Claude Code passes on stdin; without one, the last known session of
-/// the current folder is meant. Nothing is listed or indexed: today's cost is as of the last `stats`
-/// or `index`, plus the session itself.
+/// the current folder is meant. Nothing is listed or indexed: today's cost is as of the last
+/// `stats` or `index`, plus the session itself.
 #[derive(Debug, Args)]
 #[command(after_help = "In ~/.claude/settings.json:
   \"statusLine\": {\"type\": \"command\", \"command\": \"boswell statusline\"}
