@@ -7,7 +7,7 @@ use clap::Args;
 /// Whose sessions.
 #[derive(Debug, Args, Default)]
 pub(crate) struct HostArgs {
-    /// Sessions of this host: a [[hosts]] of the settings, an ssh destination, `all` or `local`
+    /// Sessions of this host: a host of the settings, an ssh destination, `all` or `local`
     /// (repeatable)
     #[arg(long = "host", value_name = "HOST")]
     pub(crate) hosts: Vec<String>,
