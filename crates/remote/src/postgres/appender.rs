@@ -1,7 +1,7 @@
 //! [`RowAppender`]: appends lines to one log.
 //!
 //! One statement compares the end of the log and the epoch of the lease, adds the lines and renews
-//! the lease; its transaction is durable when it returns. If the connection is lost, nobody knows
+//! the lease; its transaction is durable when it returns. If the connection is lost, it is unknown
 //! whether it was committed, so it is sent again. Both copies name the same end, so that only one
 //! can be added; if the second is refused, the lines at that end say whether the first one was.
 
