@@ -10,7 +10,7 @@ use std::time::Duration;
 use boswell_find::{Index, StoreSources};
 use boswell_model::Result;
 
-use super::{Asked, Found, SearchRequest, logs_read};
+use super::{Asked, Found, SearchRequest, logs_read, wanted_rows};
 use crate::sessions::index::SessionIndex;
 use crate::system::Stopwatch;
 use crate::{App, AppResult, Cancel, RequestContext};
@@ -19,6 +19,9 @@ use crate::{App, AppResult, Cancel, RequestContext};
 const WHILE_CHANGING: Duration = Duration::from_secs(2);
 /// After which time it is old otherwise: not every change is noticed at once.
 const LONGEST: Duration = Duration::from_secs(30);
+
+/// How many bytes of the index are kept in memory: the terms of some hundred thousand sessions.
+const MOST_KEPT: u64 = 48 << 20;
 
 /// Answers searches that follow each other.
 #[derive(Debug)]
@@ -40,6 +43,8 @@ pub(crate) struct Look {
     has_changed: bool,
     /// Whether nothing was searched with it yet.
     is_new: bool,
+    /// Whether what every search needs was read.
+    is_prepared: bool,
 }
 
 impl App {
@@ -82,7 +87,8 @@ impl Searcher {
         }
     }
 
-    /// Looks at every file, so that the first search need not.
+    /// Looks at every file and reads what every search needs of the index, so that the next search
+    /// need not.
     ///
     /// # Errors
     ///
@@ -90,9 +96,22 @@ impl Searcher {
     pub fn look(&mut self) -> AppResult<()> {
         let last = &mut self.last;
         self.app.answer(|cx| {
-            *last = Some(Look::new(cx)?);
+            let mut look = Look::new(cx)?;
+            look.prepare(cx)?;
+            *last = Some(look);
             Ok(())
         })
+    }
+
+    /// Reads what every search needs of the index, if it was not read yet. A face calls it after
+    /// it has shown the answer.
+    pub fn prepare(&mut self) {
+        let last = &mut self.last;
+        // A failure is reported when something is searched.
+        let _: AppResult<()> = self.app.answer(|cx| match last {
+            Some(look) => look.prepare(cx),
+            None => Ok(()),
+        });
     }
 
     /// Whether there was a look, and the files may be different by now.
@@ -125,6 +144,7 @@ impl Look {
             since,
             has_changed: false,
             is_new: true,
+            is_prepared: false,
         })
     }
 
@@ -146,6 +166,25 @@ impl Look {
         }
         self.sources = Some((sources, !asked.chosen));
         Ok(found)
+    }
+
+    /// Lists the sources of all sessions, and keeps the terms of the index in memory.
+    fn prepare(&mut self, cx: &RequestContext) -> Result<()> {
+        if std::mem::replace(&mut self.is_prepared, true) {
+            return Ok(());
+        }
+        let go_on = || true;
+        self.session_index.read(cx, wanted_rows(false), &go_on)?;
+        if self.sources.is_none() {
+            let sources = self.session_index.sources_by_filter_keys(cx, None)?;
+            self.sources = Some((sources, true));
+        }
+        self.index.keep_in_memory(MOST_KEPT);
+        if let Some((sources, _)) = &self.sources {
+            // Finding the rows of the sources makes the table by which they are found.
+            self.index.backlog(sources.settled());
+        }
+        Ok(())
     }
 
     /// Updates the index while `go_on` returns true, for a short time.

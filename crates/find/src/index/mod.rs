@@ -74,6 +74,21 @@ impl Index {
         self.put(Snapshot::load(&self.folder));
     }
 
+    /// Reads what every search needs of each segment (block rows and terms), and keeps it in memory
+    /// for the searches that follow, while it is at most `most` bytes.
+    pub fn keep_in_memory(&self, most: u64) {
+        let now = self.snapshot();
+        let mut left = most;
+        for segment in now.segments.iter().flatten() {
+            let Some(rest) = left.checked_sub(segment.kept_size()) else {
+                return;
+            };
+            left = rest;
+            // A damaged segment is noticed by the search that needs it.
+            let _ = segment.keep();
+        }
+    }
+
     /// Returns size figures of the current snapshot.
     pub fn size(&self) -> Size {
         let now = self.snapshot();

@@ -38,8 +38,15 @@ impl Verdict {
             clauses: Vec::new(),
             blocks: segment.blocks(),
         };
-        let dictionary = segment.dictionary()?;
-        let segment = (segment, &dictionary);
+        let read;
+        let dictionary = match segment.kept_dictionary() {
+            Some(kept) => kept,
+            None => {
+                read = segment.dictionary()?;
+                &read
+            }
+        };
+        let segment = (segment, dictionary);
         for clause in clauses.iter().filter(|clause| !clause.negated) {
             if clause.need.is_short() && verdict.is_narrow() {
                 verdict.clauses.push(None);

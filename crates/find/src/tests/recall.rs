@@ -274,6 +274,13 @@ fn every_query_of_many_languages_finds_what_brute_force_finds() {
         search(&index, &all("会话恢复"), &sources, &test_sources).scanned,
         0
     );
+    for most in [1, u64::MAX] {
+        index.keep_in_memory(most);
+        assert!(
+            compare(&index, &sources, &test_sources, 4, 10) > 30,
+            "kept in memory: at most {most} bytes"
+        );
+    }
 }
 
 fn compare_folder(root: &Path, seed: u64, count: usize) -> usize {

@@ -2,7 +2,8 @@
 //!
 //! Opening reads only the header. Block rows are read on first use and stay in memory; postings
 //! are read page by page. A dictionary belongs to the caller that reads it: a search needs those of
-//! all segments one after the other, and memory that is used again costs no page faults.
+//! all segments one after the other, and memory that is used again costs no page faults. A program
+//! that searches with every keystroke keeps them instead ([`Segment::keep`]).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,8 @@ pub(crate) struct Segment {
     /// postings.
     places: [u64; 5],
     rows: OnceLock<Rows>,
+    /// The terms, once they were read to be kept.
+    dictionary: OnceLock<Dictionary>,
     hurt: AtomicBool,
 }
 
@@ -54,6 +57,7 @@ impl Segment {
             terms: usize::try_from(terms).unwrap_or(0),
             places,
             rows: OnceLock::new(),
+            dictionary: OnceLock::new(),
             hurt: AtomicBool::new(false),
         })
     }
@@ -89,6 +93,26 @@ impl Segment {
         // The rows are at the start of the body.
         let (bytes, _) = self.pages.read(0, self.places[0])?;
         Ok(self.rows.get_or_init(|| Rows::of(bytes, self.blocks)))
+    }
+
+    /// Reads rows and terms, and keeps them for all searches that follow.
+    pub(crate) fn keep(&self) -> Result<()> {
+        self.rows()?;
+        if self.dictionary.get().is_none() {
+            let dictionary = self.dictionary()?;
+            self.dictionary.get_or_init(|| dictionary);
+        }
+        Ok(())
+    }
+
+    /// Returns how many bytes [`Segment::keep`] keeps.
+    pub(crate) fn kept_size(&self) -> u64 {
+        self.places[3]
+    }
+
+    /// Returns all terms, if they were kept.
+    pub(crate) fn kept_dictionary(&self) -> Option<&Dictionary> {
+        self.dictionary.get()
     }
 
     /// Reads all terms.

@@ -1,7 +1,6 @@
 //! Block rows: which part of its source a block was made from, forty bytes each.
 
 use crate::extract::{Field, Weight};
-use crate::index::checksummed_pages::number;
 use crate::source::TextPosition;
 
 /// Size of a row in bytes.
@@ -75,16 +74,22 @@ impl BlockRow {
         out.extend_from_slice(&self.line.to_le_bytes());
     }
 
-    fn read(row: &[u8]) -> BlockRow {
-        let part = |from: usize, to: usize| number(row.get(from..to).unwrap_or(b""));
+    // A word of two letters is in most blocks, so the numbers are taken as a whole, not byte by
+    // byte.
+    fn read(row: &[u8; ROW]) -> BlockRow {
+        let (numbers, _) = row.as_chunks::<8>();
+        let [at, len, oldest, newest, place] = match numbers {
+            [a, b, c, d, e] => [a, b, c, d, e].map(|number| u64::from_le_bytes(*number)),
+            _ => [0; 5],
+        };
         BlockRow {
-            at: part(0, 8),
-            len: part(8, 16) & ((1 << LEN_BITS) - 1),
-            oldest: part(16, 24).cast_signed(),
-            newest: part(24, 32).cast_signed(),
-            slot: part(32, 36) as u32,
-            line: part(36, 40) as u32,
-            weight: Weight::numbered(part(15, 16)),
+            at,
+            len: len & ((1 << LEN_BITS) - 1),
+            oldest: oldest.cast_signed(),
+            newest: newest.cast_signed(),
+            slot: place as u32,
+            line: (place >> 32) as u32,
+            weight: Weight::numbered(len >> LEN_BITS),
         }
     }
 }
@@ -104,7 +109,8 @@ impl Rows {
     pub(crate) fn get(&self, block: u32) -> Option<BlockRow> {
         let at = block as usize * ROW;
         self.bytes
-            .get(at..at + ROW)
+            .get(at..)
+            .and_then(|rest| rest.first_chunk())
             .filter(|_| block < self.blocks)
             .map(BlockRow::read)
     }
