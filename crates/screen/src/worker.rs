@@ -238,6 +238,9 @@ fn search(app: &App, answers: &Answers, asks: &Latest<FindAsk>, changed: &Atomic
         if !ask.cancel.is_cancelled() {
             searcher.index_a_little(&|| !asks.is_waiting());
         }
+        if !asks.is_waiting() {
+            searcher.prepare();
+        }
     }
 }
 

@@ -142,7 +142,7 @@ fn select(state: &mut State, action: Action, asks: &mut Vec<Ask>) {
     let last = finder.shown.len().saturating_sub(1);
     finder.selected = moved(finder.selected, action, page).min(last);
     finder.waiting = None;
-    let is_full = finder.found.hits.len() >= HitCount::First.limit();
+    let is_full = finder.found.hits.len() >= HitCount::First.limit(finder.line.text());
     if is_full && finder.hits == HitCount::First {
         finder.hits = HitCount::Many;
         asks.push(find(state));
