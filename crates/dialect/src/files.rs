@@ -81,6 +81,14 @@ pub trait Files {
     /// does not exist is empty.
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>>;
 
+    /// As [`list`](Files::list), only what has a name that `fits`. The metadata of the rest is not
+    /// read, which takes a system call for each file of a folder.
+    fn list_named(&self, folder: &str, fits: &dyn Fn(&str) -> bool) -> Result<Vec<FileInfo>> {
+        let mut found = self.list(folder)?;
+        found.retain(|info| fits(info.name()));
+        Ok(found)
+    }
+
     /// Returns the file at a key; `None` if there is none.
     fn stat(&self, key: &str) -> Result<Option<FileInfo>>;
 

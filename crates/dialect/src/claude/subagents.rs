@@ -41,7 +41,7 @@ pub(super) fn of(
     }
     // Version 2.0 stored them next to the sessions.
     let project = stem.rsplit_once('/').map_or("", |(project, _)| project);
-    let mut beside = files.list(project)?;
+    let mut beside = files.list_named(project, &|name| name.starts_with("agent-"))?;
     beside.retain(|info| agent_id(info).is_some());
     // The results are the whole log, so they are read only if a subagent is named nowhere else.
     let is_unnamed = |(_, it): &(String, Subagent)| it.call.is_none();

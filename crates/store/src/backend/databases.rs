@@ -46,6 +46,10 @@ impl Backend for WithDatabases {
         self.backend.list(folder)
     }
 
+    fn list_named(&self, folder: &str, fits: &dyn Fn(&str) -> bool) -> Result<Vec<FileInfo>> {
+        self.backend.list_named(folder, fits)
+    }
+
     fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
         self.backend.stat(key)
     }

@@ -111,8 +111,13 @@ fn below(key: &str) -> Result<&str> {
 
 impl Backend for FsBackend {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
+        self.list_named(folder, &|_| true)
+    }
+
+    fn list_named(&self, folder: &str, fits: &dyn Fn(&str) -> bool) -> Result<Vec<FileInfo>> {
         let path = self.path(folder)?;
-        let mut entries = match self.disk.list_below(&self.root, below(folder)?) {
+        let listed = self.disk.list_below_named(&self.root, below(folder)?, fits);
+        let mut entries = match listed {
             Ok(entries) => entries,
             // Not an error: `outside_links` reports it, and one planted link must not make the rest
             // of the store unreadable.

@@ -46,6 +46,14 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// exist is empty.
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>>;
 
+    /// As [`list`](Backend::list), only what has a name that `fits`, without reading the metadata
+    /// of the rest.
+    fn list_named(&self, folder: &str, fits: &dyn Fn(&str) -> bool) -> Result<Vec<FileInfo>> {
+        let mut found = self.list(folder)?;
+        found.retain(|info| fits(info.name()));
+        Ok(found)
+    }
+
     /// Returns the file at a key; `None` if there is none.
     fn stat(&self, key: &str) -> Result<Option<FileInfo>>;
 
@@ -279,6 +287,10 @@ pub(crate) struct BackendFiles<'b>(pub(crate) &'b dyn Backend);
 impl Files for BackendFiles<'_> {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
         self.0.list(folder)
+    }
+
+    fn list_named(&self, folder: &str, fits: &dyn Fn(&str) -> bool) -> Result<Vec<FileInfo>> {
+        self.0.list_named(folder, fits)
     }
 
     fn stat(&self, key: &str) -> Result<Option<FileInfo>> {

@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn a_listing_says_which_links_lead_out_of_the_store() {
         let (_folder, root) = planted();
-        let mut listed = super::super::listing::list_below(&root, "s").unwrap();
+        let mut listed = super::super::listing::list_below(&root, "s", &|_| true).unwrap();
         listed.sort_by(|(a, _), (b, _)| a.cmp(b));
         let kinds: Vec<_> = listed
             .iter()
@@ -305,10 +305,10 @@ mod tests {
             ("results", folder),
         ];
         assert_eq!(kinds, expected);
-        let error = super::super::listing::list_below(&root, "s/deep").unwrap_err();
+        let error = super::super::listing::list_below(&root, "s/deep", &|_| true).unwrap_err();
         assert!(LeadsOutside::of(&error).is_some(), "{error}");
         assert_eq!(
-            super::super::listing::list_below(&root, "again")
+            super::super::listing::list_below(&root, "again", &|_| true)
                 .unwrap()
                 .len(),
             7

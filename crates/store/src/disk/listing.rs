@@ -24,13 +24,19 @@ use super::{NOTHING, Stat};
 pub(super) fn list(path: &Path) -> io::Result<Vec<(String, Stat)>> {
     let behind =
         |path: &Path| std::fs::metadata(path).map_or(NOTHING, |meta| super::real::stat(&meta));
-    names(below::open(path, "", For::Listing)?, path, &behind)
+    let folder = below::open(path, "", For::Listing)?;
+    names(folder, path, &|_| true, &behind)
 }
 
-/// As [`list`], for a folder below `root`; a symbolic link out of `root` is refused.
-pub(super) fn list_below(root: &Path, below: &str) -> io::Result<Vec<(String, Stat)>> {
+/// As [`list`], for names that fit in a folder below `root`; a symbolic link out of `root` is
+/// refused.
+pub(super) fn list_below(
+    root: &Path,
+    below: &str,
+    fits: &dyn Fn(&str) -> bool,
+) -> io::Result<Vec<(String, Stat)>> {
     let (folder, path) = (below::open(root, below, For::Listing)?, root.join(below));
-    names(folder, &path, &|path| below::behind_link(root, path))
+    names(folder, &path, fits, &|path| below::behind_link(root, path))
 }
 
 /// Lists an open folder; `behind` returns the metadata of what a symbolic link leads to.
@@ -38,6 +44,7 @@ pub(super) fn list_below(root: &Path, below: &str) -> io::Result<Vec<(String, St
 fn names(
     folder: File,
     path: &Path,
+    fits: &dyn Fn(&str) -> bool,
     behind: &dyn Fn(&Path) -> Stat,
 ) -> io::Result<Vec<(String, Stat)>> {
     use rustix::fs::{AtFlags, FileType, RawDir, statat};
@@ -52,7 +59,7 @@ fn names(
         let Ok(name) = entry.file_name().to_str() else {
             continue;
         };
-        if matches!(name, "." | "..") {
+        if matches!(name, "." | "..") || !fits(name) {
             continue;
         }
         // Relative to the open folder, which saves the path lookup; only a link needs the whole
@@ -94,6 +101,7 @@ fn stat(seen: &rustix::fs::Stat) -> Stat {
 fn names(
     _folder: File,
     path: &Path,
+    fits: &dyn Fn(&str) -> bool,
     behind: &dyn Fn(&Path) -> Stat,
 ) -> io::Result<Vec<(String, Stat)>> {
     let mut found = Vec::new();
@@ -102,6 +110,9 @@ fn names(
         let Ok(name) = entry.file_name().into_string() else {
             continue;
         };
+        if !fits(&name) {
+            continue;
+        }
         // Only a link needs the whole path; all else is read relative to the open folder.
         let stat = match entry.metadata() {
             Ok(meta) if !meta.file_type().is_symlink() => super::real::stat(&meta),
@@ -141,6 +152,10 @@ mod tests {
                 None => assert_eq!((name.as_str(), *stat), ("dangling", NOTHING)),
             }
         }
+        let fitting = list_below(folder.path(), "", &|name| name.starts_with('l')).unwrap();
+        let link = listed.iter().find(|(name, _)| name == "link");
+        assert_eq!(fitting.first(), link);
+        assert_eq!(fitting.len(), 1);
         assert_eq!(
             list(&at("nowhere")).unwrap_err().kind(),
             io::ErrorKind::NotFound

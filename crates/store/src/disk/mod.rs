@@ -179,6 +179,19 @@ pub trait Disk: Processes + Sleep {
         self.list(&root.join(below))
     }
 
+    /// As [`list_below`](Disk::list_below), only names that fit, without reading the metadata of the
+    /// rest.
+    fn list_below_named(
+        &self,
+        root: &Path,
+        below: &str,
+        fits: &dyn Fn(&str) -> bool,
+    ) -> io::Result<Vec<(String, Stat)>> {
+        let mut found = self.list_below(root, below)?;
+        found.retain(|(name, _)| fits(name));
+        Ok(found)
+    }
+
     /// Makes one folder that only the owner may enter; it must not exist.
     fn make_folder(&self, path: &Path) -> io::Result<()>;
 

@@ -92,7 +92,16 @@ impl Disk for RealDisk {
     }
 
     fn list_below(&self, root: &Path, below: &str) -> io::Result<Vec<(String, Stat)>> {
-        super::listing::list_below(root, below)
+        super::listing::list_below(root, below, &|_| true)
+    }
+
+    fn list_below_named(
+        &self,
+        root: &Path,
+        below: &str,
+        fits: &dyn Fn(&str) -> bool,
+    ) -> io::Result<Vec<(String, Stat)>> {
+        super::listing::list_below(root, below, fits)
     }
 
     fn make_folder(&self, path: &Path) -> io::Result<()> {
