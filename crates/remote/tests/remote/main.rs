@@ -9,5 +9,6 @@ mod following;
 mod leases;
 mod refusals;
 mod schema;
+mod team;
 mod tenants;
 mod weather;
