@@ -6,6 +6,7 @@ mod bed;
 mod conformance;
 mod distributed;
 mod following;
+mod grants;
 mod leases;
 mod refusals;
 mod schema;
