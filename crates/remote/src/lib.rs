@@ -27,8 +27,8 @@
 //! # What it is not
 //!
 //! It is no server: a program that has the database's password is trusted with its tenant. It opens
-//! connections only to the database that it is given. [`TeamDatabase`] has the tables of a team, and
-//! `boswell-team` the server on top of it.
+//! connections only to the database that it is given. [`TeamDatabase`] has the tables of a team,
+//! and `boswell-team` the server on top of it.
 
 #[cfg(feature = "postgres")]
 mod postgres;

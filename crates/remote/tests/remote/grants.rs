@@ -210,7 +210,8 @@ fn forgotten(
             ));
         }
     }
-    // Who asks is set, and the predicate forgotten: one sees what one may see, and changes one's own.
+    // Who asks is set, and the predicate forgotten: one sees what one may see, and changes one's
+    // own.
     let set = format!(
         "SET boswell.tenant = '{tenant}'; SET boswell.person = 'cat'; \
          SET boswell.readers = 'person:cat project:team';"

@@ -282,7 +282,8 @@ fn listen(at: &TeamListener) -> Result<Listening> {
     }
 }
 
-/// Refuses what would let anybody in: an open address without TLS, or a header that anybody can set.
+/// Refuses what would let anybody in: an open address without TLS, or a header that anybody can
+/// set.
 fn check_exposure(config: &TeamServerConfig) -> Result<()> {
     let is_socket = matches!(config.listener, TeamListener::Socket(_));
     if config.identity != TeamIdentity::Token && !is_socket {

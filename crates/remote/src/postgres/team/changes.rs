@@ -99,7 +99,8 @@ impl TeamDatabase {
         }
     }
 
-    /// Erases a person: its tokens, roles and sessions. An administrator may, and the person itself.
+    /// Erases a person: its tokens, roles and sessions. An administrator may, and the person
+    /// itself.
     ///
     /// # Errors
     ///
