@@ -23,6 +23,8 @@ use self::transcript::{Section, Transcript};
 use crate::gaps::{require_conversation, warn_about_gaps};
 use crate::{App, AppResult, Cancel, RequestContext};
 
+pub(crate) use redact::Redactor as AgentKeys;
+
 pub use document::{ExportShape, ExportedFile, ExportedSecrets};
 
 /// A request to export a session.

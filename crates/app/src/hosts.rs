@@ -9,7 +9,7 @@
 //! session's dialect knows and no others.
 
 mod asked;
-mod copied;
+pub(crate) mod copied;
 pub mod copy;
 mod lines;
 mod list;

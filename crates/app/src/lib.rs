@@ -196,6 +196,7 @@ pub mod session_info;
 pub mod session_note;
 pub mod settings;
 pub mod shape;
+pub mod sharing;
 pub mod show;
 pub mod stats;
 pub mod statusline;

@@ -18,7 +18,8 @@ use crate::command;
   boswell show @last         read the last session
   boswell demo               create sample sessions to try boswell on
 
-No network unless you run serve, web or copy, or name a host; no telemetry.
+No network unless you run share, fetch, team, serve, web or copy, or name a
+host; no telemetry.
 Reading commands never write to an agent's folder.")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -125,6 +126,12 @@ pub(crate) enum Command {
     Mcp(command::mcp::McpArgs),
     #[cfg(feature = "remote")]
     Db(command::db::DbArgs),
+    #[cfg(feature = "team")]
+    Share(command::share::ShareArgs),
+    #[cfg(feature = "team")]
+    Fetch(command::fetch::FetchArgs),
+    #[cfg(feature = "team")]
+    Team(command::team::TeamArgs),
     #[command(alias = "cat")]
     Show(command::show::ShowArgs),
     Tree(command::tree::TreeArgs),

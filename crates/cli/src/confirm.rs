@@ -50,7 +50,7 @@ pub(crate) enum Planned {
     RemovePage,
     /// A session of another agent is written.
     Convert,
-    /// A session of a host is written.
+    /// A session of a host or of the team is written.
     Copy,
     /// A hook is added to the settings of an agent, or a timer is created.
     Install,

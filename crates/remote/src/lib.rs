@@ -26,14 +26,17 @@
 //!
 //! # What it is not
 //!
-//! It is no server for a team and knows no users: a program that has the database's password is
-//! trusted with its tenant. It opens connections only to the server that it is given.
+//! It is no server: a program that has the database's password is trusted with its tenant. It opens
+//! connections only to the database that it is given. [`TeamDatabase`] has the tables of a team,
+//! and `boswell-team` the server on top of it.
 
 #[cfg(feature = "postgres")]
 mod postgres;
 
 #[cfg(feature = "postgres")]
 pub use postgres::{
-    DatabaseReport, DatabaseSchema, PostgresBackend, PostgresOptions, STATEMENTS, SqlStatement,
-    Tenant,
+    AuditLine, DatabaseReport, DatabaseSchema, ErasureReceipt, PostgresBackend, PostgresOptions,
+    ProjectRule, PublishOutcome, STATEMENTS, SharedFile, SharedManifest, SharedManifestDraft,
+    SharedPage, SharedRow, SqlStatement, SweepCount, TEAM_STATEMENTS, TeamDatabase, TeamPerson,
+    Tenant, person_name, project_name, shared_session_name,
 };

@@ -24,6 +24,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "remote",
         &["boswell-model", "boswell-dialect", "boswell-store"],
     ),
+    ("team", &["boswell-model", "boswell-remote"]),
     ("serve", &["boswell-model", "boswell-app", "boswell-mcp"]),
     ("mcp", &["boswell-model", "boswell-app"]),
     ("screen", &["boswell-model", "boswell-app"]),
@@ -36,6 +37,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "boswell-mcp",
             "boswell-screen",
             "boswell-remote",
+            "boswell-team",
         ],
     ),
     (

@@ -15,13 +15,14 @@ const FILE_ACCESS: [&str; 3] = [
     "crates/store/src/disk",
 ];
 
-const SILENT: [&str; 8] = [
+const SILENT: [&str; 9] = [
     "crates/model/src",
     "crates/dialect/src",
     "crates/store/src",
     "crates/find/src",
     "crates/app/src",
     "crates/remote/src",
+    "crates/team/src",
     "crates/serve/src",
     "crates/mcp/src",
 ];

@@ -17,13 +17,13 @@ struct Stretch {
 
 /// The ranges that a dialect redacts: in headers, in records that may be headers, and in torn ones.
 #[derive(Debug, Default)]
-pub(super) struct Redactor {
+pub(crate) struct Redactor {
     stretches: Vec<Stretch>,
 }
 
 impl Redactor {
     /// Finds the ranges.
-    pub(super) fn of(session: &Session) -> Result<Redactor> {
+    pub(crate) fn of(session: &Session) -> Result<Redactor> {
         let suspicious = |kind| matches!(kind, EntryKind::Header | EntryKind::Unknown);
         let heads = session
             .log()
@@ -48,6 +48,13 @@ impl Redactor {
             }
         }
         Ok(Redactor { stretches })
+    }
+
+    /// Returns them with their replacements, as places in the log.
+    pub(crate) fn ranges(self) -> Vec<(std::ops::Range<usize>, Vec<u8>)> {
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        let range = |it: Stretch| (place(it.at)..place(it.at + it.len), it.shown);
+        self.stretches.into_iter().map(range).collect()
     }
 
     /// Counts them; the credentials of a header count as one.

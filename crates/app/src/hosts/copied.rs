@@ -25,11 +25,11 @@ const LONGEST: u64 = 1 << 30;
 const LONGEST_KEY: usize = 1024;
 
 /// Files by their keys.
-pub(super) type FilesByKey = BTreeMap<String, Vec<u8>>;
+pub(crate) type FilesByKey = BTreeMap<String, Vec<u8>>;
 
 /// A session of a host, in memory.
-pub(super) struct CopiedSession {
-    pub(super) dialect: &'static dyn Dialect,
+pub(crate) struct CopiedSession {
+    pub(crate) dialect: &'static dyn Dialect,
     pub(super) id: String,
     /// Key of the log.
     pub(super) log: String,
@@ -93,12 +93,25 @@ impl CopiedSession {
                 false => refused.push(key),
             }
         }
+        let mut session = CopiedSession::of(dialect, &id, sent)?;
+        session.refused.extend(refused);
+        Ok(session)
+    }
+
+    /// Takes those of these files that are of the session.
+    pub(crate) fn of(
+        dialect: &'static dyn Dialect,
+        id: &str,
+        files: FilesByKey,
+    ) -> std::result::Result<CopiedSession, String> {
+        let (files, other): (FilesByKey, FilesByKey) =
+            files.into_iter().partition(|(key, _)| is_plain_key(key));
         let mut session = CopiedSession {
             dialect,
-            id,
+            id: id.to_owned(),
             log: String::new(),
-            files: sent,
-            refused,
+            files,
+            refused: other.into_keys().collect(),
         };
         session.keep_own()?;
         Ok(session)

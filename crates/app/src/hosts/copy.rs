@@ -6,7 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_dialect::{BlobPolicy, ExpectedState, LockSpec, Modified, Plan, Precondition, Step};
+use boswell_dialect::{
+    BlobPolicy, Dialect, ExpectedState, LockSpec, Modified, Plan, Precondition, Step,
+};
 use boswell_model::{Advice, Error, ErrorKind, RequestInput, Result, SessionRef};
 use boswell_store::Store;
 use boswell_store::vault::{Digest, Reason};
@@ -33,7 +35,7 @@ pub struct CopyRequest {
 /// A session of a host that was received, and what it changes here.
 #[derive(Debug)]
 pub struct CopyPlan {
-    /// Name of the host.
+    /// Name of the host, or whose session of the team it is.
     pub host: String,
     /// The session, here as there.
     pub target: SessionRef,
@@ -82,24 +84,33 @@ fn plan(cx: &RequestContext, request: &CopyRequest) -> Result<CopyPlan> {
     cx.may_write()?;
     let (host, session) = named(cx, &request.session)?;
     let received = CopiedSession::receive(&host, &session)?;
-    refuse_unsupported(&received)?;
-    warn_about_refused(cx, &host, &received);
+    planned(cx, received, (&host.name, request.project.as_deref()))
+}
+
+/// Plans to write a session that came from elsewhere: a host, or a team's server.
+pub(crate) fn planned(
+    cx: &RequestContext,
+    received: CopiedSession,
+    (from, wanted): (&str, Option<&Path>),
+) -> Result<CopyPlan> {
+    refuse_uncopied(received.dialect)?;
+    warn_about_refused(cx, from, &received);
     let store = convert::target_store(cx, received.dialect.name())?;
     let project = received.project()?;
-    let moved = moved(cx, project, request.project.as_deref())?;
+    let moved = moved(cx, project, wanted)?;
     let received = match &moved {
-        Some((from, to)) => received.moved(from, to)?,
+        Some((old, new)) => received.moved(old, new)?,
         None => received,
     };
     let target = SessionRef::new(received.dialect.name(), &received.id);
-    let title = format!("copy {target} from {}", host.name);
+    let title = format!("copy {target} from {from}");
     let plan = steps(&store, &received, &target, Plan::new("copy", title))?;
     let shown = plan.steps.iter().map(|step| PlanStep {
         does: step.to_string(),
         keys: step.keys().into_iter().map(str::to_owned).collect(),
     });
     Ok(CopyPlan {
-        host: host.name,
+        host: from.to_owned(),
         target,
         moved,
         steps: shown.collect(),
@@ -154,12 +165,13 @@ impl CopiedSession {
     }
 }
 
-fn refuse_unsupported(received: &CopiedSession) -> Result<()> {
-    let facts = received.dialect.facts();
+/// Refuses agents that would not find the files of a copied session.
+pub(crate) fn refuse_uncopied(dialect: &dyn Dialect) -> Result<()> {
+    let facts = dialect.facts();
     let by_files = facts.intake.is_some()
         && facts.rows.is_none()
         && !facts.is_own
-        && received.dialect.powers().import.is_none();
+        && dialect.powers().import.is_none();
     if by_files {
         return Ok(());
     }
@@ -169,12 +181,11 @@ fn refuse_unsupported(received: &CopiedSession) -> Result<()> {
         .advising("export it there, and import the file here"))
 }
 
-fn warn_about_refused(cx: &RequestContext, host: &Host, received: &CopiedSession) {
+fn warn_about_refused(cx: &RequestContext, from: &str, received: &CopiedSession) {
     if let Some(first) = received.refused.first() {
         let what = format!(
-            "{} files of {} were left out, `{}` first",
+            "{} files of {from} were left out, `{}` first",
             received.refused.len(),
-            host.name,
             cut(&one_line(first), 80)
         );
         let error = Error::new(ErrorKind::Invalid, what);

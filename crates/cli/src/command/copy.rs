@@ -55,7 +55,7 @@ pub(crate) fn run(app: &App, args: &CopyArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(plan: &CopyPlan, out: &mut Output) -> Result<()> {
+pub(crate) fn show(plan: &CopyPlan, out: &mut Output) -> Result<()> {
     if out.json {
         let mut steps = plan.steps.iter();
         return steps.try_for_each(|step| out.object(&step.clone().object()));
@@ -76,7 +76,7 @@ fn show(plan: &CopyPlan, out: &mut Output) -> Result<()> {
     out.flush()
 }
 
-fn print(copied: CopiedHere, out: &mut Output) -> Result<()> {
+pub(crate) fn print(copied: CopiedHere, out: &mut Output) -> Result<()> {
     if out.json {
         if let Some(op) = copied.op {
             out.object(&op.object())?;

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use boswell_model::json::Json;
 use boswell_model::{Advice, Error, ErrorKind, Result};
-use boswell_remote::DatabaseSchema;
+use boswell_remote::{DatabaseSchema, PostgresOptions, TeamDatabase, Tenant};
+use boswell_team::TeamToken;
 use clap::{Args, Subcommand};
 
 use crate::app::App;
@@ -33,6 +34,25 @@ enum DbCommand {
     Check(DatabaseArgs),
     /// Print the statements that distribute the tables by tenant (Citus)
     Distribute,
+    /// Let a person into a team, and print a token for it
+    Person(PersonArgs),
+}
+
+#[derive(Debug, Args)]
+struct PersonArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+    /// Name of the person: lower-case letters, digits and . _ @ -
+    name: String,
+    /// The team, as for `serve --tenant`
+    #[arg(long, value_name = "NAME", default_value = "team")]
+    tenant: String,
+    /// Make the person an administrator of the team
+    #[arg(long)]
+    admin: bool,
+    /// The token is valid for so many days
+    #[arg(long, default_value_t = 90)]
+    days: u16,
 }
 
 #[derive(Debug, Args)]
@@ -61,6 +81,7 @@ pub(crate) fn run(app: &App, args: &DbArgs) -> Result<ExitCode> {
     match &args.what {
         DbCommand::Init(args) | DbCommand::Migrate(args) => migrate(app, args),
         DbCommand::Check(args) => check(app, args),
+        DbCommand::Person(args) => person(app, args),
         DbCommand::Distribute => {
             let mut out = Output::plain(app);
             out.line(DatabaseSchema::distribution().trim_end())?;
@@ -113,5 +134,37 @@ fn check(app: &App, args: &DatabaseArgs) -> Result<ExitCode> {
     }
     out.finish()?;
     report.require_usable()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Adds a person as whoever has the database: the first administrator of a team.
+fn person(app: &App, args: &PersonArgs) -> Result<ExitCode> {
+    if app.requests.is_read_only() {
+        let what = "this command writes, and boswell may only read";
+        return Err(Error::new(ErrorKind::Denied, what).advising(Advice::AllowWriting));
+    }
+    let tenant = Tenant::new(args.tenant.as_str())?;
+    let options = PostgresOptions::parse(&args.database.database, tenant)?;
+    let database = TeamDatabase::new(&options.connections(1))?;
+    let token = TeamToken::random()?;
+    database.wait(async |database| {
+        let admin = args.admin.then_some(true);
+        database.add_person(None, &args.name, admin).await?;
+        database
+            .add_token(None, &args.name, token.hash(), args.days)
+            .await
+    })?;
+    let mut out = Output::plain(app);
+    if out.json {
+        let object = Json::object().with("person", args.name.as_str());
+        out.object(&object.with("token", token.reveal()))?;
+    } else {
+        out.line(token.reveal())?;
+        crate::error_report::say(&format!(
+            "this is the only time that the token of {} is shown",
+            args.name
+        ));
+    }
+    out.finish()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -23,6 +23,8 @@ pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod export;
+#[cfg(feature = "team")]
+pub(crate) mod fetch;
 pub(crate) mod files;
 pub(crate) mod filter_args;
 pub(crate) mod fork;
@@ -59,6 +61,8 @@ pub(crate) mod search;
 pub(crate) mod secrets;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+#[cfg(feature = "team")]
+pub(crate) mod share;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod status;
@@ -66,6 +70,10 @@ pub(crate) mod statusline;
 pub(crate) mod stores;
 pub(crate) mod summarize;
 pub(crate) mod tag;
+#[cfg(feature = "team")]
+pub(crate) mod team;
+#[cfg(feature = "team")]
+pub(crate) mod team_login;
 pub(crate) mod today;
 pub(crate) mod tree;
 pub(crate) mod watch;
@@ -139,6 +147,12 @@ fn dispatch(app: &App, command: Option<&Command>, line: &[OsString]) -> Result<E
         Some(Command::Mcp(args)) => mcp::run(app, args),
         #[cfg(feature = "remote")]
         Some(Command::Db(args)) => db::run(app, args),
+        #[cfg(feature = "team")]
+        Some(Command::Share(args)) => share::run(app, args),
+        #[cfg(feature = "team")]
+        Some(Command::Fetch(args)) => fetch::run(app, args),
+        #[cfg(feature = "team")]
+        Some(Command::Team(args)) => team::run(app, args),
         Some(Command::Init(args)) => init::run(app, args),
         Some(Command::Stores(args)) => stores::run(app, args),
         Some(Command::Projects(args)) => projects::run(app, args),

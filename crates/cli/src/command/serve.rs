@@ -1,6 +1,8 @@
 //! `serve`: the HTTP server. `web`: the same for a while, with its page in a browser.
 
 mod other_host;
+#[cfg(feature = "remote")]
+mod team_server;
 
 use std::io::IsTerminal as _;
 use std::net::{IpAddr, Ipv4Addr};
@@ -48,6 +50,29 @@ pub(crate) struct ServeArgs {
     /// Open the page in a browser
     #[arg(long)]
     open: bool,
+    /// Serve the sessions of a team in PostgreSQL instead; without a value, BOSWELL_DATABASE
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        num_args = 0..=1,
+        default_missing_value = "",
+        conflicts_with_all = ["write", "compat", "open"]
+    )]
+    database: Option<String>,
+    /// Whose sessions these are, in a database of several teams
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "database",
+        default_value = "team"
+    )]
+    tenant: String,
+    /// Listen at this Unix socket (with --database)
+    #[arg(long, value_name = "PATH", requires = "database", conflicts_with_all = ["port", "listen"])]
+    socket: Option<std::path::PathBuf>,
+    /// Trust this header of a proxy to name the person (with --socket)
+    #[arg(long, value_name = "NAME", requires = "socket")]
+    identity_header: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -82,6 +107,9 @@ pub(crate) struct WebArgs {
 
 /// Runs `serve`.
 pub(crate) fn run(app: &App, args: &ServeArgs) -> Result<ExitCode> {
+    if let Some(address) = &args.database {
+        return team(app, args, address);
+    }
     let config = ServeConfig {
         address: args.listen,
         port: args.port,
@@ -107,6 +135,28 @@ pub(crate) fn run(app: &App, args: &ServeArgs) -> Result<ExitCode> {
     }
     server.run()?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(feature = "remote")]
+fn team(app: &App, args: &ServeArgs, address: &str) -> Result<ExitCode> {
+    team_server::run(app, args, address)
+}
+
+#[cfg(not(feature = "remote"))]
+fn team(_: &App, args: &ServeArgs, _: &str) -> Result<ExitCode> {
+    let ServeArgs {
+        tenant,
+        socket,
+        identity_header,
+        ..
+    } = args;
+    let what = format!("this program has no server for the team {tenant}");
+    let place = socket.as_ref().map(|it| format!(" at {}", it.display()));
+    let by = identity_header.as_ref().map(|it| format!(" with {it}"));
+    let what = [Some(what), place, by].into_iter().flatten();
+    Err(Error::new(ErrorKind::Unsupported, what.collect::<String>())
+        .because("it was built without the feature `remote`")
+        .advising("run `cargo install boswell --features remote`"))
 }
 
 /// Runs `web`.

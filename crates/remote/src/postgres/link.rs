@@ -106,11 +106,22 @@ impl Link {
         statement: &'static SqlStatement,
         arguments: Arguments,
     ) -> Result<Answer> {
+        self.ask_with("", statement, arguments).await
+    }
+
+    /// As [`ask`](Link::ask), with further settings that end with the transaction.
+    pub(super) async fn ask_with(
+        &self,
+        settings: &str,
+        statement: &'static SqlStatement,
+        arguments: Arguments,
+    ) -> Result<Answer> {
+        let begin = format!("{}{settings}", self.begin);
         let deadline = Instant::now() + self.patience;
         let (mut pause, mut repeated) = (PAUSES.0, false);
         loop {
             let failure = match self.connection().await {
-                Ok(client) => match run(&self.begin, client, statement, &arguments).await {
+                Ok(client) => match run(&begin, client, statement, &arguments).await {
                     Ok(rows) => return Ok(Answer { rows, repeated }),
                     Err(failure) => {
                         repeated = true;

@@ -19,8 +19,14 @@ mod options;
 mod reader;
 mod schema;
 mod statements;
+mod team;
 
 pub use backend::PostgresBackend;
 pub use options::{PostgresOptions, Tenant};
 pub use schema::{DatabaseReport, DatabaseSchema};
 pub use statements::{STATEMENTS, SqlStatement};
+pub use team::{
+    AuditLine, ErasureReceipt, ProjectRule, PublishOutcome, SharedFile, SharedManifest,
+    SharedManifestDraft, SharedPage, SharedRow, SweepCount, TEAM_STATEMENTS, TeamDatabase,
+    TeamPerson, person_name, project_name, shared_session_name,
+};

@@ -14,15 +14,30 @@ use super::options::parse_address;
 use super::statements::{CHECK, VERSION_FOUND};
 
 /// The version of the tables that this program reads and writes.
-pub(super) const VERSION: i32 = 2;
+pub(super) const VERSION: i32 = 4;
 
 /// Each version's changes, in order.
-const MIGRATIONS: [&str; VERSION as usize] = [
-    include_str!("../../sql/0001-logs.sql"),
-    include_str!("../../sql/0002-columns.sql"),
+const MIGRATIONS: &[(i32, &str)] = &[
+    (1, include_str!("../../sql/0001-logs.sql")),
+    (2, include_str!("../../sql/0002-columns.sql")),
+    (4, include_str!("../../sql/0004-team.sql")),
 ];
 
-const FUNCTIONS: &str = include_str!("../../sql/functions.sql");
+/// Functions, replaced as a whole by every migration.
+const FUNCTIONS: &[&str] = &[
+    include_str!("../../sql/functions.sql"),
+    include_str!("../../sql/team.sql"),
+];
+
+/// What the role of programs may do with the tables of a team: nothing in the audit can be changed.
+const TEAM_TABLES: &[(&str, &str)] = &[
+    (
+        "SELECT, INSERT, UPDATE, DELETE",
+        "people, boswell.tokens, boswell.projects, boswell.members, boswell.shared, \
+         boswell.shared_files, boswell.shared_parts",
+    ),
+    ("SELECT, INSERT", "audit, boswell.receipts"),
+];
 
 /// Statements for distributed PostgreSQL.
 const DISTRIBUTE: &str = include_str!("../../sql/distribute.sql");
@@ -88,7 +103,7 @@ impl DatabaseSchema {
     #[doc(hidden)]
     pub fn migrate_to(&self, version: i32, role: Option<&str>) -> Result<i32> {
         let config = self.config.clone();
-        let grants = role.map(grants).transpose()?;
+        let grants = role.map(|role| grants(role, version)).transpose()?;
         self.bridge.wait(async move {
             let mut client = connect(&config).await?;
             bring_to(&mut client, version, grants.as_deref())
@@ -155,14 +170,16 @@ async fn bring_to(
             Failure::unreachable("the version changed")
         }));
     }
-    for (number, sql) in (1..).zip(MIGRATIONS) {
-        if number > before && number <= version {
+    for (number, sql) in MIGRATIONS {
+        if *number > before && *number <= version {
             let noted = format!("{sql}; INSERT INTO boswell.versions (version) VALUES ({number})");
             transaction.batch_execute(&noted).await?;
         }
     }
     if version == VERSION {
-        transaction.batch_execute(FUNCTIONS).await?;
+        for functions in FUNCTIONS {
+            transaction.batch_execute(functions).await?;
+        }
     }
     if let Some(grants) = grants {
         transaction.batch_execute(grants).await?;
@@ -198,7 +215,7 @@ async fn report(client: &Client) -> std::result::Result<DatabaseReport, Failure>
 }
 
 /// What a role needs. It owns nothing, and row-level security holds it.
-fn grants(role: &str) -> Result<String> {
+fn grants(role: &str, version: i32) -> Result<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if role.is_empty() || !role.chars().all(fits) {
         let what = format!("`{}` is not the name of a role", role.escape_debug());
@@ -206,10 +223,14 @@ fn grants(role: &str) -> Result<String> {
             Error::new(ErrorKind::Invalid, what).advising("use letters, digits, `-` and `_`")
         );
     }
+    let team = TEAM_TABLES.iter().filter(|_| version >= 4);
+    let team: String = team
+        .map(|(rights, tables)| format!("; GRANT {rights} ON boswell.{tables} TO \"{role}\""))
+        .collect();
     Ok(format!(
         "GRANT USAGE ON SCHEMA boswell TO \"{role}\"; \
          GRANT SELECT ON boswell.versions TO \"{role}\"; \
          GRANT SELECT, INSERT, UPDATE, DELETE ON boswell.logs, boswell.lines TO \"{role}\"; \
-         GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA boswell TO \"{role}\""
+         GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA boswell TO \"{role}\"{team}"
     ))
 }

@@ -13,23 +13,26 @@ pub struct SqlStatement {
     pub name: &'static str,
     /// The text.
     pub sql: &'static str,
-    pub(super) types: &'static [Type],
+    pub(in crate::postgres) types: &'static [Type],
 }
 
 macro_rules! statements {
-    ($($(#[$doc:meta])* $id:ident($($kind:ident),*) = $sql:expr;)*) => {
-        $($(#[$doc])* pub(super) static $id: SqlStatement = SqlStatement {
+    ($(#[$about:meta])* $all:ident; $($(#[$doc:meta])* $id:ident($($kind:ident),*) = $sql:expr;)*) => {
+        $($(#[$doc])* pub(in crate::postgres) static $id: SqlStatement = SqlStatement {
             name: stringify!($id),
             sql: $sql,
             types: &[$(Type::$kind),*],
         };)*
 
-        /// Every statement of the backend that reads or changes rows of a tenant.
-        pub static STATEMENTS: &[&SqlStatement] = &[$(&$id),*];
+        $(#[$about])*
+        pub static $all: &[&SqlStatement] = &[$(&$id),*];
     };
 }
+pub(super) use statements;
 
 statements! {
+    /// Every statement of the backend that reads or changes rows of a tenant.
+    STATEMENTS;
     TAKE_LEASE(TEXT, TEXT, TEXT, UUID, TEXT, INT4) =
         "SELECT taken, other, left_ms FROM boswell.take_lease($1, $2, $3, $4, $5, $6)";
     RENEW_LEASE(TEXT, TEXT, INT8, INT4) = "SELECT kept FROM boswell.renew_lease($1, $2, $3, $4)";

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use boswell_remote::{DatabaseSchema, STATEMENTS};
+use boswell_remote::{DatabaseSchema, STATEMENTS, TEAM_STATEMENTS};
 
 use crate::bed;
 
 #[test]
 fn every_statement_names_the_tenant_first() {
-    for statement in STATEMENTS {
+    for statement in STATEMENTS.iter().chain(TEAM_STATEMENTS) {
         let sql = statement.sql;
         let calls = sql.matches("boswell.").count();
         let by_function = sql.contains("FROM boswell.") && sql.contains("($1, $2");
@@ -46,7 +46,11 @@ fn every_key_of_a_table_begins_with_the_tenant() {
 
 #[test]
 fn statements_inside_of_functions_name_the_tenant_too() {
-    let functions = include_str!("../../sql/functions.sql");
+    let functions = [
+        include_str!("../../sql/functions.sql"),
+        include_str!("../../sql/team.sql"),
+    ]
+    .concat();
     let (mut count, mut text) = (0, String::new());
     for line in functions
         .lines()
