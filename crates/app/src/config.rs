@@ -190,8 +190,8 @@ impl Config {
         };
         let model = |(name, parts): (&String, &Value)| {
             let parts = parts.as_table().into_iter().flatten();
-            let parts = parts.map(|(key, value)| (key.clone(), number(value)));
-            (name.clone(), Json::Object(parts.collect()))
+            let parts = parts.map(|(key, value)| (key.clone().into(), number(value)));
+            (name.clone().into(), Json::Object(parts.collect()))
         };
         let set = self.get("prices")?.as_table()?;
         Some(Json::Object(set.iter().map(model).collect()))

@@ -120,15 +120,16 @@ macro_rules! shape {
 
             fn to_json(self) -> Option<boswell_model::json::Json> {
                 let word: Option<&str> = $crate::shape::first(&[$($word)?]);
-                let mut members = Vec::new();
+                let count = [$(stringify!($member)),*].len() + 2;
+                let mut members = Vec::with_capacity(count);
                 if let Some(word) = word {
-                    members.push(("v".to_owned(), boswell_model::json::Json::Int(1)));
-                    members.push(("type".to_owned(), word.into()));
+                    members.push(("v".into(), boswell_model::json::Json::Int(1)));
+                    members.push(("type".into(), word.into()));
                 }
                 $(
                     if let Some(value) = $crate::shape::ToJson::to_json(self.$member) {
                         let name = $crate::shape::first(&[$($renamed,)? stringify!($member)]);
-                        members.push((name.unwrap_or_default().to_owned(), value));
+                        members.push((name.unwrap_or_default().into(), value));
                     }
                 )*
                 Some(boswell_model::json::Json::Object(members))
@@ -244,7 +245,7 @@ impl<T: ToJson> ToJson for Map<T> {
         let members = self.0.into_iter();
         Some(Json::Object(
             members
-                .filter_map(|(key, value)| Some((key, value.to_json()?)))
+                .filter_map(|(key, value)| Some((key.into(), value.to_json()?)))
                 .collect(),
         ))
     }

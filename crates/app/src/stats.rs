@@ -367,10 +367,10 @@ pub(crate) fn prices(settings: &Config) -> Result<Prices> {
     let model = |(name, parts): (&String, &toml::Value)| {
         let parts = parts.as_table().into_iter().flatten();
         (
-            name.clone(),
+            name.clone().into(),
             Json::Object(
                 parts
-                    .map(|(key, value)| (key.clone(), Json::from(number(value))))
+                    .map(|(key, value)| (key.clone().into(), Json::from(number(value))))
                     .collect(),
             ),
         )

@@ -81,6 +81,11 @@ impl Plan {
         self
     }
 
+    /// Whether its answer has an ETag already, or needs none.
+    fn is_tagged(&self) -> bool {
+        self.lane == Lane::Change || self.headers.iter().any(|(name, _)| *name == header::ETAG)
+    }
+
     /// With a header.
     pub(crate) fn with_header(mut self, name: HeaderName, value: String) -> Plan {
         self.headers.push((name, value));
@@ -139,7 +144,8 @@ where
     let guard = cancel.on_drop();
     let (sender, mut rest) = mpsc::channel(4);
     let runtime = tokio::runtime::Handle::current();
-    let mut lines = Lines::new(plan.form, server.phrase, cancel.clone(), sender, runtime);
+    let lines = Lines::new(plan.form, server.phrase, cancel.clone(), sender, runtime);
+    let mut lines = lines.tagged(plan.is_tagged());
     let (app, worker) = (server.app.clone(), cancel.clone());
     let is_long = plan.is_long;
     server.pool.run(plan.lane, move || {
@@ -216,8 +222,7 @@ fn with_headers(plan: Plan, mut response: Response<Body>) -> Response<Body> {
 
 /// A complete answer. One without a revision gets a weak ETag of its bytes.
 fn whole(call: &Call, plan: &Plan, answer: WholeAnswer) -> Response<Body> {
-    let has_tag = plan.headers.iter().any(|(name, _)| *name == header::ETAG);
-    let tag = (!has_tag && plan.lane != Lane::Change).then_some(answer.tag);
+    let tag = answer.tag.filter(|_| !plan.is_tagged());
     if let Some(tag) = &tag
         && call.conditions.has(tag)
     {

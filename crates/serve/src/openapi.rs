@@ -1,5 +1,7 @@
 //! The description of the server as OpenAPI 3.1, generated from the shapes of `boswell-app`.
 
+use std::borrow::Cow;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, header};
 use boswell_app::shape::{self, pretty};
@@ -25,12 +27,15 @@ pub(crate) async fn document() -> Response<Body> {
 }
 
 fn description() -> Json {
-    let mut paths: Vec<(String, Json)> = Vec::new();
+    let mut paths: Vec<(Cow<'static, str>, Json)> = Vec::new();
     for address in &addresses() {
-        let operation = (address.method.to_owned(), operation(address));
+        let operation = (Cow::Owned(address.method.to_owned()), operation(address));
         match paths.iter_mut().find(|(path, _)| path == address.path) {
             Some((_, Json::Object(methods))) => methods.push(operation),
-            _ => paths.push((address.path.to_owned(), Json::Object(vec![operation]))),
+            _ => paths.push((
+                address.path.to_owned().into(),
+                Json::Object(vec![operation]),
+            )),
         }
     }
     Json::object()
@@ -65,7 +70,7 @@ fn components() -> Json {
 }
 
 /// The schemas of all shapes, with references that fit into this document.
-fn schemas() -> Vec<(String, Json)> {
+fn schemas() -> Vec<(Cow<'static, str>, Json)> {
     let Json::Object(members) = shape::json_schema(&shape::all()) else {
         return Vec::new();
     };
@@ -76,7 +81,7 @@ fn schemas() -> Vec<(String, Json)> {
     for (_, schema) in &mut definitions {
         relink(schema);
     }
-    definitions.push(("Problem".to_owned(), problem()));
+    definitions.push(("Problem".into(), problem()));
     definitions
 }
 

@@ -116,7 +116,7 @@ mod tests {
         WholeAnswer {
             bytes: text.into(),
             warnings: Vec::new(),
-            tag: String::new(),
+            tag: None,
         }
     }
 

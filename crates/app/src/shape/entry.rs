@@ -307,7 +307,7 @@ fn cut_part(part: &mut Json, limit: usize) {
     };
     let mut whole = None;
     for (key, value) in members.iter_mut() {
-        match (key.as_str(), value) {
+        match (key.as_ref(), value) {
             ("text", Json::Text(text)) => whole = cut_text(text, limit).or(whole),
             // The input of a call is a value: what is too long for it becomes text.
             ("input" | "json", value) => {
@@ -324,7 +324,7 @@ fn cut_part(part: &mut Json, limit: usize) {
         }
     }
     if let Some(bytes) = whole {
-        members.push(("bytes".to_owned(), bytes.into()));
+        members.push(("bytes".into(), bytes.into()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Documentation and JSON Schema, generated from the definitions of shapes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -116,7 +117,7 @@ fn write_pretty(value: &Json, depth: usize, out: &mut String) {
         Json::Object(members) => {
             let named = members
                 .iter()
-                .map(|(key, member)| (Some(key.as_str()), member));
+                .map(|(key, member)| (Some(key.as_ref()), member));
             named.collect()
         }
         Json::Array(items) => items.iter().map(|item| (None, item)).collect(),
@@ -147,7 +148,7 @@ pub fn json_schema(shapes: &[ShapeDefinition]) -> Json {
     let lines: Vec<Json> = shapes.iter().map(reference).collect();
     let definitions = definitions
         .into_iter()
-        .map(|(name, schema)| (name.to_owned(), schema))
+        .map(|(name, schema)| (name.into(), schema))
         .collect();
     Json::object()
         .with("$schema", "https://json-schema.org/draft/2020-12/schema")
@@ -162,11 +163,11 @@ fn reference(shape: &ShapeDefinition) -> Json {
 
 /// Adds a shape and the shapes inside it.
 fn define(shape: &ShapeDefinition, definitions: &mut BTreeMap<&'static str, Json>) {
-    let mut members: Vec<(String, Json)> = Vec::new();
+    let mut members: Vec<(Cow<'static, str>, Json)> = Vec::new();
     let mut required: Vec<Json> = Vec::new();
     if let Some(word) = shape.word {
-        members.push(("v".to_owned(), Json::object().with("const", 1)));
-        members.push(("type".to_owned(), Json::object().with("const", word)));
+        members.push(("v".into(), Json::object().with("const", 1)));
+        members.push(("type".into(), Json::object().with("const", word)));
         required.extend(["v".into(), "type".into()]);
     }
     for field in &shape.fields {
@@ -177,11 +178,11 @@ fn define(shape: &ShapeDefinition, definitions: &mut BTreeMap<&'static str, Json
         if !field.doc.is_empty() {
             schema = schema.with("description", sentence(field.doc));
         }
-        members.push((field.name.to_owned(), schema));
+        members.push((field.name.into(), schema));
     }
     if shape.word.is_some() {
         let schema = of(&HOST.schema, definitions).with("description", sentence(HOST.doc));
-        members.push((HOST.name.to_owned(), schema));
+        members.push((HOST.name.into(), schema));
     }
     // Members may be added later, so unknown ones are allowed.
     let schema = Json::object()

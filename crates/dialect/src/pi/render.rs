@@ -183,7 +183,7 @@ pub(super) fn with_members(
 ) -> Json {
     let members = object.members().filter_map(|(key, value)| {
         let key = key.to_text().into_owned();
-        change(&key, value).map(|value| (key, value))
+        change(&key, value).map(|value| (key.into(), value))
     });
     Json::Object(members.collect())
 }

@@ -136,7 +136,7 @@ impl Replayed {
                 (Json::Object(members), Step::Key(key)) => {
                     let at = members.iter().position(|(name, _)| name == key);
                     let at = at.unwrap_or_else(|| {
-                        members.push((key.clone(), Json::Null));
+                        members.push((key.clone().into(), Json::Null));
                         members.len() - 1
                     });
                     members.get_mut(at).map(|(_, value)| value)?
@@ -173,7 +173,7 @@ pub(super) fn opened(value: &mut Json) -> &mut Json {
         let open = match raw.kind() {
             RawKind::Object => Some(Json::Object(
                 raw.members()
-                    .map(|(key, value)| (key.to_text().into_owned(), Json::from(value)))
+                    .map(|(key, value)| (key.to_text().into_owned().into(), Json::from(value)))
                     .collect(),
             )),
             RawKind::Array => Some(Json::Array(raw.items().map(Json::from).collect())),

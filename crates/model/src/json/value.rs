@@ -3,6 +3,8 @@
 //! Agents read our lines with text searches as well as with parsers, so spacing, key order, number
 //! format and escapes must match those of the programs that wrote the rest of the file.
 
+use std::borrow::Cow;
+
 /// A value to be written. Members keep the order in which they were given.
 ///
 /// Two values are equal if they are built alike, or if one of them is [`Json::Raw`] and both print
@@ -25,8 +27,8 @@ pub enum Json {
     Raw(Vec<u8>),
     /// An array.
     Array(Vec<Json>),
-    /// An object.
-    Object(Vec<(String, Json)>),
+    /// An object. Most names of members are constants, which take no memory of their own.
+    Object(Vec<(Cow<'static, str>, Json)>),
 }
 
 impl PartialEq for Json {
@@ -57,7 +59,7 @@ impl Json {
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Json>) -> Self {
         if let Json::Object(members) = &mut self {
-            members.push((key.to_owned(), value.into()));
+            members.push((Cow::Owned(key.to_owned()), value.into()));
         }
         self
     }

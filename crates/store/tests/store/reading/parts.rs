@@ -50,7 +50,10 @@ fn json() -> impl Strategy<Value = Json> {
 /// Arguments: those of a caller, and those of an agent that spaces, repeats and escapes otherwise.
 fn input() -> impl Strategy<Value = ToolInput> {
     prop_oneof![
-        vec((any::<String>(), json()), 0..4).prop_map(|members| Json::Object(members).into()),
+        vec((any::<String>(), json()), 0..4).prop_map(|members| {
+            let members = members.into_iter();
+            Json::Object(members.map(|(name, it)| (name.into(), it)).collect()).into()
+        }),
         Just(ToolInput::from(
             r#"{ "a" : 1.0,  "a": 1e2, "b":"\u4f1a\ud83d"}"#
         )),
