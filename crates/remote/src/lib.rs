@@ -29,11 +29,23 @@
 //! It is no server for a team and knows no users: a program that has the database's password is
 //! trusted with its tenant. It opens connections only to the server that it is given.
 
+#[cfg(feature = "objects")]
+mod objects;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(any(feature = "objects", feature = "postgres"))]
+mod tenant;
+
+#[cfg(any(feature = "objects", feature = "postgres"))]
+pub use tenant::Tenant;
+
+#[cfg(feature = "objects")]
+pub use objects::{ObjectInfo, ObjectPage, Objects, ObjectsOptions, PutOutcome};
 
 #[cfg(feature = "postgres")]
 pub use postgres::{
     DatabaseReport, DatabaseSchema, PostgresBackend, PostgresOptions, STATEMENTS, SqlStatement,
-    Tenant,
 };
+
+#[cfg(all(feature = "objects", feature = "postgres"))]
+pub use postgres::SweepReport;

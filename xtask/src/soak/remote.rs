@@ -35,6 +35,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     };
     let mut cargo = workspace::cargo();
     cargo.args(["run", "--release", "-p", "boswell-remote"]);
+    cargo.args(["--no-default-features", "--features", "postgres"]);
     cargo
         .args(["--example", "remote_lab", "--", "soak"])
         .args(&amounts);

@@ -9,9 +9,12 @@
 
 mod appender;
 mod backend;
+mod blob_names;
 mod bridge;
 mod columns;
 mod failure;
+#[cfg(feature = "objects")]
+mod large_values;
 mod lease;
 mod link;
 mod logs;
@@ -19,8 +22,12 @@ mod options;
 mod reader;
 mod schema;
 mod statements;
+#[cfg(feature = "objects")]
+mod sweep;
 
 pub use backend::PostgresBackend;
-pub use options::{PostgresOptions, Tenant};
+pub use options::PostgresOptions;
 pub use schema::{DatabaseReport, DatabaseSchema};
 pub use statements::{STATEMENTS, SqlStatement};
+#[cfg(feature = "objects")]
+pub use sweep::SweepReport;

@@ -14,12 +14,13 @@ use super::options::parse_address;
 use super::statements::{CHECK, VERSION_FOUND};
 
 /// The version of the tables that this program reads and writes.
-pub(super) const VERSION: i32 = 2;
+pub(super) const VERSION: i32 = 3;
 
 /// Each version's changes, in order.
 const MIGRATIONS: [&str; VERSION as usize] = [
     include_str!("../../sql/0001-logs.sql"),
     include_str!("../../sql/0002-columns.sql"),
+    include_str!("../../sql/0003-blobs.sql"),
 ];
 
 const FUNCTIONS: &str = include_str!("../../sql/functions.sql");
@@ -88,7 +89,7 @@ impl DatabaseSchema {
     #[doc(hidden)]
     pub fn migrate_to(&self, version: i32, role: Option<&str>) -> Result<i32> {
         let config = self.config.clone();
-        let grants = role.map(grants).transpose()?;
+        let grants = role.map(|role| grants(role, version)).transpose()?;
         self.bridge.wait(async move {
             let mut client = connect(&config).await?;
             bring_to(&mut client, version, grants.as_deref())
@@ -198,7 +199,7 @@ async fn report(client: &Client) -> std::result::Result<DatabaseReport, Failure>
 }
 
 /// What a role needs. It owns nothing, and row-level security holds it.
-fn grants(role: &str) -> Result<String> {
+fn grants(role: &str, version: i32) -> Result<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if role.is_empty() || !role.chars().all(fits) {
         let what = format!("`{}` is not the name of a role", role.escape_debug());
@@ -206,10 +207,11 @@ fn grants(role: &str) -> Result<String> {
             Error::new(ErrorKind::Invalid, what).advising("use letters, digits, `-` and `_`")
         );
     }
+    let blobs = if version < 3 { "" } else { ", boswell.blobs" };
     Ok(format!(
         "GRANT USAGE ON SCHEMA boswell TO \"{role}\"; \
          GRANT SELECT ON boswell.versions TO \"{role}\"; \
-         GRANT SELECT, INSERT, UPDATE, DELETE ON boswell.logs, boswell.lines TO \"{role}\"; \
+         GRANT SELECT, INSERT, UPDATE, DELETE ON boswell.logs, boswell.lines{blobs} TO \"{role}\"; \
          GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA boswell TO \"{role}\""
     ))
 }

@@ -9,5 +9,6 @@ mod following;
 mod leases;
 mod refusals;
 mod schema;
+mod surroundings;
 mod tenants;
 mod weather;

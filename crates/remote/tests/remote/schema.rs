@@ -41,7 +41,7 @@ fn tables_of_every_other_version_are_refused_and_older_ones_are_migrated_with_th
     assert_eq!(schema.migrate(Some(bed::USER)).unwrap(), 1);
     assert_eq!(
         schema.migrate(None).unwrap(),
-        2,
+        3,
         "a second migration changes nothing"
     );
     let backend = std::sync::Arc::new(open(server, &database).unwrap());
@@ -59,14 +59,14 @@ fn tables_of_every_other_version_are_refused_and_older_ones_are_migrated_with_th
     let report = schema.check().unwrap();
     assert_eq!(
         (report.version, report.needed, report.durable),
-        (2, 2, true)
+        (3, 3, true)
     );
     assert!(!report.held, "the owner of this server is a superuser");
     assert!(report.require_usable().is_err());
 
     server.sql(
         &database,
-        "INSERT INTO boswell.versions (version) VALUES (3)",
+        "INSERT INTO boswell.versions (version) VALUES (4)",
     );
     let newer = open(server, &database).unwrap_err();
     assert_eq!(newer.kind(), ErrorKind::TooNew, "{newer:?}");
