@@ -1,12 +1,13 @@
 -- Version 3: which large values (objects outside of the database) the lines of a log name.
 -- A row is one of three: a name (`log` is that of a line which names the value), a claim (`claimed`
 -- is set: a writer stores the value and will name it, or a session that named it was deleted), or the
--- mark of a sweep (`log` is the nil UUID): the object is being deleted.
+-- mark of a sweep (`log` is the nil UUID, `sweep` says which): the object is being deleted.
 CREATE TABLE boswell.blobs (
   tenant  text        NOT NULL CHECK (tenant <> ''),
   sha256  bytea       NOT NULL,
   log     uuid        NOT NULL,
   claimed timestamptz,
+  sweep   uuid,
   PRIMARY KEY (tenant, sha256, log)
 );
 CREATE INDEX blobs_by_log ON boswell.blobs (tenant, log);

@@ -20,7 +20,7 @@ SELECT create_distributed_function(
 SELECT create_distributed_function(
   'boswell.claim_blob(text,bytea,uuid)', 'p_tenant', colocate_with => 'boswell.logs');
 SELECT create_distributed_function(
-  'boswell.mark_blobs(text,bytea[],bigint)', 'p_tenant', colocate_with => 'boswell.logs');
+  'boswell.mark_blobs(text,bytea[],bigint,uuid)', 'p_tenant', colocate_with => 'boswell.logs');
 SELECT create_distributed_function(
   'boswell.lock_blob(text,bytea)', 'p_tenant', colocate_with => 'boswell.logs');
 SELECT create_distributed_function(

@@ -94,7 +94,7 @@ END $$;
 -- Marks values that nothing names, so that their objects can be deleted. Claims older than `p_ms` are of
 -- writers that are gone. Returns those that this call has marked: only who marked one may end the mark.
 CREATE OR REPLACE FUNCTION boswell.mark_blobs(
-  p_tenant text, p_blobs bytea[], p_ms bigint) RETURNS SETOF bytea LANGUAGE plpgsql AS $$
+  p_tenant text, p_blobs bytea[], p_ms bigint, p_sweep uuid) RETURNS SETOF bytea LANGUAGE plpgsql AS $$
 DECLARE
   nobody uuid := '00000000-0000-0000-0000-000000000000';
   before timestamptz := clock_timestamp() - p_ms * interval '1 millisecond';
@@ -105,8 +105,11 @@ BEGIN
      WHERE tenant = p_tenant AND sha256 = p_blobs[i] AND claimed < before;
     PERFORM 1 FROM boswell.blobs WHERE tenant = p_tenant AND sha256 = p_blobs[i] AND log <> nobody;
     IF NOT FOUND THEN
-      INSERT INTO boswell.blobs (tenant, sha256, log) VALUES (p_tenant, p_blobs[i], nobody)
-      ON CONFLICT DO NOTHING;
+      INSERT INTO boswell.blobs (tenant, sha256, log, sweep)
+      VALUES (p_tenant, p_blobs[i], nobody, p_sweep) ON CONFLICT DO NOTHING;
+      -- Also one that an earlier copy of this call has made, whose answer was lost.
+      PERFORM 1 FROM boswell.blobs
+       WHERE tenant = p_tenant AND sha256 = p_blobs[i] AND log = nobody AND sweep = p_sweep;
       IF FOUND THEN RETURN NEXT p_blobs[i]; END IF;
     END IF;
   END LOOP;

@@ -1,4 +1,4 @@
-//! Boswell's sessions beyond one machine: rows in PostgreSQL.
+//! Boswell's sessions beyond one machine: rows in PostgreSQL, large values in object storage.
 //!
 //! [`PostgresBackend`] implements the reading and the writing traits of
 //! [`boswell_store::backend`]: what is written is durable in the server when its receipt is

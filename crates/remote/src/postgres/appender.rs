@@ -86,7 +86,8 @@ impl LogAppender for RowAppender {
         Columns::of(&self.session.dialect, lines).add_to(&mut arguments);
         let names = BlobNames::of(lines, &self.backend.claims);
         names.add_to(&mut arguments);
-        let answer = self.backend.ask(&APPEND, arguments).map_err(refusal)?;
+        let answer = self.backend.ask(&APPEND, arguments);
+        let answer = answer.map_err(|error| self.refusal(error, &names))?;
         let row = answer.rows.first().ok_or_else(no_row)?;
         let now = get::<Option<i64>>(row, 0)?.map_or(Ok(0), |_| unsigned(row, 0))?;
         let why: String = get(row, 1)?;
@@ -96,6 +97,7 @@ impl LogAppender for RowAppender {
             return Ok(now);
         }
         if answer.repeated && why != "gone" && !lines.is_empty() && self.has(end, now, lines)? {
+            self.backend.claims.used(&names);
             return Ok(end);
         }
         match why.as_str() {
@@ -157,18 +159,20 @@ impl LogAppender for RowAppender {
 }
 
 impl RowAppender {
+    /// If a value was swept before its line was added, the server undid the append, and the claim
+    /// is of no use any more.
+    fn refusal(&self, error: Error, names: &BlobNames) -> AppendError {
+        if is_swept(&error) {
+            self.backend.claims.used(names);
+            return AppendError::Fenced(error);
+        }
+        AppendError::Failed(error)
+    }
+
     fn deleted(&self) -> Error {
         let what = format!("session {} was deleted by another process", self.session.id);
         Error::new(ErrorKind::Conflict, what).advising(Advice::ReopenSession)
     }
-}
-
-/// A value that was swept before its line was added: the server undid the append.
-fn refusal(error: Error) -> AppendError {
-    if is_swept(&error) {
-        return AppendError::Fenced(error);
-    }
-    AppendError::Failed(error)
 }
 
 fn no_row() -> AppendError {

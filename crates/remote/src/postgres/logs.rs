@@ -28,8 +28,9 @@ impl LogBackend for PostgresBackend {
         Columns::of(&log.session.dialect, lines).add_to(&mut arguments);
         let names = BlobNames::of(lines, &self.claims);
         names.add_to(&mut arguments);
-        let answer = self.ask(&CREATE_LOG, arguments)?;
+        let answer = self.ask(&CREATE_LOG, arguments);
         self.claims.used(&names);
+        let answer = answer?;
         let why: Option<String> = answer.rows.first().map_or(Ok(None), |row| get(row, 1))?;
         match why.as_deref() {
             Some("added") => Ok(()),

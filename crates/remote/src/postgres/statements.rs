@@ -46,10 +46,12 @@ statements! {
          $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     DELETE_LOG(TEXT, TEXT, INT8) = "SELECT why FROM boswell.delete_log($1, $2, $3)";
     CLAIM_BLOB(TEXT, BYTEA, UUID) = "SELECT claimed FROM boswell.claim_blob($1, $2, $3)";
-    MARK_BLOBS(TEXT, BYTEA_ARRAY, INT8) = "SELECT * FROM boswell.mark_blobs($1, $2, $3)";
+    MARK_BLOBS(TEXT, BYTEA_ARRAY, INT8, UUID) =
+        "SELECT * FROM boswell.mark_blobs($1, $2, $3, $4)";
     /// Ends the mark of a sweep whose objects are deleted.
-    UNMARK_BLOBS(TEXT, BYTEA_ARRAY) =
+    UNMARK_BLOBS(TEXT, BYTEA_ARRAY, UUID) =
         "DELETE FROM boswell.blobs WHERE tenant = $1 AND sha256 = ANY ($2) \
+         AND sweep = $3 \
          AND log = '00000000-0000-0000-0000-000000000000'";
     /// Shows a hidden log. Nothing changes if another writer has done so.
     PUBLISH(TEXT, TEXT, UUID, TEXT) =

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::blobs::BlobId;
+use uuid::Uuid;
 
 use super::backend::{PostgresBackend, get};
 use super::link::Arguments;
@@ -70,18 +71,32 @@ impl PostgresBackend {
         let old = self.old_enough(page, age, report)?;
         // Few at a time: a value is marked for no longer than its deletion takes.
         for some in old.chunks(16) {
-            let marked = self.mark(some, age)?;
+            // Its own name for each: a call that is sent again ends no mark of another sweep.
+            let sweep = Uuid::new_v4();
+            let marked = self.mark(some, age, sweep)?;
             report.named += (some.len() - marked.len()) as u64;
-            let mut done = Vec::new();
+            let mut free = marked.clone();
+            let mut failed = None;
             for candidate in some.iter().filter(|it| marked.contains(&it.id)) {
-                let certain = objects.delete_once(&candidate.key)?;
+                let deleted = objects.delete_once(&candidate.key);
+                if !matches!(deleted, Ok(true)) {
+                    // A copy of the call may still be on its way.
+                    free.retain(|id| *id != candidate.id);
+                }
+                if let Err(error) = deleted {
+                    failed = Some(error);
+                    break;
+                }
                 report.deleted += 1;
                 report.bytes += candidate.size;
-                if certain {
-                    done.push(candidate.id);
-                }
             }
-            self.ask(&UNMARK_BLOBS, vec![Box::new(hashes(done.iter()))])?;
+            self.ask(
+                &UNMARK_BLOBS,
+                vec![Box::new(hashes(free.iter())), Box::new(sweep)],
+            )?;
+            if let Some(error) = failed {
+                return Err(error);
+            }
         }
         Ok(())
     }
@@ -113,10 +128,11 @@ impl PostgresBackend {
         Ok(old)
     }
 
-    fn mark(&self, some: &[Candidate], age: Duration) -> Result<Vec<BlobId>> {
+    fn mark(&self, some: &[Candidate], age: Duration, sweep: Uuid) -> Result<Vec<BlobId>> {
         let arguments: Arguments = vec![
             Box::new(hashes(some.iter().map(|it| &it.id))),
             Box::new(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)),
+            Box::new(sweep),
         ];
         let answer = self.ask(&MARK_BLOBS, arguments)?;
         let id = |row| {
