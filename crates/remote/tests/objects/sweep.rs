@@ -67,8 +67,9 @@ fn a_value_that_a_dead_sweep_has_marked_stays_in_its_line() {
 fn writers_and_deletions_that_race_with_sweeps_never_leave_a_line_without_its_value() {
     let Some(lab) = lab() else { return };
     let (done, swept, refused) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
-    // Few values, so that one is deleted while another writer stores it again.
-    let values: Vec<String> = (0..3).map(|n| large(&format!("value {n}"))).collect();
+    // Few values, so that one is deleted while another writer stores it again. Four of them are
+    // kept by a session from the sixth turn on.
+    let values: Vec<String> = (0..6).map(|n| large(&format!("value {n}"))).collect();
     std::thread::scope(|scope| {
         let sweeps: Vec<_> = (0..2)
             .map(|_| {
@@ -83,8 +84,11 @@ fn writers_and_deletions_that_race_with_sweeps_never_leave_a_line_without_its_va
         let writers: Vec<_> = (0..4)
             .map(|thread| {
                 let (lab, values, refused) = (&lab, &values, &refused);
+                let swept = &swept;
                 scope.spawn(move || {
-                    for turn in 0..12 {
+                    let mut turn = 0;
+                    // Until sweeps have hit values that others store again.
+                    while turn < 12 || (turn < 150 && swept.load(Ordering::Acquire) < 8) {
                         let text = &values[(thread + turn) % values.len()];
                         let name = format!("s{thread}-{turn}");
                         if let Err(error) = write(lab, &name, text) {
@@ -92,9 +96,10 @@ fn writers_and_deletions_that_race_with_sweeps_never_leave_a_line_without_its_va
                             refused.fetch_add(1, Ordering::AcqRel);
                         }
                         assert!(whole(lab, &name, text), "{name}");
-                        if turn % 3 != 0 {
+                        if turn != 5 {
                             lab.store.delete(&name, Wait::No).unwrap();
                         }
+                        turn += 1;
                     }
                 })
             })
@@ -107,9 +112,9 @@ fn writers_and_deletions_that_race_with_sweeps_never_leave_a_line_without_its_va
             sweep.join().unwrap();
         }
     });
-    for (thread, turn) in (0..4).flat_map(|thread| [0, 3, 6, 9].map(|turn| (thread, turn))) {
-        let text = &values[(thread + turn) % values.len()];
-        assert!(whole(&lab, &format!("s{thread}-{turn}"), text));
+    for thread in 0..4 {
+        let text = &values[(thread + 5) % values.len()];
+        assert!(whole(&lab, &format!("s{thread}-5"), text));
     }
     assert!(swept.load(Ordering::Acquire) > 0, "sweeps found something");
 }
