@@ -7,6 +7,7 @@ mod agents;
 mod atif;
 mod claude;
 mod codex;
+mod moto;
 mod omp;
 mod packages;
 
@@ -149,7 +150,7 @@ fn add_tools(clients: &mut Clients) {
     });
 }
 
-/// Adds the server of the tests of `boswell-remote`.
+/// Adds the servers of the tests of `boswell-remote`.
 fn add_postgres(clients: &mut Clients) {
     clients.add("tests of sessions in PostgreSQL", || {
         let found =
@@ -162,6 +163,17 @@ fn add_postgres(clients: &mut Clients) {
         }
         Ok(Vec::new())
     });
+    clients.add("tests of sessions behind PgBouncer", || {
+        if !Path::new("/usr/sbin/pgbouncer").is_file() {
+            install(
+                &["pgbouncer"],
+                "PgBouncer is needed (Debian: pgbouncer); install it and run again",
+            )?;
+        }
+        Ok(Vec::new())
+    });
+    let moto = format!("tests of object storage with moto {}", moto::VERSION);
+    clients.add(&moto, || Ok(vec![("BOSWELL_MOTO_PYTHON", moto::python()?)]));
 }
 
 /// What drives a browser.

@@ -1,4 +1,4 @@
-//! Boswell's sessions beyond one machine: rows in PostgreSQL.
+//! Boswell's sessions beyond one machine: rows in PostgreSQL, large values in object storage.
 //!
 //! [`PostgresBackend`] implements the reading and the writing traits of
 //! [`boswell_store::backend`]: what is written is durable in the server when its receipt is
@@ -30,13 +30,26 @@
 //! connections only to the database that it is given. [`TeamDatabase`] has the tables of a team,
 //! and `boswell-team` the server on top of it.
 
+#[cfg(feature = "objects")]
+mod objects;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(any(feature = "objects", feature = "postgres"))]
+mod tenant;
+
+#[cfg(any(feature = "objects", feature = "postgres"))]
+pub use tenant::Tenant;
+
+#[cfg(feature = "objects")]
+pub use objects::{ObjectInfo, ObjectPage, Objects, ObjectsOptions, PutOutcome};
 
 #[cfg(feature = "postgres")]
 pub use postgres::{
     AuditLine, DatabaseReport, DatabaseSchema, ErasureReceipt, PostgresBackend, PostgresOptions,
     ProjectRule, PublishOutcome, STATEMENTS, SharedFile, SharedManifest, SharedManifestDraft,
     SharedPage, SharedRow, SqlStatement, SweepCount, TEAM_STATEMENTS, TeamDatabase, TeamPerson,
-    Tenant, person_name, project_name, shared_session_name,
+    person_name, project_name, shared_session_name,
 };
+
+#[cfg(all(feature = "objects", feature = "postgres"))]
+pub use postgres::SweepReport;

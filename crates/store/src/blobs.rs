@@ -8,6 +8,7 @@
 pub(crate) mod attachments;
 pub mod base64;
 mod externalize;
+mod folder;
 mod full_records;
 mod string_walk;
 mod xcsh_truncation;
@@ -15,19 +16,19 @@ mod xcsh_truncation;
 pub use attachments::{ATTACHMENT_TYPE, Attachment, Attachments};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Advice, Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
 
-use crate::disk::{Disk, StatKind, durable};
+use crate::disk::Disk;
+use folder::BlobFolder;
 
-pub(crate) use externalize::names_any;
 pub use externalize::{
     Externalised, Internalised, LARGE_TEXT, SMALL_IMAGE, externalise, references,
 };
+pub(crate) use externalize::{Limits, names_any};
 pub use xcsh_truncation::{Habit, Persisted, persisted};
 
 const SCHEME: &str = "blob:sha256:";
@@ -61,6 +62,16 @@ impl BlobId {
         text.strip_prefix(SCHEME).and_then(BlobId::parse)
     }
 
+    /// Returns the hash.
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Makes an id of a hash.
+    pub fn from_bytes(hash: [u8; 32]) -> Self {
+        BlobId(hash)
+    }
+
     /// Returns the reference to the blob, as records contain it.
     pub fn reference(&self) -> String {
         format!("{SCHEME}{self}")
@@ -87,67 +98,107 @@ impl fmt::Debug for BlobId {
     }
 }
 
-/// The folder of blobs.
+/// The blobs of a store: files in a folder, or a place of a backend without files.
 #[derive(Debug, Clone)]
 pub struct Blobs {
-    disk: Arc<dyn Disk>,
-    folder: PathBuf,
-    shared: Arc<Shared>,
+    place: Place,
     /// The agent that the blobs belong to, if they are an agent's.
     agent: Option<full_records::Agent>,
 }
 
-/// State that clones share.
-#[derive(Debug)]
-struct Shared {
-    /// With the number of how many there were, names temporary files.
-    unique: String,
-    count: AtomicU64,
-    /// Whether the name of the folder itself is known to be durable.
-    settled: AtomicBool,
+#[derive(Debug, Clone)]
+enum Place {
+    Folder(BlobFolder),
+    Remote(Arc<dyn RemoteBlobs>),
+}
+
+/// Where a backend without files stores large values.
+///
+/// [`Blobs`] verifies what it returns. A value is deleted only when no line of a log names it.
+pub trait RemoteBlobs: Send + Sync + fmt::Debug {
+    /// Stores bytes under their id, durably. Bytes that are there already stay. Returns false if
+    /// they cannot be stored now, so that they stay in their line.
+    fn put(&self, id: &BlobId, bytes: &[u8]) -> Result<bool>;
+
+    /// Returns the bytes of an id; `None` if there are none.
+    fn get(&self, id: &BlobId) -> Result<Option<Vec<u8>>>;
 }
 
 impl Blobs {
     /// The blobs below a home folder. `unique` must never be used twice: it names temporary files.
     pub(crate) fn new(disk: Arc<dyn Disk>, home: &Path, unique: &str) -> Self {
         Blobs {
-            disk,
-            folder: home.join("blobs"),
-            shared: Arc::new(Shared {
-                unique: unique.to_owned(),
-                count: AtomicU64::new(0),
-                settled: AtomicBool::new(false),
-            }),
+            place: Place::Folder(BlobFolder::new(disk, home, unique)),
             agent: None,
         }
     }
 
-    pub(crate) fn disk(&self) -> &dyn Disk {
-        self.disk.as_ref()
+    /// The blobs of a backend without files.
+    pub(crate) fn remote(place: Arc<dyn RemoteBlobs>) -> Self {
+        Blobs {
+            place: Place::Remote(place),
+            agent: None,
+        }
+    }
+
+    /// Which values leave their line. A value that is not a file costs a round trip of its own, so
+    /// only a larger one does.
+    pub(crate) fn limits(&self) -> Limits {
+        match self.place {
+            Place::Folder(_) => Limits::FILES,
+            Place::Remote(_) => Limits::REMOTE,
+        }
+    }
+
+    /// Returns the folder, for what only files have.
+    fn folder(&self) -> Result<&BlobFolder> {
+        match &self.place {
+            Place::Folder(folder) => Ok(folder),
+            Place::Remote(_) => Err(Error::new(
+                ErrorKind::Unsupported,
+                "the large values of this store are not files",
+            )),
+        }
+    }
+
+    pub(crate) fn disk(&self) -> Result<&dyn Disk> {
+        Ok(self.folder()?.disk.as_ref())
     }
 
     /// Stores bytes; they are durable when this returns. A blob that exists and is whole is not
     /// written again.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobId> {
         let id = BlobId::of(bytes);
-        let path = self.path(&id);
-        self.settle_folder()?;
-        if self.holds(&id, bytes.len())? {
-            // The process that wrote it may have died between the rename and the sync of the
-            // folder.
-            durable::sync_parent(self.disk.as_ref(), &path)?;
+        if self.store(&id, bytes)? {
             return Ok(id);
         }
-        durable::put(self.disk.as_ref(), &path, bytes, &self.temp_name())?;
-        Ok(id)
+        Err(Error::new(
+            ErrorKind::Busy,
+            format!("blob {id} cannot be stored while a sweep deletes it"),
+        )
+        .advising(Advice::RetryLater))
+    }
+
+    /// Stores bytes. Returns false if they cannot be stored now.
+    fn store(&self, id: &BlobId, bytes: &[u8]) -> Result<bool> {
+        match &self.place {
+            Place::Folder(folder) => folder.put(id, bytes).map(|()| true),
+            Place::Remote(place) => place.put(id, bytes),
+        }
     }
 
     /// Returns the bytes of a blob, checked against its id.
     pub fn get(&self, id: &BlobId) -> Result<Vec<u8>> {
-        let path = self.path(id);
-        let bytes = durable::read(self.disk.as_ref(), &path)?.ok_or_else(|| {
+        let (found, place) = match &self.place {
+            Place::Folder(folder) => {
+                let path = folder.path(id);
+                (folder.get(id)?, format!("`{}`", path.display()))
+            }
+            Place::Remote(place) => (place.get(id)?, "the object".to_owned()),
+        };
+        let bytes = found.ok_or_else(|| {
             Error::new(ErrorKind::NotFound, format!("blob {id} is not there"))
-                .because(format!("`{}` does not exist", path.display()))
+                .because(format!("{place} does not exist"))
                 .advising("copy it from a backup; the entry that names it is intact")
         })?;
         let found = BlobId::of(&bytes);
@@ -155,7 +206,7 @@ impl Blobs {
             return Err(
                 Error::new(ErrorKind::Damaged, format!("blob {id} is damaged"))
                     .because(format!("its {} bytes have the hash {found}", bytes.len()))
-                    .advising(format!("replace `{}` from a backup", path.display())),
+                    .advising(format!("replace {place} from a backup")),
             );
         }
         Ok(bytes)
@@ -163,34 +214,20 @@ impl Blobs {
 
     /// Removes a blob. The caller knows that no session names it.
     pub fn remove(&self, id: &BlobId) -> Result<()> {
-        let path = self.path(id);
-        match self.disk.remove(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(Error::io(path.display(), "remove", error)),
-            Ok(()) => durable::sync_parent(self.disk.as_ref(), &path),
-        }
+        self.folder()?.remove(id)
     }
 
     /// Returns whether a blob exists; its bytes are not checked.
     pub fn has(&self, id: &BlobId) -> Result<bool> {
-        Ok(self.stat(id)?.is_some())
+        match &self.place {
+            Place::Folder(folder) => folder.has(id),
+            Place::Remote(place) => Ok(place.get(id)?.is_some()),
+        }
     }
 
     /// Returns all blobs in order, with their lengths.
     pub fn list(&self) -> Result<Vec<(BlobId, u64)>> {
-        let names = match self.disk.list(&self.folder) {
-            Ok(names) => names,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(Error::io(self.folder.display(), "list", error)),
-        };
-        let files = names
-            .into_iter()
-            .filter(|(_, stat)| stat.kind == StatKind::File);
-        let mut found: Vec<_> = files
-            .filter_map(|(name, stat)| BlobId::parse(&name).map(|id| (id, stat.len)))
-            .collect();
-        found.sort_unstable();
-        Ok(found)
+        self.folder()?.list()
     }
 
     /// Returns the blobs that are not in `referenced`, the set of those that sessions name. Deletes
@@ -199,47 +236,5 @@ impl Blobs {
         let mut found = self.list()?;
         found.retain(|(id, _)| !referenced.contains(id));
         Ok(found)
-    }
-
-    /// Makes the folder. An existing one may have been made by a process that died before it was
-    /// durable.
-    fn settle_folder(&self) -> Result<()> {
-        if !self.shared.settled.load(Ordering::Acquire) {
-            durable::make_folders(self.disk.as_ref(), &self.folder)?;
-            durable::sync_parent(self.disk.as_ref(), &self.folder)?;
-            self.shared.settled.store(true, Ordering::Release);
-        }
-        Ok(())
-    }
-
-    fn path(&self, id: &BlobId) -> PathBuf {
-        self.folder.join(id.to_string())
-    }
-
-    fn stat(&self, id: &BlobId) -> Result<Option<u64>> {
-        let path = self.path(id);
-        let stat = self
-            .disk
-            .stat(&path)
-            .map_err(|error| Error::io(path.display(), "look at", error))?;
-        Ok(stat
-            .filter(|stat| stat.kind == StatKind::File)
-            .map(|stat| stat.len))
-    }
-
-    fn holds(&self, id: &BlobId, len: usize) -> Result<bool> {
-        if self.stat(id)? != u64::try_from(len).ok() {
-            return Ok(false);
-        }
-        let kept = durable::read(self.disk.as_ref(), &self.path(id))?;
-        Ok(kept.is_some_and(|bytes| BlobId::of(&bytes) == *id))
-    }
-
-    fn temp_name(&self) -> String {
-        format!(
-            "{}-{}",
-            self.shared.unique,
-            self.shared.count.fetch_add(1, Ordering::Relaxed)
-        )
     }
 }

@@ -10,7 +10,6 @@ pub(crate) mod summary;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use boswell_dialect::BlobPolicy;
 use boswell_dialect::{
     ActiveProcess, Capability, Depth, Dialect, Files, IdSource, SessionLocation, SideFile,
     Skipping, Subagent, Support,
@@ -19,13 +18,13 @@ use boswell_model::{EntryId, Error, ErrorKind, Result, SessionId, SessionRef, Sl
 
 use crate::Session;
 use crate::backend::{Backend, BackendFiles, FsBackend, OpenDatabase, seen_by, with_databases};
-use crate::blobs::{Blobs, Habit};
 use crate::disk::system_ids::SystemIds;
 use crate::disk::{Disk, RealDisk};
 use crate::session::LookFor;
 
 mod by_id;
 mod find;
+mod large_values;
 mod list;
 mod log_files;
 mod set;
@@ -351,29 +350,6 @@ impl Store {
     ) -> Result<(Session, Tip)> {
         let (session, tip) = Session::read_for_context(self.dialect, self.backend(), location, at)?;
         Ok((session.with_blobs(self.blobs()), tip))
-    }
-
-    /// Returns the store of large values: boswell's own sessions have them in boswell's home, those
-    /// of xcsh and oh-my-pi in the agent's folder.
-    pub(crate) fn blobs(&self) -> Option<Blobs> {
-        let habit = match self.dialect.facts().blobs {
-            BlobPolicy::Own => None,
-            BlobPolicy::Xcsh => Some(Habit::Xcsh),
-            BlobPolicy::Omp => Some(Habit::Omp),
-            BlobPolicy::Inline => return None,
-        };
-        // For a file that was given by its path, the agent's folder of blobs is unknown.
-        let is_there = |key| self.backend().stat(key).ok().flatten().is_some();
-        if habit.is_some() && !is_there("sessions") && !is_there("blobs") {
-            return None;
-        }
-        let disk = Arc::clone(self.disk.as_ref()?);
-        let blobs = Blobs::new(disk, &self.root, &self.id_source.hex16());
-        let home = self.home.as_deref();
-        Some(match habit {
-            Some(habit) => blobs.of_agent(habit, home),
-            None => blobs,
-        })
     }
 
     /// Sets boswell's home, which stores data that an agent's format would lose.

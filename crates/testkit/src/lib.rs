@@ -59,11 +59,16 @@ pub mod jsonl;
 pub mod make;
 pub mod mcp_runner;
 pub mod memory_rows;
+#[cfg(unix)]
+pub mod moto_server;
+pub mod object_proxy;
 pub mod oracle;
 pub mod peer;
 pub mod phrase;
 #[cfg(unix)]
 pub mod postgres_server;
+#[cfg(unix)]
+pub mod postgres_surroundings;
 pub mod rng;
 pub mod rows;
 pub mod scanner;

@@ -38,6 +38,15 @@ impl PostgresServer {
     /// Starts a server with these lines of configuration; `None`, with a line that says so, if
     /// PostgreSQL is not installed. Under `CI=true` that is a failure.
     pub fn start_or_skip(configuration: &str) -> Option<PostgresServer> {
+        PostgresServer::start_with_files(configuration, &[])
+    }
+
+    /// As [`start_or_skip`](PostgresServer::start_or_skip), with files in its data folder that only
+    /// it can read: a certificate and its key.
+    pub fn start_with_files(
+        configuration: &str,
+        files: &[(&str, Vec<u8>)],
+    ) -> Option<PostgresServer> {
         let Some(programs) = programs() else {
             let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
             assert!(!ci, "PostgreSQL is not installed: run `cargo xtask test`");
@@ -49,9 +58,7 @@ impl PostgresServer {
             .and_then(|listener| listener.local_addr())
             .expect("a free port")
             .port();
-        if is_root() {
-            run(Command::new("chown").arg("postgres").arg(&folder));
-        }
+        own(&folder);
         let guard = guard(&folder);
         let server = PostgresServer {
             programs,
@@ -60,6 +67,12 @@ impl PostgresServer {
             guard,
         };
         server.initialise(configuration);
+        for (name, bytes) in files {
+            let path = server.data(name);
+            std::fs::write(&path, bytes).expect("a file of the server");
+            run(Command::new("chmod").arg("600").arg(&path));
+            own(&path);
+        }
         server.start();
         Some(server)
     }
@@ -89,9 +102,7 @@ impl PostgresServer {
         let included = std::fs::read_to_string(data.join("postgresql.conf")).expect("its own");
         let included = format!("{included}\ninclude 'boswell.conf'\n");
         std::fs::write(data.join("postgresql.conf"), included).expect("a configuration");
-        if is_root() {
-            run(Command::new("chown").arg("postgres").arg(&file));
-        }
+        own(&file);
     }
 
     /// Returns the port on 127.0.0.1.
@@ -228,7 +239,14 @@ fn programs() -> Option<PathBuf> {
     folder.join("initdb").exists().then_some(folder)
 }
 
-fn is_root() -> bool {
+/// Gives a file to the user of the server.
+fn own(path: &Path) {
+    if is_root() {
+        run(Command::new("chown").arg("postgres").arg(path));
+    }
+}
+
+pub(crate) fn is_root() -> bool {
     let output = Command::new("id").arg("-u").output();
     output.is_ok_and(|output| output.stdout == b"0\n")
 }

@@ -23,6 +23,7 @@ impl Group for RemoteGroup {
     fn measure(&self, _lab: &Lab) -> Outcome<Vec<Row>> {
         let mut cargo = workspace::cargo();
         cargo.args(["run", "--release", "-p", "boswell-remote"]);
+        cargo.args(["--no-default-features", "--features", "postgres"]);
         cargo
             .args(["--example", "remote_lab", "--", "bench"])
             .args(SIZES);

@@ -24,7 +24,8 @@ A holder of a lease loses its network until another one has taken the lease.
 Eight processes append to one session at the same time.
 
 A writer sends an append again when its connection is lost, so that none of these ends it.
-`lost` are entries that were acknowledged and are not there, `doubled` are entries that are there twice.
+`lost` are entries that were acknowledged and are not there,
+`doubled` are entries that are there twice.
 ";
 
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
@@ -35,6 +36,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     };
     let mut cargo = workspace::cargo();
     cargo.args(["run", "--release", "-p", "boswell-remote"]);
+    cargo.args(["--no-default-features", "--features", "postgres"]);
     cargo
         .args(["--example", "remote_lab", "--", "soak"])
         .args(&amounts);

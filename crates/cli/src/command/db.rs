@@ -1,10 +1,13 @@
 //! `db`: makes, changes and checks the tables of boswell in PostgreSQL.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use boswell_model::json::Json;
 use boswell_model::{Advice, Error, ErrorKind, Result};
-use boswell_remote::{DatabaseSchema, PostgresOptions, TeamDatabase, Tenant};
+use boswell_remote::{
+    DatabaseSchema, Objects, ObjectsOptions, PostgresBackend, PostgresOptions, TeamDatabase, Tenant,
+};
 use boswell_team::TeamToken;
 use clap::{Args, Subcommand};
 
@@ -18,7 +21,8 @@ use crate::output::Output;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell db init --database postgres://owner@db.example/agents --role boswell_app
-  BOSWELL_DATABASE=postgres://boswell_app@db.example/agents boswell db check")]
+  BOSWELL_DATABASE=postgres://boswell_app@db.example/agents boswell db check
+  boswell db sweep --tenant team-a --objects 's3://agents?endpoint=https://objects.example'")]
 pub(crate) struct DbArgs {
     #[command(subcommand)]
     what: DbCommand,
@@ -32,6 +36,8 @@ enum DbCommand {
     Migrate(MigrateArgs),
     /// Say whether sessions can be stored there, and why not
     Check(DatabaseArgs),
+    /// Delete stored objects of a tenant that no session names any more
+    Sweep(SweepArgs),
     /// Print the statements that distribute the tables by tenant (Citus)
     Distribute,
     /// Let a person into a team, and print a token for it
@@ -76,12 +82,39 @@ struct MigrateArgs {
     role: Option<String>,
 }
 
+#[derive(Debug, Args)]
+struct SweepArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+    /// Whose objects: the name of a tenant
+    #[arg(long, value_name = "NAME")]
+    tenant: String,
+    /// Address of the object storage: s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION
+    #[arg(long, value_name = "ADDRESS", env = "BOSWELL_OBJECTS")]
+    objects: String,
+    /// Leave what was stored, or lost its last name, less than so many hours ago
+    #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=87_600))]
+    hours: u64,
+    #[arg(long, env = "AWS_ACCESS_KEY_ID", hide = true, hide_env_values = true)]
+    key: String,
+    #[arg(
+        long,
+        env = "AWS_SECRET_ACCESS_KEY",
+        hide = true,
+        hide_env_values = true
+    )]
+    secret: String,
+    #[arg(long, env = "AWS_SESSION_TOKEN", hide = true, hide_env_values = true)]
+    token: Option<String>,
+}
+
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &DbArgs) -> Result<ExitCode> {
     match &args.what {
         DbCommand::Init(args) | DbCommand::Migrate(args) => migrate(app, args),
         DbCommand::Check(args) => check(app, args),
         DbCommand::Person(args) => person(app, args),
+        DbCommand::Sweep(args) => sweep(app, args),
         DbCommand::Distribute => {
             let mut out = Output::plain(app);
             out.line(DatabaseSchema::distribution().trim_end())?;
@@ -91,11 +124,43 @@ pub(crate) fn run(app: &App, args: &DbArgs) -> Result<ExitCode> {
     }
 }
 
-fn migrate(app: &App, args: &MigrateArgs) -> Result<ExitCode> {
+fn may_write(app: &App) -> Result<()> {
     if app.requests.is_read_only() {
         let what = "this command writes, and boswell may only read";
         return Err(Error::new(ErrorKind::Denied, what).advising(Advice::AllowWriting));
     }
+    Ok(())
+}
+
+fn sweep(app: &App, args: &SweepArgs) -> Result<ExitCode> {
+    may_write(app)?;
+    let token = args.token.as_deref();
+    let options = ObjectsOptions::parse(&args.objects, &args.key, &args.secret, token)?;
+    let tenant = Tenant::new(args.tenant.as_str())?;
+    let database = PostgresOptions::parse(&args.database.database, tenant)?;
+    let backend = PostgresBackend::open(database)?.with_objects(Objects::open(options)?);
+    let report = backend.sweep(Duration::from_secs(args.hours * 3600))?;
+    let mut out = Output::plain(app);
+    if out.json {
+        let object = Json::object()
+            .with("listed", report.listed)
+            .with("young", report.young)
+            .with("named", report.named)
+            .with("deleted", report.deleted)
+            .with("bytes", report.bytes);
+        out.object(&object)?;
+    } else {
+        out.line(&format!(
+            "{} objects: {} are named or claimed, {} are younger than {} hours, {} were deleted ({} bytes)",
+            report.listed, report.named, report.young, args.hours, report.deleted, report.bytes
+        ))?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn migrate(app: &App, args: &MigrateArgs) -> Result<ExitCode> {
+    may_write(app)?;
     let schema = DatabaseSchema::at(&args.database.database)?;
     let before = schema.migrate(args.role.as_deref())?;
     let now = schema.check()?.version;

@@ -23,9 +23,9 @@ pub(crate) fn run(sessions: usize, entries: usize) {
     let server = lab::server();
     server.sql(
         "postgres",
-        "CREATE TABLE raw (tenant text NOT NULL, log text NOT NULL, seq bigint NOT NULL, line bytea NOT NULL, \
-         PRIMARY KEY (tenant, log, seq)); ALTER TABLE raw ALTER COLUMN line SET STORAGE EXTERNAL; \
-         GRANT ALL ON raw TO app",
+        "CREATE TABLE public.raw (tenant text NOT NULL, log text NOT NULL, seq bigint NOT NULL, line bytea NOT NULL, \
+         PRIMARY KEY (tenant, log, seq)); ALTER TABLE public.raw ALTER COLUMN line SET STORAGE EXTERNAL; \
+         GRANT ALL ON public.raw TO app",
     );
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -73,7 +73,7 @@ impl Raw {
         let (client, connection) = tokio_postgres::connect(&address, NoTls).await.unwrap();
         tokio::spawn(connection);
         let insert = client
-            .prepare("INSERT INTO raw VALUES ('t', $1, $2, $3)")
+            .prepare("INSERT INTO public.raw VALUES ('t', $1, $2, $3)")
             .await
             .unwrap();
         Raw {

@@ -24,7 +24,7 @@ pub(crate) fn options(port: u16, tenant: &str) -> PostgresOptions {
     let tenant = Tenant::new(tenant).unwrap();
     PostgresOptions::parse(&address(port, "app", "postgres"), tenant)
         .unwrap()
-        .patience(Duration::from_secs(60))
+        .patience(Duration::from_secs(300))
 }
 
 pub(crate) fn backend(options: PostgresOptions) -> Arc<PostgresBackend> {

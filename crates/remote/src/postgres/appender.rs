@@ -9,7 +9,9 @@ use boswell_model::{Advice, Error, ErrorKind, Result, SessionRef};
 use boswell_store::backend::{AppendError, AppendResult, LogAppender, ObjectReader, SyncWork};
 
 use super::backend::{Head, PostgresBackend, get, signed, unsigned};
+use super::blob_names::BlobNames;
 use super::columns::Columns;
+use super::failure::is_swept;
 use super::lease::millis;
 use super::link::Arguments;
 use super::logs::{lost_lease, rows_of};
@@ -82,15 +84,20 @@ impl LogAppender for RowAppender {
             Box::new(lines.len() as i64),
         ];
         Columns::of(&self.session.dialect, lines).add_to(&mut arguments);
-        let answer = self.backend.ask(&APPEND, arguments)?;
+        let names = BlobNames::of(lines, &self.backend.claims);
+        names.add_to(&mut arguments);
+        let answer = self.backend.ask(&APPEND, arguments);
+        let answer = answer.map_err(|error| self.refusal(error, &names))?;
         let row = answer.rows.first().ok_or_else(no_row)?;
         let now = get::<Option<i64>>(row, 0)?.map_or(Ok(0), |_| unsigned(row, 0))?;
         let why: String = get(row, 1)?;
         self.now_at(get(row, 2)?);
         if why == "added" {
+            self.backend.claims.used(&names);
             return Ok(now);
         }
         if answer.repeated && why != "gone" && !lines.is_empty() && self.has(end, now, lines)? {
+            self.backend.claims.used(&names);
             return Ok(end);
         }
         match why.as_str() {
@@ -152,6 +159,16 @@ impl LogAppender for RowAppender {
 }
 
 impl RowAppender {
+    /// If a value was swept before its line was added, the server undid the append, and the claim
+    /// is of no use any more.
+    fn refusal(&self, error: Error, names: &BlobNames) -> AppendError {
+        if is_swept(&error) {
+            self.backend.claims.used(names);
+            return AppendError::Fenced(error);
+        }
+        AppendError::Failed(error)
+    }
+
     fn deleted(&self) -> Error {
         let what = format!("session {} was deleted by another process", self.session.id);
         Error::new(ErrorKind::Conflict, what).advising(Advice::ReopenSession)

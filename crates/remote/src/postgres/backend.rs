@@ -13,6 +13,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 use uuid::Uuid;
 
+use super::blob_names::Claims;
 use super::bridge::Bridge;
 use super::columns::Columns;
 use super::failure::Failure;
@@ -32,6 +33,9 @@ pub struct PostgresBackend {
     pub(super) link: Arc<Link>,
     pub(super) lease: Duration,
     pub(super) holder: Arc<str>,
+    pub(super) claims: Arc<Claims>,
+    #[cfg(feature = "objects")]
+    pub(super) objects: Option<crate::Objects>,
 }
 
 /// The head of a log.
@@ -61,6 +65,9 @@ impl PostgresBackend {
             link: Arc::new(Link::new(&options)?),
             lease: options.lease,
             holder: options.holder.into(),
+            claims: Arc::default(),
+            #[cfg(feature = "objects")]
+            objects: None,
         };
         backend.stat("")?;
         Ok(backend)
@@ -197,6 +204,15 @@ impl Backend for PostgresBackend {
         Ok(Some(
             names.iter().map(|name| ends.get(name).copied()).collect(),
         ))
+    }
+
+    #[cfg(feature = "objects")]
+    fn remote_blobs(&self) -> Option<Arc<dyn boswell_store::blobs::RemoteBlobs>> {
+        let objects = self.objects.clone()?;
+        Some(Arc::new(super::large_values::TenantBlobs::new(
+            self.clone(),
+            objects,
+        )))
     }
 
     fn describe(&self, key: &str) -> String {

@@ -67,7 +67,18 @@ fn passes(code: &SqlState) -> bool {
     again.contains(code) || code.code().starts_with("08")
 }
 
+const SWEPT: &str = "a large value was deleted by a sweep before the entry was added";
+
+/// Whether an append was undone because a sweep took a value that it names.
+pub(super) fn is_swept(error: &Error) -> bool {
+    error.to_string().contains(SWEPT)
+}
+
 fn of_server(code: &SqlState, say: impl Fn(ErrorKind, &str) -> Error) -> Error {
+    if code.code() == "BW001" {
+        return say(ErrorKind::Conflict, SWEPT)
+            .advising("open the session again, and append the entry again");
+    }
     match *code {
         SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => say(
             ErrorKind::Denied,
@@ -87,7 +98,8 @@ fn of_server(code: &SqlState, say: impl Fn(ErrorKind, &str) -> Error) -> Error {
             say(ErrorKind::NotFound, "the database has no tables of boswell")
                 .advising("run `boswell db init` as the owner of the database")
         }
-        SqlState::DISK_FULL => say(ErrorKind::NoSpace, "the disk of the database is full"),
+        SqlState::DISK_FULL => say(ErrorKind::NoSpace, "the disk of the database is full")
+            .advising("make room on the database server, and open the session again"),
         SqlState::UNIQUE_VIOLATION => say(ErrorKind::Conflict, "the key is taken"),
         SqlState::CHARACTER_NOT_IN_REPERTOIRE | SqlState::UNTRANSLATABLE_CHARACTER => {
             say(ErrorKind::Invalid, "the database cannot store the name")
@@ -104,5 +116,23 @@ fn of_server(code: &SqlState, say: impl Fn(ErrorKind, &str) -> Error) -> Error {
 fn of_connection(error: &tokio_postgres::Error) -> Failure {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     let text = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+    let refused = |kind, what: &'static str, advice: &'static str| {
+        let error = Error::new(kind, what).because(text.clone());
+        Failure::lasting(error.advising(advice))
+    };
+    if text.contains("certificate") {
+        return refused(
+            ErrorKind::Denied,
+            "the certificate of the database is not trusted",
+            "name the file with its root in SSL_CERT_FILE",
+        );
+    }
+    if text.contains("server does not support TLS") {
+        return refused(
+            ErrorKind::Unsupported,
+            "the database does not encrypt connections, and the address requires it",
+            "set ssl = on in the server, or write sslmode=disable for a network that is trusted",
+        );
+    }
     Failure::unreachable(text)
 }

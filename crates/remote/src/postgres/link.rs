@@ -15,15 +15,18 @@ use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
 };
 use futures_util::future::join3;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::failure::Failure;
-use super::options::{PostgresOptions, Tenant, may_encrypt};
+use super::options::{PostgresOptions, may_encrypt};
 use super::schema::VERSION;
 use super::statements::SqlStatement;
+use crate::Tenant;
 
 /// The longest time that connecting, and one statement, may take.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -65,7 +68,7 @@ impl Link {
             recycling_method: RecyclingMethod::Fast,
         };
         let manager = if may_encrypt(&config) {
-            Manager::from_config(config, encryption()?, settings)
+            Manager::from_config(config, encryption(options.roots.as_deref())?, settings)
         } else {
             Manager::from_config(config, NoTls, settings)
         };
@@ -240,7 +243,7 @@ pub(super) async fn connect(config: &Config) -> Result<Client> {
     config.connect_timeout(CONNECTING);
     let failed = |error| Failure::from(error).error;
     if may_encrypt(&config) {
-        let (client, connection) = config.connect(encryption()?).await.map_err(failed)?;
+        let (client, connection) = config.connect(encryption(None)?).await.map_err(failed)?;
         tokio::spawn(connection);
         return Ok(client);
     }
@@ -249,11 +252,25 @@ pub(super) async fn connect(config: &Config) -> Result<Client> {
     Ok(client)
 }
 
-/// Certificates are checked against the roots of the system.
-fn encryption() -> Result<MakeRustlsConnect> {
+/// Certificates are checked against these roots, in PEM, or those of the system.
+fn encryption(pem: Option<&[u8]>) -> Result<MakeRustlsConnect> {
     let mut roots = rustls::RootCertStore::empty();
-    let found = rustls_native_certs::load_native_certs();
-    roots.add_parsable_certificates(found.certs);
+    match pem {
+        Some(pem) => {
+            for root in CertificateDer::pem_slice_iter(pem) {
+                let added = root
+                    .map_err(|error| error.to_string())
+                    .and_then(|root| roots.add(root).map_err(|error| error.to_string()));
+                added.map_err(|why| {
+                    Error::new(ErrorKind::Invalid, "a root certificate cannot be read").because(why)
+                })?;
+            }
+        }
+        None => {
+            let found = rustls_native_certs::load_native_certs();
+            roots.add_parsable_certificates(found.certs);
+        }
+    }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

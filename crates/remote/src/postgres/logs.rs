@@ -5,6 +5,7 @@ use boswell_store::backend::{Lease, LogBackend, LogClaim, LogName, OpenLog};
 
 use super::appender::RowAppender;
 use super::backend::{PostgresBackend, get, no_log};
+use super::blob_names::BlobNames;
 use super::columns::Columns;
 use super::lease;
 use super::link::Arguments;
@@ -25,7 +26,11 @@ impl LogBackend for PostgresBackend {
             Box::new(lines.len() as i64),
         ];
         Columns::of(&log.session.dialect, lines).add_to(&mut arguments);
-        let answer = self.ask(&CREATE_LOG, arguments)?;
+        let names = BlobNames::of(lines, &self.claims);
+        names.add_to(&mut arguments);
+        let answer = self.ask(&CREATE_LOG, arguments);
+        self.claims.used(&names);
+        let answer = answer?;
         let why: Option<String> = answer.rows.first().map_or(Ok(None), |row| get(row, 1))?;
         match why.as_deref() {
             Some("added") => Ok(()),

@@ -9,9 +9,12 @@
 
 mod appender;
 mod backend;
+mod blob_names;
 mod bridge;
 mod columns;
 mod failure;
+#[cfg(feature = "objects")]
+mod large_values;
 mod lease;
 mod link;
 mod logs;
@@ -19,12 +22,16 @@ mod options;
 mod reader;
 mod schema;
 mod statements;
+#[cfg(feature = "objects")]
+mod sweep;
 mod team;
 
 pub use backend::PostgresBackend;
-pub use options::{PostgresOptions, Tenant};
+pub use options::PostgresOptions;
 pub use schema::{DatabaseReport, DatabaseSchema};
 pub use statements::{STATEMENTS, SqlStatement};
+#[cfg(feature = "objects")]
+pub use sweep::SweepReport;
 pub use team::{
     AuditLine, ErasureReceipt, ProjectRule, PublishOutcome, SharedFile, SharedManifest,
     SharedManifestDraft, SharedPage, SharedRow, SweepCount, TEAM_STATEMENTS, TeamDatabase,

@@ -1,6 +1,5 @@
 //! Where the database is, and which tenant is bound to a backend.
 
-use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -8,47 +7,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
-/// Whose sessions a backend sees: up to 64 lower-case letters, digits, `-` and `_`.
-///
-/// ```
-/// use boswell_remote::Tenant;
-///
-/// assert_eq!(Tenant::new("team-a")?.as_str(), "team-a");
-/// assert!(Tenant::new("").is_err() && Tenant::new("a'b").is_err());
-/// # Ok::<(), boswell_model::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tenant(String);
-
-impl Tenant {
-    /// Makes a tenant of its name.
-    ///
-    /// # Errors
-    ///
-    /// `Invalid` if the name has other characters: it is part of every row, and of keys of objects.
-    pub fn new(name: impl Into<String>) -> Result<Tenant> {
-        let name = name.into();
-        let fits =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
-        if (1..=64).contains(&name.len()) && name.bytes().all(fits) {
-            return Ok(Tenant(name));
-        }
-        let what = format!("`{}` is not the name of a tenant", name.escape_debug());
-        Err(Error::new(ErrorKind::Invalid, what)
-            .advising("use 1 to 64 lower-case letters, digits, `-` and `_`"))
-    }
-
-    /// Returns the name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Tenant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+use crate::Tenant;
 
 /// How to reach a database, and for which tenant.
 #[derive(Debug, Clone)]
@@ -59,6 +18,7 @@ pub struct PostgresOptions {
     pub(super) lease: Duration,
     pub(super) patience: Duration,
     pub(super) holder: String,
+    pub(super) roots: Option<Vec<u8>>,
 }
 
 impl PostgresOptions {
@@ -84,6 +44,7 @@ impl PostgresOptions {
             lease: Duration::from_secs(30),
             patience: Duration::from_secs(15),
             holder: "boswell".to_owned(),
+            roots: None,
         })
     }
 
@@ -107,6 +68,14 @@ impl PostgresOptions {
     #[must_use]
     pub fn patience(mut self, time: Duration) -> PostgresOptions {
         self.patience = time;
+        self
+    }
+
+    /// Sets the certificates that a server's is checked against, in PEM, in place of the roots of
+    /// the system.
+    #[must_use]
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> PostgresOptions {
+        self.roots = Some(pem.into());
         self
     }
 

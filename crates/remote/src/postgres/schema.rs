@@ -20,6 +20,7 @@ pub(super) const VERSION: i32 = 4;
 const MIGRATIONS: &[(i32, &str)] = &[
     (1, include_str!("../../sql/0001-logs.sql")),
     (2, include_str!("../../sql/0002-columns.sql")),
+    (3, include_str!("../../sql/0003-blobs.sql")),
     (4, include_str!("../../sql/0004-team.sql")),
 ];
 
@@ -227,10 +228,11 @@ fn grants(role: &str, version: i32) -> Result<String> {
     let team: String = team
         .map(|(rights, tables)| format!("; GRANT {rights} ON boswell.{tables} TO \"{role}\""))
         .collect();
+    let blobs = if version < 3 { "" } else { ", boswell.blobs" };
     Ok(format!(
         "GRANT USAGE ON SCHEMA boswell TO \"{role}\"; \
          GRANT SELECT ON boswell.versions TO \"{role}\"; \
-         GRANT SELECT, INSERT, UPDATE, DELETE ON boswell.logs, boswell.lines TO \"{role}\"; \
+         GRANT SELECT, INSERT, UPDATE, DELETE ON boswell.logs, boswell.lines{blobs} TO \"{role}\"; \
          GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA boswell TO \"{role}\"{team}"
     ))
 }

@@ -38,15 +38,24 @@ statements! {
     RENEW_LEASE(TEXT, TEXT, INT8, INT4) = "SELECT kept FROM boswell.renew_lease($1, $2, $3, $4)";
     RELEASE_LEASE(TEXT, TEXT, INT8) = "SELECT released FROM boswell.release_lease($1, $2, $3)";
     CREATE_LOG(
-        TEXT, TEXT, INT8, TEXT, BOOL, BYTEA_ARRAY, INT8, TEXT, TEXT, TEXT, TEXT, INT8, INT8, INT8
+        TEXT, TEXT, INT8, TEXT, BOOL, BYTEA_ARRAY, INT8, TEXT, TEXT, TEXT, TEXT, INT8, INT8, INT8,
+        BYTEA_ARRAY, UUID_ARRAY
     ) = "SELECT at, why FROM boswell.create_log(\
-         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
     APPEND(
         TEXT, TEXT, UUID, INT8, INT8, INT4, BYTEA_ARRAY, INT8, TEXT, TEXT, TEXT, TEXT, INT8, INT8,
-        INT8
+        INT8, BYTEA_ARRAY, UUID_ARRAY
     ) = "SELECT at, why, now_key FROM boswell.append(\
-         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     DELETE_LOG(TEXT, TEXT, INT8) = "SELECT why FROM boswell.delete_log($1, $2, $3)";
+    CLAIM_BLOB(TEXT, BYTEA, UUID) = "SELECT claimed FROM boswell.claim_blob($1, $2, $3)";
+    MARK_BLOBS(TEXT, BYTEA_ARRAY, INT8, UUID) =
+        "SELECT * FROM boswell.mark_blobs($1, $2, $3, $4)";
+    /// Ends the mark of a sweep whose objects are deleted.
+    UNMARK_BLOBS(TEXT, BYTEA_ARRAY, UUID) =
+        "DELETE FROM boswell.blobs WHERE tenant = $1 AND sha256 = ANY ($2) \
+         AND sweep = $3 \
+         AND log = '00000000-0000-0000-0000-000000000000'";
     /// Shows a hidden log. Nothing changes if another writer has done so.
     PUBLISH(TEXT, TEXT, UUID, TEXT) =
         "UPDATE boswell.logs SET key = $4, shown = true \

@@ -10,6 +10,7 @@ mod grants;
 mod leases;
 mod refusals;
 mod schema;
+mod surroundings;
 mod team;
 mod tenants;
 mod weather;

@@ -199,7 +199,7 @@ fn functions_called_for_another_tenant_than_the_one_that_is_set_change_nothing()
     let appended = format!(
         "SET ROLE app; SET boswell.tenant = '{one}'; \
          SELECT why FROM boswell.append('{two}', 'boswell:s', '{}', {}, {}, 1000, ARRAY['x'::bytea], 1, \
-         NULL, NULL, NULL, NULL, NULL, NULL, 0)",
+         NULL, NULL, NULL, NULL, NULL, NULL, 0, '{{}}', '{{}}')",
         parts[0], parts[1], parts[2]
     );
     assert_eq!(server.sql("postgres", &appended), "gone");

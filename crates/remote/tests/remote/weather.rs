@@ -38,7 +38,9 @@ fn ten_kills_of_the_postmaster_under_load_lose_and_double_nothing() {
     let Some(server) = bed::ready_server() else {
         return;
     };
-    let backend = bed::backend(bed::options(server.port(), &bed::tenant()));
+    // A server takes its time to recover on a machine that is busy.
+    let patient = bed::options(server.port(), &bed::tenant()).patience(Duration::from_secs(180));
+    let backend = bed::backend(patient);
     let writer = session(&bed::store(&backend), "s");
     let (done, count) = (AtomicBool::new(false), AtomicUsize::new(0));
     let acknowledged = std::thread::scope(|scope| {

@@ -21,8 +21,12 @@ mod row_document;
 mod row_folders;
 mod row_log;
 
+use std::sync::Arc;
+
 use boswell_dialect::{FileInfo, Files, RowSource};
 use boswell_model::{Line, Lines, Result, SessionRef};
+
+use crate::blobs::RemoteBlobs;
 
 pub(crate) use archived::VaultBackend;
 pub use catalog_rows::{ListedLog, LogLookup, PageCursor, PageRequest};
@@ -102,6 +106,12 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// query for everything that a program follows. `None` if the backend has to open each log.
     fn ends_of(&self, _sessions: &[SessionRef]) -> Result<Option<Vec<Option<u64>>>> {
         Ok(None)
+    }
+
+    /// Returns where large values of boswell's own sessions are stored; `None` if the backend has no
+    /// such place, so that they are files or stay in their lines.
+    fn remote_blobs(&self) -> Option<Arc<dyn RemoteBlobs>> {
+        None
     }
 
     /// Returns the keys of symbolic links that were found so far and lead out of the store. Nothing

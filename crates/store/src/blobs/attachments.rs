@@ -102,8 +102,8 @@ impl Attachments {
     /// Writes attachments into a folder under safe names, replacing nothing.
     /// Returns one result per attachment.
     pub fn extract(&self, attachments: &[Attachment], folder: &Path) -> Vec<Result<PathBuf>> {
-        let disk = self.blobs.disk();
         let write = |(attachment, name): (&Attachment, String)| {
+            let disk = self.blobs.disk()?;
             let bytes = self.read(attachment)?;
             durable::make_folders(disk, folder)?;
             let path = folder.join(name);

@@ -20,6 +20,50 @@ pub const LARGE_TEXT: usize = 500_000;
 /// Image data of fewer base64 characters stays in the record.
 pub const SMALL_IMAGE: usize = 1024;
 
+/// Which values leave their record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Text of more UTF-16 units than this is cut.
+    text: usize,
+    /// How many of them stay, with the notice.
+    kept: usize,
+    /// Image data of fewer base64 characters stays in the record.
+    image: usize,
+    /// The same for an image URL with its data.
+    url: usize,
+}
+
+impl Limits {
+    /// Where large values are files, as the readers of the pi family have it.
+    pub(crate) const FILES: Limits = Limits::of_text(LARGE_TEXT);
+
+    /// Where each is a round trip. What stays of a text is enough for a title.
+    pub(crate) const REMOTE: Limits = Limits {
+        text: REMOTE,
+        kept: 4096,
+        image: REMOTE,
+        url: REMOTE,
+    };
+
+    const fn of_text(text: usize) -> Limits {
+        Limits {
+            text,
+            kept: text,
+            image: SMALL_IMAGE,
+            url: 0,
+        }
+    }
+
+    /// Whether a record of so many bytes can have a value that leaves it; `plain` if its values are
+    /// all text.
+    pub(crate) fn may_cut(&self, len: usize, plain: bool) -> bool {
+        len >= if plain { self.text } else { self.image }
+    }
+}
+
+/// The size from which on a value is an object of its own.
+const REMOTE: usize = 128 << 10;
+
 const NOTICE: &str = "\n\n[boswell: ";
 const MORE: &str = " more characters in ";
 
@@ -45,18 +89,26 @@ pub struct Internalised {
 /// Takes large values out of a record: images, image URLs with their data, text of more than
 /// `threshold` UTF-16 units.
 pub fn externalise(record: &[u8], threshold: usize) -> Result<Externalised> {
+    externalise_within(record, Limits::of_text(threshold), &[])
+}
+
+/// Takes values out of a record that are beyond these limits, except for those that `stay`.
+fn externalise_within(record: &[u8], limits: Limits, stay: &[BlobId]) -> Result<Externalised> {
     let mut edits = Edits::default();
     let mut blobs = Vec::new();
     let walked = strings(record, &mut |place, start, end| {
         let token = record.get(start..end).unwrap_or(b"\"\"");
         let moved = match place {
+            StringPosition::Image if token.len() < limits.image => None,
             StringPosition::Image => image(token),
-            StringPosition::ImageUrl => {
-                image_url(token).unwrap_or_else(|| long_text(token, threshold))
-            }
-            StringPosition::Signature | StringPosition::Other => long_text(token, threshold),
+            StringPosition::ImageUrl => match image_url(token) {
+                Some(_) if token.len() < limits.url => None,
+                Some(moved) => moved,
+                None => long_text(token, limits),
+            },
+            StringPosition::Signature | StringPosition::Other => long_text(token, limits),
         };
-        if let Some((id, bytes, text)) = moved {
+        if let Some((id, bytes, text)) = moved.filter(|(id, ..)| !stay.contains(id)) {
             edits.replace(start, end, &text);
             blobs.push((id, bytes));
         }
@@ -90,21 +142,39 @@ impl Blobs {
     /// Takes large values out of a record and keeps them; the record may be
     /// written when this returns.
     pub fn externalise(&self, record: &[u8], threshold: usize) -> Result<Vec<u8>> {
+        self.externalise_within(record, Limits::of_text(threshold))
+    }
+
+    /// As [`externalise`](Blobs::externalise), by the limits of the place.
+    pub(crate) fn externalise_large(&self, record: &[u8]) -> Result<Vec<u8>> {
+        self.externalise_within(record, self.limits())
+    }
+
+    fn externalise_within(&self, record: &[u8], limits: Limits) -> Result<Vec<u8>> {
         if let Some(agent) = &self.agent {
             return self.persist(agent, record);
         }
-        let Externalised { record, blobs } = externalise(record, threshold)?;
-        blobs
-            .iter()
-            .try_for_each(|(_, bytes)| self.put(bytes).map(|_| ()))?;
-        Ok(record)
+        let mut stay = Vec::new();
+        loop {
+            let made = externalise_within(record, limits, &stay)?;
+            let known = stay.len();
+            for (id, bytes) in &made.blobs {
+                if !self.store(id, bytes)? {
+                    stay.push(*id);
+                }
+            }
+            if stay.len() == known {
+                return Ok(made.record);
+            }
+        }
     }
 
-    /// The record as [`externalise`](Blobs::externalise) would hand it out; nothing is kept.
-    pub(crate) fn as_written(&self, record: &[u8], threshold: usize) -> Result<Vec<u8>> {
+    /// The record as [`externalise_large`](Blobs::externalise_large) would hand it out; nothing is
+    /// kept.
+    pub(crate) fn as_written(&self, record: &[u8]) -> Result<Vec<u8>> {
         match &self.agent {
             Some(agent) => super::persisted(record, agent.habit).map(|made| made.record),
-            None => externalise(record, threshold).map(|made| made.record),
+            None => externalise_within(record, self.limits(), &[]).map(|made| made.record),
         }
     }
 
@@ -152,7 +222,8 @@ pub(super) fn image_url(token: &[u8]) -> Option<Moved> {
     Some(is_canonical(token, &text).then(|| (id, text.into_owned(), id.reference().into_bytes())))
 }
 
-fn long_text(token: &[u8], threshold: usize) -> Moved {
+fn long_text(token: &[u8], limits: Limits) -> Moved {
+    let threshold = limits.text;
     // A string has at most as many units as its token has bytes.
     let may_be_long = token.len() > threshold;
     if !may_be_long && !token.ends_with(b"]\"") {
@@ -166,7 +237,7 @@ fn long_text(token: &[u8], threshold: usize) -> Moved {
         return None;
     }
     let id = BlobId::of(&text);
-    let room = threshold.saturating_sub(notice(units, &id).len());
+    let room = limits.kept.saturating_sub(notice(units, &id).len());
     let kept = prefix(&text, room);
     let more = characters(text.get(kept.len()..).unwrap_or(b""));
     let mut short = kept.to_vec();

@@ -37,12 +37,9 @@ impl Blobs {
     /// Makes these the blobs of an agent. What its way of writing cuts is kept in `home`.
     #[must_use]
     pub fn of_agent(mut self, habit: Habit, home: Option<&Path>) -> Self {
-        let whole = home.map(|home| {
-            let blobs = Blobs::new(
-                Arc::clone(&self.disk),
-                home,
-                &format!("{}-w", self.shared.unique),
-            );
+        let whole = home.zip(self.folder().ok()).map(|(home, folder)| {
+            let unique = format!("{}-w", folder.shared.unique);
+            let blobs = Blobs::new(Arc::clone(&folder.disk), home, &unique);
             Arc::new(FullRecord {
                 blobs,
                 links: home.join("blobs").join("whole"),
@@ -58,7 +55,7 @@ impl Blobs {
         if let Some(whole) = self
             .agent
             .as_ref()
-            .and_then(|agent| agent.whole.as_ref()?.of(self.disk.as_ref(), &record))
+            .and_then(|agent| agent.whole.as_ref()?.of(self.disk().ok()?, &record))
         {
             return Cow::Owned(whole);
         }
@@ -73,7 +70,9 @@ impl Blobs {
     /// small file, and the blob. For the blobs of boswell's own home.
     pub fn kept_whole(&self, record: &[u8]) -> Result<Option<(String, BlobId)>> {
         let name = link_name(record);
-        let link = durable::read(self.disk.as_ref(), &self.folder.join("whole").join(&name))?;
+        let folder = self.folder()?;
+        let path = folder.path.join("whole").join(&name);
+        let link = durable::read(folder.disk.as_ref(), &path)?;
         let id = link.and_then(|link| BlobId::parse(std::str::from_utf8(&link).ok()?));
         Ok(id.map(|id| (name, id)))
     }
@@ -81,15 +80,15 @@ impl Blobs {
     /// Stores a record as it was before it was written as `written`. Both are durable when this
     /// returns.
     pub fn keep_whole(&self, written: &[u8], whole: &[u8]) -> Result<BlobId> {
-        let id = self.put(whole)?;
-        let links = self.folder.join("whole");
-        durable::make_folders(self.disk.as_ref(), &links)?;
+        let (id, folder) = (self.put(whole)?, self.folder()?);
+        let links = folder.path.join("whole");
+        durable::make_folders(folder.disk.as_ref(), &links)?;
         let link = links.join(link_name(written));
         durable::put(
-            self.disk.as_ref(),
+            folder.disk.as_ref(),
             &link,
             id.to_string().as_bytes(),
-            &self.temp_name(),
+            &folder.temp_name(),
         )?;
         Ok(id)
     }
@@ -100,15 +99,15 @@ impl Blobs {
         if name.contains(['/', '\\', '\0']) || name.starts_with('.') {
             return Ok(());
         }
-        let path = self.folder.join("whole").join(name);
-        durable::remove_if_there(self.disk.as_ref(), &path)?;
-        let folder = self.folder.join("whole");
-        match self
-            .disk
+        let disk = self.disk()?;
+        let folder = self.folder()?.path.join("whole");
+        let path = folder.join(name);
+        durable::remove_if_there(disk, &path)?;
+        match disk
             .stat(&folder)
             .map_err(|error| boswell_model::Error::io(folder.display(), "look at", error))?
         {
-            Some(_) => durable::sync_parent(self.disk.as_ref(), &path),
+            Some(_) => durable::sync_parent(disk, &path),
             None => Ok(()),
         }
     }
@@ -118,14 +117,14 @@ impl Blobs {
     pub(super) fn persist(&self, agent: &Agent, record: &[u8]) -> Result<Vec<u8>> {
         let made = persisted(record, agent.habit)?;
         if let Some(whole) = agent.whole.as_ref().filter(|_| made.lossy) {
-            let id = whole.blobs.put(record)?;
-            durable::make_folders(self.disk.as_ref(), &whole.links)?;
+            let (id, folder) = (whole.blobs.put(record)?, self.folder()?);
+            durable::make_folders(folder.disk.as_ref(), &whole.links)?;
             let link = whole.links.join(link_name(&made.record));
             durable::put(
-                self.disk.as_ref(),
+                folder.disk.as_ref(),
                 &link,
                 id.to_string().as_bytes(),
-                &self.temp_name(),
+                &folder.temp_name(),
             )?;
         }
         made.blobs

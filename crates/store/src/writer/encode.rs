@@ -17,7 +17,7 @@ use super::batch::{Batch, Encoded};
 use super::id_index::KnownIds;
 use super::state::State;
 use super::tail::stated;
-use crate::blobs::{LARGE_TEXT, SMALL_IMAGE};
+use crate::blobs::Limits;
 
 /// The space that is reserved for a record at first; longer than most records without their text.
 const SHORT: usize = 1 << 10;
@@ -161,11 +161,11 @@ impl State {
         if let Some(blobs) = self
             .blobs
             .as_ref()
-            .filter(|_| may_be_large(draft, batch.bytes.len() - start))
+            .filter(|blobs| may_be_large(draft, batch.bytes.len() - start, blobs.limits()))
         {
             // Blobs are durable before the entry that names them, or a crash between the two leaves
             // an entry that points at nothing.
-            let record = blobs.externalise(batch.bytes.get(start..).unwrap_or(b""), LARGE_TEXT)?;
+            let record = blobs.externalise_large(batch.bytes.get(start..).unwrap_or(b""))?;
             batch.bytes.truncate(start);
             batch.bytes.extend(record);
         }
@@ -276,16 +276,16 @@ impl State {
 /// Returns whether a record may contain a value that is large enough for a blob: a long text, an
 /// image, or a body whose content is not known. Only then is the encoded record searched for such
 /// values.
-fn may_be_large(draft: &Draft, len: usize) -> bool {
+fn may_be_large(draft: &Draft, len: usize, limits: Limits) -> bool {
     let content = match &draft.body {
         Body::User(content)
         | Body::ToolResult { content, .. }
         | Body::CustomMessage { content, .. } => content,
         Body::Assistant(answer) => &answer.content,
-        _ => return len >= SMALL_IMAGE,
+        _ => return limits.may_cut(len, false),
     };
     let plain = content
         .iter()
         .all(|part| matches!(part, Part::Text(_) | Part::Thinking { .. }));
-    len >= if plain { LARGE_TEXT } else { SMALL_IMAGE }
+    limits.may_cut(len, plain)
 }

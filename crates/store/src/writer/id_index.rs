@@ -12,7 +12,7 @@ use boswell_model::{Instant, Result};
 
 use super::tail::{Entries, stated};
 use crate::backend::ObjectReader;
-use crate::blobs::{Blobs, LARGE_TEXT};
+use crate::blobs::Blobs;
 
 /// Position and length of the record of each id.
 #[derive(Debug, Default)]
@@ -82,16 +82,14 @@ impl KnownIds {
         };
         let mut wanted = Vec::new();
         dialect.encode(draft, settled, Some(within), &mut wanted)?;
-        if let Some(blobs) = large {
-            wanted = blobs.as_written(&wanted, LARGE_TEXT)?;
-        }
+        // A large value may also have stayed in its line, where its place could not take it.
+        let cut = large.map(|blobs| blobs.as_written(&wanted)).transpose()?;
         let free = |key: &str| key == "timestamp" && draft.at.is_none();
         let same_parent = match &draft.parent {
             Parent::Tip => true,
             Parent::Root => parent.is_none(),
             Parent::Entry(wanted) => parent.as_deref() == Some(wanted.as_str()),
         };
-        let wanted = Raw::trusted(&wanted);
         // Compared in both directions: a member that the caller left out, such as a removed label,
         // is content too.
         let within = |one: Raw<'_>, other: Raw<'_>| {
@@ -103,6 +101,10 @@ impl KnownIds {
                         .is_some_and(|have| have.bytes() == value.bytes())
             })
         };
-        Ok(same_parent && within(wanted, stored) && within(stored, wanted))
+        let same = |wanted: &Vec<u8>| {
+            let wanted = Raw::trusted(wanted);
+            within(wanted, stored) && within(stored, wanted)
+        };
+        Ok(same_parent && (cut.as_ref().is_some_and(same) || same(&wanted)))
     }
 }
