@@ -24,6 +24,16 @@ const ROOMS: &[(&str, &[&str])] = &[
         "remote",
         &["boswell-model", "boswell-dialect", "boswell-store"],
     ),
+    (
+        "binding",
+        &[
+            "boswell-model",
+            "boswell-dialect",
+            "boswell-store",
+            "boswell-app",
+            "boswell-remote",
+        ],
+    ),
     ("serve", &["boswell-model", "boswell-app", "boswell-mcp"]),
     ("mcp", &["boswell-model", "boswell-app"]),
     ("screen", &["boswell-model", "boswell-app"]),
