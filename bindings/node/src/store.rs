@@ -106,8 +106,8 @@ impl NodeStore {
         NodeStore::over(BindingStore::in_memory, answers)
     }
 
-    /// Makes the tables of a database, or brings older ones to this version; `role` is the user that
-    /// programs connect as. Returns the version.
+    /// Makes the tables of a database, or brings older ones to this version; `role` is the user
+    /// that programs connect as. Returns the version.
     #[napi]
     pub fn make_tables(address: String, role: Option<String>) -> Promised<i32> {
         promise(move || BindingStore::make_tables(&address, role.as_deref()))

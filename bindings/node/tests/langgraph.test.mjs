@@ -67,9 +67,8 @@ test("a thread is copied, pruned, and cleared of runs", async (t) => {
   const folder = home(t);
   const saver = new BoswellSaver(folder);
   const graph = echo(saver);
-  for (const [turn, run] of [["one", "r1"], ["two", "r2"]]) {
-    const config = { configurable: { thread_id: "t", run_id: run }, metadata: { run_id: run } };
-    await graph.invoke({ messages: [new HumanMessage(turn)] }, config);
+  for (const turn of ["one", "two"]) {
+    await graph.invoke({ messages: [new HumanMessage(turn)] }, thread("t"));
   }
   const count = async (id) => {
     const found = [];
@@ -83,11 +82,17 @@ test("a thread is copied, pruned, and cleared of runs", async (t) => {
   assert.deepEqual(await texts("copy"), ["one", "reply 1", "two", "reply 3"]);
   await graph.invoke({ messages: [new HumanMessage("three")] }, thread("copy"));
   assert.equal((await texts("t")).length, 4);
+  // A checkpoint of another run, which is taken back with it.
+  const { checkpoint, config } = await saver.getTuple(thread("t"));
+  const later = { ...checkpoint, id: "ffffffff-ffff-6fff-8fff-ffffffffffff" };
+  const metadata = { source: "update", step: 9, parents: {}, run_id: "r2" };
+  await saver.put(config, later, metadata, {});
+  assert.equal((await saver.getTuple(thread("t"))).checkpoint.id, later.id);
   await saver.deleteForRuns(["r2"]);
-  assert.deepEqual(await texts("t"), ["one", "reply 1"]);
+  assert.equal((await saver.getTuple(thread("t"))).checkpoint.id, checkpoint.id);
   await saver.prune(["t"]);
   assert.equal(await count("t"), 1);
-  assert.deepEqual(await texts("t"), ["one", "reply 1"]);
+  assert.deepEqual(await texts("t"), ["one", "reply 1", "two", "reply 3"]);
   await saver.prune(["t"], { strategy: "delete" });
   assert.equal(await count("t"), 0);
   assert.equal((await texts("copy")).length, 6);

@@ -203,7 +203,8 @@ impl PyStore {
         Ok(listed.into_iter().map(PySessionInfo::from).collect())
     }
 
-    /// Text in the sessions of a folder: words, phrases and filters, as `boswell search` takes them.
+    /// Text in the sessions of a folder: words, phrases and filters, as `boswell search` takes
+    /// them.
     #[pyo3(signature = (query, *, session = None, limit = 20))]
     fn search(
         &self,

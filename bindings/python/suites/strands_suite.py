@@ -17,7 +17,8 @@ TESTS = "tests/strands/session/test_repository_session_manager.py"
 
 def main() -> None:
     source = unpacked(Path(sys.argv[1]).resolve(), "strands-agents", "1.62.0")
-    environment = os.environ | {"PYTHONPATH": f"{HERE}{os.pathsep}{source}"}
+    path = [str(HERE), str(source), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
     pytest = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*pytest, "-p", "swapped_repository", "--tb=short", TESTS],

@@ -403,8 +403,9 @@ impl BindingStore {
             .set_metadata(id, &[(boswell_dialect::EXPIRES, text.as_deref())])
     }
 
-    /// Deletes a session that no driver holds. The vault of a folder keeps a copy, and the operation
-    /// that is returned can be taken back with `boswell undo`; rows of a database are gone.
+    /// Deletes a session that no driver holds. The vault of a folder keeps a copy, and the
+    /// operation that is returned can be taken back with `boswell undo`; rows of a database are
+    /// gone.
     ///
     /// # Errors
     ///
@@ -430,8 +431,8 @@ impl BindingStore {
         home.runner().restore(&session).map(drop)
     }
 
-    /// Deletes the sessions that have expired, as [`delete`](BindingStore::delete) does, and returns
-    /// their ids. One that a program has open stays until the next call.
+    /// Deletes the sessions that have expired, as [`delete`](BindingStore::delete) does, and
+    /// returns their ids. One that a program has open stays until the next call.
     ///
     /// # Errors
     ///

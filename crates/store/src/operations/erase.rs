@@ -116,12 +116,13 @@ fn is_about(meta: &SessionMeta, subject: &str) -> bool {
 
 impl Runner {
     /// Erases everything about a person: sessions, their copies in the vault (also of sessions that
-    /// were deleted before), notes, prompts, and blobs that nothing else names. It cannot be undone.
+    /// were deleted before), notes, prompts, and blobs that nothing else names. It cannot be
+    /// undone.
     ///
     /// # Errors
     ///
-    /// `Busy` if another process purges; an I/O error if something cannot be removed: what was begun
-    /// is finished by the next command of boswell that writes.
+    /// `Busy` if another process purges; an I/O error if something cannot be removed: what was
+    /// begun is finished by the next command of boswell that writes.
     pub fn erase_subject(&self, store: &WritableStore, subject: &str) -> Result<ErasedSubject> {
         let _one = self.locks.exclusive(PURGE, Wait::No)?;
         let mut erased = ErasedSubject::default();
