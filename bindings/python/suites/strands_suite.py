@@ -21,7 +21,7 @@ def main() -> None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
     pytest = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider"]
     done = subprocess.run(
-        [*pytest, "-p", "swapped_repository", "--tb=short", TESTS],
+        [*pytest, "-p", "swapped_repository", "--noconftest", "--tb=short", TESTS],
         cwd=source,
         env=environment,
         capture_output=True,
