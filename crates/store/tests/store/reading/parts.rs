@@ -42,18 +42,20 @@ fn json() -> impl Strategy<Value = Json> {
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(Json::Array),
-            vec((any::<String>(), inner), 0..4).prop_map(Json::Object),
+            vec((any::<String>(), inner), 0..4).prop_map(object),
         ]
     })
+}
+
+fn object(members: Vec<(String, Json)>) -> Json {
+    let members = members.into_iter();
+    Json::Object(members.map(|(name, it)| (name.into(), it)).collect())
 }
 
 /// Arguments: those of a caller, and those of an agent that spaces, repeats and escapes otherwise.
 fn input() -> impl Strategy<Value = ToolInput> {
     prop_oneof![
-        vec((any::<String>(), json()), 0..4).prop_map(|members| {
-            let members = members.into_iter();
-            Json::Object(members.map(|(name, it)| (name.into(), it)).collect()).into()
-        }),
+        vec((any::<String>(), json()), 0..4).prop_map(|members| object(members).into()),
         Just(ToolInput::from(
             r#"{ "a" : 1.0,  "a": 1e2, "b":"\u4f1a\ud83d"}"#
         )),
