@@ -4,17 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_model::json::Json;
 use boswell_model::{EntryId, Error, ErrorKind, Instant, Result, SessionRef};
 use boswell_store::blobs::{BlobId, Blobs};
 use boswell_store::disk::{Clock, SystemIds};
 use boswell_store::session::SessionCache;
-use boswell_store::store::Summary;
 use boswell_store::{
     Body, Draft, Follower, Home, NewSession, Receipt, Session, SessionWriter, Wait, WritableStore,
 };
 
-use crate::{expected_revision, refused};
+use crate::{ListedFacts, expected_revision, refused};
 
 /// How many sessions that were read are kept, so that only their new lines are read again.
 const CACHED: usize = 16;
@@ -50,19 +48,6 @@ pub struct WantedSession {
     pub expires_in: Option<f64>,
 }
 
-/// A session in a list.
-#[derive(Debug, Clone)]
-pub struct ListedFacts {
-    /// Its id.
-    pub id: String,
-    /// The length of its log in bytes.
-    pub size: u64,
-    /// When its log was last changed, in milliseconds since 1970.
-    pub modified: Option<i64>,
-    /// What was read of it, if details were wanted.
-    pub summary: Option<Summary>,
-}
-
 impl WantedSession {
     fn new_session(self, project: String) -> Result<NewSession> {
         let mut new = NewSession::in_project(project);
@@ -94,48 +79,6 @@ fn expiry(seconds: f64) -> Result<Instant> {
             "give seconds, 0 or more",
         )
     })
-}
-
-impl ListedFacts {
-    /// The time of its last entry, in milliseconds since 1970.
-    pub fn last_active(&self) -> Option<i64> {
-        let summary = self.summary.as_ref()?;
-        summary.last_active().map(Instant::millis)
-    }
-
-    /// Describes it, with members in camel case.
-    pub fn to_json(&self) -> Json {
-        let made = Json::object()
-            .with("id", self.id.as_str())
-            .with("size", self.size)
-            .with_some("modified", self.modified);
-        let Some(summary) = &self.summary else {
-            return made;
-        };
-        let meta = &summary.meta;
-        made.with_some("title", meta.title.as_deref())
-            .with_some("project", meta.project.as_deref())
-            .with_some("created", meta.created.map(Instant::millis))
-            .with_some("lastActive", self.last_active())
-            .with("messages", meta.messages)
-            .with_some("subject", self.subject())
-            .with_some("expires", self.expires())
-    }
-
-    /// The person whom it is about.
-    pub fn subject(&self) -> Option<&str> {
-        let meta = &self.summary.as_ref()?.meta;
-        meta.metadata
-            .get(boswell_dialect::SUBJECT)
-            .map(String::as_str)
-    }
-
-    /// When it expires, in milliseconds since 1970.
-    pub fn expires(&self) -> Option<i64> {
-        let meta = &self.summary.as_ref()?.meta;
-        let text = meta.metadata.get(boswell_dialect::EXPIRES)?;
-        Instant::parse(text).map(Instant::millis)
-    }
 }
 
 impl BindingStore {

@@ -117,23 +117,14 @@ impl TeamManifest {
     /// `Invalid` if it is none.
     pub fn parse(bytes: &[u8]) -> Result<TeamManifest> {
         let raw = Raw::parse(bytes.trim_ascii()).map_err(|_| wrong("it is not JSON"))?;
-        let text = |key: &str| raw.get(key).and_then(|it| Some(it.text()?.into_owned()));
         let files = raw.get("files").ok_or_else(|| wrong("it has no files"))?;
         let files: Vec<TeamFile> = files.items().map(|it| file(&it)).collect::<Result<_>>()?;
-        let parts: usize = files.iter().map(|file| file.parts.len()).sum();
-        if files.is_empty() || files.len() > MOST_FILES || parts > MOST_PARTS {
-            return Err(wrong("it has no files, or too many"));
-        }
-        let mut names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        names.sort_unstable();
-        if names.windows(2).any(|pair| pair.first() == pair.last()) {
-            return Err(wrong("two of its files have one name"));
-        }
-        let dialect = text("dialect").filter(|it| !it.is_empty());
+        require_files(&files)?;
+        let dialect = text(&raw, "dialect").filter(|it| !it.is_empty());
         Ok(TeamManifest {
             dialect: dialect.ok_or_else(|| wrong("it has no dialect"))?,
-            title: text("title").map(plain),
-            folder: text("folder").map(plain),
+            title: text(&raw, "title").map(plain),
+            folder: text(&raw, "folder").map(plain),
             redacted: raw
                 .get("redacted")
                 .and_then(|it| it.bool())
@@ -144,15 +135,32 @@ impl TeamManifest {
     }
 }
 
+/// Refuses a manifest without files, with too many, or with one name twice.
+fn require_files(files: &[TeamFile]) -> Result<()> {
+    let parts: usize = files.iter().map(|file| file.parts.len()).sum();
+    if files.is_empty() || files.len() > MOST_FILES || parts > MOST_PARTS {
+        return Err(wrong("it has no files, or too many"));
+    }
+    let mut names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    names.sort_unstable();
+    if names.windows(2).any(|pair| pair.first() == pair.last()) {
+        return Err(wrong("two of its files have one name"));
+    }
+    Ok(())
+}
+
+fn text(raw: &Raw<'_>, key: &str) -> Option<String> {
+    Some(raw.get(key)?.text()?.into_owned())
+}
+
 /// A database stores no NUL, and a title needs no more than this.
 fn plain(text: String) -> String {
     text.replace('\0', "").chars().take(1000).collect()
 }
 
 fn file(raw: &Raw<'_>) -> Result<TeamFile> {
-    let text = |key: &str| raw.get(key).and_then(|it| Some(it.text()?.into_owned()));
-    let name = text("name").filter(|name| is_plain_name(name));
-    let sum = text("sha256").filter(|sum| is_hash(sum));
+    let name = text(raw, "name").filter(|name| is_plain_name(name));
+    let sum = text(raw, "sha256").filter(|sum| is_hash(sum));
     let bytes = raw.get("bytes").and_then(|it| it.u64());
     let (Some(name), Some(sha256), Some(bytes)) = (name, sum, bytes) else {
         return Err(wrong("a file lacks a plain name, its length or its hash"));

@@ -129,11 +129,12 @@ impl Shared {
         if self.ignores_conditions.load(Ordering::Acquire) {
             request.drop_header("if-none-match");
         }
-        if let Some(day) = self.day().clone() {
-            if !request.head.contains(&format!("X-Amz-Date={day}T")) {
-                let body = "<Error><Code>RequestTimeTooSkewed</Code></Error>";
-                return answer(client, "403 Forbidden", Some(&day), body);
-            }
+        let day = self.day().clone();
+        if let Some(day) = day
+            && !request.head.contains(&format!("X-Amz-Date={day}T"))
+        {
+            let body = "<Error><Code>RequestTimeTooSkewed</Code></Error>";
+            return answer(client, "403 Forbidden", Some(&day), body);
         }
         let fault = self.take(&method);
         if let Some(HttpFault::Status(status)) = fault {
@@ -156,7 +157,8 @@ impl Shared {
 
     fn take(&self, method: &str) -> Option<HttpFault> {
         let mut faults = self.faults();
-        let (_, fault) = faults.pop_front_if(|(wanted, _)| *wanted == method)?;
+        faults.front().filter(|(wanted, _)| *wanted == method)?;
+        let (_, fault) = faults.pop_front()?;
         self.made.fetch_add(1, Ordering::AcqRel);
         Some(fault)
     }

@@ -197,21 +197,14 @@ impl Person {
 
     /// Files of Claude Code below its folder, with their bytes.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let mut found = Vec::new();
-        collect(&self.claude(), &self.claude(), &mut found);
+        let root = self.claude();
+        let named = |path: PathBuf| {
+            let name = path.strip_prefix(&root).unwrap().to_owned();
+            (name, boswell_testkit::disk::read(&path))
+        };
+        let files = boswell_testkit::corpus::files(&root).into_iter();
+        let mut found: Vec<_> = files.map(named).collect();
         found.sort();
         found
-    }
-}
-
-fn collect(root: &Path, folder: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            collect(root, &path, found);
-        } else {
-            let name = path.strip_prefix(root).unwrap().to_owned();
-            found.push((name, boswell_testkit::disk::read(&path)));
-        }
     }
 }

@@ -54,25 +54,7 @@ impl ObjectsOptions {
         token: Option<&str>,
     ) -> Result<ObjectsOptions> {
         let url = Url::parse(address).map_err(|error| invalid(error.to_string()))?;
-        let name = url.host_str().filter(|_| url.scheme() == "s3");
-        let name = name.ok_or_else(|| invalid("it does not begin with s3://BUCKET"))?;
-        let setting = |wanted: &str| {
-            let mut pairs = url.query_pairs();
-            pairs.find_map(|(key, value)| (key == wanted).then(|| value.into_owned()))
-        };
-        let region = setting("region").unwrap_or_else(|| "us-east-1".to_owned());
-        let given = setting("endpoint");
-        let style = match setting("style").as_deref() {
-            Some("host") => UrlStyle::VirtualHost,
-            Some("path") => UrlStyle::Path,
-            Some(_) => return Err(invalid("style is `path` or `host`")),
-            None if given.is_some() => UrlStyle::Path,
-            None => UrlStyle::VirtualHost,
-        };
-        let endpoint = given.unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
-        let endpoint = Url::parse(&endpoint).map_err(|error| invalid(error.to_string()))?;
-        let bucket = Bucket::new(endpoint, style, name.to_owned(), region)
-            .map_err(|error| invalid(error.to_string()))?;
+        let bucket = bucket(&url)?;
         let credentials = match token {
             Some(token) => Credentials::new_with_token(key, secret, token),
             None => Credentials::new(key, secret),
@@ -132,6 +114,30 @@ fn prefix(path: &str) -> Result<String> {
         ));
     }
     Ok(format!("{path}/"))
+}
+
+/// Returns the bucket that an address names.
+fn bucket(url: &Url) -> Result<Bucket> {
+    let name = url.host_str().filter(|_| url.scheme() == "s3");
+    let name = name.ok_or_else(|| invalid("it does not begin with s3://BUCKET"))?;
+    let region = setting(url, "region").unwrap_or_else(|| "us-east-1".to_owned());
+    let given = setting(url, "endpoint");
+    let style = match setting(url, "style").as_deref() {
+        Some("host") => UrlStyle::VirtualHost,
+        Some("path") => UrlStyle::Path,
+        Some(_) => return Err(invalid("style is `path` or `host`")),
+        None if given.is_some() => UrlStyle::Path,
+        None => UrlStyle::VirtualHost,
+    };
+    let endpoint = given.unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
+    let endpoint = Url::parse(&endpoint).map_err(|error| invalid(error.to_string()))?;
+    Bucket::new(endpoint, style, name.to_owned(), region)
+        .map_err(|error| invalid(error.to_string()))
+}
+
+fn setting(url: &Url, wanted: &str) -> Option<String> {
+    let mut pairs = url.query_pairs();
+    pairs.find_map(|(key, value)| (key == wanted).then(|| value.into_owned()))
 }
 
 fn invalid(why: impl Into<String>) -> Error {

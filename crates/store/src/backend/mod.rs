@@ -108,8 +108,8 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
         Ok(None)
     }
 
-    /// Returns where large values of boswell's own sessions are stored; `None` if the backend has no
-    /// such place, so that they are files or stay in their lines.
+    /// Returns where large values of boswell's own sessions are stored; `None` if the backend has
+    /// no such place, so that they are files or stay in their lines.
     fn remote_blobs(&self) -> Option<Arc<dyn RemoteBlobs>> {
         None
     }

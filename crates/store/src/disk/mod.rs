@@ -179,8 +179,8 @@ pub trait Disk: Processes + Sleep {
         self.list(&root.join(below))
     }
 
-    /// As [`list_below`](Disk::list_below), only names that fit, without reading the metadata of the
-    /// rest.
+    /// As [`list_below`](Disk::list_below), only names that fit, without reading the metadata of
+    /// the rest.
     fn list_below_named(
         &self,
         root: &Path,
