@@ -95,17 +95,6 @@ struct SweepArgs {
     /// Leave what was stored, or lost its last name, less than so many hours ago
     #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=87_600))]
     hours: u64,
-    #[arg(long, env = "AWS_ACCESS_KEY_ID", hide = true, hide_env_values = true)]
-    key: String,
-    #[arg(
-        long,
-        env = "AWS_SECRET_ACCESS_KEY",
-        hide = true,
-        hide_env_values = true
-    )]
-    secret: String,
-    #[arg(long, env = "AWS_SESSION_TOKEN", hide = true, hide_env_values = true)]
-    token: Option<String>,
 }
 
 /// Runs the command.
@@ -124,6 +113,21 @@ pub(crate) fn run(app: &App, args: &DbArgs) -> Result<ExitCode> {
     }
 }
 
+/// Returns how the object storage is reached. Its keys come from the environment alone: options are
+/// shown in lists of processes.
+fn objects(app: &App, address: &str) -> Result<ObjectsOptions> {
+    let environment = app.requests.environment();
+    let needed = |name: &str| {
+        environment.var(name).ok_or_else(|| {
+            let what = format!("the keys of the object storage are not given: {name} is not set");
+            Error::new(ErrorKind::Invalid, what)
+                .advising("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+        })
+    };
+    let (key, secret) = (needed("AWS_ACCESS_KEY_ID")?, needed("AWS_SECRET_ACCESS_KEY")?);
+    ObjectsOptions::parse(address, key, secret, environment.var("AWS_SESSION_TOKEN"))
+}
+
 fn may_write(app: &App) -> Result<()> {
     if app.requests.is_read_only() {
         let what = "this command writes, and boswell may only read";
@@ -134,8 +138,7 @@ fn may_write(app: &App) -> Result<()> {
 
 fn sweep(app: &App, args: &SweepArgs) -> Result<ExitCode> {
     may_write(app)?;
-    let token = args.token.as_deref();
-    let options = ObjectsOptions::parse(&args.objects, &args.key, &args.secret, token)?;
+    let options = objects(app, &args.objects)?;
     let tenant = Tenant::new(args.tenant.as_str())?;
     let database = PostgresOptions::parse(&args.database.database, tenant)?;
     let backend = PostgresBackend::open(database)?.with_objects(Objects::open(options)?);
