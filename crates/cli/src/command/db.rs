@@ -124,7 +124,10 @@ fn objects(app: &App, address: &str) -> Result<ObjectsOptions> {
                 .advising("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
         })
     };
-    let (key, secret) = (needed("AWS_ACCESS_KEY_ID")?, needed("AWS_SECRET_ACCESS_KEY")?);
+    let (key, secret) = (
+        needed("AWS_ACCESS_KEY_ID")?,
+        needed("AWS_SECRET_ACCESS_KEY")?,
+    );
     ObjectsOptions::parse(address, key, secret, environment.var("AWS_SESSION_TOKEN"))
 }
 

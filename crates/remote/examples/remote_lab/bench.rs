@@ -292,8 +292,10 @@ fn page(server: &PostgresServer, runtime: &tokio::runtime::Runtime, sessions: us
         assert_eq!(page.len(), 50);
         let begun = Instant::now();
         let page = async {
+            // Multiplied by an interval, so the server takes it for a float.
+            let touched = cursor.0 as f64;
             let after: [&(dyn ToSql + Sync); 5] =
-                [&"pages", &"boswell", &cursor.0, &cursor.1, &50_i64];
+                [&"pages", &"boswell", &touched, &cursor.1, &50_i64];
             client.query(&bare, &after).await.unwrap()
         };
         let rows = runtime.block_on(page);

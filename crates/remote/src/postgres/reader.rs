@@ -11,8 +11,12 @@ use super::statements::{LINES, LINES_BEFORE, LINES_WITHIN, SqlStatement};
 /// How many lines are fetched at once.
 const PAGE: u64 = 256;
 
-/// The shortest line that pages of bytes are made for: bounds how many rows the server adds up.
-const SHORT: u64 = 64;
+/// The usual length of a line: bounds how many rows the server adds up for a page of bytes. Where
+/// lines are shorter, a page has fewer bytes than it might; where they are longer, fewer rows.
+const USUAL: u64 = 1024;
+
+/// How many bytes are fetched at once.
+const PAGE_BYTES: u64 = 1 << 20;
 
 /// A line and its position.
 type Row = (u64, Vec<u8>);
@@ -96,7 +100,7 @@ impl ObjectReader for RowReader {
         let (mut at, mut bytes) = (at.max(1), Vec::new());
         while at < self.end && bytes.len() < wanted {
             let left = (wanted - bytes.len()) as u64;
-            for (seq, line) in self.page_within(at, left.min(PAGE * SHORT * 64))? {
+            for (seq, line) in self.page_within(at, left.min(PAGE_BYTES))? {
                 bytes.extend_from_slice(&line);
                 at = seq + 1;
             }
@@ -179,7 +183,7 @@ impl ObjectReader for RowReader {
 }
 
 fn most_rows(window: u64) -> u64 {
-    (window / SHORT).clamp(16, 16 * PAGE)
+    (window / USUAL).clamp(1, 16 * PAGE)
 }
 
 fn deleted() -> Error {
