@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{disk, sha256};
+use crate::sha256;
 
 /// The kind of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,9 +50,20 @@ impl TreeSnapshot {
         let mut meta = BTreeMap::new();
         let mut waiting = vec![root.to_path_buf()];
         while let Some(path) = waiting.pop() {
-            let fact = Fact::of(&path);
+            // A program that runs removes files of its own: what is gone is no part of the snapshot.
+            let Some(fact) = Fact::of(&path) else {
+                assert!(path != root, "{} does not exist", root.display());
+                continue;
+            };
             if fact.kind == NodeKind::Folder {
-                waiting.extend(disk::list(&path));
+                match fs::read_dir(&path) {
+                    Err(error) if is_gone(&error) => continue,
+                    inside => waiting.extend(
+                        inside
+                            .expect("folders can be listed")
+                            .map(|entry| entry.expect("folders can be listed").path()),
+                    ),
+                }
             }
             let below = path
                 .strip_prefix(root)
@@ -102,6 +113,10 @@ impl TreeSnapshot {
     }
 }
 
+fn is_gone(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::NotFound
+}
+
 fn shown(path: &Path) -> String {
     if path.as_os_str().is_empty() {
         ".".to_owned()
@@ -111,26 +126,33 @@ fn shown(path: &Path) -> String {
 }
 
 impl Fact {
-    fn of(path: &Path) -> Fact {
-        let about = fs::symlink_metadata(path).expect("a path that was just listed");
+    /// Returns what is there; `None` if nothing is.
+    fn of(path: &Path) -> Option<Fact> {
+        let about = match fs::symlink_metadata(path) {
+            Err(error) if is_gone(&error) => return None,
+            about => about.expect("metadata can be read"),
+        };
         let kind = if about.is_file() {
-            NodeKind::File(sha256::hex(&disk::read(path)))
+            match fs::read(path) {
+                Err(error) if is_gone(&error) => return None,
+                bytes => NodeKind::File(sha256::hex(&bytes.expect("files can be read"))),
+            }
         } else if about.is_dir() {
             NodeKind::Folder
         } else if about.is_symlink() {
-            NodeKind::Link(fs::read_link(path).expect("a link has a target"))
+            NodeKind::Link(fs::read_link(path).ok()?)
         } else {
             NodeKind::Other
         };
         let len = if about.is_dir() { 0 } else { about.len() };
         let (inode, mode, mtime_ns) = numbers(&about);
-        Fact {
+        Some(Fact {
             kind,
             len,
             mtime_ns,
             inode,
             mode,
-        }
+        })
     }
 
     fn changes(&self, after: &Fact) -> Vec<String> {
@@ -173,6 +195,7 @@ fn numbers(about: &fs::Metadata) -> (u64, u32, i128) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk;
 
     fn folder(name: &str) -> PathBuf {
         let root = disk::scratch(name);
