@@ -50,7 +50,7 @@ impl TreeSnapshot {
         let mut meta = BTreeMap::new();
         let mut waiting = vec![root.to_path_buf()];
         while let Some(path) = waiting.pop() {
-            // A program that runs removes files of its own: what is gone is no part of the snapshot.
+            // A program that runs removes files of its own: what is gone is not in the snapshot.
             let Some(fact) = Fact::of(&path) else {
                 assert!(path != root, "{} does not exist", root.display());
                 continue;
