@@ -24,15 +24,6 @@ const RESUMED_AGAIN: usize = 40;
 const TIMED: &str = "scaling::";
 const TIMED_PROGRAM: [&str; 4] = ["-p", "boswell", "--test", "cli"];
 
-/// The tests of what is not in the default program: `share`, `fetch`, `serve --database`.
-const TEAM: [&str; 5] = [
-    "--workspace",
-    "--features",
-    "boswell/remote",
-    "--test",
-    "team",
-];
-
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     // Rules about dependencies call cargo without the network, also for features that no build here
     // uses.
@@ -44,7 +35,6 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     }
     let mut totals = if arguments.is_empty() {
         let mut totals = cargo_test(&["--workspace", "--", "--skip", TIMED], &clients)?;
-        totals.include(cargo_test(&TEAM, &clients)?);
         let timed = [&TIMED_PROGRAM[..], &["--", TIMED, "--test-threads=1"]].concat();
         totals.include(cargo_test(&timed, &clients)?);
         totals
