@@ -16,7 +16,6 @@
 
 mod baseline;
 mod bench;
-mod bindings;
 mod clients;
 mod dist;
 mod fuzz;

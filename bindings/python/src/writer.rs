@@ -2,18 +2,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use boswell_binding::{AppendRules, CallValue, DraftPlace, Language, Waiter, WaiterCall};
 use boswell_store::blobs::Blobs;
-use boswell_store::{Body, Draft, Durability, Expect, Outcome, Receipt};
-use boswell_store::{Result, SessionWriter, Ticket};
+use boswell_store::{Body, Draft, Outcome, Receipt, Result, SessionWriter, Ticket};
 use pyo3::prelude::*;
 
-use crate::draft_item::{draft, drafts};
+use crate::draft_item::{draft, drafts, placed};
 use crate::error::{invalid, raise};
 use crate::own_process::OwnProcess;
-use crate::receipt::PyReceipt;
-use crate::reply::FutureReply;
+use crate::receipt::{PyReceipt, durability, expectation};
 use crate::session::PySession;
+use crate::waiter::{Answer, Reply, Waiter, Work};
 
 /// Appends to one session. It may be used from many threads.
 #[pyclass(name = "Writer", module = "boswell_store", frozen)]
@@ -25,33 +23,12 @@ pub(crate) struct PyWriter {
 #[derive(Debug)]
 struct Inner {
     writer: SessionWriter,
-    blobs: Option<Blobs>,
-    waiter: Arc<Waiter<FutureReply>>,
-}
-
-/// Reads what an append expects and promises.
-fn rules(
-    py: Python<'_>,
-    expect_revision: Option<&str>,
-    expect_leaf: Option<&str>,
-    durability: &str,
-) -> PyResult<(Expect, Durability)> {
-    let rules = AppendRules {
-        expect_revision,
-        expect_leaf,
-        durability: Some(durability),
-    };
-    rules
-        .read(Language::Python)
-        .map_err(|error| raise(py, &error))
+    blobs: Blobs,
+    waiter: Arc<Waiter>,
 }
 
 impl PyWriter {
-    pub(crate) fn new(
-        writer: SessionWriter,
-        blobs: Option<Blobs>,
-        waiter: Arc<Waiter<FutureReply>>,
-    ) -> PyWriter {
+    pub(crate) fn new(writer: SessionWriter, blobs: Blobs, waiter: Arc<Waiter>) -> PyWriter {
         PyWriter {
             inner: OwnProcess::new(Inner {
                 writer,
@@ -112,8 +89,9 @@ impl PyWriter {
         expect_leaf: Option<&str>,
         durability: &str,
     ) -> PyResult<PyReceipt> {
-        let draft = DraftPlace { id, parent, root }.put(draft(item)?);
-        let (expect, durability) = rules(py, expect_revision, expect_leaf, durability)?;
+        let draft = placed(draft(item)?, id, parent, root)?;
+        let expect = expectation(py, expect_revision, expect_leaf)?;
+        let durability = self::durability(py, durability)?;
         self.receipt(py, |writer| writer.append_with(draft, expect, durability))
     }
 
@@ -131,7 +109,8 @@ impl PyWriter {
         if drafts.is_empty() {
             return Ok(Vec::new());
         }
-        let (expect, durability) = rules(py, expect_revision, expect_leaf, durability)?;
+        let expect = expectation(py, expect_revision, expect_leaf)?;
+        let durability = self::durability(py, durability)?;
         let writer = &self.inner.get(py)?.writer;
         let receipts = py.detach(|| writer.append_all(drafts, expect, durability));
         let receipts = receipts.map_err(|error| raise(py, &error))?;
@@ -147,8 +126,7 @@ impl PyWriter {
         id: Option<String>,
         parent: Option<String>,
     ) -> PyResult<PyTicket> {
-        let root = false;
-        let draft = DraftPlace { id, parent, root }.put(draft(item)?);
+        let draft = placed(draft(item)?, id, parent, false)?;
         let writer = &self.inner.get(py)?.writer;
         let ticket = py.detach(|| writer.submit(draft));
         let ticket = ticket.map_err(|error| raise(py, &error))?;
@@ -172,18 +150,17 @@ impl PyWriter {
         durability: &str,
     ) -> PyResult<()> {
         let drafts = drafts(items)?;
-        let (expect, durability) = rules(py, expect_revision, expect_leaf, durability)?;
+        let expect = expectation(py, expect_revision, expect_leaf)?;
+        let durability = self::durability(py, durability)?;
         let inner = self.inner.get(py)?;
-        let work = WaiterCall::Append {
+        let work = Work::Append {
             writer: inner.writer.clone(),
             drafts,
             expect,
             durability,
             each,
         };
-        let submitted = inner
-            .waiter
-            .submit(work, FutureReply { event_loop, future });
+        let submitted = inner.waiter.submit(work, Reply::new(event_loop, future));
         submitted.map_err(|error| raise(py, &error))
     }
 
@@ -200,27 +177,27 @@ impl PyWriter {
     ) -> PyResult<()> {
         let inner = self.inner.get(py)?;
         let writer = inner.writer.clone();
-        let call: Box<dyn FnOnce() -> Result<CallValue> + Send> = match call {
+        let call: Box<dyn FnOnce() -> Result<Answer> + Send> = match call {
             "branch" => {
                 let (entry,): (String,) = arguments.extract()?;
-                Box::new(move || writer.branch(entry).map(CallValue::One))
+                Box::new(move || writer.branch(entry).map(Answer::One))
             }
-            "reset" => Box::new(move || writer.reset().map(CallValue::One)),
+            "reset" => Box::new(move || writer.reset().map(Answer::One)),
             "compact" => {
                 let (summary, kept, tokens): (String, String, u64) = arguments.extract()?;
-                Box::new(move || writer.compact(&summary, kept, tokens).map(CallValue::One))
+                Box::new(move || writer.compact(&summary, kept, tokens).map(Answer::One))
             }
-            "flush" => Box::new(move || writer.flush().map(|()| CallValue::Nothing)),
-            "release" => Box::new(move || writer.release().map(|()| CallValue::Nothing)),
+            "flush" => Box::new(move || writer.flush().map(|()| Answer::Nothing)),
+            "release" => Box::new(move || writer.release().map(|()| Answer::Nothing)),
             "finish" => {
                 let (error,): (Option<String>,) = arguments.extract()?;
-                Box::new(move || writer.finish(outcome(error)).map(|()| CallValue::Nothing))
+                Box::new(move || writer.finish(outcome(error)).map(|()| Answer::Nothing))
             }
             _ => return Err(invalid(py, "the waiter has no such call", "this is a bug")),
         };
         let submitted = inner
             .waiter
-            .submit(WaiterCall::Call(call), FutureReply { event_loop, future });
+            .submit(Work::Call(call), Reply::new(event_loop, future));
         submitted.map_err(|error| raise(py, &error))
     }
 

@@ -25,16 +25,6 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["boswell-model", "boswell-dialect", "boswell-store"],
     ),
     ("team", &["boswell-model", "boswell-remote"]),
-    (
-        "binding",
-        &[
-            "boswell-model",
-            "boswell-dialect",
-            "boswell-store",
-            "boswell-app",
-            "boswell-remote",
-        ],
-    ),
     ("serve", &["boswell-model", "boswell-app", "boswell-mcp"]),
     ("mcp", &["boswell-model", "boswell-app"]),
     ("screen", &["boswell-model", "boswell-app"]),

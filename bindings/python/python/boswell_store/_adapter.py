@@ -66,40 +66,26 @@ class Writers:
         self._open: OrderedDict[str, Writer] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(
-        self,
-        name: str,
-        *,
-        first: dict[str, Any],
-        project: str | None,
-        subject: str | None = None,
-    ) -> Writer:
+    def get(self, name: str, *, first: dict[str, Any], project: str | None) -> Writer:
         """The writer of a session, which is made with `first` as its first entry."""
         with self._lock:
             writer = self._open.get(name)
             if writer is not None:
                 self._open.move_to_end(name)
                 return writer
-        writer = self._opened(name, first, project, subject)
+        writer = self._opened(name, first, project)
         with self._lock:
             writer = self._open.setdefault(name, writer)
             while len(self._open) > self._most:
                 self._open.popitem(last=False)
         return writer
 
-    def _opened(
-        self, name: str, first: dict[str, Any], project: str | None, subject: str | None
-    ) -> Writer:
+    def _opened(self, name: str, first: dict[str, Any], project: str | None) -> Writer:
         try:
             return self._store.writer(name, shared=True)
         except NotFound:
             return open_session(
-                self._store,
-                name,
-                project=project,
-                shared=True,
-                first=first,
-                subject=subject,
+                self._store, name, project=project, shared=True, first=first
             )
 
     def forget(self, name: str) -> None:
@@ -113,12 +99,11 @@ class Writers:
         *,
         first: dict[str, Any],
         project: str | None = None,
-        subject: str | None = None,
     ) -> Answer:
         """Calls with the session's writer. A writer that failed is opened again by the next call;
         one whose log was deleted or replaced meanwhile is opened again at once."""
         try:
-            return call(self.get(name, first=first, project=project, subject=subject))
+            return call(self.get(name, first=first, project=project))
         except Conflict as error:
             self.forget(name)
             if error.expected is not None or "taken" in error.message:
@@ -126,7 +111,7 @@ class Writers:
         except BoswellError:
             self.forget(name)
             raise
-        return call(self.get(name, first=first, project=project, subject=subject))
+        return call(self.get(name, first=first, project=project))
 
 
 async def settled(call: Callable[..., Answer], *arguments: Any, **named: Any) -> Answer:

@@ -2,7 +2,6 @@
 
 mod agent_cleanup;
 mod archived;
-mod erase;
 mod list;
 mod overlay;
 mod purge;
@@ -13,7 +12,6 @@ mod scrub;
 mod undo;
 
 pub use agent_cleanup::RestoredOperation;
-pub use erase::ErasedSubject;
 pub use list::{LateLines, ListedOperation};
 pub use purge::Purging;
 pub use scrub::{CopyChange, Scrubbed, Scrubbing};
