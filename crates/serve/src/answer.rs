@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use boswell_app::{App, AppResult, Cancel, CancelOnDrop};
 use boswell_model::ErrorKind;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::body::PieceBody;
 use crate::call::Call;
@@ -20,6 +20,10 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// What a handler returns.
 pub(crate) type Reply = Result<Response<Body>, Problem>;
+
+/// What a request does on its thread: it writes shapes. Boxed for the same reason as a
+/// [job](crate::pool::Job).
+type Work = Box<dyn FnOnce(&App, &Cancel, &mut Lines) -> AppResult<Last> + Send>;
 
 /// How a request is answered.
 #[derive(Debug)]
@@ -94,20 +98,32 @@ impl Plan {
 }
 
 /// Runs a request that writes shapes.
-pub(crate) async fn run<F>(call: &Call, plan: Plan, work: F) -> Reply
+pub(crate) fn run<'c, F>(call: &'c Call, plan: Plan, work: F) -> impl Future<Output = Reply> + 'c
 where
     F: FnOnce(&App, &Cancel, &mut Lines) -> AppResult<Last> + Send + 'static,
 {
+    run_boxed(call, plan, Box::new(work))
+}
+
+async fn run_boxed(call: &Call, plan: Plan, work: Work) -> Reply {
     let begun = begin(call, &plan, work).await?;
     respond(call, plan, begun)
 }
 
 /// As [`run`], for a request that looks at every session: others for the same address may get its
 /// answer.
-pub(crate) async fn run_shared<F>(call: &Call, plan: Plan, work: F) -> Reply
+pub(crate) fn run_shared<'c, F>(
+    call: &'c Call,
+    plan: Plan,
+    work: F,
+) -> impl Future<Output = Reply> + 'c
 where
     F: FnOnce(&App, &Cancel, &mut Lines) -> AppResult<Last> + Send + 'static,
 {
+    run_shared_boxed(call, plan, Box::new(work))
+}
+
+async fn run_shared_boxed(call: &Call, plan: Plan, work: Work) -> Reply {
     let address = format!("{:?} {}", plan.form, call.address);
     let request = call.server.shared.request(address);
     match request.wait().await {
@@ -134,10 +150,7 @@ struct Begun {
 }
 
 /// Runs a request until the first piece of its answer.
-async fn begin<F>(call: &Call, plan: &Plan, work: F) -> Result<Begun, Problem>
-where
-    F: FnOnce(&App, &Cancel, &mut Lines) -> AppResult<Last> + Send + 'static,
-{
+async fn begin(call: &Call, plan: &Plan, work: Work) -> Result<Begun, Problem> {
     let server = &call.server;
     let permit: Permit = server.pool.enter(plan.lane).await?;
     let cancel = Cancel::new();
@@ -148,14 +161,15 @@ where
     let mut lines = lines.tagged(plan.is_tagged());
     let (app, worker) = (server.app.clone(), cancel.clone());
     let is_long = plan.is_long;
-    server.pool.run(plan.lane, move || {
+    let job = move || {
         if is_long {
             lines.begin();
         }
         let done = work(&app, &worker, &mut lines);
         lines.end(done);
         drop(permit);
-    });
+    };
+    server.pool.run(plan.lane, Box::new(job));
     let timer = plan.until.map(|until| {
         let cancel = cancel.clone();
         tokio::spawn(async move {
@@ -179,11 +193,15 @@ where
 {
     let permit = call.server.pool.enter(lane).await?;
     let app = call.server.app.clone();
-    let done = tokio::task::spawn_blocking(move || {
-        let done = work(&app);
+    let (sender, done) = oneshot::channel();
+    let job = move || {
+        let answer = work(&app);
         drop(permit);
-        done
-    });
+        // Without a receiver the client is gone.
+        let _ = sender.send(answer);
+    };
+    call.server.pool.run(lane, Box::new(job));
+    // A panic drops the sender.
     let answer = done.await.map_err(|_| bug())?;
     let answer = answer.map_err(|refusal| Problem::of(&refusal.error, call.server.phrase))?;
     Ok(answer.value)

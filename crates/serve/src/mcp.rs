@@ -68,10 +68,11 @@ impl CallThreads for PoolThreads {
             let Ok(permit) = self.0.enter(lane).await else {
                 return false;
             };
-            self.0.run(lane, move || {
+            let job = move || {
                 job();
                 drop(permit);
-            });
+            };
+            self.0.run(lane, Box::new(job));
             true
         })
     }

@@ -3,11 +3,13 @@
 //! The old text of a call that succeeded was in the file. Where it is not in the lines, they are
 //! not those that the call saw: a formatter or a hand changed them, and the old text says how.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
 use super::attributed_lines::{AttributedLines, Cause, is_telling, without_space};
+use super::comparison::line_ops;
 use super::file_edit::{EditKind, Hunk, Replacement};
 
 /// How well the old text of an edit must fit.
@@ -283,9 +285,10 @@ fn region_of(wanted: &[&str], lines: &[&str]) -> Option<Range<usize>> {
     let key = |line: &&str| without_space(line);
     let wanted: Vec<String> = wanted.iter().map(key).collect();
     let lines: Vec<String> = lines.iter().map(key).collect();
+    let (old, new) = numbered(&wanted, &lines);
     let mut found: Option<Range<usize>> = None;
     let mut known = 0;
-    for op in capture_diff_slices(Algorithm::Histogram, &wanted, &lines) {
+    for op in line_ops(&old, &new) {
         let DiffOp::Equal { new_index, len, .. } = op else {
             continue;
         };
@@ -301,6 +304,17 @@ fn region_of(wanted: &[&str], lines: &[&str]) -> Option<Range<usize>> {
     let all = wanted.iter().filter(|line| is_telling(line)).count();
     let is_one_place = found.len() <= wanted.len() * 2 + 8;
     (known * 2 >= all && is_one_place).then_some(found)
+}
+
+/// Gives each line a number, equal lines the same.
+fn numbered(old: &[String], new: &[String]) -> (Vec<usize>, Vec<usize>) {
+    let mut ids: HashMap<&str, usize> = HashMap::new();
+    for line in old.iter().chain(new) {
+        let next = ids.len();
+        ids.entry(line).or_insert(next);
+    }
+    let id = |line: &String| ids.get(line.as_str()).copied().unwrap_or_default();
+    (old.iter().map(id).collect(), new.iter().map(id).collect())
 }
 
 fn joined(lines: &[&str]) -> String {

@@ -81,7 +81,7 @@ impl<'l> Comparison<'l> {
         let is_unique = |id: &usize| counts.get(*id) == Some(&(1, 1));
         let unique = new.iter().enumerate().filter(|(_, id)| is_unique(id));
         self.unique = unique.map(|(place, _)| head + place).collect();
-        for op in capture_diff_slices(Algorithm::Histogram, &old, &new) {
+        for op in line_ops(&old, &new) {
             self.add(shifted(op, head));
         }
     }
@@ -263,6 +263,12 @@ impl<'l> Comparison<'l> {
             }
         }
     }
+}
+
+/// Returns the steps from one list of lines to another. Lines are numbers here, equal ones the
+/// same, so that the algorithm is compiled for one type.
+pub(super) fn line_ops(old: &[usize], new: &[usize]) -> Vec<DiffOp> {
+    capture_diff_slices(Algorithm::Histogram, old, new)
 }
 
 /// A step of a comparison that began behind some lines.
