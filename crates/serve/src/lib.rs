@@ -25,6 +25,7 @@ mod call;
 mod compat;
 mod conditions;
 mod config;
+mod endpoint;
 mod entity;
 mod events;
 mod folder;

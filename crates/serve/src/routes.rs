@@ -13,6 +13,7 @@ use tower_http::compression::predicate::{NotForContentType, Predicate as _, Size
 
 use crate::answer::Reply;
 use crate::compat::clinvoker;
+use crate::endpoint::{bare, with_body};
 use crate::problem::Problem;
 use crate::state::ServerState;
 use crate::{assets, events, guard, mcp, openapi, read, write};
@@ -66,52 +67,69 @@ fn machine() -> Router<ServerState> {
     Router::new()
         .route("/healthz", get(healthy))
         .route("/openapi.json", get(openapi::document))
-        .route("/v1", get(read::about))
-        .route("/v1/stores", get(read::stores))
-        .route("/v1/projects", get(read::projects))
-        .route("/v1/memory", get(read::memory))
-        .route("/v1/files", get(read::project_files))
-        .route("/v1/blame", get(read::blame))
-        .route("/v1/search", get(read::search))
-        .route("/v1/prompts", get(read::prompts))
-        .route("/v1/stats", get(read::stats))
-        .route("/v1/check", get(read::check))
-        .route("/v1/events", get(events::all_events))
-        .route("/v1/ops", get(read::ops))
-        .route("/v1/index", post(write::index))
-        .route("/v1/keep", get(read::kept).post(write::keep))
-        .route("/v1/blobs/{sha256}", get(read::blob).put(write::put_blob))
-        .route("/v1/ops/{op}/undo", post(write::undo))
-        .route("/v1/sessions", get(read::sessions).post(write::create))
+        .route("/v1", get(bare(read::about)))
+        .route("/v1/stores", get(bare(read::stores)))
+        .route("/v1/projects", get(bare(read::projects)))
+        .route("/v1/memory", get(bare(read::memory)))
+        .route("/v1/files", get(bare(read::project_files)))
+        .route("/v1/blame", get(bare(read::blame)))
+        .route("/v1/search", get(bare(read::search)))
+        .route("/v1/prompts", get(bare(read::prompts)))
+        .route("/v1/stats", get(bare(read::stats)))
+        .route("/v1/check", get(bare(read::check)))
+        .route("/v1/events", get(bare(events::all_events)))
+        .route("/v1/ops", get(bare(read::ops)))
+        .route("/v1/index", post(with_body(write::index)))
+        .route(
+            "/v1/keep",
+            get(bare(read::kept)).post(with_body(write::keep)),
+        )
+        .route(
+            "/v1/blobs/{sha256}",
+            get(bare(read::blob)).put(with_body(write::put_blob)),
+        )
+        .route("/v1/ops/{op}/undo", post(with_body(write::undo)))
+        .route(
+            "/v1/sessions",
+            get(bare(read::sessions)).post(with_body(write::create)),
+        )
 }
 
 /// One session.
 fn session() -> Router<ServerState> {
-    let one = get(read::session).patch(write::patch).delete(write::delete);
+    let one = get(bare(read::session))
+        .patch(with_body(write::patch))
+        .delete(bare(write::delete));
     let below = |name: &str| format!("/v1/sessions/{{session}}/{name}");
     let routes: [(&str, MethodRouter<ServerState>); 22] = [
-        ("entries", get(read::entries).post(write::append)),
-        ("entries/{entry}", get(read::entry)),
-        ("entries/{entry}/subagents", get(read::subagents)),
-        ("entries/{entry}/media/{number}", get(read::media)),
-        ("heads", get(read::heads)),
-        ("tree", get(read::tree)),
-        ("context", get(read::context)),
-        ("files", get(read::files)),
-        ("stats", get(read::session_stats)),
-        ("attachments", get(read::attachments)),
-        ("attachments/{number}", get(read::attachment)),
-        ("resume", get(read::resume)),
-        ("export", get(read::export)),
-        ("check", get(read::check_session)),
-        ("repair", get(read::repair_plan).post(write::repair)),
-        ("events", get(events::session_events)),
-        ("fork", post(write::fork)),
-        ("branch", post(write::branch)),
-        ("rewind", post(write::rewind)),
-        ("label", post(write::label)),
-        ("close", post(write::close)),
-        ("restore", post(write::restore)),
+        (
+            "entries",
+            get(bare(read::entries)).post(with_body(write::append)),
+        ),
+        ("entries/{entry}", get(bare(read::entry))),
+        ("entries/{entry}/subagents", get(bare(read::subagents))),
+        ("entries/{entry}/media/{number}", get(bare(read::media))),
+        ("heads", get(bare(read::heads))),
+        ("tree", get(bare(read::tree))),
+        ("context", get(bare(read::context))),
+        ("files", get(bare(read::files))),
+        ("stats", get(bare(read::session_stats))),
+        ("attachments", get(bare(read::attachments))),
+        ("attachments/{number}", get(bare(read::attachment))),
+        ("resume", get(bare(read::resume))),
+        ("export", get(bare(read::export))),
+        ("check", get(bare(read::check_session))),
+        (
+            "repair",
+            get(bare(read::repair_plan)).post(with_body(write::repair)),
+        ),
+        ("events", get(bare(events::session_events))),
+        ("fork", post(with_body(write::fork))),
+        ("branch", post(with_body(write::branch))),
+        ("rewind", post(with_body(write::rewind))),
+        ("label", post(with_body(write::label))),
+        ("close", post(with_body(write::close))),
+        ("restore", post(with_body(write::restore))),
     ];
     let mut router = Router::new().route("/v1/sessions/{session}", one);
     for (name, methods) in routes {
@@ -123,17 +141,17 @@ fn session() -> Router<ServerState> {
 /// How a page gets in.
 fn door() -> Router<ServerState> {
     Router::new()
-        .route("/v1/login", post(write::login))
-        .route("/v1/changes", post(write::allow_changes))
-        .route("/v1/tickets", post(write::ticket))
+        .route("/v1/login", post(with_body(write::login)))
+        .route("/v1/changes", post(with_body(write::allow_changes)))
+        .route("/v1/tickets", post(with_body(write::ticket)))
         .route("/v1/take/{ticket}", get(write::take))
 }
 
 fn page() -> Router<ServerState> {
     Router::new()
-        .route("/", get(assets::index))
-        .route("/favicon.svg", get(assets::icon))
-        .route("/assets/{name}", get(assets::asset))
+        .route("/", get(bare(assets::index)))
+        .route("/favicon.svg", get(bare(assets::icon)))
+        .route("/assets/{name}", get(bare(assets::asset)))
 }
 
 async fn healthy() -> Response<Body> {
