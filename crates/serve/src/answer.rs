@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::body::PieceBody;
 use crate::call::Call;
-use crate::lines::{Form, Last, Lines, Piece, WholeAnswer};
+use crate::lines::{Form, Last, Lines, Piece, Tag, WholeAnswer};
 use crate::pool::{Lane, Permit};
 use crate::problem::Problem;
 use crate::shared::Share;
@@ -145,6 +145,8 @@ async fn run_shared_boxed(call: &Call, plan: Plan, work: Work) -> Reply {
 struct Begun {
     first: Piece,
     rest: mpsc::Receiver<Piece>,
+    /// The ETag that the request found.
+    tag: Tag,
     /// Cancels the request when its client goes away.
     guard: CancelOnDrop,
 }
@@ -159,6 +161,7 @@ async fn begin(call: &Call, plan: &Plan, work: Work) -> Result<Begun, Problem> {
     let runtime = tokio::runtime::Handle::current();
     let lines = Lines::new(plan.form, server.phrase, cancel.clone(), sender, runtime);
     let mut lines = lines.tagged(plan.is_tagged());
+    let tag = lines.tag();
     let (app, worker) = (server.app.clone(), cancel.clone());
     let is_long = plan.is_long;
     let job = move || {
@@ -182,7 +185,12 @@ async fn begin(call: &Call, plan: &Plan, work: Work) -> Result<Begun, Problem> {
         timer.abort();
     }
     let first = first.map_err(|_| too_slow())?.ok_or_else(bug)?;
-    Ok(Begun { first, rest, guard })
+    Ok(Begun {
+        first,
+        rest,
+        tag,
+        guard,
+    })
 }
 
 /// Runs a request that returns a value for the handler, such as a revision.
@@ -208,12 +216,24 @@ where
 }
 
 fn respond(call: &Call, plan: Plan, begun: Begun) -> Reply {
-    let Begun { first, rest, guard } = begun;
-    let response = match first {
+    let Begun {
+        first,
+        rest,
+        tag,
+        guard,
+    } = begun;
+    let tag = tag.get();
+    if let Some(tag) = tag.filter(|tag| call.conditions.has(tag)) {
+        return Ok(not_modified(tag));
+    }
+    let mut response = match first {
         Piece::Failed(refusal) => return Err(Problem::of(&refusal.error, call.server.phrase)),
         Piece::Whole(answer) => whole(call, &plan, answer),
         Piece::Part(first) => Response::new(Body::new(PieceBody::new(first, rest, guard))),
     };
+    if let Some(tag) = tag.and_then(|tag| HeaderValue::from_str(tag).ok()) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
     Ok(with_headers(plan, response))
 }
 

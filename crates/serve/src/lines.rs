@@ -1,5 +1,6 @@
 //! Writes an answer piece by piece, as one JSON document or as the lines of `--json`.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use boswell_app::Cancel;
@@ -66,6 +67,9 @@ pub(crate) enum Last {
     Extra(Json),
 }
 
+/// The ETag of an answer, set by the request before it writes anything.
+pub(crate) type Tag = Arc<OnceLock<String>>;
+
 /// Receives the shapes of an answer.
 #[derive(Debug)]
 pub(crate) struct Lines {
@@ -80,6 +84,7 @@ pub(crate) struct Lines {
     /// Whether the answer has an ETag already, or needs none: hashing takes as long as a tenth of
     /// the rest of a page.
     is_tagged: bool,
+    tag: Tag,
 }
 
 impl Lines {
@@ -100,6 +105,7 @@ impl Lines {
             count: 0,
             has_begun: false,
             is_tagged: false,
+            tag: Tag::default(),
         };
         if form == Form::List {
             lines.buffer.extend_from_slice(b"{\"items\":[");
@@ -111,6 +117,17 @@ impl Lines {
     pub(crate) fn tagged(mut self, is_tagged: bool) -> Lines {
         self.is_tagged = is_tagged;
         self
+    }
+
+    /// Returns the ETag that the request sets.
+    pub(crate) fn tag(&self) -> Tag {
+        Arc::clone(&self.tag)
+    }
+
+    /// Sets the ETag, before anything is written.
+    pub(crate) fn set_tag(&mut self, tag: String) {
+        self.is_tagged = true;
+        let _ = self.tag.set(tag);
     }
 
     /// Whether exactly the lines of `--json` are wanted.

@@ -1,13 +1,12 @@
 //! Entries of a session: pages, one entry, and the table of all.
 
-use axum::http::header;
 use boswell_app::AppResult;
 use boswell_app::heads::HeadsRequest;
 use boswell_app::shape::{EntryRange, Maybe, Shape as _};
 use boswell_app::show::ShowRequest;
 
-use super::session::{changed, ended};
-use crate::answer::{Plan, Reply, not_modified, run};
+use super::session::{ended, run_by_revision};
+use crate::answer::{Plan, Reply, run};
 use crate::call::Call;
 use crate::lines::{Last, Lines};
 use crate::params::Params;
@@ -25,11 +24,8 @@ pub(crate) async fn entries(mut call: Call) -> Reply {
     let session = call.session()?;
     let (request, text_limit) = page_request(&params, session, call.wants_lines)?;
     params.end()?;
-    let Some(tag) = changed(&call, &request.session).await? else {
-        return Ok(not_modified(""));
-    };
-    let plan = Plan::list(&call).with_header(header::ETAG, tag);
-    run(&call, plan, move |app, _, lines| {
+    let session = request.session.clone();
+    run_by_revision(&call, Plan::list(&call), session, move |app, lines| {
         show(app, &request, text_limit, lines)
     })
     .await
@@ -110,11 +106,8 @@ pub(crate) async fn entry(mut call: Call) -> Reply {
     };
     let text_limit = params.number("text_limit")?;
     params.end()?;
-    let Some(tag) = changed(&call, &request.session).await? else {
-        return Ok(not_modified(""));
-    };
-    let plan = Plan::one(&call).with_header(header::ETAG, tag);
-    run(&call, plan, move |app, _, lines| {
+    let session = request.session.clone();
+    run_by_revision(&call, Plan::one(&call), session, move |app, lines| {
         show(app, &request, text_limit, lines)
     })
     .await
@@ -152,11 +145,8 @@ pub(crate) async fn heads(mut call: Call) -> Reply {
         marks_only: params.one_of("as", &[("columns", false), ("marks", true)], false)?,
     };
     params.end()?;
-    let Some(tag) = changed(&call, &request.session).await? else {
-        return Ok(not_modified(""));
-    };
-    let plan = Plan::one(&call).with_header(header::ETAG, tag);
-    run(&call, plan, move |app, _, lines| {
+    let session = request.session.clone();
+    run_by_revision(&call, Plan::one(&call), session, move |app, lines| {
         let answer = app.heads(&request)?;
         lines.object(&answer.value.clone().object())?;
         ended(answer, |_| Last::None)
