@@ -16,7 +16,7 @@ use boswell_store::{Session, Store};
 use crate::gaps::other_branches;
 
 /// How many sessions are kept, and how many bytes their tables of entries may take.
-const MOST: usize = 16;
+const MOST: usize = 64;
 const MOST_BYTES: usize = 64 << 20;
 
 /// Sessions that were read a moment ago, the last used one first.
