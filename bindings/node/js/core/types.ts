@@ -94,6 +94,10 @@ export interface SessionInfo {
   created?: number;
   lastActive?: number;
   messages?: number;
+  /** The person whom it is about. */
+  subject?: string;
+  /** When it expires, in milliseconds since 1970. */
+  expires?: number;
 }
 
 /** What a model would be sent, in the form of the log. */
@@ -119,6 +123,10 @@ export interface NewSessionOptions {
   project?: string;
   id?: string;
   title?: string;
+  /** The person whom it is about: `store.erase` erases everything about one. */
+  subject?: string;
+  /** Milliseconds after which it expires: `store.expire` deletes what has expired. */
+  expiresIn?: number;
 }
 
 /** How a session is opened for writing. */
@@ -135,4 +143,17 @@ export interface WriterOptions {
 export interface FollowOptions {
   since?: string;
   fromEnd?: boolean;
+}
+
+/** A hit of a search. */
+export interface SearchHit {
+  session: string;
+  entry?: string;
+  role?: string;
+  /** The text around the match. */
+  snippet: string;
+  /** Relevance, higher is better. */
+  score: number;
+  /** The title of the session, or how else it is named. */
+  name: string;
 }
