@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use boswell_binding::{EntryFacts, EntryRange, Language, branch_tip, context_json, message_json};
+use boswell_binding::{
+    EntryFacts, EntryRange, Language, context_json, handed_messages, messages_text,
+};
 use boswell_store::Session;
 use boswell_store::blobs::Blobs;
 use boswell_store::model::json::Json;
@@ -67,19 +69,19 @@ impl NodeSession {
         Ok(facts.to_string())
     }
 
-    /// The messages that a model would be sent, at the leaf or at another entry, as JSON.
+    /// The messages that a model would be sent, at the leaf or at another entry, as JSON: every
+    /// tool call is followed by its result. Without `paired`, they are as they were written.
     #[napi]
-    pub fn messages(&self, at: Option<String>) -> Promised<String> {
+    pub fn messages(&self, at: Option<String>, paired: Option<bool>) -> Promised<String> {
         let session = Arc::clone(&self.session);
         promise(move || {
-            let read = session.messages_at(branch_tip(&session, at.as_deref())?)?;
-            let read = read.iter().map(|it| message_json(it, Language::JavaScript));
-            Ok(Json::Array(read.collect()).to_string())
+            let messages = handed_messages(&session, at.as_deref(), paired.unwrap_or(true))?;
+            Ok(messages_text(&messages, Language::JavaScript))
         })
     }
 
-    /// What a model would be sent, in the form of the log, as JSON: the messages as they were
-    /// written, and the settings in force.
+    /// What a model would be sent, in the form of the log, as JSON: known roles, every
+    /// tool call with its result, and the settings in force.
     #[napi]
     pub fn context(&self, at: Option<String>) -> Promised<String> {
         let session = Arc::clone(&self.session);

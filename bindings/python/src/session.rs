@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use boswell_binding::{EntryFacts, EntryRange, Language, branch_tip, context_json, message_json};
+use boswell_binding::{
+    EntryFacts, EntryRange, Language, context_json, handed_messages, messages_text,
+};
 use boswell_store::blobs::Blobs;
-use boswell_store::model::json::Json;
 use boswell_store::{Result, Session};
 use pyo3::prelude::*;
 
@@ -70,21 +71,25 @@ impl PySession {
         Ok(leaf.map(|slot| session.log().label(slot).into_owned()))
     }
 
-    /// The messages that a model would be sent, at the leaf or at another entry.
-    #[pyo3(signature = (*, at = None))]
-    fn messages<'py>(&self, py: Python<'py>, at: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+    /// The messages that a model would be sent, at the leaf or at another entry: every tool call
+    /// is followed by its result. Without `paired`, they are as they were written.
+    #[pyo3(signature = (*, at = None, paired = true))]
+    fn messages<'py>(
+        &self,
+        py: Python<'py>,
+        at: Option<&str>,
+        paired: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let (session, _) = self.inner.get(py)?;
         let read = py.detach(|| -> Result<String> {
-            let messages = session.messages_at(branch_tip(session, at)?)?;
-            let messages = messages.iter();
-            let messages = messages.map(|it| message_json(it, Language::Python));
-            Ok(Json::Array(messages.collect()).to_string())
+            let messages = handed_messages(session, at, paired)?;
+            Ok(messages_text(&messages, Language::Python))
         });
         json_value(py, &read.map_err(|error| raise(py, &error))?)
     }
 
-    /// What a model would be sent, in the form of the log: the messages as they were written, and
-    /// the settings in force.
+    /// What a model would be sent, in the form of the log: known roles, every tool call
+    /// with its result, and the settings in force.
     #[pyo3(signature = (*, at = None))]
     fn context<'py>(&self, py: Python<'py>, at: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let (session, _) = self.inner.get(py)?;

@@ -19,6 +19,78 @@ from boswell_store import Store
 TURNS = 200
 
 
+def test_an_interrupted_turn_does_not_stop_later_turns(home: Path) -> None:
+    """A turn that was cut off between a call and its answer. What Agent Framework's own provider
+    hands to the next run has a call without an answer, which a model refuses; ours has one, and
+    what was written stays as it was."""
+    pytest.importorskip("agent_framework")
+    from agent_framework import (
+        AgentSession,
+        Content,
+        InMemoryHistoryProvider,
+        Message,
+        SessionContext,
+    )
+
+    from boswell_store.agent_framework import BoswellHistoryProvider
+
+    call = Content.from_function_call("c1", "read", arguments="{}")
+    said = [Message("user", ["hello"]), Message("assistant", [call])]
+
+    async def sent(provider, *input: Message) -> list[str]:
+        state: dict = {}
+        await provider.save_messages("s", said, state=state)
+        context = SessionContext(session_id="s", input_messages=list(input))
+        session = AgentSession(session_id="s")
+        await provider.before_run(agent=None, session=session, context=context, state=state)
+        messages = context.get_messages(include_input=True)
+        assert len(await provider.get_messages("s", state=state)) == 2
+        return [content.type for message in messages for content in message.contents]
+
+    again = Message("user", ["go on"])
+    answer = Message("tool", [Content.from_function_result("c1", result="late")])
+
+    async def run() -> None:
+        open_call = ["text", "function_call"]
+        assert await sent(InMemoryHistoryProvider(), again) == [*open_call, "text"]
+        ours = BoswellHistoryProvider(home / "1")
+        assert await sent(ours, again) == [*open_call, "function_result", "text"]
+        # The caller brings the answer along: there is nothing to make up.
+        ours = BoswellHistoryProvider(home / "2")
+        assert await sent(ours, answer) == [*open_call, "function_result"]
+
+    asyncio.run(run())
+
+
+def test_frameworks_that_pair_calls_themselves_get_what_was_written(home: Path) -> None:
+    """The OpenAI SDK drops a call without an answer before it asks a model, from any session."""
+    pytest.importorskip("agents")
+    from agents import SQLiteSession
+    from agents.run_internal.session_persistence import prepare_input_with_session
+
+    from boswell_store.openai import BoswellSession
+
+    call = {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"}
+    said = [{"role": "user", "content": "hello"}, call]
+
+    async def run() -> None:
+        for session in [SQLiteSession("s"), BoswellSession("s", home)]:
+            await session.add_items(list(said))
+            assert await session.get_items() == said
+            sent, _ = await prepare_input_with_session("go on", session, None)
+            assert [it.get("type", "message") for it in sent] == ["message", "message"]
+
+    asyncio.run(run())
+    # The library itself answers the call in what a model is sent, and marks the answer.
+    session = Store.open(home).session("s")
+    handed = session.messages()
+    assert [it["role"] for it in handed] == ["user", "assistant", "tool"]
+    assert handed[-1]["call"] == "c1" and handed[-1]["is_error"]
+    assert [it.get("interrupted", False) for it in handed] == [False, False, True]
+    assert [it["role"] for it in session.messages(paired=False)] == ["user", "assistant"]
+    assert [it["role"] for it in session.context()["messages"]][-1] == "toolResult"
+
+
 def test_two_writers_lose_nothing_and_the_second_driver_learns_who(
     home: Path, tmp_path: Path
 ) -> None:
@@ -197,16 +269,20 @@ def test_the_end_of_a_large_session_is_read_without_its_beginning(
         for start in range(0, 20_000, 1_000):
             batch = [{"role": "user", "content": f"{start + n}"} for n in range(1_000)]
             await session.add_items(batch)
-        began = time.perf_counter()
-        last = await session.get_items(20)
-        took = time.perf_counter() - began
-        assert [it["content"] for it in last] == [str(n) for n in range(19_980, 20_000)]
-        began = time.perf_counter()
-        assert len(await session.get_items()) == 20_000
-        whole = time.perf_counter() - began
-        return took / whole
+        ends, wholes = [], []
+        # In turns, each time as a process that starts: nothing is known of the session. The best
+        # of three, since other programs run too.
+        for _ in range(3):
+            began = time.perf_counter()
+            last = await BoswellSession("s", home).get_items(20)
+            ends.append(time.perf_counter() - began)
+            assert [it["content"] for it in last] == [str(n) for n in range(19_980, 20_000)]
+            began = time.perf_counter()
+            assert len(await BoswellSession("s", home).get_items()) == 20_000
+            wholes.append(time.perf_counter() - began)
+        return min(ends) / min(wholes)
 
-    assert asyncio.run(run()) < 0.5
+    assert asyncio.run(run()) < 0.35
 
 
 def test_a_session_is_stale_by_its_revision_and_not_by_a_clock(

@@ -1,7 +1,7 @@
 //! Which entries of a snapshot are read, and from which end.
 
 use boswell_model::json::Json;
-use boswell_model::{Result, Slot, Tip};
+use boswell_model::{Message, Result, Slot, Tip};
 use boswell_store::Session;
 
 /// A range of entries in the order of the log.
@@ -59,15 +59,15 @@ impl EntryRange<'_> {
 /// # Errors
 ///
 /// `NotFound` if there is no such entry.
-pub fn branch_tip(session: &Session, at: Option<&str>) -> Result<Tip> {
+pub(crate) fn branch_tip(session: &Session, at: Option<&str>) -> Result<Tip> {
     match at {
         Some(entry) => Ok(Tip::At(session.find(entry)?)),
         None => session.tip(),
     }
 }
 
-/// Returns what a model would be sent, in the form of the log: the messages as they were written,
-/// and the model in force.
+/// Returns what a model would be sent, in the form of the log, and the model in force: known roles,
+/// and every call with its result, as `boswell context --sent` prints them.
 ///
 /// # Errors
 ///
@@ -76,14 +76,20 @@ pub fn context_json(session: &Session, at: Option<&str>) -> Result<Json> {
     let context = session.context(branch_tip(session, at)?)?;
     let mut messages = Vec::new();
     for item in &context.items {
-        let message = session.render(item)?.message;
-        messages.push(message.native.unwrap_or_else(|| {
-            Json::object()
-                .with("role", message.role.as_str())
-                .with("content", Json::Array(message.content))
-        }));
+        messages.push(session.render(item)?.message);
     }
+    let refine = session.dialect().powers().refine;
+    let messages = refine.provider_messages(messages).into_iter();
+    let messages = messages.map(|sent| native(sent.message)).collect();
     Ok(Json::object()
         .with("messages", Json::Array(messages))
         .with("model", context.settings.model))
+}
+
+fn native(message: Message) -> Json {
+    message.native.unwrap_or_else(|| {
+        Json::object()
+            .with("role", message.role.as_str())
+            .with("content", Json::Array(message.content))
+    })
 }

@@ -5,7 +5,7 @@
 //! * [`Waiter`] is the one thread of a store that appends for event loops, so that appends which
 //!   are awaited together share one `fsync`.
 //! * [`ErrorReport`] is an error by kind, with its next step phrased for a [`Language`].
-//! * Messages cross the border as JSON ([`message_body`], [`message_json`]), which both languages
+//! * Messages cross the border as JSON ([`message_body`], [`messages_text`]), which both languages
 //!   parse faster than Rust could build their objects.
 //!
 //! It knows neither an interpreter nor a framework, so its tests need nothing but Rust.
@@ -18,6 +18,7 @@ mod error_report;
 mod language;
 mod listed_facts;
 mod message;
+mod pairing;
 mod search;
 mod store;
 mod waiter;
@@ -25,11 +26,12 @@ mod waiter;
 pub use append_rules::{AppendRules, expected_revision};
 pub use draft_place::DraftPlace;
 pub use entry_facts::{EntryFacts, WholeRecord, poll_all};
-pub use entry_range::{EntryRange, branch_tip, context_json};
+pub use entry_range::{EntryRange, context_json};
 pub use error_report::{ErrorReport, refused};
 pub use language::Language;
 pub use listed_facts::ListedFacts;
-pub use message::{message_body, message_json};
+pub use message::{message_body, messages_text};
+pub use pairing::{HandedMessage, handed_messages};
 pub use search::{SearchHit, SearchQuery};
 pub use store::{BindingStore, WantedSession, blob_id};
 pub use waiter::{CallReply, CallValue, Waiter, WaiterCall};

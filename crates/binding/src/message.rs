@@ -7,7 +7,7 @@ use boswell_model::{Error, Part, Result, Usage};
 use boswell_store::writer::{AssistantMessage, MediaSource, ToolInput};
 use boswell_store::{Body, ChatMessage, Role};
 
-use crate::{Language, refused};
+use crate::{HandedMessage, Language, refused};
 
 /// Reads a message: an object with `role` and `content`.
 ///
@@ -196,8 +196,16 @@ impl Member for f64 {
     }
 }
 
-/// Describes a message.
-pub fn message_json(message: &ChatMessage, language: Language) -> Json {
+/// Describes messages as the text of a JSON array.
+pub fn messages_text(messages: &[HandedMessage], language: Language) -> String {
+    let describe = |handed: &HandedMessage| {
+        let made = message_json(&handed.message, language);
+        made.with_some("interrupted", handed.interrupted.then_some(true))
+    };
+    Json::Array(messages.iter().map(describe).collect()).to_string()
+}
+
+fn message_json(message: &ChatMessage, language: Language) -> Json {
     let is_error_member = language.member("is_error");
     let made = Json::object();
     let made = match &message.role {

@@ -61,7 +61,7 @@ export interface NativeWriter {
 
 export interface NativeSession {
   facts(): string;
-  messages(at?: string): Promise<string>;
+  messages(at?: string, paired?: boolean): Promise<string>;
   context(at?: string): Promise<string>;
   entries(request: NativePageRequest): Promise<NativePage>;
   entry(id: string): Promise<NativePage>;

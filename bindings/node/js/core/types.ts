@@ -43,8 +43,11 @@ export type Message =
       })
   | (Placed & WithContent & { role: "tool"; call: string; tool?: string; isError?: boolean });
 
-/** A message as it is read: its content is always a list. It can be appended again. */
-export type ReadMessage = Message & { content: MessagePart[] };
+/**
+ * A message as it is read: its content is always a list. It can be appended again.
+ * `interrupted` is true of a result that is not in the log: it stands in for a missing one.
+ */
+export type ReadMessage = Message & { content: MessagePart[]; interrupted?: true };
 
 /** A record in the form of the log. It may state its own `id` and `parentId`. */
 export interface LogRecord {

@@ -17,6 +17,7 @@ import threading
 import time
 import uuid
 from dataclasses import dataclass, field
+from operator import methodcaller
 from typing import Any
 
 from google.adk.errors.already_exists_error import AlreadyExistsError
@@ -285,7 +286,7 @@ class BoswellSessionService(BaseSessionService):
             first = records.meta(AGENT, name)
             self._writers.write(
                 name,
-                lambda writer, record=record: writer.append(record),
+                methodcaller("append", record),
                 first=first,
                 project=self._project,
                 subject=user if prefix == State.USER_PREFIX else None,

@@ -6,6 +6,7 @@
     await agent.run("hello", session=agent.create_session(session_id="customer-17"))
 
 Messages are kept as `Message.to_dict` describes them, each beside a message that boswell reads.
+A call whose answer is missing, because a turn was interrupted, is answered in what a model is sent.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agent_framework import HistoryProvider, Message
+from agent_framework import (
+    AgentSession,
+    Content,
+    HistoryProvider,
+    Message,
+    SessionContext,
+)
 
 from . import NotFound
 from . import _records as records
@@ -25,6 +32,7 @@ AGENT = "agent-framework"
 MEMBER = "agentFramework"
 # The session of a caller that states none.
 UNNAMED = "default"
+INTERRUPTED = "No result: the call was interrupted."
 
 
 class BoswellHistoryProvider(HistoryProvider):
@@ -44,6 +52,22 @@ class BoswellHistoryProvider(HistoryProvider):
         self._store = opened(store)
         self._writers = Writers(self._store)
         self._project = project
+
+    async def before_run(
+        self,
+        *,
+        agent: Any,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """Gives the history to a run. The framework sends a call without its answer as it is, and
+        a provider refuses that: such a call gets one that says so. `get_messages` stays what was
+        written."""
+        await super().before_run(agent=agent, session=session, context=context, state=state)
+        history = context.context_messages.get(self.source_id)
+        if history:
+            context.context_messages[self.source_id] = _paired(history, context.input_messages)
 
     async def get_messages(
         self,
@@ -83,6 +107,29 @@ class BoswellHistoryProvider(HistoryProvider):
             first=records.meta(AGENT, session_id),
             project=self._project,
         )
+
+
+def _paired(history: list[Message], later: Sequence[Message]) -> list[Message]:
+    """The history with an answer behind each call that has none, neither in it nor in what is sent
+    behind it. A call that waits for the approval of the user stays open."""
+    settled_calls = set()
+    for message in [*history, *later]:
+        for content in message.contents:
+            if content.type == "function_result":
+                settled_calls.add(content.call_id)
+            elif content.type.startswith("function_approval") and content.function_call:
+                settled_calls.add(content.function_call.call_id)
+    paired = []
+    for message in history:
+        paired.append(message)
+        answers = [
+            Content.from_function_result(it.call_id, result=INTERRUPTED, exception=INTERRUPTED)
+            for it in message.contents
+            if it.type == "function_call" and it.call_id and it.call_id not in settled_calls
+        ]
+        if answers:
+            paired.append(Message("tool", answers))
+    return paired
 
 
 def _made(message: Message) -> list[dict[str, Any]]:
