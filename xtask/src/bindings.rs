@@ -26,6 +26,33 @@ impl Suites {
     }
 }
 
+/// How a native part is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Build {
+    /// Without optimisation, which takes a minute less.
+    Tested,
+    /// Optimised, without search and databases: for measurements of appends.
+    Measured,
+}
+
+impl Build {
+    /// Returns the folder below that of all builds.
+    pub(crate) fn folder(self) -> &'static str {
+        match self {
+            Build::Tested => "debug",
+            Build::Measured => "release",
+        }
+    }
+
+    /// Returns the arguments of cargo and maturin.
+    pub(crate) fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Build::Tested => &["--profile", "dev"],
+            Build::Measured => &["--release", "--no-default-features"],
+        }
+    }
+}
+
 /// Counts of tests.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counts {

@@ -11,7 +11,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use crate::bindings::{Counts, Suites, build_folder, program};
+use crate::bindings::{Build, Counts, Suites, build_folder, program};
 use crate::{Outcome, clients, workspace};
 
 /// The oldest major version of node that the package supports.
@@ -56,19 +56,23 @@ pub(crate) fn sample(variables: &[(&'static str, PathBuf)]) -> Outcome<(u64, u64
 /// Runs the endurance tests alone, with variables that say how long.
 pub(crate) fn endurance(variables: &[(&'static str, PathBuf)], counts: &mut Counts) -> Outcome {
     let environment = Environment::prepared()?;
-    let packed = environment.packed(&environment.addon()?)?;
-    let project = environment.project(&packed)?;
+    let project = environment.installed(Build::Tested)?;
     let mut tests = Command::new(&environment.node);
     tests.current_dir(&project).envs(variables.iter().cloned());
     tests.args(["--test", "--test-reporter=tap"]);
     counts.stream(tests.arg(project.join("tests/endurance.test.mjs")))
 }
 
+/// Builds the package for measurements. Returns node, and a project that has the package.
+pub(crate) fn measured() -> Outcome<(PathBuf, PathBuf)> {
+    let environment = Environment::prepared()?;
+    let project = environment.installed(Build::Measured)?;
+    Ok((environment.node, project))
+}
+
 fn counted(suites: Suites, variables: &[(&'static str, PathBuf)]) -> Outcome<Counts> {
     let environment = Environment::prepared()?;
-    let addon = environment.addon()?;
-    let packed = environment.packed(&addon)?;
-    let project = environment.project(&packed)?;
+    let project = environment.installed(Build::Tested)?;
     environment.compile_examples(&project)?;
     let mut counts = Counts::default();
     environment.own_tests(&project, variables, &mut counts)?;
@@ -131,19 +135,24 @@ impl Environment {
         self.inner.join("node_modules/typescript/bin/tsc")
     }
 
-    /// Builds the addon without optimisation, which takes a minute less.
-    fn addon(&self) -> Outcome<PathBuf> {
-        let build = build_folder()?;
+    /// Builds and packs the package, and installs it in a new project.
+    fn installed(&self, build: Build) -> Outcome<PathBuf> {
+        self.project(&self.packed(&self.addon(build)?)?)
+    }
+
+    fn addon(&self, build: Build) -> Outcome<PathBuf> {
+        let folder = build_folder()?;
         let mut cargo = workspace::cargo();
-        cargo.args(["build", "--locked", "--manifest-path"]);
+        cargo.args(["build", "--locked"]).args(build.arguments());
+        cargo.arg("--manifest-path");
         cargo.arg(Path::new(PACKAGE).join("Cargo.toml"));
-        workspace::must_succeed(cargo.arg("--target-dir").arg(&build))?;
+        workspace::must_succeed(cargo.arg("--target-dir").arg(&folder))?;
         let name = format!(
             "{}boswell_store_node{}",
             std::env::consts::DLL_PREFIX,
             std::env::consts::DLL_SUFFIX
         );
-        Ok(build.join("debug").join(name))
+        Ok(folder.join(build.folder()).join(name))
     }
 
     /// Compiles the package and packs it as it would be published.

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use crate::bindings::{Counts, Suites, build_folder, program};
+use crate::bindings::{Build, Counts, Suites, build_folder, program};
 use crate::{Outcome, workspace};
 
 /// The interpreter must be at least this one: the wheel is built for its stable interface.
@@ -16,6 +16,9 @@ const PACKAGE: &str = "bindings/python";
 const REQUIREMENTS: &str = "bindings/python/suites/requirements.txt";
 /// The tools that the runner itself needs.
 const TOOLS: [&str; 1] = ["maturin>=1.9,<2"];
+/// The extras of the package that examples use, and what else they and their tests import.
+const EXTRAS: &str = "[claude,langgraph,openai]";
+const EXAMPLES_NEED: [&str; 3] = ["langgraph", "pydantic-ai-slim", "pytest"];
 
 struct Environment {
     /// The folder of all that is made.
@@ -43,12 +46,28 @@ pub(crate) fn endurance(variables: &[(&'static str, PathBuf)], counts: &mut Coun
     let environment = Environment::prepared()?;
     environment.install_wheel()?;
     let mut tests = environment.tests("tests/test_endurance.py");
-    counts.stream(tests.envs(variables.iter().cloned()))
+    // What they measured is printed too.
+    counts.stream(tests.arg("-rP").envs(variables.iter().cloned()))
+}
+
+/// Builds the package for measurements. Returns the interpreter, and the folder of the package,
+/// which belongs before all others.
+pub(crate) fn measured() -> Outcome<(PathBuf, PathBuf)> {
+    let environment = Environment::prepared()?;
+    let wheel = environment.wheel(Build::Measured)?;
+    let folder = environment.folder.join("measured");
+    if folder.is_dir() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    let mut pip = environment.module("pip");
+    pip.args(["install", "--quiet", "--no-deps", "--target"]);
+    workspace::must_succeed(pip.arg(&folder).arg(wheel))?;
+    Ok((environment.python, folder))
 }
 
 fn counted(suites: Suites) -> Outcome<Counts> {
     let environment = Environment::prepared()?;
-    environment.install_wheel()?;
+    let wheel = environment.install_wheel()?;
     let mut counts = Counts::default();
     environment.own_tests(&mut counts)?;
     environment.suite("claude_suite.py", &[], &mut counts)?;
@@ -56,6 +75,7 @@ fn counted(suites: Suites) -> Outcome<Counts> {
     let sources = environment.folder.join("sources");
     environment.suite("strands_suite.py", &[&sources], &mut counts)?;
     if suites == Suites::All {
+        environment.examples_of_a_new_install(&wheel, &mut counts)?;
         environment.suite("openai_suite.py", &[&sources], &mut counts)?;
     }
     Ok(counts)
@@ -101,15 +121,27 @@ impl Environment {
         command
     }
 
-    /// Builds the wheel without optimisation, which takes a minute less, and installs it.
-    fn install_wheel(&self) -> Outcome {
-        let wheels = self.folder.join("wheels");
+    /// Builds the wheel and installs it. Returns it.
+    fn install_wheel(&self) -> Outcome<PathBuf> {
+        let wheel = self.wheel(Build::Tested)?;
+        let mut pip = self.module("pip");
+        pip.args(["install", "--quiet", "--no-deps", "--force-reinstall"]);
+        workspace::must_succeed(pip.arg(&wheel))?;
+        Ok(wheel)
+    }
+
+    fn wheel(&self, build: Build) -> Outcome<PathBuf> {
+        let wheels = match build {
+            Build::Tested => self.folder.join("wheels"),
+            Build::Measured => self.folder.join("measured-wheels"),
+        };
         if wheels.is_dir() {
             std::fs::remove_dir_all(&wheels)?;
         }
         let mut maturin = self.module("maturin");
         maturin
-            .args(["build", "--quiet", "--profile", "dev", "--locked"])
+            .args(["build", "--quiet", "--locked"])
+            .args(build.arguments())
             .arg("--manifest-path")
             .arg(Path::new(PACKAGE).join("Cargo.toml"))
             .arg("--target-dir")
@@ -117,14 +149,31 @@ impl Environment {
             .arg("--out")
             .arg(&wheels);
         workspace::must_succeed(&mut maturin)?;
-        let wheel = std::fs::read_dir(&wheels)?
+        std::fs::read_dir(&wheels)?
             .flatten()
             .map(|entry| entry.path())
             .find(|path| path.extension().is_some_and(|it| it == "whl"))
-            .ok_or("maturin made no wheel")?;
-        let mut pip = self.module("pip");
-        pip.args(["install", "--quiet", "--no-deps", "--force-reinstall"]);
-        workspace::must_succeed(pip.arg(wheel))
+            .ok_or_else(|| "maturin made no wheel".into())
+    }
+
+    /// Installs the wheel and its extras in a new environment, as a user would, and runs every
+    /// example there.
+    fn examples_of_a_new_install(&self, wheel: &Path, counts: &mut Counts) -> Outcome {
+        println!("xtask: running the examples in a new virtual environment");
+        let venv = self.folder.join("new-venv");
+        if venv.is_dir() {
+            std::fs::remove_dir_all(&venv)?;
+        }
+        workspace::must_succeed(self.module("venv").arg(&venv))?;
+        let user = Environment {
+            folder: self.folder.clone(),
+            python: venv.join("bin/python"),
+        };
+        let mut pip = user.module("pip");
+        pip.args(["install", "--quiet", "--constraint", REQUIREMENTS]);
+        pip.arg(format!("{}{EXTRAS}", wheel.display()));
+        workspace::must_succeed(pip.args(EXAMPLES_NEED))?;
+        counts.stream(&mut user.tests("tests/test_examples.py"))
     }
 
     fn tests(&self, path: &str) -> Command {

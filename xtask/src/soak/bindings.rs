@@ -9,6 +9,8 @@ use crate::{Outcome, node, python};
 
 const KILLS: &str = "200";
 const CALLS: &str = "1000000";
+/// Appends of each thread of each process.
+const WRITES: &str = "500";
 
 /// Variables that make the tests long.
 pub(crate) fn variables() -> Vec<(&'static str, PathBuf)> {
@@ -16,12 +18,16 @@ pub(crate) fn variables() -> Vec<(&'static str, PathBuf)> {
         let given = std::env::var_os(name).map(PathBuf::from);
         (name, given.unwrap_or_else(|| default.into()))
     };
-    vec![value("BOSWELL_KILLS", KILLS), value("BOSWELL_CALLS", CALLS)]
+    vec![
+        value("BOSWELL_KILLS", KILLS),
+        value("BOSWELL_CALLS", CALLS),
+        value("BOSWELL_WRITES", WRITES),
+    ]
 }
 
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     if !arguments.is_empty() {
-        return Err("usage: [BOSWELL_CALLS=N] [BOSWELL_KILLS=N] cargo xtask soak bindings".into());
+        return Err("usage: [BOSWELL_CALLS=N] [BOSWELL_KILLS=N] [BOSWELL_WRITES=N] cargo xtask soak bindings".into());
     }
     let mut counts = Counts::default();
     python::endurance(&variables(), &mut counts)?;
