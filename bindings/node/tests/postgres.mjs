@@ -35,7 +35,6 @@ function freePort() {
 /** Starts a server with the tables of boswell; the address for the user that owns nothing. */
 export async function server(t, programs) {
   const folder = mkdtempSync(join(tmpdir(), "boswell-pg-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
   const isRoot = process.getuid() === 0;
   // PostgreSQL refuses to run as root.
   if (isRoot) await run("chown", ["postgres", folder]);
@@ -47,12 +46,17 @@ export async function server(t, programs) {
   };
   const data = join(folder, "data");
   const made = ["-U", "boswell", "-A", "trust", "-N", "-E", "UTF8", "--locale=C"];
+  let isStarted = false;
+  t.after(async () => {
+    if (isStarted) await call("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop");
+    rmSync(folder, { recursive: true, force: true });
+  });
   await call("initdb", "-D", data, ...made);
   const port = await freePort();
   const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=${folder}`;
   const log = join(folder, "log");
   await call("pg_ctl", "-D", data, "-w", "-o", options, "-l", log, "start");
-  t.after(() => call("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"));
+  isStarted = true;
   const database = `host=127.0.0.1 port=${port} dbname=postgres sslmode=disable`;
   await call("psql", "-q", `${database} user=boswell`, "-c", "CREATE ROLE app LOGIN");
   await Store.makeTables(`${database} user=boswell`, { role: "app" });
