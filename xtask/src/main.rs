@@ -16,6 +16,7 @@
 
 mod baseline;
 mod bench;
+mod bindings;
 mod clients;
 mod dist;
 mod fuzz;

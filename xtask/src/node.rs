@@ -8,10 +8,10 @@
 //! vitest, which are needed. So the SDK alone is in the outer folder, without them; node finds
 //! packages in both.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use crate::bindings::{Build, Counts, Suites, build_folder, program};
 use crate::{Outcome, clients, workspace};
 
 /// The oldest major version of node that the package supports.
@@ -30,53 +30,6 @@ const SOURCES: [&str; 5] = [
     "tsconfig.json",
 ];
 
-/// Which suites are run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Suites {
-    All,
-    /// Only the tests of the package.
-    None,
-}
-
-/// Counts of tests.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Counts {
-    passed: u64,
-    failed: u64,
-}
-
-impl Counts {
-    /// Adds a line of node's runner (`# pass 12`) or of vitest (`Tests  717 passed | 1 skipped`).
-    fn add(&mut self, line: &str) {
-        let line = line.trim();
-        if let Some((word, Ok(number))) = line
-            .strip_prefix("# ")
-            .and_then(|rest| rest.split_once(' '))
-            .map(|(word, number)| (word, number.parse::<u64>()))
-        {
-            match word {
-                "pass" => self.passed += number,
-                "fail" | "cancelled" => self.failed += number,
-                _ => {}
-            }
-        }
-        let Some(counts) = line.strip_prefix("Tests ") else {
-            return;
-        };
-        for part in counts.split('|') {
-            let mut words = part.split_whitespace();
-            let Some(Ok(number)) = words.next().map(str::parse::<u64>) else {
-                return;
-            };
-            match words.next() {
-                Some("passed") => self.passed += number,
-                Some("failed") => self.failed += number,
-                _ => {}
-            }
-        }
-    }
-}
-
 struct Environment {
     node: PathBuf,
     /// The folder with the SDK, and all that is made.
@@ -86,18 +39,7 @@ struct Environment {
 }
 
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
-    let suites = match arguments {
-        [] => Suites::All,
-        [short] if short == "--short" => Suites::None,
-        _ => return Err("usage: cargo xtask node [--short]".into()),
-    };
-    let counts = counted(suites, &[])?;
-    println!("{} passed, {} failed", counts.passed, counts.failed);
-    Ok(if counts.failed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(counted(Suites::parse(arguments, "node")?, &[])?.report())
 }
 
 /// Whether there is a node that is new enough.
@@ -111,11 +53,26 @@ pub(crate) fn sample(variables: &[(&'static str, PathBuf)]) -> Outcome<(u64, u64
     Ok((counts.passed, counts.failed))
 }
 
+/// Runs the endurance tests alone, with variables that say how long.
+pub(crate) fn endurance(variables: &[(&'static str, PathBuf)], counts: &mut Counts) -> Outcome {
+    let environment = Environment::prepared()?;
+    let project = environment.installed(Build::Tested)?;
+    let mut tests = Command::new(&environment.node);
+    tests.current_dir(&project).envs(variables.iter().cloned());
+    tests.args(["--test", "--test-reporter=tap"]);
+    counts.stream(tests.arg(project.join("tests/endurance.test.mjs")))
+}
+
+/// Builds the package for measurements. Returns node, and a project that has the package.
+pub(crate) fn measured() -> Outcome<(PathBuf, PathBuf)> {
+    let environment = Environment::prepared()?;
+    let project = environment.installed(Build::Measured)?;
+    Ok((environment.node, project))
+}
+
 fn counted(suites: Suites, variables: &[(&'static str, PathBuf)]) -> Outcome<Counts> {
     let environment = Environment::prepared()?;
-    let addon = environment.addon()?;
-    let packed = environment.packed(&addon)?;
-    let project = environment.project(&packed)?;
+    let project = environment.installed(Build::Tested)?;
     environment.compile_examples(&project)?;
     let mut counts = Counts::default();
     environment.own_tests(&project, variables, &mut counts)?;
@@ -178,19 +135,24 @@ impl Environment {
         self.inner.join("node_modules/typescript/bin/tsc")
     }
 
-    /// Builds the addon without optimisation, which takes a minute less.
-    fn addon(&self) -> Outcome<PathBuf> {
-        let build = self.outer.join("build");
+    /// Builds and packs the package, and installs it in a new project.
+    fn installed(&self, build: Build) -> Outcome<PathBuf> {
+        self.project(&self.packed(&self.addon(build)?)?)
+    }
+
+    fn addon(&self, build: Build) -> Outcome<PathBuf> {
+        let folder = build_folder()?;
         let mut cargo = workspace::cargo();
-        cargo.args(["build", "--locked", "--manifest-path"]);
+        cargo.args(["build", "--locked"]).args(build.arguments());
+        cargo.arg("--manifest-path");
         cargo.arg(Path::new(PACKAGE).join("Cargo.toml"));
-        workspace::must_succeed(cargo.arg("--target-dir").arg(&build))?;
+        workspace::must_succeed(cargo.arg("--target-dir").arg(&folder))?;
         let name = format!(
             "{}boswell_store_node{}",
             std::env::consts::DLL_PREFIX,
             std::env::consts::DLL_SUFFIX
         );
-        Ok(build.join("debug").join(name))
+        Ok(folder.join(build.folder()).join(name))
     }
 
     /// Compiles the package and packs it as it would be published.
@@ -248,17 +210,12 @@ impl Environment {
         files.sort();
         tests.args(files);
         // Some tests read with the program, or with Python, what Node wrote.
-        let target = workspace::target()?;
-        let program = target.join("debug/boswell");
-        if !program.is_file() {
-            workspace::must_succeed(workspace::cargo().args(["build", "-p", "boswell"]))?;
-        }
-        tests.env("BOSWELL_PROGRAM", program);
-        let python = target.join("python/venv/bin/python");
+        tests.env("BOSWELL_PROGRAM", program()?);
+        let python = workspace::target()?.join("python/venv/bin/python");
         if python.is_file() {
             tests.env("BOSWELL_PYTHON_PACKAGE", python);
         }
-        stream(tests, counts)
+        counts.stream(&mut tests)
     }
 
     fn published(&self, project: &Path, counts: &mut Counts) -> Outcome {
@@ -267,7 +224,7 @@ impl Environment {
         let mut suite = self.script(project, &vitest);
         suite.args(["run", "--config", "suites/vitest.config.mjs"]);
         suite.env("NO_COLOR", "1");
-        stream(suite, counts)
+        counts.stream(&mut suite)
     }
 }
 
@@ -294,55 +251,9 @@ fn copy(from: &Path, into: &Path) -> Outcome {
     Ok(())
 }
 
-/// Runs a command, passes its output on and adds up its counts. A failure without a count counts
-/// as one.
-fn stream(mut command: Command, counts: &mut Counts) -> Outcome {
-    let before = counts.failed;
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).lines() {
-            let line = line?;
-            println!("{line}");
-            counts.add(&line);
-        }
-    }
-    if !child.wait()?.success() && counts.failed == before {
-        counts.failed += 1;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_of_nodes_runner_and_of_vitest_are_read() {
-        let mut counts = Counts::default();
-        for line in [
-            "# tests 12",
-            "# pass 10",
-            "# fail 1",
-            "# cancelled 1",
-            "    # Subtest: pass 9",
-            " Test Files  1 passed (1)",
-            "      Tests  717 passed | 1 skipped (718)",
-            "      Tests  2 failed | 3 passed (5)",
-            "Tests of a kind",
-        ] {
-            counts.add(line);
-        }
-        assert_eq!(
-            counts,
-            Counts {
-                passed: 10 + 717 + 3,
-                failed: 1 + 1 + 2
-            }
-        );
-    }
 
     #[test]
     fn the_package_has_the_version_of_the_workspace() {

@@ -4,10 +4,10 @@
 //! the wheel, and the sources of suites that are not installed. The package is a workspace of its
 //! own, so that the tests of the main one need nothing but Rust.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 
+use crate::bindings::{Build, Counts, Suites, build_folder, program};
 use crate::{Outcome, workspace};
 
 /// The interpreter must be at least this one: the wheel is built for its stable interface.
@@ -16,45 +16,9 @@ const PACKAGE: &str = "bindings/python";
 const REQUIREMENTS: &str = "bindings/python/suites/requirements.txt";
 /// The tools that the runner itself needs.
 const TOOLS: [&str; 1] = ["maturin>=1.9,<2"];
-
-/// Which suites are run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Suites {
-    All,
-    /// Only those that take seconds.
-    Short,
-}
-
-/// Counts of tests.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Counts {
-    passed: u64,
-    failed: u64,
-}
-
-impl Counts {
-    /// Adds the last line of pytest (`12 passed, 1 skipped in 3.00s`) or of a suite of ours
-    /// (`suite claude: 14 passed, 0 failed`).
-    fn add(&mut self, line: &str) {
-        let line = line.trim().trim_matches('=').trim();
-        let counts = match line.strip_prefix("suite ") {
-            Some(rest) => rest.split_once(": ").map_or("", |(_, counts)| counts),
-            None if line.contains(" in ") => line,
-            None => return,
-        };
-        for part in counts.split(", ") {
-            let mut words = part.split(' ');
-            let Some(Ok(number)) = words.next().map(str::parse::<u64>) else {
-                return;
-            };
-            match words.next() {
-                Some("passed") => self.passed += number,
-                Some("failed" | "error" | "errors") => self.failed += number,
-                _ => {}
-            }
-        }
-    }
-}
+/// The extras of the package that examples use, and what else they and their tests import.
+const EXTRAS: &str = "[claude,langgraph,openai]";
+const EXAMPLES_NEED: [&str; 3] = ["langgraph", "pydantic-ai-slim", "pytest"];
 
 struct Environment {
     /// The folder of all that is made.
@@ -63,18 +27,7 @@ struct Environment {
 }
 
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
-    let suites = match arguments {
-        [] => Suites::All,
-        [short] if short == "--short" => Suites::Short,
-        _ => return Err("usage: cargo xtask python [--short]".into()),
-    };
-    let counts = counted(suites)?;
-    println!("{} passed, {} failed", counts.passed, counts.failed);
-    Ok(if counts.failed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(counted(Suites::parse(arguments, "python")?)?.report())
 }
 
 /// Whether there is an interpreter that is new enough.
@@ -88,15 +41,41 @@ pub(crate) fn sample() -> Outcome<(u64, u64)> {
     Ok((counts.passed, counts.failed))
 }
 
-fn counted(suites: Suites) -> Outcome<Counts> {
+/// Runs the endurance tests alone, with variables that say how long.
+pub(crate) fn endurance(variables: &[(&'static str, PathBuf)], counts: &mut Counts) -> Outcome {
     let environment = Environment::prepared()?;
     environment.install_wheel()?;
+    let mut tests = environment.tests("tests/test_endurance.py");
+    // What they measured is printed too.
+    counts.stream(tests.arg("-rP").envs(variables.iter().cloned()))
+}
+
+/// Builds the package for measurements. Returns the interpreter, and the folder of the package,
+/// which belongs before all others.
+pub(crate) fn measured() -> Outcome<(PathBuf, PathBuf)> {
+    let environment = Environment::prepared()?;
+    let wheel = environment.wheel(Build::Measured)?;
+    let folder = environment.folder.join("measured");
+    if folder.is_dir() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    let mut pip = environment.module("pip");
+    pip.args(["install", "--quiet", "--no-deps", "--target"]);
+    workspace::must_succeed(pip.arg(&folder).arg(wheel))?;
+    Ok((environment.python, folder))
+}
+
+fn counted(suites: Suites) -> Outcome<Counts> {
+    let environment = Environment::prepared()?;
+    let wheel = environment.install_wheel()?;
     let mut counts = Counts::default();
     environment.own_tests(&mut counts)?;
     environment.suite("claude_suite.py", &[], &mut counts)?;
     environment.suite("langgraph_suite.py", &[], &mut counts)?;
+    let sources = environment.folder.join("sources");
+    environment.suite("strands_suite.py", &[&sources], &mut counts)?;
     if suites == Suites::All {
-        let sources = environment.folder.join("sources");
+        environment.examples_of_a_new_install(&wheel, &mut counts)?;
         environment.suite("openai_suite.py", &[&sources], &mut counts)?;
     }
     Ok(counts)
@@ -142,43 +121,73 @@ impl Environment {
         command
     }
 
-    /// Builds the wheel without optimisation, which takes a minute less, and installs it.
-    fn install_wheel(&self) -> Outcome {
-        let wheels = self.folder.join("wheels");
+    /// Builds the wheel and installs it. Returns it.
+    fn install_wheel(&self) -> Outcome<PathBuf> {
+        let wheel = self.wheel(Build::Tested)?;
+        let mut pip = self.module("pip");
+        pip.args(["install", "--quiet", "--no-deps", "--force-reinstall"]);
+        workspace::must_succeed(pip.arg(&wheel))?;
+        Ok(wheel)
+    }
+
+    fn wheel(&self, build: Build) -> Outcome<PathBuf> {
+        let wheels = match build {
+            Build::Tested => self.folder.join("wheels"),
+            Build::Measured => self.folder.join("measured-wheels"),
+        };
         if wheels.is_dir() {
             std::fs::remove_dir_all(&wheels)?;
         }
         let mut maturin = self.module("maturin");
         maturin
-            .args(["build", "--quiet", "--profile", "dev", "--locked"])
+            .args(["build", "--quiet", "--locked"])
+            .args(build.arguments())
             .arg("--manifest-path")
             .arg(Path::new(PACKAGE).join("Cargo.toml"))
             .arg("--target-dir")
-            .arg(self.folder.join("build"))
+            .arg(build_folder()?)
             .arg("--out")
             .arg(&wheels);
         workspace::must_succeed(&mut maturin)?;
-        let wheel = std::fs::read_dir(&wheels)?
+        std::fs::read_dir(&wheels)?
             .flatten()
             .map(|entry| entry.path())
             .find(|path| path.extension().is_some_and(|it| it == "whl"))
-            .ok_or("maturin made no wheel")?;
-        let mut pip = self.module("pip");
-        pip.args(["install", "--quiet", "--no-deps", "--force-reinstall"]);
-        workspace::must_succeed(pip.arg(wheel))
+            .ok_or_else(|| "maturin made no wheel".into())
+    }
+
+    /// Installs the wheel and its extras in a new environment, as a user would, and runs every
+    /// example there.
+    fn examples_of_a_new_install(&self, wheel: &Path, counts: &mut Counts) -> Outcome {
+        println!("xtask: running the examples in a new virtual environment");
+        let venv = self.folder.join("new-venv");
+        if venv.is_dir() {
+            std::fs::remove_dir_all(&venv)?;
+        }
+        workspace::must_succeed(self.module("venv").arg(&venv))?;
+        let user = Environment {
+            folder: self.folder.clone(),
+            python: venv.join("bin/python"),
+        };
+        let mut pip = user.module("pip");
+        pip.args(["install", "--quiet", "--constraint", REQUIREMENTS]);
+        pip.arg(format!("{}{EXTRAS}", wheel.display()));
+        workspace::must_succeed(pip.args(EXAMPLES_NEED))?;
+        counts.stream(&mut user.tests("tests/test_examples.py"))
+    }
+
+    fn tests(&self, path: &str) -> Command {
+        let mut tests = self.module("pytest");
+        tests.args(["-q", "-p", "no:cacheprovider", "-p", "no:asyncio", "-rs"]);
+        tests.arg(Path::new(PACKAGE).join(path));
+        tests
     }
 
     fn own_tests(&self, counts: &mut Counts) -> Outcome {
-        let mut tests = self.module("pytest");
-        tests.args(["-q", "-p", "no:cacheprovider", "-p", "no:asyncio", "-rs"]);
-        tests.arg(Path::new(PACKAGE).join("tests"));
+        let mut tests = self.tests("tests");
         // Some tests read with the program what Python wrote.
-        let program = workspace::target()?.join("debug/boswell");
-        if !program.is_file() {
-            workspace::must_succeed(workspace::cargo().args(["build", "-p", "boswell"]))?;
-        }
-        tests.env("BOSWELL_PROGRAM", program);
-        stream(tests, counts)
+        tests.env("BOSWELL_PROGRAM", program()?);
+        counts.stream(&mut tests)
     }
 
     fn suite(&self, script: &str, arguments: &[&Path], counts: &mut Counts) -> Outcome {
@@ -188,55 +197,6 @@ impl Environment {
             .current_dir(workspace::root())
             .arg(Path::new(PACKAGE).join("suites").join(script))
             .args(arguments);
-        stream(suite, counts)
-    }
-}
-
-/// Runs a command, passes its output on and adds up its counts. A failure without a count counts
-/// as one.
-fn stream(mut command: Command, counts: &mut Counts) -> Outcome {
-    let before = counts.failed;
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).lines() {
-            let line = line?;
-            println!("{line}");
-            counts.add(&line);
-        }
-    }
-    if !child.wait()?.success() && counts.failed == before {
-        counts.failed += 1;
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_of_pytest_and_of_our_suites_are_read() {
-        let mut counts = Counts::default();
-        for line in [
-            "12 passed, 1 skipped in 3.00s",
-            "=== 2 failed, 10 passed, 1 error in 61.00s (0:01:01) ===",
-            "suite claude: 14 passed, 0 failed",
-            "suite openai: 197 passed, 17 failed",
-            "all tests: 5 passed, 5 failed",
-            "7 passed",
-            "a line in the middle",
-        ] {
-            counts.add(line);
-        }
-        assert_eq!(
-            counts,
-            Counts {
-                passed: 12 + 10 + 14 + 197,
-                failed: 2 + 1 + 17
-            }
-        );
+        counts.stream(&mut suite)
     }
 }

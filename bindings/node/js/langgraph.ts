@@ -27,14 +27,16 @@ import {
 } from "@langchain/langgraph-checkpoint";
 
 import { isTaken, opened, type Place, sessionName, Writers } from "./adapter.js";
-import { Conflict, Invalid, type LogRecord, NotFound, type Store } from "./index.js";
-import { AGENT, type Saved, Thread } from "./langgraph_thread.js";
+import { Conflict, Invalid, type LogRecord, NotFound, type Session, type Store } from "./index.js";
+import { AGENT, HIDE, type Saved, Thread } from "./langgraph_thread.js";
 import * as records from "./records.js";
 
 // How many threads are kept in memory; others are read from their logs when they are used.
 const MOST_THREADS = 64;
 // How often a put is tried again when other processes write to the thread first.
 const TRIES = 100;
+// How many entries of a thread are copied in one batch.
+const COPIED_AT_ONCE = 256;
 // Checkpoints before this version have the tasks of the next step as writes of their parent.
 const TASKS_IN_CHANNEL = 4;
 
@@ -130,6 +132,94 @@ export class BoswellSaver extends BaseCheckpointSaver {
         await store.delete(name);
       } catch (error) {
         if (!(error instanceof NotFound)) throw error;
+      }
+    });
+  }
+
+  /** Hides the checkpoints of runs, in every thread, with their writes. */
+  async deleteForRuns(runIds: string[]): Promise<void> {
+    const runs = new Set<unknown>(runIds);
+    for (const threadId of runs.size === 0 ? [] : await this.#threadIds({})) {
+      await this.#hide(threadId, async (thread, saved) => {
+        const metadata = (await thread.metadata(saved)) as unknown as Record<string, unknown>;
+        return runs.has(metadata?.["run_id"]);
+      });
+    }
+  }
+
+  /** Hides all checkpoints but the latest of each namespace, or deletes the threads. */
+  async prune(
+    threadIds: string[],
+    options: { strategy?: "keep_latest" | "delete" } = {},
+  ): Promise<void> {
+    const { strategy = "keep_latest" } = options;
+    if (strategy !== "keep_latest" && strategy !== "delete") {
+      const hint = "give keep_latest or delete";
+      throw new Invalid(`\`${String(strategy)}\` is not a strategy`, { hint });
+    }
+    for (const threadId of threadIds) {
+      if (strategy === "delete") {
+        await this.deleteThread(threadId);
+        continue;
+      }
+      const kept = new Set<string>();
+      await this.#hide(threadId, async (_, { ns }) => {
+        // The newest comes first.
+        const isLatest = !kept.has(ns);
+        kept.add(ns);
+        return !isLatest;
+      });
+    }
+  }
+
+  /** Copies every entry of a thread to another one. */
+  async copyThread(sourceThreadId: string, targetThreadId: string): Promise<void> {
+    const { store, writers } = await this.#opened();
+    let source;
+    try {
+      source = await store.session(sessionName(sourceThreadId));
+    } catch (error) {
+      if (error instanceof NotFound) return;
+      throw error;
+    }
+    const name = sessionName(targetThreadId);
+    const beginning = { first: records.meta(AGENT, targetThreadId), project: this.#project };
+    await writers.get(name, beginning);
+    const root = await metaEntry(await store.session(name));
+    const named = await metaEntry(source);
+    let batch: (LogRecord | Uint8Array)[] = [];
+    const append = async () => {
+      const made = batch;
+      batch = [];
+      if (made.length > 0) {
+        await writers.write(name, beginning, (writer) => writer.appendAll(made));
+      }
+    };
+    for await (const entry of source.entries()) {
+      const record = entry.json() as LogRecord;
+      // These are the target's own.
+      if (entry.kind === "header" || isMeta(record)) continue;
+      const isBelowRoot = entry.parent === named;
+      batch.push(isBelowRoot ? { ...record, parentId: root ?? null } : entry.bytes);
+      if (batch.length >= COPIED_AT_ONCE) await append();
+    }
+    await append();
+  }
+
+  /** Hides the checkpoints of a thread that are to be hidden; the newest is asked about first. */
+  async #hide(
+    threadId: string,
+    isHidden: (thread: Thread, saved: Saved) => Promise<boolean>,
+  ): Promise<void> {
+    const thread = await this.#thread(threadId);
+    await thread.serial.run(async () => {
+      if (!(await thread.refresh())) return;
+      const checkpoints: [string, string][] = [];
+      for (const saved of thread.newestFirst(undefined, undefined)) {
+        if (await isHidden(thread, saved)) checkpoints.push([saved.ns, saved.id]);
+      }
+      if (checkpoints.length > 0) {
+        await this.#written(threadId, [records.custom(HIDE, { checkpoints })]);
       }
     });
   }
@@ -237,6 +327,16 @@ export class BoswellSaver extends BaseCheckpointSaver {
     }
     return thread;
   }
+}
+
+function isMeta(record: LogRecord): boolean {
+  return record["customType"] === "boswell.meta";
+}
+
+/** The entry that names the thread: the first one after the header. */
+async function metaEntry(session: Session): Promise<string | undefined> {
+  const first = await session.page({ limit: 2 });
+  return first.find((entry) => isMeta(entry.json() as LogRecord))?.id;
 }
 
 function namespace(config: RunnableConfig): string | undefined {

@@ -26,7 +26,7 @@ import { isObject, type Json } from "./records.js";
 export const AGENT = "langgraph";
 const CHECKPOINT = "langgraph.checkpoint";
 const WRITES = "langgraph.writes";
-const HIDE = "langgraph.hide";
+export const HIDE = "langgraph.hide";
 // The longest id of an entry, with room for the number of a repeated put.
 const LONGEST_ID = 240;
 

@@ -1,22 +1,22 @@
 //! Large values by the digest of their bytes.
 
-use boswell_store::Result;
-use boswell_store::blobs::{BlobId, Blobs};
+use boswell_binding::blob_id;
+use boswell_store::blobs::Blobs;
+use boswell_store::{Error, ErrorKind, Result};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
 use crate::call::{Promised, promise};
-use crate::error::invalid;
 
 /// Bytes that are stored once for each content. An id is `blob:sha256:` and the digest.
 #[napi(js_name = "NativeBlobs")]
 #[derive(Debug)]
 pub(crate) struct NodeBlobs {
-    inner: Blobs,
+    inner: Option<Blobs>,
 }
 
 impl NodeBlobs {
-    pub(crate) fn new(blobs: Blobs) -> NodeBlobs {
+    pub(crate) fn new(blobs: Option<Blobs>) -> NodeBlobs {
         NodeBlobs { inner: blobs }
     }
 }
@@ -28,31 +28,27 @@ impl NodeBlobs {
     pub fn put(&self, data: Buffer) -> Promised<String> {
         // A copy: the caller may change its buffer while the call runs.
         let (blobs, data) = (self.inner.clone(), data.to_vec());
-        promise(move || Ok(blobs.put(&data)?.reference()))
+        promise(move || Ok(there(blobs)?.put(&data)?.reference()))
     }
 
     /// The bytes of a blob, checked against its digest.
     #[napi]
     pub fn get(&self, id: String) -> Promised<Buffer> {
         let blobs = self.inner.clone();
-        promise(move || Ok(blobs.get(&parsed(&id)?)?.into()))
+        promise(move || Ok(there(blobs)?.get(&blob_id(&id)?)?.into()))
     }
 
     /// Whether a blob exists; its bytes are not checked.
     #[napi]
     pub fn has(&self, id: String) -> Promised<bool> {
         let blobs = self.inner.clone();
-        promise(move || blobs.has(&parsed(&id)?))
+        promise(move || there(blobs)?.has(&blob_id(&id)?))
     }
 }
 
-fn parsed(id: &str) -> Result<BlobId> {
-    BlobId::from_reference(id)
-        .or_else(|| BlobId::parse(id))
-        .ok_or_else(|| {
-            invalid(
-                format!("`{}` is not the id of a blob", id.escape_debug()),
-                "give what `put` returned",
-            )
-        })
+fn there(blobs: Option<Blobs>) -> Result<Blobs> {
+    blobs.ok_or_else(|| {
+        let what = "a store in a database has no place for blobs";
+        Error::new(ErrorKind::Unsupported, what).advising("keep the value in the entry")
+    })
 }

@@ -1,12 +1,9 @@
 //! What a caller appends: a message, or a record in the form of the log.
 
-use boswell_store::writer::Parent;
+use boswell_binding::{DraftPlace, Language, message_body, refused};
 use boswell_store::{Body, Draft, Result};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
-
-use crate::error::invalid;
-use crate::message::body;
 
 const HINT: &str = "give { role: \"user\", content: \"…\" }, or a record such as \
                     { type: \"custom\", customType: \"…\", data: {…} }, or its JSON as bytes";
@@ -26,20 +23,17 @@ impl DraftItem {
     /// Reads the item. Without `id` and `parent`, a record may state its own `id` and `parentId`.
     fn draft(self) -> Result<Draft> {
         let body = match (self.message, self.record, self.bytes) {
-            (Some(text), None, None) => body(&text)?,
+            (Some(text), None, None) => message_body(&text, Language::JavaScript)?,
             (None, Some(text), None) => Body::Native(text.into_bytes()),
             (None, None, Some(bytes)) => Body::Native(bytes.to_vec()),
-            _ => return Err(invalid("this cannot be appended", HINT)),
+            _ => return Err(refused("this cannot be appended", HINT)),
         };
-        let draft = match self.id {
-            Some(id) => Draft::new(body).with_id(id),
-            None => Draft::new(body),
+        let place = DraftPlace {
+            id: self.id,
+            parent: self.parent,
+            root: self.root == Some(true),
         };
-        Ok(match self.parent {
-            Some(parent) => draft.below(Parent::Entry(parent.into())),
-            None if self.root == Some(true) => draft.below(Parent::Root),
-            None => draft,
-        })
+        Ok(place.put(Draft::new(body)))
     }
 }
 

@@ -1,11 +1,10 @@
 //! Entries as they are read: the bytes of all records of a page in one buffer, and the rest as one
 //! JSON text that names their places in it.
 
-use boswell_store::blobs::{Blobs, references};
-use boswell_store::model::Slot;
+use boswell_binding::EntryFacts;
+use boswell_store::Result;
+use boswell_store::blobs::Blobs;
 use boswell_store::model::json::Json;
-use boswell_store::session::NewEntry;
-use boswell_store::{Result, Session};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
@@ -17,47 +16,36 @@ pub(crate) struct EntryPage {
 }
 
 /// Collects entries of a page.
-#[derive(Debug, Default)]
-pub(crate) struct Collected {
+#[derive(Debug)]
+pub(crate) struct Collected<'b> {
+    blobs: Option<&'b Blobs>,
     heads: Vec<Json>,
     bytes: Vec<u8>,
 }
 
-impl Collected {
-    /// Reads an entry of a snapshot.
-    pub(crate) fn read(&mut self, session: &Session, slot: Slot, blobs: &Blobs) -> Result<()> {
-        let entry = session.entry(slot)?;
-        let parent = session.tree().parent(slot);
-        let head = Json::object()
-            .with("id", entry.id.as_str())
-            .with_some("parent", parent.map(|slot| session.log().label(slot)))
-            .with("kind", entry.kind.word())
-            .with_some("text", entry.view.map(|view| view.text()));
-        self.add(head, &entry.bytes, blobs)
+impl<'b> Collected<'b> {
+    pub(crate) fn new(blobs: Option<&'b Blobs>) -> Self {
+        Collected {
+            blobs,
+            heads: Vec::new(),
+            bytes: Vec::new(),
+        }
     }
 
-    /// Takes an entry that a follower returned.
-    pub(crate) fn take(&mut self, entry: &NewEntry, blobs: &Blobs) -> Result<()> {
+    /// Adds an entry, and its form with large values where it names blobs.
+    pub(crate) fn add(&mut self, entry: &EntryFacts) -> Result<()> {
         let head = Json::object()
-            .with_some("id", entry.label.as_ref().map(|id| id.as_str()))
-            .with_some("parent", entry.parent.as_ref().map(|id| id.as_str()))
-            .with("kind", entry.kind.word())
-            .with("text", entry.view.text())
-            .with("revision", entry.revision.to_string());
-        self.add(head, &entry.bytes, blobs)
-    }
-
-    /// Adds the record, and its form with large values where it names blobs. References to blobs
-    /// that could not be read stay in the record: a text may also only quote one.
-    fn add(&mut self, head: Json, record: &[u8], blobs: &Blobs) -> Result<()> {
-        let head = head.with("raw", self.place(record));
-        let head = if references(record).is_empty() {
-            head
-        } else {
-            let read = blobs.internalise(record)?;
-            let missing = read.unresolved.iter().map(|(id, _)| id.reference());
-            head.with("whole", self.place(&read.record))
-                .with("missing", missing.collect::<Vec<String>>())
+            .with_some("id", entry.id.as_deref())
+            .with_some("parent", entry.parent.as_deref())
+            .with("kind", entry.kind)
+            .with_some("text", entry.text.as_deref())
+            .with_some("revision", entry.revision.as_deref())
+            .with("raw", self.place(&entry.bytes));
+        let head = match entry.whole(self.blobs)? {
+            None => head,
+            Some(whole) => head
+                .with("whole", self.place(&whole.record))
+                .with("missing", whole.missing),
         };
         self.heads.push(head);
         Ok(())

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use boswell_binding::poll_all;
+use boswell_store::Follower;
 use boswell_store::blobs::Blobs;
-use boswell_store::{Follower, Result};
 use napi_derive::napi;
 
 use crate::call::{Promised, promise};
@@ -14,11 +15,11 @@ use crate::entry_page::{Collected, EntryPage};
 #[derive(Debug)]
 pub(crate) struct NodeFollower {
     inner: Arc<Mutex<Follower>>,
-    blobs: Blobs,
+    blobs: Option<Blobs>,
 }
 
 impl NodeFollower {
-    pub(crate) fn new(follower: Follower, blobs: Blobs) -> NodeFollower {
+    pub(crate) fn new(follower: Follower, blobs: Option<Blobs>) -> NodeFollower {
         NodeFollower {
             inner: Arc::new(Mutex::new(follower)),
             blobs,
@@ -35,25 +36,12 @@ impl NodeFollower {
         let (follower, blobs) = (Arc::clone(&self.inner), self.blobs.clone());
         promise(move || {
             let mut follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
-            polled(&mut follower, &blobs)
+            let (generation, entries) = poll_all(&mut follower)?;
+            let mut collected = Collected::new(blobs.as_ref());
+            for entry in &entries {
+                collected.add(entry)?;
+            }
+            Ok(collected.page(generation))
         })
     }
-}
-
-fn polled(follower: &mut Follower, blobs: &Blobs) -> Result<EntryPage> {
-    let mut news = follower.poll()?;
-    let mut entries = std::mem::take(&mut news.entries);
-    while news.more {
-        let more = follower.poll()?;
-        if more.generation != news.generation {
-            entries.clear();
-        }
-        news = more;
-        entries.append(&mut news.entries);
-    }
-    let mut collected = Collected::default();
-    for entry in &entries {
-        collected.take(entry, blobs)?;
-    }
-    Ok(collected.page(news.generation))
 }

@@ -7,7 +7,7 @@
 //!   build each other's objects; records cross it as bytes. `js/` makes classes of them.
 //! * Every call that may block runs on a thread of libuv's pool (`call.rs`).
 //! * An append, and every other call of a writer, is handed to the one waiter thread of its store
-//!   (`waiter.rs`), so that appends which are awaited together share one `fsync`.
+//!   (`reply.rs`), so that appends which are awaited together share one `fsync`.
 //! * Errors carry kind, reason and hint as JSON (`error.rs`); `js/errors.ts` makes classes of them.
 
 mod blob_store;
@@ -16,9 +16,8 @@ mod draft_item;
 mod entry_page;
 mod error;
 mod follower;
-mod message;
 mod receipt;
+mod reply;
 mod session;
 mod store;
-mod waiter;
 mod writer;

@@ -1,10 +1,9 @@
 //! Receipts and expectations.
 
+use boswell_binding::{AppendRules, Language};
 use boswell_store::model::json::Json;
-use boswell_store::{Durability, Expect, Receipt, Result, Revision};
+use boswell_store::{Durability, Expect, Receipt, Result};
 use napi_derive::napi;
-
-use crate::error::invalid;
 
 /// Describes the acknowledgement of an entry.
 pub(crate) fn described(receipt: &Receipt) -> Json {
@@ -19,39 +18,20 @@ pub(crate) fn described(receipt: &Receipt) -> Json {
 /// What an append expects and promises.
 #[napi(object, object_to_js = false)]
 #[derive(Debug)]
-pub(crate) struct AppendRules {
+pub(crate) struct NodeAppendRules {
     pub expect_revision: Option<String>,
     pub expect_leaf: Option<String>,
     pub durability: Option<String>,
 }
 
-impl AppendRules {
-    /// Reads the state that a caller expects.
-    pub(crate) fn expectation(&self) -> Result<Expect> {
-        match (&self.expect_revision, &self.expect_leaf) {
-            (None, None) => Ok(Expect::Any),
-            (None, Some(leaf)) => Ok(Expect::Leaf(leaf.as_str().into())),
-            (Some(text), None) => Ok(Expect::Revision(revision(text)?)),
-            (Some(_), Some(_)) => Err(invalid(
-                "an append expects a revision or a leaf, not both",
-                "leave one of `expectRevision` and `expectLeaf` out",
-            )),
-        }
+impl NodeAppendRules {
+    /// Reads them.
+    pub(crate) fn read(&self) -> Result<(Expect, Durability)> {
+        let rules = AppendRules {
+            expect_revision: self.expect_revision.as_deref(),
+            expect_leaf: self.expect_leaf.as_deref(),
+            durability: self.durability.as_deref(),
+        };
+        rules.read(Language::JavaScript)
     }
-
-    /// Reads what an entry is to survive.
-    pub(crate) fn durability(&self) -> Result<Durability> {
-        match self.durability.as_deref() {
-            None | Some("fsync") => Ok(Durability::Fsync),
-            Some("os") => Ok(Durability::Os),
-            Some(word) => Err(invalid(
-                format!("`{}` is not a durability", word.escape_debug()),
-                "write `fsync`, which survives a crash of the machine, or `os`",
-            )),
-        }
-    }
-}
-
-pub(crate) fn revision(text: &str) -> Result<Revision> {
-    text.parse()
 }

@@ -1,28 +1,21 @@
-//! The store of a home folder.
+//! The store of a home folder, of memory or of a database.
 
 use std::sync::Arc;
 
-use boswell_store::blobs::Blobs;
+use boswell_binding::{BindingStore, SearchQuery, Waiter, WantedSession};
 use boswell_store::model::json::Json;
-use boswell_store::model::{EntryId, SessionRef};
-use boswell_store::session::SessionCache;
-use boswell_store::store::Summary;
-use boswell_store::{Body, Draft, Follower, Home, NewSession, Result, SessionWriter};
-use boswell_store::{Wait, WritableStore};
+use boswell_store::{Result, SessionWriter, Wait};
 use napi_derive::napi;
 
 use crate::blob_store::NodeBlobs;
 use crate::call::{Promised, promise};
 use crate::follower::NodeFollower;
-use crate::receipt::{described, revision};
+use crate::receipt::described;
+use crate::reply::Answers;
 use crate::session::NodeSession;
-use crate::waiter::{Answers, Waiter};
-use crate::writer::NodeWriter;
+use crate::writer::{NodeWriter, Queue};
 
-/// How many sessions that were read are kept, so that only their new lines are read again.
-const CACHED: usize = 16;
-
-/// A folder with sessions.
+/// Sessions in a folder, in memory or in a database.
 #[napi(js_name = "NativeStore")]
 #[derive(Debug)]
 pub(crate) struct NodeStore {
@@ -31,11 +24,8 @@ pub(crate) struct NodeStore {
 
 #[derive(Debug)]
 struct Inner {
-    home: Home,
-    store: WritableStore,
-    blobs: Blobs,
-    cache: SessionCache,
-    waiter: Arc<Waiter>,
+    store: BindingStore,
+    queue: Queue,
 }
 
 /// A session that is to be made. Without a project it belongs to no folder: `js/` gives the folder
@@ -46,34 +36,40 @@ pub(crate) struct SessionRequest {
     pub project: Option<String>,
     pub id: Option<String>,
     pub title: Option<String>,
+    pub subject: Option<String>,
+    /// In milliseconds.
+    pub expires_in: Option<f64>,
 }
 
-impl SessionRequest {
-    fn new_session(self, project: impl FnOnce() -> Result<String>) -> Result<NewSession> {
-        let project = self.project.map_or_else(project, Ok)?;
-        let new = NewSession::in_project(project);
-        let new = match self.id {
-            Some(id) => new.with_id(id),
-            None => new,
-        };
-        Ok(match self.title {
-            Some(title) => new.titled(title),
-            None => new,
-        })
+impl From<SessionRequest> for WantedSession {
+    fn from(request: SessionRequest) -> WantedSession {
+        WantedSession {
+            project: request.project,
+            id: request.id,
+            title: request.title,
+            subject: request.subject,
+            expires_in: request.expires_in.map(|millis| millis / 1000.0),
+        }
     }
 }
 
 impl NodeStore {
-    fn over(home: Result<Home>, answers: Answers) -> Result<NodeStore> {
-        let home = home?;
-        Ok(NodeStore {
-            inner: Arc::new(Inner {
-                store: home.sessions()?,
-                blobs: home.blobs(),
-                cache: SessionCache::new(CACHED),
-                waiter: Arc::new(Waiter::new(Arc::new(answers))),
-                home,
-            }),
+    fn over(
+        open: impl FnOnce() -> Result<BindingStore> + Send + 'static,
+        answers: Answers,
+    ) -> Promised<NodeStore> {
+        promise(move || {
+            let queue = Queue {
+                waiter: Arc::new(Waiter::default()),
+                answers: Arc::new(answers),
+            };
+            let inner = Inner {
+                store: open()?,
+                queue,
+            };
+            Ok(NodeStore {
+                inner: Arc::new(inner),
+            })
         })
     }
 
@@ -87,11 +83,11 @@ impl NodeStore {
 
     fn writer_by(
         &self,
-        open: impl FnOnce(&Inner) -> Result<SessionWriter> + Send + 'static,
+        open: impl FnOnce(&BindingStore) -> Result<SessionWriter> + Send + 'static,
     ) -> Promised<NodeWriter> {
         self.promise(move |inner| {
-            let (blobs, waiter) = (inner.blobs.clone(), Arc::clone(&inner.waiter));
-            Ok(NodeWriter::new(open(inner)?, blobs, waiter))
+            let (blobs, queue) = (inner.store.blobs(), inner.queue.clone());
+            Ok(NodeWriter::new(open(&inner.store)?, blobs, queue))
         })
     }
 }
@@ -101,34 +97,45 @@ impl NodeStore {
     /// Opens a folder as a store; it is made if it is not there.
     #[napi]
     pub fn open(path: String, answers: Answers) -> Promised<NodeStore> {
-        promise(move || NodeStore::over(Home::open(path), answers))
+        NodeStore::over(move || BindingStore::open(path), answers)
     }
 
     /// A store in memory: nothing is kept.
     #[napi]
     pub fn in_memory(answers: Answers) -> Promised<NodeStore> {
-        promise(move || NodeStore::over(Home::in_memory(), answers))
+        NodeStore::over(BindingStore::in_memory, answers)
     }
 
-    /// Its folder.
+    /// Makes the tables of a database, or brings older ones to this version; `role` is the user
+    /// that programs connect as. Returns the version.
+    #[napi]
+    pub fn make_tables(address: String, role: Option<String>) -> Promised<i32> {
+        promise(move || BindingStore::make_tables(&address, role.as_deref()))
+    }
+
+    /// Opens the sessions of a tenant in PostgreSQL.
+    #[napi]
+    pub fn remote(address: String, tenant: String, answers: Answers) -> Promised<NodeStore> {
+        NodeStore::over(move || BindingStore::remote(&address, &tenant), answers)
+    }
+
+    /// Its folder; none for a database.
     #[napi(getter)]
-    pub fn path(&self) -> String {
-        self.inner.home.path().to_string_lossy().into_owned()
+    pub fn path(&self) -> Option<String> {
+        let path = self.inner.store.path();
+        path.map(|path| path.to_string_lossy().into_owned())
     }
 
     /// Large values by their digests.
     #[napi(getter)]
     pub fn blobs(&self) -> NodeBlobs {
-        NodeBlobs::new(self.inner.blobs.clone())
+        NodeBlobs::new(self.inner.store.blobs())
     }
 
     /// Makes a session. The writer holds its lease.
     #[napi]
     pub fn create(&self, request: SessionRequest) -> Promised<NodeWriter> {
-        self.writer_by(move |inner| {
-            let new = request.new_session(|| Ok(String::new()))?;
-            inner.store.create(new)
-        })
+        self.writer_by(move |store| store.create(request.into(), ""))
     }
 
     /// Opens a session for writing and takes its lease, or fails at once: a thread of the pool that
@@ -136,10 +143,7 @@ impl NodeStore {
     /// several writers.
     #[napi]
     pub fn writer(&self, id: String, shared: bool) -> Promised<NodeWriter> {
-        self.writer_by(move |inner| match shared {
-            true => inner.store.shared_writer(&id),
-            false => inner.store.writer(&id, Wait::No),
-        })
+        self.writer_by(move |store| store.writer(&id, Wait::No, shared))
     }
 
     /// Makes a new session from the branch of another one that ends at its leaf or at an entry.
@@ -150,52 +154,47 @@ impl NodeStore {
         at: Option<String>,
         request: SessionRequest,
     ) -> Promised<NodeWriter> {
-        self.writer_by(move |inner| {
-            let at = at.map(EntryId::from);
-            let new = request.new_session(|| {
-                let source = inner.store.session(&id)?;
-                Ok(source.meta().project.clone().unwrap_or_default())
-            })?;
-            inner.store.fork(&id, at.as_ref(), new)
-        })
+        self.writer_by(move |store| store.fork(&id, at, request.into()))
     }
 
     /// The session as it is now. Of a session that was read before, only new lines are read.
     #[napi]
     pub fn session(&self, id: String) -> Promised<NodeSession> {
         self.promise(move |inner| {
-            let session = inner.cache.session(&inner.store, &id)?;
-            Ok(NodeSession::new(session, inner.blobs.clone()))
+            let session = inner.store.session(&id)?;
+            Ok(NodeSession::new(session, inner.store.blobs()))
         })
     }
 
     /// Whether there is a session with that id.
     #[napi]
     pub fn has(&self, id: String) -> Promised<bool> {
-        self.promise(move |inner| match inner.store.find(&id) {
-            Ok(_) => Ok(true),
-            Err(error) if error.is_not_found() => Ok(false),
-            Err(error) => Err(error),
-        })
+        self.promise(move |inner| inner.store.has(&id))
     }
 
     /// The sessions as JSON, from their names alone; with `details`, title, project and times are
-    /// read.
+    /// read. With a subject, only those that are about that person.
     #[napi]
-    pub fn list(&self, details: bool) -> Promised<String> {
+    pub fn list(&self, details: bool, subject: Option<String>) -> Promised<String> {
         self.promise(move |inner| {
-            let mut infos = Vec::new();
-            for location in inner.store.list()?.sessions {
-                let summary = match details.then(|| inner.store.summary(&location)).transpose() {
-                    Ok(summary) => summary,
-                    // Another process may have deleted it since it was listed.
-                    Err(error) if error.is_not_found() => continue,
-                    Err(error) => return Err(error),
-                };
-                let modified = location.modified.map(|at| at.millis());
-                infos.push(info(&location.id, location.size, modified, summary));
-            }
-            Ok(Json::Array(infos).to_string())
+            let listed = inner.store.list(details, subject.as_deref())?;
+            let listed = listed.iter().map(|facts| facts.to_json());
+            Ok(Json::Array(listed.collect()).to_string())
+        })
+    }
+
+    /// Hits of a search in the sessions of a folder, as JSON.
+    #[napi]
+    pub fn search(&self, query: String, session: Option<String>, limit: u32) -> Promised<String> {
+        self.promise(move |inner| {
+            let query = SearchQuery {
+                query,
+                session,
+                limit: limit as usize,
+            };
+            let hits = inner.store.search(&query)?;
+            let hits = hits.iter().map(|hit| hit.to_json());
+            Ok(Json::Array(hits.collect()).to_string())
         })
     }
 
@@ -208,12 +207,8 @@ impl NodeStore {
         from_end: bool,
     ) -> Promised<NodeFollower> {
         self.promise(move |inner| {
-            let follower = match since {
-                Some(since) => Follower::since(&inner.store, &id, &revision(&since)?),
-                None if from_end => Follower::from_end(&inner.store, &id),
-                None => Follower::new(&inner.store, &id),
-            };
-            Ok(NodeFollower::new(follower?, inner.blobs.clone()))
+            let follower = inner.store.follow(&id, since.as_deref(), from_end)?;
+            Ok(NodeFollower::new(follower, inner.store.blobs()))
         })
     }
 
@@ -221,44 +216,44 @@ impl NodeStore {
     #[napi]
     pub fn set_title(&self, id: String, title: String) -> Promised<String> {
         self.promise(move |inner| {
-            let receipt = inner.store.annotate(&id, Draft::new(Body::Title(title)))?;
+            let receipt = inner.store.set_title(&id, title)?;
             Ok(described(&receipt).to_string())
         })
     }
 
-    /// Deletes a session that no driver holds; the vault keeps a copy. Returns the operation, which
-    /// `boswell undo` takes back.
+    /// Sets after how many milliseconds from now a session expires; none means never. Returns the
+    /// receipt as JSON.
     #[napi]
-    pub fn delete(&self, id: String) -> Promised<String> {
+    pub fn set_expiry(&self, id: String, expires_in: Option<f64>) -> Promised<String> {
         self.promise(move |inner| {
-            let location = inner.store.find(&id)?;
-            let runner = inner.home.runner();
-            Ok(runner.delete_session(&inner.store, &location)?.id)
+            let seconds = expires_in.map(|millis| millis / 1000.0);
+            let receipt = inner.store.set_expiry(&id, seconds)?;
+            Ok(described(&receipt).to_string())
         })
+    }
+
+    /// Deletes the sessions that have expired, and returns their ids.
+    #[napi]
+    pub fn expire(&self) -> Promised<Vec<String>> {
+        self.promise(|inner| inner.store.expire())
+    }
+
+    /// Erases everything about a person, with all copies, and returns the ids of the sessions.
+    #[napi]
+    pub fn erase(&self, subject: String) -> Promised<Vec<String>> {
+        self.promise(move |inner| inner.store.erase(&subject))
+    }
+
+    /// Deletes a session that no driver holds; the vault keeps a copy. Returns the operation, which
+    /// `boswell undo` takes back; none for a database, whose rows are gone.
+    #[napi]
+    pub fn delete(&self, id: String) -> Promised<Option<String>> {
+        self.promise(move |inner| inner.store.delete(&id))
     }
 
     /// Restores a session that was deleted.
     #[napi]
     pub fn restore(&self, id: String) -> Promised<()> {
-        self.promise(move |inner| {
-            let session = SessionRef::new(inner.store.dialect().name(), id);
-            inner.home.runner().restore(&session).map(drop)
-        })
+        self.promise(move |inner| inner.store.restore(&id))
     }
-}
-
-/// Describes a session of a list. Times are in milliseconds since 1970.
-fn info(id: &str, size: u64, modified: Option<i64>, summary: Option<Summary>) -> Json {
-    let last_active = summary.as_ref().and_then(Summary::last_active);
-    let messages = summary.as_ref().map(|summary| summary.meta.messages);
-    let meta = summary.map(|summary| summary.meta).unwrap_or_default();
-    Json::object()
-        .with("id", id)
-        .with("size", size)
-        .with_some("modified", modified)
-        .with_some("title", meta.title)
-        .with_some("project", meta.project)
-        .with_some("created", meta.created.map(|at| at.millis()))
-        .with_some("lastActive", last_active.map(|at| at.millis()))
-        .with_some("messages", messages)
 }

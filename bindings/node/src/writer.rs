@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use boswell_binding::{CallValue, Waiter, WaiterCall};
 use boswell_store::blobs::Blobs;
 use boswell_store::{Body, Draft, Outcome, Result, SessionWriter};
 use napi_derive::napi;
@@ -11,25 +12,46 @@ use napi_derive::napi;
 use crate::call::{Promised, promise};
 use crate::draft_item::{DraftItem, drafts};
 use crate::error::thrown;
-use crate::receipt::AppendRules;
+use crate::receipt::NodeAppendRules;
+use crate::reply::{Answers, PromiseReply};
 use crate::session::NodeSession;
-use crate::waiter::{Answer, Waiter, Work};
 
 /// Appends to one session.
 #[napi(js_name = "NativeWriter")]
 #[derive(Debug)]
 pub(crate) struct NodeWriter {
     writer: SessionWriter,
-    blobs: Blobs,
-    waiter: Arc<Waiter>,
+    blobs: Option<Blobs>,
+    queue: Queue,
+}
+
+/// The waiter of a store, and the function that it answers with.
+#[derive(Clone)]
+pub(crate) struct Queue {
+    pub(crate) waiter: Arc<Waiter<PromiseReply>>,
+    pub(crate) answers: Arc<Answers>,
+}
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Queue").finish_non_exhaustive()
+    }
+}
+
+impl Queue {
+    /// Queues a call that answers the promise with that number.
+    fn submit(&self, call: WaiterCall, number: u32) -> Result<()> {
+        let answers = Arc::clone(&self.answers);
+        self.waiter.submit(call, PromiseReply { number, answers })
+    }
 }
 
 impl NodeWriter {
-    pub(crate) fn new(writer: SessionWriter, blobs: Blobs, waiter: Arc<Waiter>) -> NodeWriter {
+    pub(crate) fn new(writer: SessionWriter, blobs: Option<Blobs>, queue: Queue) -> NodeWriter {
         NodeWriter {
             writer,
             blobs,
-            waiter,
+            queue,
         }
     }
 
@@ -37,20 +59,26 @@ impl NodeWriter {
     fn queue(
         &self,
         number: u32,
-        call: impl FnOnce(SessionWriter) -> Result<Answer> + Send + 'static,
+        call: impl FnOnce(SessionWriter) -> Result<CallValue> + Send + 'static,
     ) -> napi::Result<()> {
         let writer = self.writer.clone();
-        let work = Work::Call(Box::new(move || call(writer)));
-        let submitted = self.waiter.submit(work, number);
+        let work = WaiterCall::Call(Box::new(move || call(writer)));
+        let submitted = self.queue.submit(work, number);
         submitted.map_err(|error| thrown(&error))
     }
 
-    fn work(&self, items: Vec<DraftItem>, each: bool, rules: &AppendRules) -> Result<Work> {
-        Ok(Work::Append {
+    fn work(
+        &self,
+        items: Vec<DraftItem>,
+        each: bool,
+        rules: &NodeAppendRules,
+    ) -> Result<WaiterCall> {
+        let (expect, durability) = rules.read()?;
+        Ok(WaiterCall::Append {
             writer: self.writer.clone(),
             drafts: drafts(items)?,
-            expect: rules.expectation()?,
-            durability: rules.durability()?,
+            expect,
+            durability,
             each,
         })
     }
@@ -85,23 +113,25 @@ impl NodeWriter {
         number: u32,
         items: Vec<DraftItem>,
         each: bool,
-        rules: AppendRules,
+        rules: NodeAppendRules,
     ) -> napi::Result<()> {
         let work = self.work(items, each, &rules);
-        work.and_then(|work| self.waiter.submit(work, number))
+        work.and_then(|work| self.queue.submit(work, number))
             .map_err(|error| thrown(&error))
     }
 
     /// Moves the leaf to an entry: the next entry follows it. Nothing is removed.
     #[napi]
     pub fn branch(&self, number: u32, entry: String) -> napi::Result<()> {
-        self.queue(number, move |writer| writer.branch(entry).map(Answer::One))
+        self.queue(number, move |writer| {
+            writer.branch(entry).map(CallValue::One)
+        })
     }
 
     /// Moves the leaf before everything: the next entry is a root. Nothing is removed.
     #[napi]
     pub fn reset(&self, number: u32) -> napi::Result<()> {
-        self.queue(number, |writer| writer.reset().map(Answer::One))
+        self.queue(number, |writer| writer.reset().map(CallValue::One))
     }
 
     /// Replaces what a model is sent before `first_kept` by a summary. Nothing is removed.
@@ -115,7 +145,7 @@ impl NodeWriter {
     ) -> napi::Result<()> {
         self.queue(number, move |writer| {
             let compacted = writer.compact(&summary, first_kept, tokens_before.into());
-            compacted.map(Answer::One)
+            compacted.map(CallValue::One)
         })
     }
 
@@ -124,20 +154,22 @@ impl NodeWriter {
     pub fn set_title(&self, number: u32, title: String) -> napi::Result<()> {
         self.queue(number, move |writer| {
             let titled = writer.append(Draft::new(Body::Title(title)));
-            titled.map(Answer::One)
+            titled.map(CallValue::One)
         })
     }
 
     /// Waits until everything that was submitted is durable.
     #[napi]
     pub fn flush(&self, number: u32) -> napi::Result<()> {
-        self.queue(number, |writer| writer.flush().map(|()| Answer::Nothing))
+        self.queue(number, |writer| writer.flush().map(|()| CallValue::Nothing))
     }
 
     /// Makes everything durable and gives the session up, to be continued later.
     #[napi]
     pub fn release(&self, number: u32) -> napi::Result<()> {
-        self.queue(number, |writer| writer.release().map(|()| Answer::Nothing))
+        self.queue(number, |writer| {
+            writer.release().map(|()| CallValue::Nothing)
+        })
     }
 
     /// Ends the session: its status is `completed`, or `error` with a text.
@@ -145,7 +177,7 @@ impl NodeWriter {
     pub fn finish(&self, number: u32, error: Option<String>) -> napi::Result<()> {
         let outcome = error.map_or(Outcome::Completed, Outcome::Error);
         self.queue(number, |writer| {
-            writer.finish(outcome).map(|()| Answer::Nothing)
+            writer.finish(outcome).map(|()| CallValue::Nothing)
         })
     }
 

@@ -43,6 +43,7 @@ test("no acknowledged entry is lost when the process is killed", async (t) => {
     start = 1 + Math.max(...found.filter((id) => /^e\d+$/.test(id)).map((id) => Number(id.slice(1))));
   }
   assert.ok(acknowledged.size >= KILLS);
+  t.diagnostic(`soak: Node, ${KILLS} kills, ${acknowledged.size} acknowledged, 0 lost`);
 });
 
 async function syncs(folder, count) {
@@ -90,6 +91,7 @@ test("memory does not grow with calls", async (t) => {
   if (!isThere(t, "/proc", existsSync("/proc/self/statm"))) return;
   const words = ["--expose-gc", "--max-semi-space-size=2", PROGRAM, "fill", home(t), String(CALLS)];
   const { stdout } = await run(process.execPath, words, { timeout: 3_600_000 });
+  t.diagnostic(`soak: Node, ${CALLS} calls after ${CALLS / 2}: ${stdout.trim()} bytes more`);
   // Less than 20 bytes a call: nothing is kept for each of them.
   assert.ok(Number(stdout) < Math.max(20 * CALLS, 4 << 20), `${stdout} bytes`);
 });

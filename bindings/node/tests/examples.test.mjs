@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { Store, textOf } from "boswell-store";
 
 import { home, isThere } from "./fixtures.mjs";
+import { folderOfPrograms, server } from "./postgres.mjs";
 
 const run = promisify(execFile);
 const example = (name) => fileURLToPath(new URL(`../examples/node/${name}.js`, import.meta.url));
@@ -54,6 +55,22 @@ test("the agent goes on in its session", async (t) => {
   const folder = home(t);
   assert.deepEqual(await lines("openai_agent", folder, "one"), ["I was sent 1 items"]);
   assert.deepEqual(await lines("openai_agent", folder, "two"), ["I was sent 3 items"]);
+});
+
+test("the agent of the AI SDK goes on in its session", async (t) => {
+  const folder = home(t);
+  assert.deepEqual(await lines("ai_sdk_agent", folder, "one"), ["I was sent 1 messages"]);
+  assert.deepEqual(await lines("ai_sdk_agent", folder, "two"), ["I was sent 3 messages"]);
+  const messages = await (await (await Store.open(folder)).session("chat")).messages();
+  assert.deepEqual(messages.map(textOf), ["one", "I was sent 1 messages", "two", "I was sent 3 messages"]);
+});
+
+test("the mirror of the Claude SDK is in a database", async (t) => {
+  const programs = folderOfPrograms();
+  if (!isThere(t, "PostgreSQL (PG_BIN)", programs !== undefined)) return;
+  const mirror = ["claude_mirror", await server(t, programs), "s1"];
+  assert.deepEqual(await lines(...mirror, "one", "two"), ["2 entries are in the database"]);
+  assert.deepEqual(await lines(...mirror, "three"), ["3 entries are in the database"]);
 });
 
 test("bun runs the chat agent", async (t) => {

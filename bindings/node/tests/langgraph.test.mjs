@@ -63,6 +63,41 @@ test("a graph that was interrupted is resumed by another process", async (t) => 
   assert.equal(state.messages.at(-1).text, "you said yes");
 });
 
+test("a thread is copied, pruned, and cleared of runs", async (t) => {
+  const folder = home(t);
+  const saver = new BoswellSaver(folder);
+  const graph = echo(saver);
+  for (const turn of ["one", "two"]) {
+    await graph.invoke({ messages: [new HumanMessage(turn)] }, thread("t"));
+  }
+  const count = async (id) => {
+    const found = [];
+    for await (const tuple of saver.list(thread(id))) found.push(tuple);
+    return found.length;
+  };
+  const texts = async (id) => (await graph.getState(thread(id))).values.messages.map((it) => it.text);
+  await saver.copyThread("t", "copy");
+  await saver.copyThread("nobody", "nothing");
+  assert.equal(await count("copy"), await count("t"));
+  assert.deepEqual(await texts("copy"), ["one", "reply 1", "two", "reply 3"]);
+  await graph.invoke({ messages: [new HumanMessage("three")] }, thread("copy"));
+  assert.equal((await texts("t")).length, 4);
+  // A checkpoint of another run, which is taken back with it.
+  const { checkpoint, config } = await saver.getTuple(thread("t"));
+  const later = { ...checkpoint, id: "ffffffff-ffff-6fff-8fff-ffffffffffff" };
+  const metadata = { source: "update", step: 9, parents: {}, run_id: "r2" };
+  await saver.put(config, later, metadata, {});
+  assert.equal((await saver.getTuple(thread("t"))).checkpoint.id, later.id);
+  await saver.deleteForRuns(["r2"]);
+  assert.equal((await saver.getTuple(thread("t"))).checkpoint.id, checkpoint.id);
+  await saver.prune(["t"]);
+  assert.equal(await count("t"), 1);
+  assert.deepEqual(await texts("t"), ["one", "reply 1", "two", "reply 3"]);
+  await saver.prune(["t"], { strategy: "delete" });
+  assert.equal(await count("t"), 0);
+  assert.equal((await texts("copy")).length, 6);
+});
+
 test("two savers write to one thread", async (t) => {
   const folder = home(t);
   const savers = [new BoswellSaver(await Store.open(folder)), new BoswellSaver(await Store.open(folder))];

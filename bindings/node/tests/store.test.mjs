@@ -44,6 +44,21 @@ test("what is appended is read back, by this process and by the program", async 
   }
 });
 
+test("a call of an interrupted turn is answered in what a model is sent", async (t) => {
+  const writer = await (await Store.open(home(t))).create({ id: "s" });
+  const call = { type: "tool_call", id: "c1", name: "Read", arguments: {} };
+  await writer.append(assistant([call]));
+  await writer.append(user("go on"));
+  const session = await writer.session();
+  const roles = (messages) => messages.map((it) => it.role);
+  const sent = await session.messages();
+  assert.deepEqual(roles(sent), ["assistant", "tool", "user"]);
+  assert.deepEqual(sent.map((it) => it.interrupted ?? false), [false, true, false]);
+  assert.deepEqual([sent[1].call, sent[1].isError], ["c1", true]);
+  assert.deepEqual(roles(await session.messages({ paired: false })), ["assistant", "user"]);
+  assert.deepEqual(roles((await session.context()).messages), ["assistant", "toolResult", "user"]);
+});
+
 test("messages that were read can be appended again", async () => {
   const store = await Store.inMemory();
   const one = await store.create({ id: "one" });

@@ -1,37 +1,42 @@
 //! What a caller appends: a message, or a record in the form of the log.
 
-use boswell_store::writer::Parent;
+use boswell_binding::{DraftPlace, Language, message_body};
 use boswell_store::{Body, Draft};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::error::invalid;
-use crate::message::{body, json_text};
+use crate::error::{invalid, raise};
+use crate::json::json_text;
 
 const HINT: &str = "give {\"role\": \"user\", \"content\": \"…\"}, or a record such as \
                     {\"type\": \"custom\", \"customType\": \"…\", \"data\": {…}}, or its JSON as bytes";
+const PLAIN: &str = "give texts, numbers, lists and dictionaries";
 
 /// Reads one item. A message may state its own `id` and `parent`, a record `id` and `parentId`.
 pub(crate) fn draft(item: &Bound<'_, PyAny>) -> PyResult<Draft> {
+    let py = item.py();
     if let Ok(bytes) = item.cast::<PyBytes>() {
         return Ok(Draft::new(Body::Native(bytes.as_bytes().to_vec())));
     }
     let Ok(item) = item.cast::<PyDict>() else {
-        return Err(invalid(item.py(), "this cannot be appended", HINT));
+        return Err(invalid(py, "this cannot be appended", HINT));
     };
     if item.contains("type")? {
         return Ok(Draft::new(Body::Native(json_text(item)?.into_bytes())));
     }
     if !item.contains("role")? {
-        return Err(invalid(
-            item.py(),
-            "this has neither `role` nor `type`",
-            HINT,
-        ));
+        return Err(invalid(py, "this has neither `role` nor `type`", HINT));
     }
-    let id: Option<String> = extracted(item, "id")?;
-    let parent: Option<String> = extracted(item, "parent")?;
-    placed(Draft::new(body(item)?), id, parent, false)
+    let Ok(text) = json_text(item) else {
+        return Err(invalid(py, "a message has a value that is no JSON", PLAIN));
+    };
+    let body = message_body(&text, Language::Python).map_err(|error| raise(py, &error))?;
+    let place = DraftPlace {
+        id: extracted(item, "id")?,
+        parent: extracted(item, "parent")?,
+        root: false,
+    };
+    Ok(place.put(Draft::new(body)))
 }
 
 fn extracted(item: &Bound<'_, PyDict>, key: &str) -> PyResult<Option<String>> {
@@ -39,24 +44,6 @@ fn extracted(item: &Bound<'_, PyDict>, key: &str) -> PyResult<Option<String>> {
         Some(value) => value.extract(),
         None => Ok(None),
     }
-}
-
-/// Sets id and parent, as far as they are given.
-pub(crate) fn placed(
-    draft: Draft,
-    id: Option<String>,
-    parent: Option<String>,
-    root: bool,
-) -> PyResult<Draft> {
-    let draft = match id {
-        Some(id) => draft.with_id(id),
-        None => draft,
-    };
-    Ok(match parent {
-        Some(parent) => draft.below(Parent::Entry(parent.into())),
-        None if root => draft.below(Parent::Root),
-        None => draft,
-    })
 }
 
 /// Reads a list of items.

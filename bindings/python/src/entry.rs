@@ -1,74 +1,36 @@
 //! Entries as they are read.
 
-use std::sync::Arc;
-
-use boswell_store::Session;
-use boswell_store::blobs::{Blobs, references};
-use boswell_store::model::Slot;
-use boswell_store::session::NewEntry;
+use boswell_binding::EntryFacts;
+use boswell_store::blobs::Blobs;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::raise;
-use crate::message::json_value;
+use crate::json::json_value;
 
 /// An entry of a session.
 #[pyclass(name = "Entry", module = "boswell_store", frozen)]
 #[derive(Debug)]
 pub(crate) struct PyEntry {
-    id: Option<String>,
-    parent: Option<String>,
-    kind: &'static str,
-    text: String,
-    revision: Option<String>,
-    bytes: Arc<[u8]>,
-    blobs: Blobs,
+    facts: EntryFacts,
+    blobs: Option<Blobs>,
 }
 
 impl PyEntry {
-    /// Reads the entry of a snapshot.
-    pub(crate) fn read(
-        session: &Session,
-        slot: Slot,
-        blobs: &Blobs,
-    ) -> boswell_store::Result<PyEntry> {
-        let entry = session.entry(slot)?;
-        let parent = session.tree().parent(slot);
-        Ok(PyEntry {
-            id: Some(entry.id.to_string()),
-            parent: parent.map(|slot| session.log().label(slot).into_owned()),
-            kind: entry.kind.word(),
-            text: entry.view.map(|view| view.text()).unwrap_or_default(),
-            revision: None,
-            bytes: entry.bytes.into(),
-            blobs: blobs.clone(),
-        })
-    }
-
-    /// Takes an entry that a follower returned.
-    pub(crate) fn new(entry: NewEntry, blobs: &Blobs) -> PyEntry {
+    pub(crate) fn new(facts: EntryFacts, blobs: Option<&Blobs>) -> PyEntry {
         PyEntry {
-            id: entry.label.map(String::from),
-            parent: entry.parent.map(String::from),
-            kind: entry.kind.word(),
-            text: entry.view.text(),
-            revision: Some(entry.revision.to_string()),
-            bytes: entry.bytes,
-            blobs: blobs.clone(),
+            facts,
+            blobs: blobs.cloned(),
         }
     }
 
-    /// The record with its large values, and the blobs that could not be read. Their references
-    /// stay in the record: a text may also only quote one.
+    /// The record with its large values, and the blobs that could not be read.
     fn whole(&self, py: Python<'_>) -> PyResult<(Vec<u8>, Vec<String>)> {
-        if references(&self.bytes).is_empty() {
-            return Ok((self.bytes.to_vec(), Vec::new()));
-        }
-        let read = py
-            .detach(|| self.blobs.internalise(&self.bytes))
-            .map_err(|error| raise(py, &error))?;
-        let missing = read.unresolved.iter().map(|(id, _)| id.reference());
-        Ok((read.record, missing.collect()))
+        let read = py.detach(|| self.facts.whole(self.blobs.as_ref()));
+        Ok(match read.map_err(|error| raise(py, &error))? {
+            Some(whole) => (whole.record, whole.missing),
+            None => (self.facts.bytes.to_vec(), Vec::new()),
+        })
     }
 }
 
@@ -77,31 +39,31 @@ impl PyEntry {
     /// Its id; `#line` if the record has none.
     #[getter]
     fn id(&self) -> Option<&str> {
-        self.id.as_deref()
+        self.facts.id.as_deref()
     }
 
     /// The id of the entry that it follows; `None` for a root.
     #[getter]
     fn parent(&self) -> Option<&str> {
-        self.parent.as_deref()
+        self.facts.parent.as_deref()
     }
 
     /// What it is: `user`, `assistant`, `tool`, `custom`, …
     #[getter]
     fn kind(&self) -> &'static str {
-        self.kind
+        self.facts.kind
     }
 
     /// The text of a message; empty for other entries.
     #[getter]
     fn text(&self) -> &str {
-        &self.text
+        self.facts.text.as_deref().unwrap_or_default()
     }
 
     /// The revision of the log up to this entry, if a follower returned it.
     #[getter]
     fn revision(&self) -> Option<&str> {
-        self.revision.as_deref()
+        self.facts.revision.as_deref()
     }
 
     /// The record as JSON, with values that are stored as blobs.
@@ -113,7 +75,7 @@ impl PyEntry {
     /// The record exactly as it is in the log.
     #[getter]
     fn raw<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.bytes)
+        PyBytes::new(py, &self.facts.bytes)
     }
 
     /// Blobs that the record names and that are missing or damaged; then their references are in
@@ -129,6 +91,6 @@ impl PyEntry {
     }
 
     fn __repr__(&self) -> String {
-        format!("Entry(id={:?}, kind={:?})", self.id(), self.kind)
+        format!("Entry(id={:?}, kind={:?})", self.id(), self.facts.kind)
     }
 }

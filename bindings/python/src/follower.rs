@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use boswell_binding::poll_all;
 use boswell_store::Follower;
 use boswell_store::blobs::Blobs;
 use pyo3::prelude::*;
@@ -14,11 +15,11 @@ use crate::own_process::OwnProcess;
 #[pyclass(name = "Follower", module = "boswell_store", frozen)]
 #[derive(Debug)]
 pub(crate) struct PyFollower {
-    inner: OwnProcess<(Mutex<Follower>, Blobs)>,
+    inner: OwnProcess<(Mutex<Follower>, Option<Blobs>)>,
 }
 
 impl PyFollower {
-    pub(crate) fn new(follower: Follower, blobs: Blobs) -> PyFollower {
+    pub(crate) fn new(follower: Follower, blobs: Option<Blobs>) -> PyFollower {
         PyFollower {
             inner: OwnProcess::new((Mutex::new(follower), blobs)),
         }
@@ -31,25 +32,13 @@ impl PyFollower {
     /// when the log was replaced; entries of earlier generations are void then.
     fn poll(&self, py: Python<'_>) -> PyResult<(u64, Vec<PyEntry>)> {
         let (follower, blobs) = self.inner.get(py)?;
-        let polled = py.detach(|| -> boswell_store::Result<_> {
+        let polled = py.detach(|| {
             let mut follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut news = follower.poll()?;
-            let mut entries = std::mem::take(&mut news.entries);
-            while news.more {
-                let more = follower.poll()?;
-                if more.generation != news.generation {
-                    entries.clear();
-                }
-                news = more;
-                entries.append(&mut news.entries);
-            }
-            Ok((news.generation, entries))
+            poll_all(&mut follower)
         });
         let (generation, entries) = polled.map_err(|error| raise(py, &error))?;
         let entries = entries.into_iter();
-        Ok((
-            generation,
-            entries.map(|entry| PyEntry::new(entry, blobs)).collect(),
-        ))
+        let entries = entries.map(|facts| PyEntry::new(facts, blobs.as_ref()));
+        Ok((generation, entries.collect()))
     }
 }

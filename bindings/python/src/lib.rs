@@ -4,7 +4,7 @@
 //! Python code above it, because their interfaces change more often than this module should.
 //!
 //! * Every call that may block releases the interpreter (`Python::detach`).
-//! * An asynchronous append is handed to the one waiter thread of its store (`waiter.rs`), so that
+//! * An asynchronous append is handed to the one waiter thread of its store (`reply.rs`), so that
 //!   appends which are awaited together share one `fsync`.
 //! * Errors become exceptions by kind, with reason and hint (`error.rs`).
 //! * An object that was made before `os.fork` is refused in the child (`own_process.rs`).
@@ -14,12 +14,12 @@ mod draft_item;
 mod entry;
 mod error;
 mod follower;
-mod message;
+mod json;
 mod own_process;
 mod receipt;
+mod reply;
 mod session;
 mod store;
-mod waiter;
 mod writer;
 
 use pyo3::prelude::*;
@@ -29,6 +29,7 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<store::PyStore>()?;
     module.add_class::<store::PySessionInfo>()?;
+    module.add_class::<store::PySearchHit>()?;
     module.add_class::<writer::PyWriter>()?;
     module.add_class::<writer::PyTicket>()?;
     module.add_class::<receipt::PyReceipt>()?;

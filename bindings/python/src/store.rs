@@ -1,29 +1,23 @@
-//! The store of a home folder.
+//! The store of a home folder, of memory or of a database.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_store::blobs::Blobs;
-use boswell_store::model::{EntryId, SessionRef};
-use boswell_store::session::SessionCache;
-use boswell_store::store::Summary;
-use boswell_store::{Body, Draft, Follower, Home, NewSession, Result, Wait, WritableStore};
+use boswell_binding::{BindingStore, ListedFacts, SearchHit, SearchQuery, Waiter, WantedSession};
+use boswell_store::{Result, SessionWriter, Wait};
 use pyo3::prelude::*;
 
 use crate::blob_store::PyBlobs;
 use crate::error::{invalid, raise};
 use crate::follower::PyFollower;
 use crate::own_process::OwnProcess;
-use crate::receipt::{PyReceipt, parse_revision};
+use crate::receipt::PyReceipt;
+use crate::reply::FutureReply;
 use crate::session::PySession;
-use crate::waiter::Waiter;
 use crate::writer::PyWriter;
 
-/// How many sessions that were read are kept, so that only their new lines are read again.
-const CACHED: usize = 16;
-
-/// A folder with sessions.
+/// Sessions in a folder, in memory or in a database.
 #[pyclass(name = "Store", module = "boswell_store", frozen)]
 #[derive(Debug)]
 pub(crate) struct PyStore {
@@ -32,43 +26,38 @@ pub(crate) struct PyStore {
 
 #[derive(Debug)]
 struct Inner {
-    home: Home,
-    store: WritableStore,
-    blobs: Blobs,
-    cache: SessionCache,
-    waiter: Arc<Waiter>,
+    store: BindingStore,
+    waiter: Arc<Waiter<FutureReply>>,
 }
 
 impl PyStore {
-    fn over(home: Result<Home>, py: Python<'_>) -> PyResult<PyStore> {
-        let made = py.detach(|| -> Result<Inner> {
-            let home = home?;
-            Ok(Inner {
-                store: home.sessions()?,
-                blobs: home.blobs(),
-                cache: SessionCache::new(CACHED),
-                waiter: Arc::default(),
-                home,
-            })
-        });
+    fn over(py: Python<'_>, open: impl FnOnce() -> Result<BindingStore> + Send) -> PyResult<Self> {
+        let store = py.detach(open).map_err(|error| raise(py, &error))?;
+        let waiter = Arc::default();
         Ok(PyStore {
-            inner: OwnProcess::new(made.map_err(|error| raise(py, &error))?),
+            inner: OwnProcess::new(Inner { store, waiter }),
         })
+    }
+
+    /// Calls the store while other threads of Python run.
+    fn call<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&BindingStore) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let store = &self.inner.get(py)?.store;
+        py.detach(|| call(store)).map_err(|error| raise(py, &error))
     }
 
     fn writer_by(
         &self,
         py: Python<'_>,
-        open: impl FnOnce(&Inner) -> Result<boswell_store::SessionWriter> + Send,
+        open: impl FnOnce(&BindingStore) -> Result<SessionWriter> + Send,
     ) -> PyResult<PyWriter> {
+        let writer = self.call(py, open)?;
         let inner = self.inner.get(py)?;
-        let writer = py.detach(|| open(inner));
-        let writer = writer.map_err(|error| raise(py, &error))?;
-        Ok(PyWriter::new(
-            writer,
-            inner.blobs.clone(),
-            Arc::clone(&inner.waiter),
-        ))
+        let waiter = Arc::clone(&inner.waiter);
+        Ok(PyWriter::new(writer, inner.store.blobs(), waiter))
     }
 }
 
@@ -77,39 +66,68 @@ impl PyStore {
     /// Opens a folder as a store; it is made if it is not there.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<PyStore> {
-        let home = py.detach(|| Home::open(path));
-        PyStore::over(home, py)
+        PyStore::over(py, || BindingStore::open(path))
     }
 
     /// A store in memory: nothing is kept.
     #[staticmethod]
     fn in_memory(py: Python<'_>) -> PyResult<PyStore> {
-        PyStore::over(Home::in_memory(), py)
+        PyStore::over(py, BindingStore::in_memory)
     }
 
-    /// Its folder.
+    /// Makes the tables of a database, or brings older ones to this version, as their owner; `role`
+    /// is the user that programs connect as, which owns nothing. Returns the version.
+    #[staticmethod]
+    #[pyo3(signature = (address, *, role = None))]
+    fn make_tables(py: Python<'_>, address: &str, role: Option<&str>) -> PyResult<i32> {
+        py.detach(|| BindingStore::make_tables(address, role))
+            .map_err(|error| raise(py, &error))
+    }
+
+    /// Opens the sessions of a tenant in PostgreSQL. `make_tables` makes its tables.
+    #[staticmethod]
+    #[pyo3(signature = (address, *, tenant = "default"))]
+    fn remote(py: Python<'_>, address: &str, tenant: &str) -> PyResult<PyStore> {
+        PyStore::over(py, || BindingStore::remote(address, tenant))
+    }
+
+    /// Its folder; `None` for a database.
     #[getter]
-    fn path(&self, py: Python<'_>) -> PyResult<PathBuf> {
-        Ok(self.inner.get(py)?.home.path().to_owned())
+    fn path(&self, py: Python<'_>) -> PyResult<Option<PathBuf>> {
+        Ok(self.inner.get(py)?.store.path().map(ToOwned::to_owned))
     }
 
     /// Large values by their digests.
     #[getter]
     fn blobs(&self, py: Python<'_>) -> PyResult<PyBlobs> {
-        Ok(PyBlobs::new(self.inner.get(py)?.blobs.clone()))
+        Ok(PyBlobs::new(self.inner.get(py)?.store.blobs()))
     }
 
     /// Makes a session. The writer holds its lease.
-    #[pyo3(signature = (*, project = None, id = None, title = None))]
+    #[pyo3(signature = (*, project = None, id = None, title = None, subject = None,
+        expires_in = None))]
     fn create(
         &self,
         py: Python<'_>,
         project: Option<String>,
         id: Option<String>,
         title: Option<String>,
+        subject: Option<String>,
+        expires_in: Option<f64>,
     ) -> PyResult<PyWriter> {
-        let new = new_session(py, project, id, title)?;
-        self.writer_by(py, |inner| inner.store.create(new))
+        // A session without a project belongs to the folder in which the process runs.
+        let folder: String = match project {
+            Some(_) => String::new(),
+            None => py.import("os")?.call_method0("getcwd")?.extract()?,
+        };
+        let wanted = WantedSession {
+            project,
+            id,
+            title,
+            subject,
+            expires_in,
+        };
+        self.writer_by(py, move |store| store.create(wanted, &folder))
     }
 
     /// Opens a session for writing and takes its lease, waiting up to `wait` seconds for it; `None`
@@ -123,9 +141,6 @@ impl PyStore {
         wait: Option<f64>,
         shared: bool,
     ) -> PyResult<PyWriter> {
-        if shared {
-            return self.writer_by(py, |inner| inner.store.shared_writer(id));
-        }
         let wait = match wait {
             None => Wait::Forever,
             Some(0.0) => Wait::No,
@@ -137,11 +152,13 @@ impl PyStore {
                 )
             })?),
         };
-        self.writer_by(py, |inner| inner.store.writer(id, wait))
+        self.writer_by(py, |store| store.writer(id, wait, shared))
     }
 
     /// Makes a new session from the branch of another one that ends at its leaf or at an entry.
-    #[pyo3(signature = (id, *, at = None, new_id = None, project = None, title = None))]
+    #[pyo3(signature = (id, *, at = None, new_id = None, project = None, title = None,
+        expires_in = None))]
+    #[expect(clippy::too_many_arguments, reason = "Python has keyword arguments")]
     fn fork(
         &self,
         py: Python<'_>,
@@ -150,69 +167,59 @@ impl PyStore {
         new_id: Option<String>,
         project: Option<String>,
         title: Option<String>,
+        expires_in: Option<f64>,
     ) -> PyResult<PyWriter> {
-        let at = at.map(EntryId::from);
-        let given = new_session(py, project.clone(), new_id, title)?;
-        self.writer_by(py, |inner| {
-            let of_source = || -> Result<Option<String>> {
-                Ok(inner.store.session(id)?.meta().project.clone())
-            };
-            let project = match project {
-                Some(_) => given.project.clone(),
-                None => of_source()?.unwrap_or_else(|| given.project.clone()),
-            };
-            inner
-                .store
-                .fork(id, at.as_ref(), NewSession { project, ..given })
-        })
+        let wanted = WantedSession {
+            project,
+            id: new_id,
+            title,
+            subject: None,
+            expires_in,
+        };
+        self.writer_by(py, |store| store.fork(id, at, wanted))
     }
 
     /// The session as it is now. Of a session that was read before, only new lines are read.
     fn session(&self, py: Python<'_>, id: &str) -> PyResult<PySession> {
-        let inner = self.inner.get(py)?;
-        let session = py.detach(|| inner.cache.session(&inner.store, id));
-        let session = session.map_err(|error| raise(py, &error))?;
-        Ok(PySession::new(session, inner.blobs.clone()))
+        let session = self.call(py, |store| store.session(id))?;
+        Ok(PySession::new(session, self.inner.get(py)?.store.blobs()))
     }
 
     /// Whether there is a session with that id.
     fn has(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
-        let inner = self.inner.get(py)?;
-        match py.detach(|| inner.store.find(id)) {
-            Ok(_) => Ok(true),
-            Err(error) if error.is_not_found() => Ok(false),
-            Err(error) => Err(raise(py, &error)),
-        }
+        self.call(py, |store| store.has(id))
     }
 
     /// The sessions, from their names alone; with `details`, title, project and times are read.
-    #[pyo3(signature = (*, details = false))]
-    fn list(&self, py: Python<'_>, details: bool) -> PyResult<Vec<PySessionInfo>> {
-        let inner = self.inner.get(py)?;
-        let listed = py.detach(|| -> Result<Vec<PySessionInfo>> {
-            let mut infos = Vec::new();
-            for location in inner.store.list()?.sessions {
-                let summary = if details {
-                    match inner.store.summary(&location) {
-                        Ok(summary) => Some(summary),
-                        // Another process may have deleted it since it was listed.
-                        Err(error) if error.is_not_found() => continue,
-                        Err(error) => return Err(error),
-                    }
-                } else {
-                    None
-                };
-                let modified = location.modified.map(|at| at.millis());
-                infos.push(PySessionInfo::new(
-                    location.id,
-                    location.size,
-                    modified,
-                    summary,
-                ));
-            }
-            Ok(infos)
-        });
-        listed.map_err(|error| raise(py, &error))
+    /// With `subject`, only those that are about that person.
+    #[pyo3(signature = (*, details = false, subject = None))]
+    fn list(
+        &self,
+        py: Python<'_>,
+        details: bool,
+        subject: Option<&str>,
+    ) -> PyResult<Vec<PySessionInfo>> {
+        let listed = self.call(py, |store| store.list(details, subject))?;
+        Ok(listed.into_iter().map(PySessionInfo::from).collect())
+    }
+
+    /// Text in the sessions of a folder: words, phrases and filters, as `boswell search` takes
+    /// them.
+    #[pyo3(signature = (query, *, session = None, limit = 20))]
+    fn search(
+        &self,
+        py: Python<'_>,
+        query: String,
+        session: Option<String>,
+        limit: usize,
+    ) -> PyResult<Vec<PySearchHit>> {
+        let query = SearchQuery {
+            query,
+            session,
+            limit,
+        };
+        let found = self.call(py, |store| store.search(&query))?;
+        Ok(found.into_iter().map(PySearchHit::from).collect())
     }
 
     /// Follows a session: from its first entry, from its end, or since a revision.
@@ -224,71 +231,50 @@ impl PyStore {
         since: Option<&str>,
         from_end: bool,
     ) -> PyResult<PyFollower> {
-        let inner = self.inner.get(py)?;
-        let since = since.map(|text| parse_revision(py, text)).transpose()?;
-        let follower = py.detach(|| match since {
-            Some(revision) => Follower::since(&inner.store, id, &revision),
-            None if from_end => Follower::from_end(&inner.store, id),
-            None => Follower::new(&inner.store, id),
-        });
-        let follower = follower.map_err(|error| raise(py, &error))?;
-        Ok(PyFollower::new(follower, inner.blobs.clone()))
+        let follower = self.call(py, |store| store.follow(id, since, from_end))?;
+        Ok(PyFollower::new(follower, self.inner.get(py)?.store.blobs()))
     }
 
     /// Gives a session a title, without its lease.
     fn set_title(&self, py: Python<'_>, id: &str, title: String) -> PyResult<PyReceipt> {
-        let inner = self.inner.get(py)?;
-        let receipt = py.detach(|| inner.store.annotate(id, Draft::new(Body::Title(title))));
-        receipt
-            .map(PyReceipt::from)
-            .map_err(|error| raise(py, &error))
+        let receipt = self.call(py, |store| store.set_title(id, title))?;
+        Ok(PyReceipt::from(receipt))
+    }
+
+    /// Sets after how many seconds from now a session expires; `None` means never.
+    fn set_expiry(&self, py: Python<'_>, id: &str, expires_in: Option<f64>) -> PyResult<PyReceipt> {
+        let receipt = self.call(py, |store| store.set_expiry(id, expires_in))?;
+        Ok(PyReceipt::from(receipt))
+    }
+
+    /// Deletes the sessions that have expired, as `delete` does, and returns their ids. One that a
+    /// program has open stays until the next call.
+    fn expire(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.call(py, BindingStore::expire)
+    }
+
+    /// Erases everything about a person, with all copies, and returns the ids of the sessions.
+    fn erase(&self, py: Python<'_>, subject: &str) -> PyResult<Vec<String>> {
+        self.call(py, |store| store.erase(subject))
     }
 
     /// Deletes a session that no driver holds; the vault keeps a copy. Returns the operation, which
-    /// `boswell undo` takes back.
-    fn delete(&self, py: Python<'_>, id: &str) -> PyResult<String> {
-        let inner = self.inner.get(py)?;
-        let deleted = py.detach(|| {
-            let location = inner.store.find(id)?;
-            inner.home.runner().delete_session(&inner.store, &location)
-        });
-        Ok(deleted.map_err(|error| raise(py, &error))?.id)
+    /// `boswell undo` takes back; `None` for a database, whose rows are gone.
+    fn delete(&self, py: Python<'_>, id: &str) -> PyResult<Option<String>> {
+        self.call(py, |store| store.delete(id))
     }
 
     /// Restores a session that was deleted.
     fn restore(&self, py: Python<'_>, id: &str) -> PyResult<()> {
-        let inner = self.inner.get(py)?;
-        let session = SessionRef::new(inner.store.dialect().name(), id);
-        py.detach(|| inner.home.runner().restore(&session))
-            .map(drop)
-            .map_err(|error| raise(py, &error))
+        self.call(py, |store| store.restore(id))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("Store({:?})", self.inner.get(py)?.home.path()))
+        Ok(match self.inner.get(py)?.store.path() {
+            Some(path) => format!("Store({path:?})"),
+            None => "Store(database)".to_owned(),
+        })
     }
-}
-
-/// A session without a project belongs to the folder in which the process runs.
-fn new_session(
-    py: Python<'_>,
-    project: Option<String>,
-    id: Option<String>,
-    title: Option<String>,
-) -> PyResult<NewSession> {
-    let project = match project {
-        Some(project) => project,
-        None => py.import("os")?.call_method0("getcwd")?.extract()?,
-    };
-    let new = NewSession::in_project(project);
-    let new = match id {
-        Some(id) => new.with_id(id),
-        None => new,
-    };
-    Ok(match title {
-        Some(title) => new.titled(title),
-        None => new,
-    })
 }
 
 /// A session in a list.
@@ -307,22 +293,30 @@ pub(crate) struct PySessionInfo {
     /// The time of its last entry, in milliseconds since 1970.
     last_active: Option<i64>,
     messages: Option<u64>,
+    /// The person whom it is about.
+    subject: Option<String>,
+    /// When it expires, in milliseconds since 1970.
+    expires: Option<i64>,
 }
 
-impl PySessionInfo {
-    fn new(id: String, size: u64, modified: Option<i64>, summary: Option<Summary>) -> Self {
-        let last_active = summary.as_ref().and_then(Summary::last_active);
-        let messages = summary.as_ref().map(|summary| summary.meta.messages);
-        let meta = summary.map(|summary| summary.meta).unwrap_or_default();
+impl From<ListedFacts> for PySessionInfo {
+    fn from(facts: ListedFacts) -> Self {
+        let (last_active, expires) = (facts.last_active(), facts.expires());
+        let subject = facts.subject().map(str::to_owned);
+        let messages = facts.summary.as_ref().map(|summary| summary.meta.messages);
+        let meta = facts.summary.map(|summary| summary.meta);
+        let meta = meta.unwrap_or_default();
         PySessionInfo {
-            id,
-            size,
-            modified,
+            id: facts.id,
+            size: facts.size,
+            modified: facts.modified,
             title: meta.title,
             project: meta.project,
             created: meta.created.map(|at| at.millis()),
-            last_active: last_active.map(|at| at.millis()),
+            last_active,
             messages,
+            subject,
+            expires,
         }
     }
 }
@@ -331,5 +325,51 @@ impl PySessionInfo {
 impl PySessionInfo {
     fn __repr__(&self) -> String {
         format!("SessionInfo(id={:?}, title={:?})", self.id, self.title)
+    }
+}
+
+/// A hit of a search.
+#[pyclass(name = "SearchHit", module = "boswell_store", frozen, get_all)]
+#[derive(Debug)]
+pub(crate) struct PySearchHit {
+    session: String,
+    entry: Option<String>,
+    role: Option<String>,
+    /// The text around the match.
+    snippet: String,
+    /// Relevance, higher is better.
+    score: f64,
+    /// The title of the session, or how else it is named.
+    name: String,
+}
+
+impl From<SearchHit> for PySearchHit {
+    fn from(hit: SearchHit) -> Self {
+        let SearchHit {
+            session,
+            entry,
+            role,
+            snippet,
+            score,
+            name,
+        } = hit;
+        PySearchHit {
+            session,
+            entry,
+            role,
+            snippet,
+            score,
+            name,
+        }
+    }
+}
+
+#[pymethods]
+impl PySearchHit {
+    fn __repr__(&self) -> String {
+        format!(
+            "SearchHit(session={:?}, snippet={:?})",
+            self.session, self.snippet
+        )
     }
 }

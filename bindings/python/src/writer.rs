@@ -2,16 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use boswell_binding::{AppendRules, CallValue, DraftPlace, Language, Waiter, WaiterCall};
 use boswell_store::blobs::Blobs;
-use boswell_store::{Body, Draft, Outcome, Receipt, Result, SessionWriter, Ticket};
+use boswell_store::{Body, Draft, Durability, Expect, Outcome, Receipt};
+use boswell_store::{Result, SessionWriter, Ticket};
 use pyo3::prelude::*;
 
-use crate::draft_item::{draft, drafts, placed};
+use crate::draft_item::{draft, drafts};
 use crate::error::{invalid, raise};
 use crate::own_process::OwnProcess;
-use crate::receipt::{PyReceipt, durability, expectation};
+use crate::receipt::PyReceipt;
+use crate::reply::FutureReply;
 use crate::session::PySession;
-use crate::waiter::{Answer, Reply, Waiter, Work};
 
 /// Appends to one session. It may be used from many threads.
 #[pyclass(name = "Writer", module = "boswell_store", frozen)]
@@ -23,12 +25,33 @@ pub(crate) struct PyWriter {
 #[derive(Debug)]
 struct Inner {
     writer: SessionWriter,
-    blobs: Blobs,
-    waiter: Arc<Waiter>,
+    blobs: Option<Blobs>,
+    waiter: Arc<Waiter<FutureReply>>,
+}
+
+/// Reads what an append expects and promises.
+fn rules(
+    py: Python<'_>,
+    expect_revision: Option<&str>,
+    expect_leaf: Option<&str>,
+    durability: &str,
+) -> PyResult<(Expect, Durability)> {
+    let rules = AppendRules {
+        expect_revision,
+        expect_leaf,
+        durability: Some(durability),
+    };
+    rules
+        .read(Language::Python)
+        .map_err(|error| raise(py, &error))
 }
 
 impl PyWriter {
-    pub(crate) fn new(writer: SessionWriter, blobs: Blobs, waiter: Arc<Waiter>) -> PyWriter {
+    pub(crate) fn new(
+        writer: SessionWriter,
+        blobs: Option<Blobs>,
+        waiter: Arc<Waiter<FutureReply>>,
+    ) -> PyWriter {
         PyWriter {
             inner: OwnProcess::new(Inner {
                 writer,
@@ -89,9 +112,8 @@ impl PyWriter {
         expect_leaf: Option<&str>,
         durability: &str,
     ) -> PyResult<PyReceipt> {
-        let draft = placed(draft(item)?, id, parent, root)?;
-        let expect = expectation(py, expect_revision, expect_leaf)?;
-        let durability = self::durability(py, durability)?;
+        let draft = DraftPlace { id, parent, root }.put(draft(item)?);
+        let (expect, durability) = rules(py, expect_revision, expect_leaf, durability)?;
         self.receipt(py, |writer| writer.append_with(draft, expect, durability))
     }
 
@@ -109,8 +131,7 @@ impl PyWriter {
         if drafts.is_empty() {
             return Ok(Vec::new());
         }
-        let expect = expectation(py, expect_revision, expect_leaf)?;
-        let durability = self::durability(py, durability)?;
+        let (expect, durability) = rules(py, expect_revision, expect_leaf, durability)?;
         let writer = &self.inner.get(py)?.writer;
         let receipts = py.detach(|| writer.append_all(drafts, expect, durability));
         let receipts = receipts.map_err(|error| raise(py, &error))?;
@@ -126,7 +147,8 @@ impl PyWriter {
         id: Option<String>,
         parent: Option<String>,
     ) -> PyResult<PyTicket> {
-        let draft = placed(draft(item)?, id, parent, false)?;
+        let root = false;
+        let draft = DraftPlace { id, parent, root }.put(draft(item)?);
         let writer = &self.inner.get(py)?.writer;
         let ticket = py.detach(|| writer.submit(draft));
         let ticket = ticket.map_err(|error| raise(py, &error))?;
@@ -150,17 +172,18 @@ impl PyWriter {
         durability: &str,
     ) -> PyResult<()> {
         let drafts = drafts(items)?;
-        let expect = expectation(py, expect_revision, expect_leaf)?;
-        let durability = self::durability(py, durability)?;
+        let (expect, durability) = rules(py, expect_revision, expect_leaf, durability)?;
         let inner = self.inner.get(py)?;
-        let work = Work::Append {
+        let work = WaiterCall::Append {
             writer: inner.writer.clone(),
             drafts,
             expect,
             durability,
             each,
         };
-        let submitted = inner.waiter.submit(work, Reply::new(event_loop, future));
+        let submitted = inner
+            .waiter
+            .submit(work, FutureReply { event_loop, future });
         submitted.map_err(|error| raise(py, &error))
     }
 
@@ -177,27 +200,27 @@ impl PyWriter {
     ) -> PyResult<()> {
         let inner = self.inner.get(py)?;
         let writer = inner.writer.clone();
-        let call: Box<dyn FnOnce() -> Result<Answer> + Send> = match call {
+        let call: Box<dyn FnOnce() -> Result<CallValue> + Send> = match call {
             "branch" => {
                 let (entry,): (String,) = arguments.extract()?;
-                Box::new(move || writer.branch(entry).map(Answer::One))
+                Box::new(move || writer.branch(entry).map(CallValue::One))
             }
-            "reset" => Box::new(move || writer.reset().map(Answer::One)),
+            "reset" => Box::new(move || writer.reset().map(CallValue::One)),
             "compact" => {
                 let (summary, kept, tokens): (String, String, u64) = arguments.extract()?;
-                Box::new(move || writer.compact(&summary, kept, tokens).map(Answer::One))
+                Box::new(move || writer.compact(&summary, kept, tokens).map(CallValue::One))
             }
-            "flush" => Box::new(move || writer.flush().map(|()| Answer::Nothing)),
-            "release" => Box::new(move || writer.release().map(|()| Answer::Nothing)),
+            "flush" => Box::new(move || writer.flush().map(|()| CallValue::Nothing)),
+            "release" => Box::new(move || writer.release().map(|()| CallValue::Nothing)),
             "finish" => {
                 let (error,): (Option<String>,) = arguments.extract()?;
-                Box::new(move || writer.finish(outcome(error)).map(|()| Answer::Nothing))
+                Box::new(move || writer.finish(outcome(error)).map(|()| CallValue::Nothing))
             }
             _ => return Err(invalid(py, "the waiter has no such call", "this is a bug")),
         };
         let submitted = inner
             .waiter
-            .submit(Work::Call(call), Reply::new(event_loop, future));
+            .submit(WaiterCall::Call(call), FutureReply { event_loop, future });
         submitted.map_err(|error| raise(py, &error))
     }
 

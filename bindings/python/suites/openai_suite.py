@@ -8,11 +8,11 @@ import json
 import os
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
+from sources import unpacked
+
 HERE = Path(__file__).resolve().parent
-PINNED = "openai-agents==0.24.0"
 # Every file whose tests use the class, but for those of its subclasses and of other backends.
 TESTS = [
     "tests/memory",
@@ -30,24 +30,10 @@ TESTS = [
 ]
 
 
-def source(folder: Path) -> Path:
-    """The unpacked source package."""
-    download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    download += ["--no-binary", "openai-agents", "--dest", str(folder), PINNED]
-    if not list(folder.glob("openai_agents-*.tar.gz")):
-        subprocess.run(download, check=True)
-    (archive,) = folder.glob("openai_agents-*.tar.gz")
-    unpacked = folder / archive.name.removesuffix(".tar.gz")
-    if not unpacked.is_dir():
-        with tarfile.open(archive) as tar:
-            tar.extractall(folder, filter="data")
-    return unpacked
-
-
 def main() -> None:
     folder = Path(sys.argv[1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    tests = source(folder)
+    tests = unpacked(folder, "openai-agents", "0.24.0")
     result = folder / "result.json"
     result.unlink(missing_ok=True)
     environment = os.environ | {

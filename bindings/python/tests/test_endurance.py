@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import re
@@ -11,16 +12,18 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from conftest import absent
 
-from boswell_store import Store
+from boswell_store import Store, text_of
 
 # More of them run in a soak.
 KILLS = int(os.environ.get("BOSWELL_KILLS", "12"))
 CALLS = int(os.environ.get("BOSWELL_CALLS", "20000"))
+WRITES = int(os.environ.get("BOSWELL_WRITES", "20"))
 
 APPENDING = """
 import asyncio, sys
@@ -62,6 +65,44 @@ def test_no_acknowledged_entry_is_lost_when_the_process_is_killed(home: Path) ->
         assert acknowledged <= set(found)
         start = 1 + max(int(id[1:]) for id in found if re.fullmatch(r"e\d+", id or ""))
     assert len(acknowledged) >= KILLS
+    print(f"soak: Python, {KILLS} kills, {len(acknowledged)} acknowledged, 0 lost")
+
+
+PROCESSES, THREADS = 3, 3
+
+
+def write_from_threads(home: str, process: int) -> None:
+    """Appends from threads of a process; the entries say who wrote them."""
+    store = Store.open(home)
+
+    def run(thread: int) -> None:
+        writer = store.writer("shared", shared=True)
+        for number in range(WRITES):
+            text = f"{process}.{thread}.{number}"
+            receipt = writer.append({"role": "user", "content": text})
+            assert receipt.durability == "fsync"
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        list(threads.map(run, range(THREADS)))
+
+
+def test_threads_of_several_processes_write_to_one_session(home: Path) -> None:
+    Store.open(home).create(id="shared").release()
+    context = multiprocessing.get_context("spawn")
+    numbers = range(PROCESSES)
+    writers = [context.Process(target=write_from_threads, args=(str(home), it)) for it in numbers]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(3600)
+    assert [writer.exitcode for writer in writers] == [0] * PROCESSES
+    texts = [text_of(message) for message in Store.open(home).session("shared").messages()]
+    assert len(texts) == PROCESSES * THREADS * WRITES == len(set(texts))
+    # Each thread's own entries are in its order.
+    for writer in {text.rsplit(".", 1)[0] for text in texts}:
+        own = [int(text.rsplit(".", 1)[1]) for text in texts if text.startswith(f"{writer}.")]
+        assert own == list(range(WRITES))
+    print(f"soak: Python, {PROCESSES} processes of {THREADS} threads, {len(texts)} entries, 0 lost")
 
 
 AWAITING = """
@@ -131,5 +172,6 @@ print(sizes[1] - sizes[0])
 def test_memory_does_not_grow_with_calls(home: Path) -> None:
     command = [sys.executable, "-c", textwrap.dedent(FILLING), str(home), str(CALLS)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=3600)
+    print(f"soak: Python, {CALLS} calls, {int(done.stdout)} bytes more after the first quarter")
     # Less than 20 bytes a call: nothing is kept for each of them.
     assert int(done.stdout) < max(20 * CALLS, 1 << 20)

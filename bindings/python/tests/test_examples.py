@@ -11,8 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
+from postgres import folder_of_programs, server
 
 from boswell_store import Store, text_of
+from conftest import absent
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 PROMPTS = [f"prompt {number}" for number in range(12)]
@@ -80,6 +82,25 @@ def test_the_graph_goes_on_in_the_next_process(home: Path) -> None:
     ]
     texts = [text_of(message) for message in Store.open(home).session("counted").messages()]
     assert texts[0] == "hello" and texts[-1] == "5 messages so far" and len(texts) == 6
+
+
+def test_the_pydantic_ai_agent_goes_on_in_the_next_process(home: Path) -> None:
+    pytest.importorskip("pydantic_ai")
+    assert run("python/pydantic_ai_agent.py", home, "hello") == ["1 messages so far"]
+    assert run("python/pydantic_ai_agent.py", home, "again") == ["3 messages so far"]
+    texts = [text_of(message) for message in Store.open(home).session("counted").messages()]
+    assert texts == ["hello", "1 messages so far", "again", "3 messages so far"]
+
+
+def test_the_claude_mirror_is_in_a_database() -> None:
+    pytest.importorskip("claude_agent_sdk")
+    programs = folder_of_programs()
+    if programs is None:
+        absent("PostgreSQL (PG_BIN)")
+    with server(programs) as address:
+        mirror = ["python/claude_mirror.py", address, "s1"]
+        assert run(*mirror, "one", "two") == ["2 entries are in the database"]
+        assert run(*mirror, "three") == ["3 entries are in the database"]
 
 
 def test_the_openai_agent_goes_on_in_the_next_process(home: Path) -> None:

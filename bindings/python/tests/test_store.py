@@ -33,7 +33,7 @@ def test_what_was_appended_is_read_back_and_can_be_appended_again(store: Store) 
         {
             "role": "assistant",
             "content": [
-                {"type": "thinking", "text": "look at the log", "signature": None},
+                {"type": "thinking", "text": "look at the log"},
                 {
                     "type": "tool_call",
                     "id": "c1",

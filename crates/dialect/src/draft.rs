@@ -4,6 +4,8 @@
 //! into a record. The exception is [`Body::Native`], a record that the caller has already written
 //! in the dialect's form.
 
+use std::collections::BTreeMap;
+
 use boswell_model::json::Json;
 use boswell_model::{
     Advice, EntryId, Error, ErrorKind, Instant, MediaSource, Part, Result, SessionId, Usage,
@@ -275,7 +277,14 @@ pub struct NewSession {
     pub copies: ForkScope,
     /// Folders that some agents abbreviate in the name of a project's folder.
     pub around: Surroundings,
+    /// Free pairs of key and value, for boswell's own sessions.
+    pub metadata: BTreeMap<String, String>,
 }
+
+/// The member of a session's metadata that names the person whom it is about.
+pub const SUBJECT: &str = "boswell.subject";
+/// The member of a session's metadata that says when it expires, as RFC 3339.
+pub const EXPIRES: &str = "boswell.expires";
 
 /// How a fork is written, if an agent has several ways.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -353,6 +362,20 @@ impl NewSession {
     #[must_use]
     pub fn titled(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// Sets the person whom the session is about, so that everything about one can be erased.
+    #[must_use]
+    pub fn about(mut self, subject: impl Into<String>) -> Self {
+        self.metadata.insert(SUBJECT.to_owned(), subject.into());
+        self
+    }
+
+    /// Sets when the session expires.
+    #[must_use]
+    pub fn expiring(mut self, at: Instant) -> Self {
+        self.metadata.insert(EXPIRES.to_owned(), at.to_rfc3339());
         self
     }
 }

@@ -89,8 +89,9 @@ pub use chat_reader::ChatReader;
 pub use conversion::{ImageIntake, Intake, ThinkingIntake};
 pub use dialect::Dialect;
 pub use draft::{
-    AssistantMessage, Body, Draft, EntryStamp, ForkScope, ForkStyle, NewLog, NewSession, Parent,
-    SessionFacts, Surroundings, Visibility, one_object, refuse_unwritable_parts, unsupported,
+    AssistantMessage, Body, Draft, EXPIRES, EntryStamp, ForkScope, ForkStyle, NewLog, NewSession,
+    Parent, SUBJECT, SessionFacts, Surroundings, Visibility, one_object, refuse_unwritable_parts,
+    unsupported,
 };
 pub use edit_request::{EditRequest, Expected, PlanInput, Planned, StoreRequest};
 pub use environment::Environment;

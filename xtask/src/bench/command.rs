@@ -16,10 +16,12 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         return Err("--small is for the group `screen` alone".into());
     }
     let groups = named(&names)?;
-    let release = Lab::build(scale)?;
-    if cfg!(debug_assertions) && scale == Scale::Full {
-        // Some groups measure the library inside this process.
-        return workspace::must_succeed(Command::new(release).arg("bench").args(arguments));
+    if groups.iter().any(|group| group.needs_release_build()) {
+        let release = Lab::build(scale)?;
+        if cfg!(debug_assertions) && scale == Scale::Full {
+            // Some groups measure the library inside this process.
+            return workspace::must_succeed(Command::new(release).arg("bench").args(arguments));
+        }
     }
     let lab = Lab::set_up(repeats, scale)?;
     for group in groups {

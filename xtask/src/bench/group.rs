@@ -1,6 +1,7 @@
 //! Bench groups: the type and the list.
 
 use super::append::{AppendDurable, AppendOpen, AppendOs, AppendShared};
+use super::bindings::BindingsGroup;
 use super::blame::BlameGroup;
 use super::check_1gb::Check1Gb;
 use super::context_1gb::Context1Gb;
@@ -25,6 +26,11 @@ pub(crate) trait Group: Sync {
 
     /// Returns one sentence: what is compared with what.
     fn about(&self) -> &'static str;
+
+    /// Whether it measures release builds of this workspace, which are made first.
+    fn needs_release_build(&self) -> bool {
+        true
+    }
 
     /// Creates missing data, measures, and returns the rows of its table.
     fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>>;
@@ -53,6 +59,7 @@ pub(crate) const ALL: &[&dyn Group] = &[
     &McpGroup,
     &BlameGroup,
     &RemoteGroup,
+    &BindingsGroup,
     &Check1Gb,
     &Startup,
 ];

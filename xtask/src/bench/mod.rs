@@ -6,6 +6,7 @@
 //! `group`; each owns one part of `docs/BENCHMARKS.md`.
 
 mod append;
+mod bindings;
 mod blame;
 mod check_1gb;
 mod command;

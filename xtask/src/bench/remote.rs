@@ -3,7 +3,7 @@
 
 use super::group::Group;
 use super::lab::Lab;
-use super::table::{Row, Target};
+use super::table::{Row, rows};
 use crate::{Outcome, workspace};
 
 /// Sessions of the page, and entries of the context.
@@ -31,28 +31,6 @@ impl Group for RemoteGroup {
         if !output.status.success() {
             return Err("remote_lab failed".into());
         }
-        let text = String::from_utf8(output.stdout)?;
-        text.lines()
-            .map(|line| row(line).ok_or_else(|| format!("not a row: {line}").into()))
-            .collect()
+        rows(&String::from_utf8(output.stdout)?)
     }
-}
-
-/// Reads a row: case, ours, baseline, ratio, sign and limit.
-fn row(line: &str) -> Option<Row> {
-    let cells: Vec<&str> = line.split('\t').collect();
-    let [case, ours, baseline, ratio, sign, limit] = cells.as_slice() else {
-        return None;
-    };
-    let limit = limit.parse().ok()?;
-    Some(Row {
-        case: (*case).to_owned(),
-        ours: (*ours).to_owned(),
-        baseline: (*baseline).to_owned(),
-        ratio: ratio.parse().ok()?,
-        target: Some(match *sign {
-            "<=" => Target::AtMost(limit),
-            _ => Target::AtLeast(limit),
-        }),
-    })
 }

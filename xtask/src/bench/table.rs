@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::Outcome;
+
 const HEAD: [&str; 5] = ["case", "ours", "baseline", "ratio", "target"];
 
 /// One line of a group's table.
@@ -44,6 +46,32 @@ impl Row {
             target,
         ]
     }
+}
+
+/// Reads the rows that another program measured, a line each: case, ours, baseline, ratio, sign and
+/// limit, with tabs between.
+pub(crate) fn rows(text: &str) -> Outcome<Vec<Row>> {
+    text.lines()
+        .map(|line| row(line).ok_or_else(|| format!("not a row: {line}").into()))
+        .collect()
+}
+
+fn row(line: &str) -> Option<Row> {
+    let cells: Vec<&str> = line.split('\t').collect();
+    let [case, ours, baseline, ratio, sign, limit] = cells.as_slice() else {
+        return None;
+    };
+    let limit = limit.parse().ok()?;
+    Some(Row {
+        case: (*case).to_owned(),
+        ours: (*ours).to_owned(),
+        baseline: (*baseline).to_owned(),
+        ratio: ratio.parse().ok()?,
+        target: Some(match *sign {
+            "<=" => Target::AtMost(limit),
+            _ => Target::AtLeast(limit),
+        }),
+    })
 }
 
 pub(crate) fn seconds(value: f64) -> String {
@@ -95,7 +123,14 @@ pub(crate) fn aligned(rows: &[Row]) -> String {
 mod tests {
     use super::*;
 
-    fn row(ratio: f64, target: Option<Target>) -> Row {
+    #[test]
+    fn rows_of_another_program_are_read() {
+        let read = rows("append\t1 ms\t2 ms\t0.5\t<=\t1.3\n").expect("a row");
+        assert_eq!(read[0].cells()[4], "≤ 1.30, met");
+        assert!(rows("append\t1 ms").is_err());
+    }
+
+    fn made(ratio: f64, target: Option<Target>) -> Row {
         Row {
             case: "context".to_owned(),
             ours: seconds(0.42),
@@ -109,19 +144,19 @@ mod tests {
     fn a_row_says_whether_its_target_is_met() {
         assert_eq!(
             markdown(&[
-                row(1.5, Some(Target::AtMost(2.0))),
-                row(2.5, Some(Target::AtMost(2.0))),
-                row(9.0, None)
+                made(1.5, Some(Target::AtMost(2.0))),
+                made(2.5, Some(Target::AtMost(2.0))),
+                made(9.0, None)
             ]),
             "| case | ours | baseline | ratio | target |\n|---|---:|---:|---:|---|\n\
              | context | 420 ms | 1.30 s | 1.50 | ≤ 2.00, met |\n\
              | context | 420 ms | 1.30 s | 2.50 | ≤ 2.00, MISSED |\n\
              | context | 420 ms | 1.30 s | 9.00 | – |\n"
         );
-        let at_least = row(9.0, Some(Target::AtLeast(8.0))).cells();
+        let at_least = made(9.0, Some(Target::AtLeast(8.0))).cells();
         assert_eq!(at_least[4], "≥ 8.00, met");
         assert_eq!(
-            row(7.0, Some(Target::AtLeast(8.0))).cells()[4],
+            made(7.0, Some(Target::AtLeast(8.0))).cells()[4],
             "≥ 8.00, MISSED"
         );
     }
@@ -136,7 +171,7 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let text = aligned(&[row(1.5, Some(Target::AtLeast(2.0))), row(12.25, None)]);
+        let text = aligned(&[made(1.5, Some(Target::AtLeast(2.0))), made(12.25, None)]);
         let widths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
         assert_eq!(widths.len(), 3);
         assert!(widths.windows(2).all(|pair| pair[0] == pair[1]), "{text}");

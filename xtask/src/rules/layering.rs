@@ -25,6 +25,16 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["boswell-model", "boswell-dialect", "boswell-store"],
     ),
     ("team", &["boswell-model", "boswell-remote"]),
+    (
+        "binding",
+        &[
+            "boswell-model",
+            "boswell-dialect",
+            "boswell-store",
+            "boswell-app",
+            "boswell-remote",
+        ],
+    ),
     ("serve", &["boswell-model", "boswell-app", "boswell-mcp"]),
     ("mcp", &["boswell-model", "boswell-app"]),
     ("screen", &["boswell-model", "boswell-app"]),

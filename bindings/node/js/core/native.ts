@@ -32,6 +32,8 @@ export interface NativeRequest {
   project?: string;
   id?: string;
   title?: string;
+  subject?: string;
+  expiresIn?: number;
 }
 
 export interface NativePageRequest {
@@ -59,7 +61,7 @@ export interface NativeWriter {
 
 export interface NativeSession {
   facts(): string;
-  messages(at?: string): Promise<string>;
+  messages(at?: string, paired?: boolean): Promise<string>;
   context(at?: string): Promise<string>;
   entries(request: NativePageRequest): Promise<NativePage>;
   entry(id: string): Promise<NativePage>;
@@ -76,17 +78,21 @@ export interface NativeBlobs {
 }
 
 export interface NativeStore {
-  readonly path: string;
+  readonly path: string | null;
   readonly blobs: NativeBlobs;
   create(request: NativeRequest): Promise<NativeWriter>;
   writer(id: string, shared: boolean): Promise<NativeWriter>;
   fork(id: string, at: string | undefined, request: NativeRequest): Promise<NativeWriter>;
   session(id: string): Promise<NativeSession>;
   has(id: string): Promise<boolean>;
-  list(details: boolean): Promise<string>;
+  list(details: boolean, subject: string | undefined): Promise<string>;
+  search(query: string, session: string | undefined, limit: number): Promise<string>;
   follow(id: string, since: string | undefined, fromEnd: boolean): Promise<NativeFollower>;
   setTitle(id: string, title: string): Promise<string>;
-  delete(id: string): Promise<string>;
+  setExpiry(id: string, expiresIn: number | undefined): Promise<string>;
+  expire(): Promise<string[]>;
+  erase(subject: string): Promise<string[]>;
+  delete(id: string): Promise<string | null>;
   restore(id: string): Promise<void>;
 }
 
@@ -97,6 +103,8 @@ export interface Addon {
   NativeStore: {
     open(path: string, answers: TakesAnswers): Promise<NativeStore>;
     inMemory(answers: TakesAnswers): Promise<NativeStore>;
+    makeTables(address: string, role: string | undefined): Promise<number>;
+    remote(address: string, tenant: string, answers: TakesAnswers): Promise<NativeStore>;
   };
 }
 

@@ -72,9 +72,12 @@ export class Session implements AsyncIterable<Entry> {
     return this.#known.length;
   }
 
-  /** The messages that a model would be sent, at the leaf or at another entry. */
-  async messages(options: { at?: string } = {}): Promise<ReadMessage[]> {
-    const text = await settled(() => this.#native.messages(options.at));
+  /**
+   * The messages that a model would be sent, at the leaf or at another entry: every tool call is
+   * followed by its result. With `paired: false` they are as they were written.
+   */
+  async messages(options: { at?: string; paired?: boolean } = {}): Promise<ReadMessage[]> {
+    const text = await settled(() => this.#native.messages(options.at, options.paired));
     return JSON.parse(text) as ReadMessage[];
   }
 

@@ -14,6 +14,7 @@ import type {
   Item,
   NewSessionOptions,
   Receipt,
+  SearchHit,
   SessionInfo,
   WriterOptions,
 } from "./types.js";
@@ -22,7 +23,7 @@ import { Writer } from "./writer.js";
 // The longest pause between two looks for a lease.
 const LONGEST_PAUSE = 100;
 
-/** A folder with sessions. */
+/** Sessions in a folder, in memory or in a database. */
 export class Store {
   readonly #native: NativeStore;
   readonly #promises: Promises;
@@ -50,8 +51,24 @@ export class Store {
     return new Store(native, promises);
   }
 
-  /** Its folder. */
-  get path(): string {
+  /**
+   * Makes the tables of a database, or brings older ones to this version, as their owner; `role` is
+   * the user that programs connect as, which owns nothing. Returns the version.
+   */
+  static makeTables(address: string, options: { role?: string } = {}): Promise<number> {
+    return settled(() => addon.NativeStore.makeTables(address, options.role));
+  }
+
+  /** Opens the sessions of a tenant in PostgreSQL. `makeTables` makes its tables. */
+  static async remote(address: string, options: { tenant?: string } = {}): Promise<Store> {
+    const promises = new Promises();
+    const { tenant = "default" } = options;
+    const opened = () => addon.NativeStore.remote(address, tenant, promises.answer);
+    return new Store(await settled(opened), promises);
+  }
+
+  /** Its folder; `null` for a database. */
+  get path(): string | null {
     return this.#native.path;
   }
 
@@ -88,9 +105,17 @@ export class Store {
    */
   async openSession(
     id: string,
-    options: WriterOptions & { project?: string; first?: Item } = {},
+    options: WriterOptions & Pick<NewSessionOptions, "project" | "subject" | "expiresIn"> & {
+        first?: Item;
+      } = {},
   ): Promise<Writer> {
-    const { project, first, wait = 10_000, shared = false } = options;
+    const { project, subject, expiresIn, first, wait = 10_000, shared = false } = options;
+    const wanted: NewSessionOptions = {
+      id,
+      ...(project === undefined ? {} : { project }),
+      ...(subject === undefined ? {} : { subject }),
+      ...(expiresIn === undefined ? {} : { expiresIn }),
+    };
     const end = Date.now() + wait;
     for (let pause = 1; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
       try {
@@ -99,7 +124,7 @@ export class Store {
         if (!(error instanceof NotFound)) throw error;
       }
       try {
-        const made = await this.#made(id, project, first);
+        const made = await this.#made(wanted, first);
         if (!shared) return made;
         await made.release();
       } catch (error) {
@@ -111,8 +136,8 @@ export class Store {
     }
   }
 
-  async #made(id: string, project: string | undefined, first: Item | undefined): Promise<Writer> {
-    const made = await this.create(project === undefined ? { id } : { id, project });
+  async #made(wanted: NewSessionOptions, first: Item | undefined): Promise<Writer> {
+    const made = await this.create(wanted);
     try {
       if (first !== undefined) await made.append(first);
     } catch (error) {
@@ -125,7 +150,13 @@ export class Store {
   /** Makes a new session from the branch of another one that ends at its leaf or at an entry. */
   async fork(
     id: string,
-    options: { at?: string; newId?: string; project?: string; title?: string } = {},
+    options: {
+      at?: string;
+      newId?: string;
+      project?: string;
+      title?: string;
+      expiresIn?: number;
+    } = {},
   ): Promise<Writer> {
     const { at, newId, ...rest } = options;
     const request: NativeRequest = newId === undefined ? rest : { ...rest, id: newId };
@@ -143,10 +174,23 @@ export class Store {
     return settled(() => this.#native.has(id));
   }
 
-  /** The sessions, from their names alone; with `details`, title, project and times are read. */
-  async list(options: { details?: boolean } = {}): Promise<SessionInfo[]> {
-    const text = await settled(() => this.#native.list(options.details ?? false));
-    return JSON.parse(text) as SessionInfo[];
+  /**
+   * The sessions, from their names alone; with `details`, title, project and times are read. With
+   * `subject`, only those that are about that person.
+   */
+  async list(options: { details?: boolean; subject?: string } = {}): Promise<SessionInfo[]> {
+    const { details = false, subject } = options;
+    return JSON.parse(await settled(() => this.#native.list(details, subject))) as SessionInfo[];
+  }
+
+  /** Text in the sessions of a folder: words, phrases and filters, as `boswell search` takes them. */
+  async search(
+    query: string,
+    options: { session?: string; limit?: number } = {},
+  ): Promise<SearchHit[]> {
+    const { session, limit = 20 } = options;
+    const text = await settled(() => this.#native.search(query, session, limit));
+    return JSON.parse(text) as SearchHit[];
   }
 
   /** A follower of a session: from its first entry, from its end, or since a revision. */
@@ -182,10 +226,28 @@ export class Store {
 
   /**
    * Deletes a session that no driver holds; the vault keeps a copy. Returns the operation, which
-   * `boswell undo` takes back.
+   * `boswell undo` takes back; `null` for a database, whose rows are gone.
    */
-  delete(id: string): Promise<string> {
+  delete(id: string): Promise<string | null> {
     return settled(() => this.#native.delete(id));
+  }
+
+  /** Sets after how many milliseconds from now a session expires; `undefined` means never. */
+  async setExpiry(id: string, expiresIn: number | undefined): Promise<Receipt> {
+    return JSON.parse(await settled(() => this.#native.setExpiry(id, expiresIn))) as Receipt;
+  }
+
+  /**
+   * Deletes the sessions that have expired, as `delete` does, and returns their ids. One that a
+   * program has open stays until the next call.
+   */
+  expire(): Promise<string[]> {
+    return settled(() => this.#native.expire());
+  }
+
+  /** Erases everything about a person, with all copies, and returns the ids of the sessions. */
+  erase(subject: string): Promise<string[]> {
+    return settled(() => this.#native.erase(subject));
   }
 
   /** Restores a session that was deleted. */

@@ -43,8 +43,11 @@ export type Message =
       })
   | (Placed & WithContent & { role: "tool"; call: string; tool?: string; isError?: boolean });
 
-/** A message as it is read: its content is always a list. It can be appended again. */
-export type ReadMessage = Message & { content: MessagePart[] };
+/**
+ * A message as it is read: its content is always a list. It can be appended again.
+ * `interrupted` is true of a result that is not in the log: it stands in for a missing one.
+ */
+export type ReadMessage = Message & { content: MessagePart[]; interrupted?: true };
 
 /** A record in the form of the log. It may state its own `id` and `parentId`. */
 export interface LogRecord {
@@ -94,6 +97,10 @@ export interface SessionInfo {
   created?: number;
   lastActive?: number;
   messages?: number;
+  /** The person whom it is about. */
+  subject?: string;
+  /** When it expires, in milliseconds since 1970. */
+  expires?: number;
 }
 
 /** What a model would be sent, in the form of the log. */
@@ -119,6 +126,10 @@ export interface NewSessionOptions {
   project?: string;
   id?: string;
   title?: string;
+  /** The person whom it is about: `store.erase` erases everything about one. */
+  subject?: string;
+  /** Milliseconds after which it expires: `store.expire` deletes what has expired. */
+  expiresIn?: number;
 }
 
 /** How a session is opened for writing. */
@@ -135,4 +146,17 @@ export interface WriterOptions {
 export interface FollowOptions {
   since?: string;
   fromEnd?: boolean;
+}
+
+/** A hit of a search. */
+export interface SearchHit {
+  session: string;
+  entry?: string;
+  role?: string;
+  /** The text around the match. */
+  snippet: string;
+  /** Relevance, higher is better. */
+  score: number;
+  /** The title of the session, or how else it is named. */
+  name: string;
 }

@@ -20,6 +20,7 @@ from ._native import (
     Entry,
     Follower,
     Receipt,
+    SearchHit,
     Session,
     SessionInfo,
     Store,
@@ -56,6 +57,7 @@ __all__ = [
     "NoSpace",
     "NotFound",
     "Receipt",
+    "SearchHit",
     "Session",
     "SessionInfo",
     "Store",
@@ -86,6 +88,8 @@ def open_session(
     wait: float | None = 10.0,
     shared: bool = False,
     first: dict[str, Any] | None = None,
+    subject: str | None = None,
+    expires_in: float | None = None,
 ) -> Writer:
     """Opens the session with that id for writing, or makes it, with `first` as its first entry.
 
@@ -100,7 +104,9 @@ def open_session(
         except NotFound:
             pass
         try:
-            made = store.create(id=id, project=project)
+            made = store.create(
+                id=id, project=project, subject=subject, expires_in=expires_in
+            )
         except (Conflict, Busy):
             # Another thread or process is making it.
             if end is not None and time.monotonic() > end:

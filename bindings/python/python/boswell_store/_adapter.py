@@ -66,26 +66,40 @@ class Writers:
         self._open: OrderedDict[str, Writer] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, name: str, *, first: dict[str, Any], project: str | None) -> Writer:
+    def get(
+        self,
+        name: str,
+        *,
+        first: dict[str, Any],
+        project: str | None,
+        subject: str | None = None,
+    ) -> Writer:
         """The writer of a session, which is made with `first` as its first entry."""
         with self._lock:
             writer = self._open.get(name)
             if writer is not None:
                 self._open.move_to_end(name)
                 return writer
-        writer = self._opened(name, first, project)
+        writer = self._opened(name, first, project, subject)
         with self._lock:
             writer = self._open.setdefault(name, writer)
             while len(self._open) > self._most:
                 self._open.popitem(last=False)
         return writer
 
-    def _opened(self, name: str, first: dict[str, Any], project: str | None) -> Writer:
+    def _opened(
+        self, name: str, first: dict[str, Any], project: str | None, subject: str | None
+    ) -> Writer:
         try:
             return self._store.writer(name, shared=True)
         except NotFound:
             return open_session(
-                self._store, name, project=project, shared=True, first=first
+                self._store,
+                name,
+                project=project,
+                shared=True,
+                first=first,
+                subject=subject,
             )
 
     def forget(self, name: str) -> None:
@@ -99,11 +113,12 @@ class Writers:
         *,
         first: dict[str, Any],
         project: str | None = None,
+        subject: str | None = None,
     ) -> Answer:
         """Calls with the session's writer. A writer that failed is opened again by the next call;
         one whose log was deleted or replaced meanwhile is opened again at once."""
         try:
-            return call(self.get(name, first=first, project=project))
+            return call(self.get(name, first=first, project=project, subject=subject))
         except Conflict as error:
             self.forget(name)
             if error.expected is not None or "taken" in error.message:
@@ -111,7 +126,7 @@ class Writers:
         except BoswellError:
             self.forget(name)
             raise
-        return call(self.get(name, first=first, project=project))
+        return call(self.get(name, first=first, project=project, subject=subject))
 
 
 async def settled(call: Callable[..., Answer], *arguments: Any, **named: Any) -> Answer:

@@ -137,15 +137,31 @@ class Store:
     async def open(path: str | os.PathLike[str]) -> Store:
         return Store(await asyncio.to_thread(_native.Store.open, path))
 
+    @staticmethod
+    async def remote(address: str, *, tenant: str = "default") -> Store:
+        remote = _native.Store.remote
+        return Store(await asyncio.to_thread(remote, address, tenant=tenant))
+
     async def create(
         self,
         *,
         project: str | None = None,
         id: str | None = None,
         title: str | None = None,
+        subject: str | None = None,
+        expires_in: float | None = None,
     ) -> Writer:
         make = self.blocking.create
-        return Writer(await asyncio.to_thread(make, project=project, id=id, title=title))
+        return Writer(
+            await asyncio.to_thread(
+                make,
+                project=project,
+                id=id,
+                title=title,
+                subject=subject,
+                expires_in=expires_in,
+            )
+        )
 
     async def writer(
         self, id: str, *, wait: float | None = 0.0, shared: bool = False
@@ -190,10 +206,24 @@ class Store:
     async def has(self, id: str) -> bool:
         return await asyncio.to_thread(self.blocking.has, id)
 
-    async def list(self, *, details: bool = False) -> builtins.list[SessionInfo]:
-        return await asyncio.to_thread(self.blocking.list, details=details)
+    async def list(
+        self, *, details: bool = False, subject: str | None = None
+    ) -> builtins.list[SessionInfo]:
+        return await asyncio.to_thread(self.blocking.list, details=details, subject=subject)
 
-    async def delete(self, id: str) -> str:
+    async def search(
+        self, query: str, *, session: str | None = None, limit: int = 20
+    ) -> builtins.list[_native.SearchHit]:
+        search = self.blocking.search
+        return await asyncio.to_thread(search, query, session=session, limit=limit)
+
+    async def expire(self) -> builtins.list[str]:
+        return await asyncio.to_thread(self.blocking.expire)
+
+    async def erase(self, subject: str) -> builtins.list[str]:
+        return await asyncio.to_thread(self.blocking.erase, subject)
+
+    async def delete(self, id: str) -> str | None:
         return await asyncio.to_thread(self.blocking.delete, id)
 
     async def restore(self, id: str) -> None:

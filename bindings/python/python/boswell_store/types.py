@@ -27,6 +27,8 @@ class MessageDict(_Role, total=False):
     call: str
     tool: str
     is_error: bool
+    # Of a result that is not in the log: it stands in for one that is missing.
+    interrupted: bool
     # Of an answer of a model.
     model: str
     provider: str

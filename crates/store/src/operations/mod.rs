@@ -2,6 +2,7 @@
 
 mod agent_cleanup;
 mod archived;
+mod erase;
 mod list;
 mod overlay;
 mod purge;
@@ -12,6 +13,7 @@ mod scrub;
 mod undo;
 
 pub use agent_cleanup::RestoredOperation;
+pub use erase::ErasedSubject;
 pub use list::{LateLines, ListedOperation};
 pub use purge::Purging;
 pub use scrub::{CopyChange, Scrubbed, Scrubbing};

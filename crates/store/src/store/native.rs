@@ -3,12 +3,13 @@
 //! The first bytes of a new session (file name, header) come from the dialect. A session that is to
 //! stay hidden until its first answer lies under a `.pending` name until then.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use boswell_dialect::{
-    Body, Draft, EditRequest, EntryStamp, NewLog, NewSession, Parent, SessionLocation, Step,
-    Visibility, unsupported,
+    Body, Draft, EditRequest, EntryStamp, NewLog, NewSession, Parent, SUBJECT, SessionLocation,
+    Step, Visibility, unsupported,
 };
 use boswell_model::json::Json;
 use boswell_model::{
@@ -61,7 +62,42 @@ impl WritableStore {
             log.bytes.extend_from_slice(&record);
             log.bytes.push(b'\n');
         }
+        self.add_metadata(&new.metadata, now, &mut log.bytes)?;
         Ok(log)
+    }
+
+    /// Adds the record with the metadata of a new session, if it has any: it is there as soon as
+    /// the session is.
+    fn add_metadata(
+        &self,
+        metadata: &BTreeMap<String, String>,
+        now: Instant,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
+        if metadata.is_empty() {
+            return Ok(());
+        }
+        let facts = self.dialect().facts();
+        if !facts.is_own {
+            return Err(unsupported(
+                facts.name,
+                "have metadata of boswell's",
+                "make it in a store of boswell's own",
+            ));
+        }
+        let mut pairs = Json::object();
+        for (key, value) in metadata {
+            pairs = pairs.with(key, value.as_str());
+        }
+        let stamp = EntryStamp {
+            id: &self.id_source().hex16(),
+            parent: None,
+            at: now,
+        };
+        let draft = Draft::custom("boswell.meta", Json::object().with("metadata", pairs));
+        bytes.extend(self.dialect().appender()?.encoded(&draft, stamp)?);
+        bytes.push(b'\n');
+        Ok(())
     }
 
     fn is_valid(&self, id: &str) -> Result<()> {
@@ -240,6 +276,13 @@ impl WritableStore {
             None => source.tip()?,
         };
         let visible = new.visible;
+        let mut metadata = new.metadata.clone();
+        // A copy is about the same person, and must be found when everything about one is erased.
+        if let Some(subject) = source.meta().metadata.get(SUBJECT) {
+            metadata
+                .entry(SUBJECT.to_owned())
+                .or_insert_with(|| subject.clone());
+        }
         let new = NewSession {
             parent: Some(self.lineage(&source, new.copies)),
             ..new
@@ -266,13 +309,16 @@ impl WritableStore {
                 Step::Put { key, bytes, .. } => Some((key, bytes)),
                 _ => None,
             });
-        let (Some(id), Some((key, bytes))) = (planned.session, files.next()) else {
+        let (Some(id), Some((key, mut bytes))) = (planned.session, files.next()) else {
             return Err(Error::new(
                 ErrorKind::Internal,
                 "a fork was planned without a log",
             ));
         };
         self.is_valid(&id)?;
+        if !metadata.is_empty() {
+            self.add_metadata(&metadata, self.id_source().now(), &mut bytes)?;
+        }
         let side_files: Vec<_> = files.collect();
         if self.own_disk().is_none() && !side_files.is_empty() {
             let what = "have side files in a store that is not a folder";

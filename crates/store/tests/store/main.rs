@@ -14,6 +14,7 @@ mod disk_home;
 #[cfg(target_os = "linux")]
 mod disk_same_as_real;
 mod disk_writer;
+mod erase;
 mod examples;
 mod failed_sync_log;
 mod failed_syncs;
