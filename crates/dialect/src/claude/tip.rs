@@ -72,12 +72,12 @@ fn newest_of(log: &Log, chain: &Chain<'_>, lines: Vec<Slot>) -> Option<Slot> {
 /// Returns the line that was chosen, if it is at or below the message that counts: lines which are
 /// no messages can follow that.
 fn below(chain: &Chain<'_>, choice: &LeafChoice, leaf: Slot) -> Slot {
-    let last = match choice {
-        LeafChoice::At(at) => Some(*at),
-        _ => chain.in_order().next_back(),
-    };
     let is_below = |slot: &Slot| chain.linked_message(*slot) == Some(leaf);
-    last.filter(is_below).unwrap_or(leaf)
+    let last = match choice {
+        LeafChoice::At(at) => Some(*at).filter(is_below),
+        _ => chain.in_order().rev().find(is_below),
+    };
+    last.unwrap_or(leaf)
 }
 
 fn newest_line(view: &SessionView<'_>, chain: &Chain<'_>) -> Option<Slot> {
