@@ -16,11 +16,14 @@ use boswell_model::{EntryKind, Flags, Head, Instant, Log, Slot, Symbol, Tree};
 use super::client::Client;
 use super::compaction::PreservedSegment;
 use super::lines::CountedLines;
+use super::walk::TimedLines;
 
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
+/// The parent of a line that names one which does not exist.
+pub(super) const MISSING: u32 = u32::MAX - 1;
 /// The longest time in milliseconds between a line whose parent is missing and the line before it,
 /// from which the client then continues.
-const LONGEST_BRIDGE: i64 = 5000;
+pub(super) const LONGEST_BRIDGE: i64 = 5000;
 
 /// Whether the newest client keeps the line in its chain, and it can be named as a parent: only the
 /// first record of a clean line counts.
@@ -48,7 +51,7 @@ pub(super) fn is_message(kind: EntryKind) -> bool {
 /// The links between the lines that the client keeps.
 #[derive(Debug)]
 pub(super) struct Chain<'a> {
-    log: &'a Log,
+    pub(super) log: &'a Log,
     client: Client,
     /// The lines that count.
     lines: CountedLines,
@@ -59,8 +62,17 @@ pub(super) struct Chain<'a> {
     skipped: HashMap<Symbol, Option<Symbol>>,
     /// For each line, whether the client can reach it.
     alive: Vec<bool>,
-    /// The parent of each line.
+    /// For each symbol the first line with that id, and at the end the first without one: where the
+    /// client keeps it in its order.
+    first: Vec<u32>,
+    /// The parent of each line as it is named; [`MISSING`] if there is no such line.
+    pub(super) links: Vec<u32>,
+    /// The parent of each line, or the line before it if that is missing.
     up: Vec<u32>,
+    /// Whether a compaction kept messages.
+    keeps: bool,
+    /// The lines with a time, of the conversation and of side chains; see [`TimedLines`].
+    pub(super) timed: OnceCell<[TimedLines; 2]>,
     /// For each line the newest one before it in the file that is not newer. Needed only where a
     /// parent is missing.
     before: OnceCell<Vec<u32>>,
@@ -91,6 +103,10 @@ impl<'a> Chain<'a> {
             log,
             client,
             place: places(log, &lines),
+            first: first_places(log, &lines),
+            links: vec![NONE; count],
+            keeps: kept.is_some(),
+            timed: OnceCell::new(),
             skipped: lines.skipped(log),
             lines,
             alive: vec![false; count],
@@ -114,17 +130,21 @@ impl<'a> Chain<'a> {
     /// Decides which lines are reachable.
     fn choose(&mut self, kept: Option<&PreservedSegment>) {
         let keeps: HashSet<Slot> = kept.iter().flat_map(|k| k.slots.iter().copied()).collect();
+        // A line that repeats an id takes the place of the first with that id.
+        let first = |slot: Slot| self.first_of(slot).unwrap_or(slot);
         let is_reached =
-            |slot: Slot| kept.is_none_or(|k| slot >= k.boundary || keeps.contains(&slot));
+            |slot: Slot| kept.is_none_or(|k| first(slot) >= k.boundary || keeps.contains(&slot));
+        let mut alive = vec![false; self.alive.len()];
         for (slot, head) in self.log.entries() {
             if !self.lines.counts(slot) {
                 continue;
             }
             let line = some(self.place.get(key(self.log, head)));
             if let Some(line) = line.filter(|line| is_reached(*line)) {
-                set_mark(&mut self.alive, line);
+                set_mark(&mut alive, line);
             }
         }
+        self.alive = alive;
     }
 
     /// Links each line to its parent: the named one, else the line before it.
@@ -142,12 +162,17 @@ impl<'a> Chain<'a> {
             let Some(parent) = self.not_skipped(parent) else {
                 continue;
             };
-            let up = match self.line(parent) {
-                Some(parent) if self.is_alive(parent) => parent.0,
+            let is_later = |line: Slot| line > slot && self.log.kind(line) == EntryKind::Progress;
+            let (link, up) = match self.line(parent) {
+                // News of progress links only what was written after it.
+                Some(line) if self.is_alive(line) && is_later(line) => (MISSING, line.0),
+                Some(line) if self.is_alive(line) => (line.0, line.0),
                 // The compaction left its parent out.
-                Some(_) => tail,
-                None => self.bridge(slot).map_or(NONE, |slot| slot.0),
+                Some(_) if is_message(head.kind) => (tail, tail),
+                Some(_) => (MISSING, tail),
+                None => (MISSING, self.bridge(slot).map_or(NONE, |slot| slot.0)),
             };
+            set(&mut self.links, slot, link);
             set(&mut self.up, slot, up);
         }
     }
@@ -177,6 +202,7 @@ impl<'a> Chain<'a> {
         }) {
             set(&mut self.up, anchor, NONE);
         }
+        self.move_links(kept, *first, *last);
         if let Some(anchor) = kept.anchor {
             for (slot, head) in self.log.entries() {
                 if head.parent == Some(anchor) && !head.flags.has(Flags::CUT) && self.is_alive(slot)
@@ -195,6 +221,28 @@ impl<'a> Chain<'a> {
             .and_then(|name| self.line(name))
             .filter(|slot| self.is_alive(*slot));
         set(&mut self.up, *first, anchor.map_or(NONE, |slot| slot.0));
+    }
+
+    /// Moves the named links in the same way.
+    fn move_links(&mut self, kept: &PreservedSegment, first: Slot, last: Slot) {
+        let anchor = kept.anchor.and_then(|anchor| self.line(anchor));
+        let anchor = anchor.filter(|anchor| self.is_alive(*anchor));
+        for (slot, head) in self.log.entries() {
+            let is_below = head.parent.is_some() && head.parent == kept.anchor;
+            if is_below && !head.flags.has(Flags::CUT) && self.is_alive(slot) {
+                set(&mut self.links, slot, last.0);
+            }
+        }
+        for pair in kept.slots.windows(2) {
+            if let [above, below] = pair {
+                set(&mut self.links, *below, above.0);
+            }
+        }
+        set(
+            &mut self.links,
+            first,
+            anchor.map_or(MISSING, |slot| slot.0),
+        );
     }
 
     /// Cuts every cycle at its first line, which then follows the line before it, like a line
@@ -330,8 +378,23 @@ impl<'a> Chain<'a> {
         std::iter::successors(first, |slot| self.parent(*slot)).take(self.up.len())
     }
 
-    /// Returns the path from the root down to the line.
-    pub(super) fn path(&self, tip: Slot) -> Vec<Slot> {
+    /// Returns the parent that a line names, if it exists.
+    pub(super) fn linked(&self, slot: Slot) -> Option<Slot> {
+        some(self.links.get(slot.index())).filter(|slot| slot.0 != MISSING)
+    }
+
+    /// Whether a compaction kept messages.
+    pub(super) fn keeps_messages(&self) -> bool {
+        self.keeps
+    }
+
+    /// Returns the first line with the id of a line.
+    pub(super) fn first_of(&self, slot: Slot) -> Option<Slot> {
+        some(self.first.get(key(self.log, self.log.head(slot)?)))
+    }
+
+    /// Returns the path from the root down to the line by the parents of [`Chain::parent`].
+    pub(super) fn path_of_parents(&self, tip: Slot) -> Vec<Slot> {
         let mut seen = vec![false; self.up.len()];
         let is_new = |slot: &Slot| {
             let mark = seen.get_mut(slot.index());
@@ -347,6 +410,17 @@ impl<'a> Chain<'a> {
         self.ancestors(slot)
             .find(|slot| is_message(self.log.kind(*slot)))
     }
+}
+
+/// Returns for each symbol the first line with that id, and at the end the first without one.
+fn first_places(log: &Log, lines: &CountedLines) -> Vec<u32> {
+    let mut place = vec![NONE; log.names.len() + 1];
+    for (slot, head) in log.entries().filter(|(slot, _)| lines.counts(*slot)) {
+        if let Some(first) = place.get_mut(key(log, head)).filter(|it| **it == NONE) {
+            *first = slot.0;
+        }
+    }
+    place
 }
 
 /// Returns for each symbol the line with that id, and at the end the line without one; of several
@@ -372,13 +446,13 @@ fn set(list: &mut [u32], slot: Slot, value: u32) {
     }
 }
 
-fn set_mark(list: &mut [bool], slot: Slot) {
+pub(super) fn set_mark(list: &mut [bool], slot: Slot) {
     if let Some(mark) = list.get_mut(slot.index()) {
         *mark = true;
     }
 }
 
-fn millis(head: &Head) -> Option<i64> {
+pub(super) fn millis(head: &Head) -> Option<i64> {
     head.time.map(|time| Instant::from(time).millis())
 }
 

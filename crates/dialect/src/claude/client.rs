@@ -12,7 +12,7 @@ use boswell_model::{
 
 use super::chain::{Chain, is_message};
 use super::lines::CountedLines;
-use super::{compaction, context, parallel_calls, tip};
+use super::{context, parallel_calls, tip};
 use crate::Reading;
 
 /// A version of the client.
@@ -113,14 +113,14 @@ pub(super) fn resume<'a>(view: &SessionView<'a>, client: Client) -> Result<Resum
         return Ok(Resumed::Failed);
     };
     let lines = CountedLines::seen_by(client, view.log, until);
-    if client == Client::V2_1_150 && lacks_message(view, &lines)? {
-        return Ok(Resumed::Failed);
-    }
     let chain = tip::chain_seen_by(view, client, lines)?;
     let Some(tip) = tip::resumed_at(view, &chain, client)? else {
         return Ok(Resumed::Refused);
     };
     let path = tip.slot().map(|slot| chain.path(slot)).unwrap_or_default();
+    if client == Client::V2_1_150 && lacks_message(view, &chain, &path)? {
+        return Ok(Resumed::Failed);
+    }
     if fails_on(view, client, &path)? {
         return Ok(Resumed::Failed);
     }
@@ -245,15 +245,22 @@ fn end_of_reading(view: &SessionView<'_>, client: Client) -> Result<Option<u64>>
     Ok(Some(u64::MAX))
 }
 
-/// Whether a message is missing or null in a line that counts, anywhere since the last compaction:
-/// nothing before it is read.
-fn lacks_message(view: &SessionView<'_>, lines: &CountedLines) -> Result<bool> {
+/// Whether a message is missing or null in any line that is kept. If the path contains an answer,
+/// 2.1.150 looks for other lines of its message in all of them; a prompt without a parent is not
+/// looked at.
+fn lacks_message(view: &SessionView<'_>, chain: &Chain<'_>, path: &[Slot]) -> Result<bool> {
+    let is_answer = |slot: &Slot| view.log.kind(*slot) == EntryKind::Assistant;
+    if !path.iter().any(is_answer) {
+        return Ok(false);
+    }
     let is_null = |object: &Object<'_>| object.get("message").is_none_or(|it| it.is_null());
-    let start = compaction::last_boundary(view.log);
-    for (slot, head) in view.log.entries() {
-        let is_read = lines.counts(slot) && start.is_none_or(|start| slot > start);
-        let may_be = head.flags.has(Flags::MALFORMED) && is_read;
-        if may_be && view.with_object(slot, is_null)? == Some(true) {
+    for slot in chain.rows() {
+        let head = view.log.head(slot).filter(|it| is_message(it.kind));
+        let Some(head) = head.filter(|it| it.flags.has(Flags::MALFORMED)) else {
+            continue;
+        };
+        let is_read = head.kind == EntryKind::Assistant || head.parent.is_some();
+        if is_read && view.with_object(slot, is_null)? == Some(true) {
             return Ok(true);
         }
     }
@@ -290,13 +297,14 @@ fn fails_on(view: &SessionView<'_>, client: Client, path: &[Slot]) -> Result<boo
     Ok(false)
 }
 
-/// Whether a hook added one text to the path or below one of its lines: 2.1.150 joins it like a
-/// list, and fails.
+/// Whether a hook added one text to the path or below one of its lines, with no message between
+/// them: 2.1.150 joins it like a list, and fails.
 fn joins_text(view: &SessionView<'_>, path: &[Slot]) -> Result<bool> {
     let path: HashSet<Slot> = path.iter().copied().collect();
     let is_added = |slot: Slot| {
-        let above = view.tree.parent(slot);
-        path.contains(&slot) || above.is_some_and(|above| path.contains(&above))
+        let between = |slot: &Slot| !is_message(view.log.kind(*slot)) || path.contains(slot);
+        let mut above = view.tree.ancestors(slot).take_while(between);
+        above.any(|slot| path.contains(&slot))
     };
     let is_one = |object: &Object<'_>| {
         let added = object.get("attachment")?;

@@ -37,6 +37,7 @@ mod recognise;
 mod render;
 mod repair;
 mod resume;
+mod resumed_leaf;
 mod sessions_index;
 mod set_leaf;
 mod side_files;
@@ -47,6 +48,7 @@ mod tip;
 mod title_window;
 mod unsent_records;
 mod view;
+mod walk;
 
 #[cfg(test)]
 mod fixture;

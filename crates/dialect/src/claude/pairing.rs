@@ -160,8 +160,17 @@ pub(super) fn pair(lines: &mut [Line], client: Client, open_end: bool) -> Gaps {
         .flat_map(|line| line.results.iter().cloned())
         .collect();
     let last = if open_end { last_answer(lines) } else { None };
+    let called = match client.finds_by_call() {
+        true => lines
+            .iter()
+            .flat_map(|line| line.calls.iter().cloned())
+            .collect(),
+        false => HashSet::new(),
+    };
     let mut ledger = CallPairs {
         answered,
+        called,
+        early: HashSet::new(),
         calls: HashMap::new(),
         gaps: Gaps::default(),
     };
@@ -186,6 +195,10 @@ pub(super) fn pair(lines: &mut [Line], client: Client, open_end: bool) -> Gaps {
 struct CallPairs {
     /// Calls that have a result anywhere.
     answered: HashSet<String>,
+    /// All calls, if results are found also before them.
+    called: HashSet<String>,
+    /// Calls whose result was found before them.
+    early: HashSet<String>,
     /// Calls so far, and whether their result was already found.
     calls: HashMap<String, bool>,
     gaps: Gaps,
@@ -211,16 +224,18 @@ impl CallPairs {
             line.fate = CallOutcome::Void;
         }
         for id in &line.calls {
-            self.calls.entry(id.clone()).or_insert(false);
+            let has_result = self.early.contains(id);
+            self.calls.entry(id.clone()).or_insert(has_result);
         }
     }
 
-    /// The first result of a call counts; a result before its call does not.
+    /// The first result of a call counts; a result before its call only for the newest version.
     fn settle_results(&mut self, line: &mut Line) {
         let mut counts = false;
         for id in &line.results {
-            if let Some(has_result) = self.calls.get_mut(id) {
-                counts |= !std::mem::replace(has_result, true);
+            match self.calls.get_mut(id) {
+                Some(has_result) => counts |= !std::mem::replace(has_result, true),
+                None => counts |= self.called.contains(id) && self.early.insert(id.clone()),
             }
         }
         if !counts && !line.speaks {

@@ -1,13 +1,14 @@
 //! The tip from which the newest client continues when it resumes a session.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
 
-use boswell_model::{EntryKind, Flags, Instant, Log, Result, SessionView, Slot, Symbol, Tip};
+use boswell_model::{Flags, Instant, Log, Result, SessionView, Slot, Tip};
 
 use super::chain::{Chain, is_message};
 use super::client::Client;
 use super::compaction;
 use super::lines::CountedLines;
+use super::resumed_leaf::{self, LeafChoice};
 
 /// Builds the newest client's chain from the whole file.
 pub(super) fn chain_of<'a>(view: &SessionView<'a>) -> Result<Chain<'a>> {
@@ -43,20 +44,40 @@ pub(super) fn resumed_at(
     if chain.is_side_only() {
         return Ok(None);
     }
-    let tip = match stated(view, chain)? {
-        Statement::At(Tip::Root) => return Ok(Some(Tip::Root)),
-        // It resumes no side chain, and looks for nothing else either.
-        Statement::At(Tip::At(slot)) if is_side(view.log, slot) => return Ok(None),
-        Statement::At(Tip::At(slot)) => Some(slot),
-        Statement::Stale => last_line(view.log, chain),
-        Statement::Missing => last_written(view.log, chain),
+    let choice = resumed_leaf::choose(view, chain)?;
+    let leaves = match &choice {
+        LeafChoice::Root => return Ok(Some(Tip::Root)),
+        LeafChoice::At(at) => Vec::from_iter(chain.linked_message(*at)),
+        LeafChoice::Ends(ends) => ends.clone(),
     };
-    let message = tip.and_then(|slot| match client.needs_message() {
-        true => chain.message(slot),
-        false => chain.message(slot).or(Some(slot)),
-    });
-    let has_time = |slot: Slot| view.log.head(slot).is_some_and(|head| head.time.is_some());
-    Ok(tip.filter(|_| message.is_some_and(has_time)).map(Tip::At))
+    if leaves.is_empty() {
+        let lines = chain.in_order().collect();
+        let newest = newest_of(view.log, chain, lines);
+        return Ok(newest.filter(|_| !client.needs_message()).map(Tip::At));
+    }
+    let said = leaves.into_iter().filter(|slot| !is_side(view.log, *slot));
+    let newest = newest_of(view.log, chain, said.collect());
+    Ok(newest.map(|leaf| Tip::At(below(chain, &choice, leaf))))
+}
+
+/// Returns the newest of some lines; of equal times the first, as the client keeps them. Lines
+/// without a time do not count.
+fn newest_of(log: &Log, chain: &Chain<'_>, lines: Vec<Slot>) -> Option<Slot> {
+    let time = |slot: Slot| Some(Instant::from(log.head(slot)?.time?).millis());
+    let timed = lines.into_iter();
+    let timed = timed.filter_map(|slot| Some((time(slot)?, Reverse(chain.first_of(slot)), slot)));
+    timed.max().map(|(_, _, slot)| slot)
+}
+
+/// Returns the line that was chosen, if it is at or below the message that counts: lines which are
+/// no messages can follow that.
+fn below(chain: &Chain<'_>, choice: &LeafChoice, leaf: Slot) -> Slot {
+    let is_below = |slot: &Slot| chain.linked_message(*slot) == Some(leaf);
+    let last = match choice {
+        LeafChoice::At(at) => Some(*at).filter(is_below),
+        _ => chain.in_order().rev().find(is_below),
+    };
+    last.unwrap_or(leaf)
 }
 
 fn newest_line(view: &SessionView<'_>, chain: &Chain<'_>) -> Option<Slot> {
@@ -83,107 +104,19 @@ fn is_side(log: &Log, slot: Slot) -> bool {
         .is_none_or(|head| head.flags.has(Flags::SIDECHAIN))
 }
 
-/// Returns the tip: the last explicit statement, else the end of the branch that was written last.
+/// Returns the tip: the line at which the newest client continues. In a file that it does not
+/// resume, that is the last line.
 pub(super) fn tip(view: &SessionView<'_>) -> Result<Tip> {
     let chain = chain_of(view)?;
-    let tip = match stated(view, &chain)? {
-        Statement::At(tip) => return Ok(tip),
-        Statement::Stale => last_line(view.log, &chain),
-        Statement::Missing => last_written(view.log, &chain),
+    let choice = resumed_leaf::choose(view, &chain)?;
+    let at = match &choice {
+        LeafChoice::Root => return Ok(Tip::Root),
+        LeafChoice::At(at) => Some(*at),
+        LeafChoice::Ends(ends) => newest_of(view.log, &chain, ends.clone())
+            .map(|leaf| below(&chain, &choice, leaf))
+            .or_else(|| last_line(view.log, &chain)),
     };
-    Ok(tip.map_or(Tip::Root, Tip::At))
-}
-
-/// What the last `last-prompt` line of a file states.
-struct Stated {
-    /// The statement's own line.
-    at: Slot,
-    /// The leaf; `None` is the root.
-    leaf: Option<String>,
-    is_explicit: bool,
-}
-
-fn last_statement(view: &SessionView<'_>) -> Result<Option<Stated>> {
-    let leaves = view.log.entries().rev();
-    for (at, _) in leaves.filter(|(_, head)| head.kind == EntryKind::Leaf) {
-        let found = view.with_object(at, |object| {
-            let leaf = object.get("leafUuid")?;
-            Some(Stated {
-                at,
-                leaf: leaf.text().map(|text| text.into_owned()),
-                is_explicit: object.get("explicit").and_then(|it| it.bool()) == Some(true),
-            })
-        })?;
-        if let Some(stated) = found.flatten() {
-            return Ok(Some(stated));
-        }
-    }
-    Ok(None)
-}
-
-/// What the `last-prompt` lines of a file decide.
-enum Statement {
-    /// The tip.
-    At(Tip),
-    /// Nothing, because what they name does not exist or was compacted.
-    Stale,
-    /// Nothing, because there is none.
-    Missing,
-}
-
-/// Returns the tip that the last `last-prompt` line decides: the end of the branch that continues
-/// from the leaf which it names, or that leaf itself.
-///
-/// An explicit statement holds until something was written below its leaf; an explicit null is a
-/// reset. A leaf that does not exist, such as the all-zero one, does not count, and neither does a
-/// statement from before the last compaction.
-fn stated(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Statement> {
-    let Some(stated) = last_statement(view)? else {
-        return Ok(Statement::Missing);
-    };
-    let Some(leaf) = &stated.leaf else {
-        let is_later = |slot: Slot| slot > stated.at;
-        let is_reset = stated.is_explicit && !chain.in_order().any(is_later);
-        return Ok(match is_reset {
-            true => Statement::At(Tip::Root),
-            false => Statement::Stale,
-        });
-    };
-    let is_compacted = compaction::last_boundary(view.log).is_some_and(|it| stated.at < it);
-    let named = view.log.names.find(leaf).and_then(|name| chain.line(name));
-    let Some(leaf) = named.filter(|slot| chain.is_alive(*slot) && !is_compacted) else {
-        return Ok(Statement::Stale);
-    };
-    let is_new = |slot: &Slot| !stated.is_explicit || *slot > stated.at;
-    let end = ends_below(view.log, chain, leaf).into_iter().rfind(is_new);
-    Ok(Statement::At(Tip::At(end.unwrap_or(leaf))))
-}
-
-/// Returns the ends of branches below a line, in file order. Like the client, it looks once through
-/// the file from that line on. For the newest version, what is below one call of a message is below
-/// its other calls too.
-fn ends_below(log: &Log, chain: &Chain<'_>, leaf: Slot) -> Vec<Slot> {
-    let has_child = chain.has_child();
-    let mut below: HashSet<Slot> = HashSet::from([leaf]);
-    let joins = chain.client() >= Client::V2_1_325;
-    let group = |slot: Slot| log.head(slot).filter(|_| joins)?.group;
-    let mut groups: HashSet<Symbol> = group(leaf).into_iter().collect();
-    let mut ends = Vec::new();
-    for slot in chain.in_order().filter(|slot| *slot >= leaf) {
-        let is_known = |above: Slot| {
-            below.contains(&above) || group(above).is_some_and(|group| groups.contains(&group))
-        };
-        if slot != leaf && !chain.parent(slot).is_some_and(is_known) {
-            continue;
-        }
-        below.insert(slot);
-        groups.extend(group(slot));
-        let is_end = !has_child.get(slot.index()).copied().unwrap_or(true);
-        if is_end && chain.message(slot).is_some() {
-            ends.push(slot);
-        }
-    }
-    ends
+    Ok(at.map_or(Tip::Root, Tip::At))
 }
 
 /// Returns the last line of the file that is a message or has one above it.
@@ -196,60 +129,6 @@ fn last_line(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
         lines.find(|slot| is_message(log.kind(*slot)))
     })
     .or(chain.in_order().next_back())
-}
-
-/// Returns where a version continues that finds no statement: at the last line of the file. If
-/// lines above it continue that one, the newest version goes on to the newest end below it, unless
-/// that is older.
-pub(super) fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
-    let last = last_line(log, chain)?;
-    let has_child = chain.has_child();
-    let is_end = |slot: Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
-    if chain.client() == Client::V2_1_150 || is_end(last) {
-        return Some(last);
-    }
-    let time = |slot: Slot| {
-        log.head(slot)?
-            .time
-            .map(|time| Instant::from(time).millis())
-    };
-    let below = lines_below(log, chain, last);
-    // Messages that a compaction kept are older than its summary, which they follow.
-    let boundary = compaction::last_boundary(log);
-    let is_newer = |slot: Slot| Some(slot) < boundary || time(slot) >= time(last);
-    let ends = chain.in_order().filter(|slot| {
-        let is_below = below.get(slot.index()).copied().unwrap_or(false);
-        is_below && is_end(*slot) && time(*slot).is_some() && is_newer(*slot)
-    });
-    // Of equal times the last counts.
-    Some(ends.max_by_key(|slot| time(*slot)).unwrap_or(last))
-}
-
-/// Returns for each line whether it descends from a line.
-fn lines_below(log: &Log, chain: &Chain<'_>, from: Slot) -> Vec<bool> {
-    // Each line is decided once: a walk ends at one that is known already.
-    let mut known: Vec<Option<bool>> = vec![None; log.heads.len()];
-    for slot in log.slots() {
-        let mut walked = Vec::new();
-        let mut is_below = false;
-        for above in chain.ancestors(slot) {
-            if above == from {
-                is_below = true;
-                break;
-            }
-            if let Some(found) = known.get(above.index()).copied().flatten() {
-                is_below = found;
-                break;
-            }
-            walked.push(above);
-        }
-        for line in walked {
-            if let Some(place) = known.get_mut(line.index()) {
-                *place = Some(is_below);
-            }
-        }
-    }
-    known.into_iter().map(|it| it.unwrap_or(false)).collect()
 }
 
 /// Returns the message that the user sees as current: the nearest visible one among the tip and its

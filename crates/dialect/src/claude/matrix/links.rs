@@ -207,7 +207,7 @@ fn the_newest_explicit_leaf_counts_until_something_is_written() {
         "a5"
     );
     assert_eq!(after(std::slice::from_ref(&plain)), "a5");
-    assert_eq!(after(&[leaf("\"a1\""), plain]), "a5");
+    assert_eq!(after(&[leaf("\"a1\""), plain]), "a1", "it is repeated");
     let system = line(
         "system",
         "sy",

@@ -4,7 +4,7 @@
 use boswell_model::json::Json;
 use boswell_model::{ProblemKind, Repair, Result, Slot, Tip};
 
-use super::super::{check, compaction, tip};
+use super::super::{check, compaction, resumed_leaf, tip};
 use super::Lines;
 use crate::{Confidence, Fix};
 
@@ -60,7 +60,7 @@ pub(super) fn side_leaf(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
         return Ok(());
     }
     let chain = tip::chain_of(view)?;
-    let end = tip::last_written(view.log, &chain);
+    let end = resumed_leaf::last_written(view, &chain)?;
     let Some((slot, id)) = end.and_then(|slot| Some((slot, lines.id(slot)?))) else {
         return Ok(());
     };
