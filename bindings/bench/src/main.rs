@@ -3,6 +3,8 @@
 //! Each line of standard input is a number of appends; the answer is a line with the seconds of
 //! each of them. So one process is measured in turns with others.
 
+#![expect(clippy::disallowed_methods, reason = "it measures time")]
+
 use std::io::{BufRead, Write};
 use std::time::Instant;
 

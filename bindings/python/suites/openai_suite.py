@@ -58,7 +58,8 @@ def report(result: dict) -> None:
     not_ours = (HERE / "openai_not_ours.txt").read_text().splitlines()
     not_ours = {line for line in not_ours if line and not line.startswith("#")}
     used, failed = set(result["used"]), set(result["failed"])
-    unexpected, fixed = sorted(failed - not_ours), sorted(not_ours - failed)
+    # Without the packages that a file of tests needs, its tests do not run.
+    unexpected, fixed = sorted(failed - not_ours), sorted((not_ours & used) - failed)
     for test in unexpected:
         print(f"failed, and is not listed: {test}\n{result['failed'][test]}")
     for test in fixed:

@@ -31,6 +31,24 @@ pub(super) fn first_index(lab: &Lab, claude: &Path) -> Outcome<Job> {
     })
 }
 
+/// Returns its search for a word, with its look at every file, as ours has one. Its cache stays, and
+/// is complete after a first run.
+pub(super) fn search(lab: &Lab, claude: &Path, word: &str) -> Outcome<Job> {
+    let mut job = first_index(lab, claude)?;
+    job.arguments = ["--list", "--limit", "20", word]
+        .map(str::to_owned)
+        .to_vec();
+    job.forget = None;
+    let cache = lab.data.join("fast-resume-warm");
+    for (name, value) in &mut job.environment {
+        if *name == "XDG_CACHE_HOME" {
+            value.clone_from(&cache);
+        }
+    }
+    job.output_lines()?;
+    Ok(job)
+}
+
 /// Returns the program: that of the environment, else one on the path, else it is installed into
 /// the bench's data.
 pub(crate) fn program(lab: &Lab) -> Outcome<PathBuf> {
