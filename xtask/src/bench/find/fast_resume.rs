@@ -31,8 +31,8 @@ pub(super) fn first_index(lab: &Lab, claude: &Path) -> Outcome<Job> {
     })
 }
 
-/// Returns its search for a word, with its look at every file, as ours has one. Its cache stays, and
-/// is complete after a first run.
+/// Returns its search for a word, with its look at every file, as ours has one. Its cache stays,
+/// and is complete after a first run.
 pub(super) fn search(lab: &Lab, claude: &Path, word: &str) -> Outcome<Job> {
     let mut job = first_index(lab, claude)?;
     job.arguments = ["--list", "--limit", "20", word]
