@@ -37,35 +37,27 @@ const OF_A_SESSION: &[&[&str]] = &[
     &["resume", "--print"],
 ];
 
-/// How often a command is run until the program wrote nothing meanwhile by itself.
-const TRIES: usize = 20;
-
-/// Runs every command until nothing differs; returns what differed each time, if one never ends so.
-///
-/// The program writes to its logs whenever it likes, so each command is looked at by itself: the
-/// shorter the time, the less the program does in it. A command that writes does so every time.
+/// Reads the session with every command until the program wrote nothing meanwhile by itself;
+/// returns what differed each time.
 fn read_in_peace(bench: &Bench, session: &str) -> Result<(), Vec<String>> {
-    let at_large = AT_LARGE.iter().map(|args| args.to_vec());
-    let of_session = OF_A_SESSION.iter().map(|args| [*args, &[session]].concat());
-    let mut before = TreeSnapshot::take(&bench.home());
-    for args in at_large.chain(of_session) {
-        let mut differences = Vec::new();
-        let is_quiet = (0..TRIES).any(|_| {
+    let mut differences = Vec::new();
+    for _ in 0..5 {
+        let before = TreeSnapshot::take(&bench.home());
+        for args in AT_LARGE {
             let ran = bench.run(args.iter().copied());
             assert!(matches!(ran.code, Some(0 | 1)), "{args:?}: {ran:?}");
-            let after = TreeSnapshot::take(&bench.home());
-            let found = before.diff(&after);
-            before = after;
-            let is_quiet = found.is_empty();
-            differences.extend(found);
-            is_quiet
-        });
-        if !is_quiet {
-            differences.insert(0, format!("{args:?}"));
-            return Err(differences);
         }
+        for args in OF_A_SESSION {
+            let ran = bench.run(args.iter().copied().chain([session]));
+            assert!(matches!(ran.code, Some(0 | 1)), "{args:?}: {ran:?}");
+        }
+        let found = before.diff(&TreeSnapshot::take(&bench.home()));
+        if found.is_empty() {
+            return Ok(());
+        }
+        differences.extend(found);
     }
-    Ok(())
+    Err(differences)
 }
 
 /// The prompt of a turn that waits for its last answer until `gate` is released.

@@ -101,9 +101,11 @@ fn archived_sessions_are_checked_one_after_the_other_and_let_go() {
         return;
     }
     let bench = Bench::new();
-    let line = |id: &str, uuid: &str, parent: &str, text: &str| {
+    // Each line is a second later than the one before: a client bridges a missing parent by time.
+    let line = |id: &str, n: usize, parent: &str, text: &str| {
+        let time = format!("2026-01-01T00:{:02}:{:02}.000Z", n / 60, n % 60);
         format!(
-            "{{\"parentUuid\":{parent},\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}},\"uuid\":\"{uuid}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\",\"sessionId\":\"{id}\"}}\n"
+            "{{\"parentUuid\":{parent},\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}},\"uuid\":\"l{n}\",\"timestamp\":\"{time}\",\"cwd\":\"/w\",\"sessionId\":\"{id}\"}}\n"
         )
     };
     let long = "x".repeat(1 << 20);
@@ -111,11 +113,11 @@ fn archived_sessions_are_checked_one_after_the_other_and_let_go() {
         .map(|n| format!("aaaaaaaa-0001-4001-8001-{n:012}"))
         .collect();
     for id in &ids {
-        let mut log: String = (0..EACH >> 20)
-            .map(|n| line(id, &format!("l{n}"), "null", &long))
-            .collect();
+        let longs = EACH >> 20;
+        let mut log = line(id, 0, "null", &long);
+        log.extend((1..longs).map(|n| line(id, n, &format!("\"l{}\"", n - 1), &long)));
         // Enough problems that the output is longer than a pipe's buffer.
-        log.extend((0..300).map(|n| line(id, &format!("u{n}"), &format!("\"gone{n}\""), "?")));
+        log.extend((longs..longs + 300).map(|n| line(id, n, &format!("\"gone{n}\""), "?")));
         disk::write(
             &bench.home().join(format!(".claude/projects/-w/{id}.jsonl")),
             log.as_bytes(),
