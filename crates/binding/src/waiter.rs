@@ -18,7 +18,7 @@ use boswell_store::{Draft, Durability, Expect, Receipt, SessionWriter, Ticket};
 /// The largest number of calls that are answered together.
 const LARGEST_BATCH: usize = 1_024;
 
-/// Whoever waits for a call: a future, or a promise.
+/// What completes when a call ends: a future, or a promise.
 pub trait CallReply: Send + Sized + 'static {
     /// CallValues calls that were made together. Everybody is answered once.
     fn answer(batch: Vec<(Self, Result<CallValue>)>);

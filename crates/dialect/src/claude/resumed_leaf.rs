@@ -10,9 +10,10 @@ use std::collections::HashSet;
 use boswell_model::json::Object;
 use boswell_model::{EntryKind, Flags, Instant, Result, SessionView, Slot, Symbol};
 
-use super::chain::{Chain, is_message};
+use super::chain::{Chain, is_message, set_mark};
 use super::client::Client;
 use super::pairing::{calls_of, results_of};
+use super::tip::is_side;
 
 /// What a version chooses.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub(super) fn choose(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<LeafCh
     }
     let last = chain.in_order().next_back();
     let leaf = stated.line;
-    let is_fixed = stated.is_explicit && leaf.is_some_and(|leaf| !is_side(view, leaf));
+    let is_fixed = stated.is_explicit && leaf.is_some_and(|leaf| !is_side(view.log, leaf));
     let is_kept = chain.keeps_messages();
     if !is_kept || is_fixed {
         let mut at = leaf;
@@ -114,11 +115,6 @@ fn text_time(view: &SessionView<'_>, slot: Slot) -> Option<TextTime> {
     (view.with_object(slot, is_text).ok()? == Some(true)).then_some((true, 0))
 }
 
-fn is_side(view: &SessionView<'_>, slot: Slot) -> bool {
-    let head = view.log.head(slot);
-    head.is_none_or(|head| head.flags.has(Flags::SIDECHAIN))
-}
-
 /// Whether any `last-prompt` line names a leaf, be it none.
 fn states_something(view: &SessionView<'_>) -> Result<bool> {
     let leaves = view.log.entries().rev();
@@ -140,9 +136,9 @@ fn ends(view: &SessionView<'_>, chain: &Chain<'_>) -> Vec<Slot> {
         let Some(above) = chain.linked(slot) else {
             continue;
         };
-        mark(&mut is_parent, above);
+        set_mark(&mut is_parent, above);
         if is_message(view.log.kind(slot)) {
-            mark(&mut has_message, above);
+            set_mark(&mut has_message, above);
         }
     }
     let is = |marks: &[bool], slot: Slot| marks.get(slot.index()) == Some(&true);
@@ -152,12 +148,6 @@ fn ends(view: &SessionView<'_>, chain: &Chain<'_>) -> Vec<Slot> {
     ends.sort_unstable();
     ends.dedup();
     ends
-}
-
-fn mark(marks: &mut [bool], slot: Slot) {
-    if let Some(mark) = marks.get_mut(slot.index()) {
-        *mark = true;
-    }
 }
 
 /// What the `last-prompt` lines since the last compaction state.

@@ -99,7 +99,7 @@ fn newest_line(view: &SessionView<'_>, chain: &Chain<'_>) -> Option<Slot> {
     )
 }
 
-fn is_side(log: &Log, slot: Slot) -> bool {
+pub(super) fn is_side(log: &Log, slot: Slot) -> bool {
     log.head(slot)
         .is_none_or(|head| head.flags.has(Flags::SIDECHAIN))
 }
