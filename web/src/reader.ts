@@ -120,10 +120,17 @@ export class Reader {
     this.kinds = [...heads.kinds];
     this.kind = bytesOf(heads.kind);
     this.flags = bytesOf(heads.flags);
+    // One pass over numbers: words for each of 100,000 entries would be felt.
     const guesses = this.kinds.map((kind) => GUESSES[kind] ?? 1);
-    this.heights = new Heights(this.kind.map((kind) => guesses[kind] ?? 1));
+    const prompt = this.kinds.indexOf("user");
+    const heights = new Float64Array(heads.total);
     this.prompts = [];
-    for (let place = 0; place < heads.total; place++) if (this.isPrompt(place)) this.prompts.push(place);
+    for (let place = 0; place < heads.total; place++) {
+      const kind = this.kind[place];
+      heights[place] = guesses[kind] ?? 1;
+      if (kind === prompt && !(this.flags[place] & HIDDEN)) this.prompts.push(place);
+    }
+    this.heights = new Heights(heights);
     this.clear();
     this.asked.clear();
     // Entries that were written between the two answers come as events.
