@@ -93,6 +93,7 @@ pub(crate) struct Workers {
     finding: Cancel,
     preview: Arc<Latest<(String, Option<String>)>>,
     looker: Arc<Latest<looker::LookAsk>>,
+    last_key: Arc<looker::LastKey>,
     opener: Sender<Ask>,
 }
 
@@ -120,9 +121,15 @@ impl Workers {
                 hosts::run(app, send, &changed)
             });
         }
+        let last_key = Arc::new(looker::LastKey::default());
         spawn(app, events, {
             let asks = Arc::clone(&looker);
-            move |app, send| looker::run(app, send, &asks, (&*changed, &*host_rows))
+            let signals = looker::Signals {
+                told: changed,
+                hosts: host_rows,
+                last_key: Arc::clone(&last_key),
+            };
+            move |app, send| looker::run(app, send, &asks, &signals)
         });
         spawn(app, events, {
             let looker = Arc::clone(&looker);
@@ -134,12 +141,16 @@ impl Workers {
             finding: Cancel::new(),
             preview,
             looker,
+            last_key,
             opener,
         }
     }
 
     /// Passes an ask to its thread.
     pub(crate) fn ask(&mut self, ask: Ask) {
+        if matches!(ask, Ask::Find { .. } | Ask::Preview { .. }) {
+            self.last_key.press();
+        }
         match ask {
             Ask::Find {
                 generation,
@@ -208,6 +219,9 @@ impl Drop for TellBroken<'_> {
 const REST: Duration = Duration::from_secs(600);
 /// How long the screen is given for its own start before a search is prepared.
 const START: Duration = Duration::from_secs(1);
+/// Without a key for so long the index is brought up to date: before, that would take a core from
+/// the preview and from drawing.
+const SETTLED: Duration = Duration::from_millis(250);
 
 fn search(app: &App, answers: &Answers, asks: &Latest<FindAsk>, changed: &AtomicBool) {
     let cwd = app.environment().cwd.display().to_string();
@@ -215,16 +229,18 @@ fn search(app: &App, answers: &Answers, asks: &Latest<FindAsk>, changed: &Atomic
     let mut pause = START;
     loop {
         let Some(ask) = asks.take(Some(pause)) else {
-            if pause == START {
-                // A failure is reported when something is searched.
-                let _ = searcher.look();
-            } else {
-                searcher.forget();
+            match pause {
+                START => {
+                    // A failure is reported when something is searched.
+                    let _ = searcher.look();
+                }
+                SETTLED => searcher.index_a_little(&|| !asks.is_waiting()),
+                _ => searcher.forget(),
             }
             pause = REST;
             continue;
         };
-        pause = REST;
+        pause = SETTLED;
         if changed.swap(false, Ordering::Relaxed) {
             searcher.files_changed();
         }
@@ -234,9 +250,6 @@ fn search(app: &App, answers: &Answers, asks: &Latest<FindAsk>, changed: &Atomic
         if was_old && !ask.cancel.is_cancelled() {
             searcher.forget();
             answer(&mut searcher, answers, &ask, &request);
-        }
-        if !ask.cancel.is_cancelled() {
-            searcher.index_a_little(&|| !asks.is_waiting());
         }
         if !asks.is_waiting() {
             searcher.prepare();

@@ -85,6 +85,26 @@ fn lines(size: usize) -> String {
     })
 }
 
+/// A message, and beside it a chain of that many lines without one.
+fn attachments(size: usize) -> String {
+    let mut log = line(0, None, "user", "\"go\"");
+    for number in 1..=size {
+        let parent = Some(number - 1).filter(|parent| *parent > 0);
+        let parent = parent.map_or("null".to_owned(), |parent| format!("\"{}\"", id(parent)));
+        let _ = writeln!(
+            log,
+            "{{\"parentUuid\":{parent},\"isSidechain\":false,\"cwd\":\"/p\",\"sessionId\":\"{}\",\"version\":\"2.1.150\",\
+             \"type\":\"attachment\",\"attachment\":{{\"type\":\"queued_command\",\"prompt\":\"go on\"}},\"uuid\":\"{}\",\
+             \"timestamp\":\"2026-01-01T00:{:02}:{:02}.000Z\"}}",
+            id(0),
+            id(number),
+            number / 60 % 60,
+            number % 60
+        );
+    }
+    log
+}
+
 /// CPU seconds of a command on a file, as the shell measures them: other tests run meanwhile.
 fn seconds(bench: &Bench, args: &[&str], log: &str) -> f64 {
     seconds_of(1, bench, args, log)
@@ -120,12 +140,13 @@ fn seconds_of(runs: usize, bench: &Bench, args: &[&str], log: &str) -> f64 {
 /// A way in which a log grows.
 type Shape = (&'static str, fn(usize) -> String);
 
-const SHAPES: [Shape; 5] = [
+const SHAPES: [Shape; 6] = [
     ("calls of one message", calls_of_one_message),
     ("lines with a call", calls_of_many_lines),
     ("roots", roots),
     ("branches", branches),
     ("lines", lines),
+    ("attachments", attachments),
 ];
 
 /// The least CPU time of several runs counts: other programs can only add to it.

@@ -73,6 +73,10 @@ pub(super) struct Chain<'a> {
     keeps: bool,
     /// The lines with a time, of the conversation and of side chains; see [`TimedLines`].
     pub(super) timed: OnceCell<[TimedLines; 2]>,
+    /// For each line the nearest message among it and its ancestors: by named parents, and with
+    /// bridges.
+    pub(super) linked_messages: OnceCell<Vec<Option<Slot>>>,
+    pub(super) messages: OnceCell<Vec<Option<Slot>>>,
     /// For each line the newest one before it in the file that is not newer. Needed only where a
     /// parent is missing.
     before: OnceCell<Vec<u32>>,
@@ -107,6 +111,8 @@ impl<'a> Chain<'a> {
             links: vec![NONE; count],
             keeps: kept.is_some(),
             timed: OnceCell::new(),
+            linked_messages: OnceCell::new(),
+            messages: OnceCell::new(),
             skipped: lines.skipped(log),
             lines,
             alive: vec![false; count],
@@ -403,12 +409,6 @@ impl<'a> Chain<'a> {
         let mut path: Vec<Slot> = self.ancestors(tip).take_while(is_new).collect();
         path.reverse();
         path
-    }
-
-    /// Returns the nearest message among the line and its ancestors.
-    pub(super) fn message(&self, slot: Slot) -> Option<Slot> {
-        self.ancestors(slot)
-            .find(|slot| is_message(self.log.kind(*slot)))
     }
 }
 

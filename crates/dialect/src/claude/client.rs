@@ -12,6 +12,7 @@ use boswell_model::{
 
 use super::chain::{Chain, is_message};
 use super::lines::CountedLines;
+use super::nearest::nearest;
 use super::{context, parallel_calls, tip};
 use crate::Reading;
 
@@ -301,11 +302,11 @@ fn fails_on(view: &SessionView<'_>, client: Client, path: &[Slot]) -> Result<boo
 /// them: 2.1.150 joins it like a list, and fails.
 fn joins_text(view: &SessionView<'_>, path: &[Slot]) -> Result<bool> {
     let path: HashSet<Slot> = path.iter().copied().collect();
-    let is_added = |slot: Slot| {
-        let between = |slot: &Slot| !is_message(view.log.kind(*slot)) || path.contains(slot);
-        let mut above = view.tree.ancestors(slot).take_while(between);
-        above.any(|slot| path.contains(&slot))
+    let says = |slot: Slot| match path.contains(&slot) {
+        true => Some(true),
+        false => is_message(view.log.kind(slot)).then_some(false),
     };
+    let is_added = nearest(view.log.heads.len(), |slot| view.tree.parent(slot), says);
     let is_one = |object: &Object<'_>| {
         let added = object.get("attachment")?;
         added
@@ -314,7 +315,8 @@ fn joins_text(view: &SessionView<'_>, path: &[Slot]) -> Result<bool> {
         Some(added.get("content")?.kind() == RawKind::String)
     };
     for (slot, head) in view.log.entries() {
-        let may_be = head.kind == EntryKind::Attachment && is_added(slot);
+        let is_added = is_added.get(slot.index()) == Some(&Some(true));
+        let may_be = head.kind == EntryKind::Attachment && is_added;
         if may_be && view.with_object(slot, is_one)?.flatten() == Some(true) {
             return Ok(true);
         }

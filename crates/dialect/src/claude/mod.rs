@@ -27,6 +27,7 @@ mod meta;
 mod metadata;
 mod move_project;
 mod native_index;
+mod nearest;
 mod odd_records;
 mod orphans;
 mod pairing;

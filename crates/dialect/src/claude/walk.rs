@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use boswell_model::{EntryKind, Flags, Slot};
 
 use super::chain::{Chain, LONGEST_BRIDGE, MISSING, NONE, is_message, millis, set_mark};
+use super::nearest::nearest;
 
 impl Chain<'_> {
     /// Iterates from the line up to its root by named parents alone.
@@ -16,8 +17,24 @@ impl Chain<'_> {
 
     /// Returns the nearest message among the line and its ancestors by named parents.
     pub(super) fn linked_message(&self, slot: Slot) -> Option<Slot> {
-        self.linked_ancestors(slot)
-            .find(|slot| is_message(self.log.kind(*slot)))
+        let messages = self.linked_messages.get_or_init(|| {
+            let parent = |slot: Slot| self.linked(slot);
+            nearest(self.links.len(), parent, |slot| self.as_message(slot))
+        });
+        messages.get(slot.index()).copied().flatten()
+    }
+
+    /// Returns the nearest message among the line and its ancestors.
+    pub(super) fn message(&self, slot: Slot) -> Option<Slot> {
+        let messages = self.messages.get_or_init(|| {
+            let parent = |slot: Slot| self.parent(slot);
+            nearest(self.links.len(), parent, |slot| self.as_message(slot))
+        });
+        messages.get(slot.index()).copied().flatten()
+    }
+
+    fn as_message(&self, slot: Slot) -> Option<Slot> {
+        is_message(self.log.kind(slot)).then_some(slot)
     }
 
     /// Whether a line descends from another by named parents.
@@ -27,31 +44,9 @@ impl Chain<'_> {
 
     /// Returns for each line whether it descends from a line by named parents, or is that line.
     pub(super) fn lines_below(&self, from: Slot) -> Vec<bool> {
-        // Each line is decided once: a walk ends at one that is known already.
-        let mut known: Vec<Option<bool>> = vec![None; self.links.len()];
-        for slot in self.log.slots() {
-            let mut walked = Vec::new();
-            let mut is_below = false;
-            for above in self.linked_ancestors(slot) {
-                if above == from {
-                    is_below = true;
-                    break;
-                }
-                if let Some(found) = known.get(above.index()).copied().flatten() {
-                    is_below = found;
-                    break;
-                }
-                walked.push(above);
-            }
-            for line in walked {
-                if let Some(place) = known.get_mut(line.index()) {
-                    *place = Some(is_below);
-                }
-            }
-        }
-        let mut below: Vec<bool> = known.into_iter().map(|it| it == Some(true)).collect();
-        set_mark(&mut below, from);
-        below
+        let is_it = |slot: Slot| (slot == from).then_some(());
+        let below = nearest(self.links.len(), |slot| self.linked(slot), is_it);
+        below.into_iter().map(|it| it.is_some()).collect()
     }
 
     /// Iterates over the lines that the client keeps, also those of side chains.

@@ -2,6 +2,7 @@
 //! something changed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use boswell_app::changes::{Change, ChangeFeed};
@@ -21,6 +22,9 @@ const FIRST: usize = 200;
 /// Minimum time between two refreshes because of changes; an agent at work changes its log every
 /// second.
 const BETWEEN: Duration = Duration::from_secs(3);
+/// Files are not examined within this time after a key: that would take a core from the search and
+/// the preview that the key asked for.
+const STILL: Duration = Duration::from_millis(400);
 /// A refresh because of changes waits this many times the cost of the last one.
 const SHARE: u32 = 50;
 
@@ -31,13 +35,37 @@ pub(crate) enum LookAsk {
     Refresh,
 }
 
+/// When something was last asked for by a key.
+#[derive(Debug, Default)]
+pub(crate) struct LastKey(Mutex<Option<Stopwatch>>);
+
+impl LastKey {
+    /// Records that a key asked for something.
+    pub(crate) fn press(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Stopwatch::start());
+    }
+
+    fn is_recent(&self) -> bool {
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().is_some_and(|last| last.elapsed() < STILL)
+    }
+}
+
+/// What other threads tell the looker, and it tells them.
+pub(crate) struct Signals {
+    /// Tells the search that files changed.
+    pub(crate) told: Arc<AtomicBool>,
+    /// Whether rows of hosts changed.
+    pub(crate) hosts: Arc<AtomicBool>,
+    pub(crate) last_key: Arc<LastKey>,
+}
+
 struct Looker<'l> {
     app: &'l App,
     answers: &'l Answers,
-    /// Tells the search that files changed.
-    told: &'l AtomicBool,
-    /// Whether rows of hosts changed.
-    hosts: &'l AtomicBool,
+    signals: &'l Signals,
+    /// Whether an examination of the files waits for the keys to rest.
+    waits: bool,
     cwd: String,
     wanted: RowsAsk,
     /// Whether the catalog can answer.
@@ -50,17 +78,12 @@ struct Looker<'l> {
 }
 
 /// Answers until the process ends.
-pub(crate) fn run(
-    app: &App,
-    answers: &Answers,
-    asks: &Latest<LookAsk>,
-    (told, hosts): (&AtomicBool, &AtomicBool),
-) {
+pub(crate) fn run(app: &App, answers: &Answers, asks: &Latest<LookAsk>, signals: &Signals) {
     let mut looker = Looker {
         app,
         answers,
-        told,
-        hosts,
+        signals,
+        waits: false,
         cwd: app.environment().cwd.display().to_string(),
         wanted: RowsAsk::default(),
         kept: true,
@@ -81,7 +104,12 @@ pub(crate) fn run(
                 }
             }
             Some(LookAsk::Refresh) => looker.refresh(),
-            None => looker.poll(),
+            None => {
+                looker.waits = signals.last_key.is_recent();
+                if !looker.waits {
+                    looker.poll();
+                }
+            }
         }
     }
 }
@@ -90,6 +118,9 @@ impl Looker<'_> {
     fn pause(&self) -> Option<Duration> {
         // Nothing is examined before the first ask was answered.
         self.last.as_ref()?;
+        if self.waits {
+            return Some(STILL);
+        }
         let pause = self.feed.as_ref().map_or(BETWEEN, ChangeFeed::pause);
         Some(pause.max(Duration::from_millis(50)))
     }
@@ -243,7 +274,7 @@ impl Looker<'_> {
     }
 
     fn poll(&mut self) {
-        if self.hosts.swap(false, Ordering::Relaxed) && !self.known(&[None]) {
+        if self.signals.hosts.swap(false, Ordering::Relaxed) && !self.known(&[None]) {
             self.list();
         }
         let Some(feed) = &mut self.feed else {
@@ -269,7 +300,7 @@ impl Looker<'_> {
         }
         self.changed |= !changes.is_empty();
         if !changes.is_empty() {
-            self.told.store(true, Ordering::Relaxed);
+            self.signals.told.store(true, Ordering::Relaxed);
         }
         let due = self
             .last

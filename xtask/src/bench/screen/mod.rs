@@ -32,7 +32,7 @@ impl Group for ScreenGroup {
     }
 
     fn about(&self) -> &'static str {
-        "the screen in a pseudo-terminal of 120×40, over 10,000 sessions of 1 GB with a warm catalog and index, against the time allowed, and against fast-resume on the same home; `settled` is when nothing is drawn any more, with the preview"
+        "the screen in a pseudo-terminal of 120×40, over 10,000 sessions of 1 GB with a warm catalog and index, against the time allowed, and against fast-resume on the same home; `settled` is when nothing is drawn any more, with the preview; a keystroke during which the host of this virtual machine took a core away (steal in `/proc/stat`) is left out"
     }
 
     fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>> {
@@ -50,6 +50,7 @@ impl Group for ScreenGroup {
             typed.settled.at(0.95),
             0.030,
         ));
+        rows.push(left_out(&typed));
         rows.extend(still(lab, &ours)?);
         rows.extend(long_log(lab)?);
         let large = Bed::make_large(lab)?;
@@ -131,17 +132,30 @@ impl Program {
 
 /// Times in seconds.
 #[derive(Default)]
-struct Times(Vec<f64>);
+struct Times {
+    all: Vec<f64>,
+    /// How many are left out because the host took a core away meanwhile.
+    disturbed: usize,
+}
 
 impl Times {
     fn push(&mut self, from: Instant, to: Instant) {
-        self.0
+        self.all
             .push(to.saturating_duration_since(from).as_secs_f64());
+    }
+
+    /// Adds the time of a key, unless the host took a core away meanwhile.
+    fn push_key(&mut self, terminal: &Terminal, from: Instant, to: Instant) {
+        if terminal.is_disturbed() {
+            self.disturbed += 1;
+        } else {
+            self.push(from, to);
+        }
     }
 
     /// Returns the time that a share of all are not longer than.
     fn at(&self, share: f64) -> f64 {
-        let mut times = self.0.clone();
+        let mut times = self.all.clone();
         times.sort_by(f64::total_cmp);
         let last = times.len().saturating_sub(1);
         let at = (share * last as f64).ceil() as usize;
@@ -156,6 +170,18 @@ fn allowed(case: &str, spent: f64, most: f64) -> Row {
         baseline: format!("allowed {}", table::seconds(most)),
         ratio: spent / most,
         target: Some(Target::AtMost(1.0)),
+    }
+}
+
+/// States how many keystrokes were not counted.
+fn left_out(typed: &Typed) -> Row {
+    let (count, of) = (typed.settled.disturbed, typed.settled.all.len());
+    Row {
+        case: "keystrokes left out: the host took a core".to_owned(),
+        ours: count.to_string(),
+        baseline: format!("of {}", count + of),
+        ratio: count as f64 / (count + of).max(1) as f64,
+        target: None,
     }
 }
 
@@ -194,8 +220,9 @@ fn typing(lab: &Lab, program: &Program) -> Outcome<Typed> {
                 at = terminal.press(&key.to_string())?;
             }
             let first = terminal.first_bytes()?;
-            typed.first.push(at, first);
-            typed.settled.push(at, terminal.settled(first)?);
+            typed.first.push_key(&terminal, at, first);
+            let settled = terminal.settled(first)?;
+            typed.settled.push_key(&terminal, at, settled);
         }
     }
     Ok(typed)
@@ -205,11 +232,12 @@ fn typing(lab: &Lab, program: &Program) -> Outcome<Typed> {
 fn still(lab: &Lab, program: &Program) -> Outcome<Vec<Row>> {
     let mut terminal = program.ready()?;
     let (mut moved, mut preview) = (Times::default(), Times::default());
-    for _ in 0..lab.repeats.max(15) {
+    for _ in 0..lab.repeats.max(100) {
         let at = terminal.press("\x1b[B")?;
         let first = terminal.first_bytes()?;
-        moved.push(at, first);
-        preview.push(at, terminal.settled(first)?);
+        moved.push_key(&terminal, at, first);
+        let settled = terminal.settled(first)?;
+        preview.push_key(&terminal, at, settled);
     }
     terminal.settled(Instant::now())?;
     let before = terminal.cpu_seconds()?;
@@ -291,7 +319,8 @@ fn pages_further_up(program: &Program) -> Outcome<(Times, u64)> {
     for _ in 0..PAGES {
         let at = terminal.press("\x1b[5~")?;
         let drawn = terminal.first_bytes()?;
-        further.push(at, terminal.settled(drawn)?);
+        let settled = terminal.settled(drawn)?;
+        further.push_key(&terminal, at, settled);
     }
     Ok((further, terminal.memory()?))
 }

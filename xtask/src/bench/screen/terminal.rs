@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthChar;
 
 use crate::Outcome;
+use crate::bench::machine;
 
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -21,14 +22,24 @@ pub(super) const QUIET: Duration = Duration::from_millis(150);
 /// Columns and rows.
 pub(super) const SIZE: (usize, usize) = (120, 40);
 
+/// What a program wrote.
+struct Output {
+    at: Instant,
+    bytes: Vec<u8>,
+    /// The stolen time until then.
+    stolen: u64,
+}
+
 /// A program in a terminal.
 pub(super) struct Terminal {
     child: Child,
     keys: ChildStdin,
-    output: Receiver<(Instant, Vec<u8>)>,
+    output: Receiver<Output>,
     /// Output that was waited for and not taken yet.
-    waiting: Option<(Instant, Vec<u8>)>,
+    waiting: Option<Output>,
     grid: Grid,
+    /// The stolen time when the last key was pressed, and when the last output arrived.
+    stolen: (u64, u64),
     /// When the program was started, by the word that its shell printed before.
     pub(super) started: Instant,
     pub(super) pid: u32,
@@ -65,10 +76,12 @@ impl Terminal {
         std::thread::spawn(move || {
             let mut buffer = [0; 65536];
             while let Ok(count @ 1..) = stdout.read(&mut buffer) {
-                if sender
-                    .send((Instant::now(), buffer[..count].to_vec()))
-                    .is_err()
-                {
+                let output = Output {
+                    at: Instant::now(),
+                    bytes: buffer[..count].to_vec(),
+                    stolen: machine::stolen(),
+                };
+                if sender.send(output).is_err() {
                     return;
                 }
             }
@@ -79,6 +92,7 @@ impl Terminal {
             output,
             waiting: None,
             grid: Grid::new(),
+            stolen: (0, 0),
             started: Instant::now(),
             pid: 0,
         };
@@ -89,7 +103,7 @@ impl Terminal {
     fn wait_for_start(&mut self) -> Outcome {
         let mut seen = String::new();
         loop {
-            let (at, bytes) = self.output.recv_timeout(PATIENCE)?;
+            let Output { at, bytes, .. } = self.output.recv_timeout(PATIENCE)?;
             seen.push_str(&String::from_utf8_lossy(&bytes));
             let Some((_, rest)) = seen.split_once("PID=") else {
                 continue;
@@ -106,6 +120,8 @@ impl Terminal {
 
     /// Presses keys; returns when.
     pub(super) fn press(&mut self, keys: &str) -> Outcome<Instant> {
+        let stolen = machine::stolen();
+        self.stolen = (stolen, stolen);
         let at = Instant::now();
         self.keys.write_all(keys.as_bytes())?;
         self.keys.flush()?;
@@ -116,11 +132,10 @@ impl Terminal {
     pub(super) fn wait(&mut self, what: &str, holds: impl Fn(&str) -> bool) -> Outcome<Instant> {
         let mut at = Instant::now();
         while !holds(&self.grid.text()) {
-            let Ok((arrived, bytes)) = self.output.recv_timeout(PATIENCE) else {
+            let Ok(output) = self.output.recv_timeout(PATIENCE) else {
                 return Err(format!("no {what} on\n{}", self.grid.text()).into());
             };
-            self.grid.take(&bytes);
-            at = arrived;
+            at = self.take(&output);
         }
         Ok(at)
     }
@@ -131,11 +146,22 @@ impl Terminal {
             Some(known) => Ok(known),
             None => self.output.recv_timeout(PATIENCE),
         };
-        let Ok((at, bytes)) = next else {
+        let Ok(output) = next else {
             return Err(format!("a key changed nothing on\n{}", self.grid.text()).into());
         };
-        self.grid.take(&bytes);
-        Ok(at)
+        Ok(self.take(&output))
+    }
+
+    fn take(&mut self, output: &Output) -> Instant {
+        self.grid.take(&output.bytes);
+        self.stolen.1 = output.stolen;
+        output.at
+    }
+
+    /// Returns whether the host of a virtual machine took a core away between the last key and the
+    /// output that was waited for: that time says nothing about the program.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.stolen.1 > self.stolen.0
     }
 
     /// Returns whether anything is drawn within a time; [`Terminal::first_bytes`] returns when.
@@ -155,10 +181,7 @@ impl Terminal {
         let mut last = since;
         loop {
             match self.output.recv_timeout(time) {
-                Ok((at, bytes)) => {
-                    self.grid.take(&bytes);
-                    last = at;
-                }
+                Ok(output) => last = self.take(&output),
                 Err(RecvTimeoutError::Timeout) => return Ok(last),
                 Err(RecvTimeoutError::Disconnected) => return Err("the program ended".into()),
             }
@@ -170,9 +193,9 @@ impl Terminal {
         let end = Instant::now() + time;
         let mut count = 0;
         while let Some(left) = end.checked_duration_since(Instant::now())
-            && let Ok((_, bytes)) = self.output.recv_timeout(left)
+            && let Ok(output) = self.output.recv_timeout(left)
         {
-            count += bytes.len();
+            count += output.bytes.len();
         }
         count
     }
@@ -202,6 +225,10 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        // fast-resume goes on without its terminal, and would take time from what is measured next.
+        let _ = Command::new("kill")
+            .args(["-9", &self.pid.to_string()])
+            .output();
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
