@@ -54,7 +54,9 @@ pub struct FileInfo {
 impl FileInfo {
     /// Returns the last part of the key.
     pub fn name(&self) -> &str {
-        self.key.rsplit('/').next().unwrap_or(&self.key)
+        // Asked several times for every file of every store, in each list and search.
+        let start = memchr::memrchr(b'/', self.key.as_bytes()).map_or(0, |at| at + 1);
+        self.key.get(start..).unwrap_or(&self.key)
     }
 
     /// Returns the name without `suffix`; `None` if it does not end with it, or nothing is left.

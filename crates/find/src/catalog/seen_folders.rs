@@ -52,7 +52,8 @@ impl SeenFolders {
             let Some((stem, _)) = log.rsplit_once('.') else {
                 return true;
             };
-            let (around, _) = stem.rsplit_once('/').unwrap_or(("", stem));
+            let end = memchr::memrchr(b'/', stem.as_bytes()).unwrap_or(0);
+            let around = stem.get(..end).unwrap_or("");
             if last.as_ref().is_none_or(|(folder, _)| folder != around) {
                 last = Some((around.to_owned(), self.listed.get(around)));
             }

@@ -5,6 +5,7 @@
 //! sees the index before or after a change. Deleting a source removes only its row: a block that no
 //! source owns is dead, and its terms are dropped when the segment is rewritten.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 use std::sync::OnceLock;
@@ -112,6 +113,17 @@ fn name_of(reference: &SessionRef) -> SourceName<'_> {
     (reference.dialect.as_bytes(), reference.id.as_bytes())
 }
 
+/// Compares two sources by their place in a listing: folders by name, and in a folder its files
+/// by name, so that `/` comes before every other character.
+fn by_listing(a: SourceName<'_>, b: SourceName<'_>) -> Ordering {
+    let rank = |byte: &u8| (*byte != b'/', *byte);
+    let ids = || match a.1.iter().zip(b.1).find(|(a, b)| a != b) {
+        Some((a, b)) => rank(a).cmp(&rank(b)),
+        None => a.1.len().cmp(&b.1.len()),
+    };
+    a.0.cmp(b.0).then_with(ids)
+}
+
 /// A hash table of positions by name, without copies of the names: a search of ten thousand
 /// sessions in a fresh process would spend a tenth of its time on making them.
 #[derive(Debug, Clone, Default)]
@@ -195,6 +207,10 @@ impl Manifest {
             .unwrap_or(b"")
     }
 
+    fn name(&self, row: &SourceRow) -> SourceName<'_> {
+        (self.part(row.name.dialect), self.part(row.name.id))
+    }
+
     /// Returns the reference of the source of `row`.
     pub(crate) fn reference(&self, row: &SourceRow) -> SessionRef {
         let text = |part| String::from_utf8_lossy(self.part(part)).into_owned();
@@ -209,8 +225,7 @@ impl Manifest {
     fn place_of(&self, reference: &SessionRef) -> Option<usize> {
         let places = self.places.get_or_init(|| {
             let names = self.sources.iter();
-            let names = names.map(|row| (self.part(row.name.dialect), self.part(row.name.id)));
-            Places::of(names)
+            Places::of(names.map(|row| self.name(row)))
         });
         places.find(name_of(reference), |place| {
             let row = self.sources.get(place);
@@ -286,7 +301,11 @@ impl Manifest {
             }
         }
         varint::put(&mut out, self.sources.len() as u64);
-        for row in &self.sources {
+        // In the order of a listing, so that a search which asks in that order needs no hash table.
+        // A stable sort passes rows that are in order already once.
+        let mut rows: Vec<&SourceRow> = self.sources.iter().collect();
+        rows.sort_by(|a, b| by_listing(self.name(a), self.name(b)));
+        for row in rows {
             self.encode_source(row, &mut out);
         }
         let sum = crc32fast::hash(&out);
@@ -440,10 +459,11 @@ mod tests {
         let manifest = some();
         let mut back = Manifest::decode(manifest.encode()).unwrap();
         let rows = |it: &Manifest| -> Vec<_> {
-            it.sources
-                .iter()
-                .map(|r| (it.reference(r), r.generation, r.covered, r.ranges.clone()))
-                .collect()
+            let rows = it.sources.iter();
+            let row = |r: &SourceRow| (it.reference(r), r.generation, r.covered, r.ranges.clone());
+            let mut rows: Vec<_> = rows.map(row).collect();
+            rows.sort_by_key(|(reference, ..)| reference.to_string());
+            rows
         };
         assert_eq!(rows(&back), rows(&manifest));
         assert_eq!((back.next, &back.segments), (9, &manifest.segments));
@@ -480,6 +500,24 @@ mod tests {
                 .collect::<Vec<_>>(),
             ["a", "c会", "a"]
         );
+    }
+
+    #[test]
+    fn sources_are_stored_in_the_order_of_a_listing() {
+        let listed = ["/a/x", "/a/y", "/a-b/x", "/a.b/x", "/b"];
+        let mut manifest = Manifest::default();
+        for place in [3, 0, 4, 1, 2] {
+            manifest.source_mut(&SessionRef::new("claude", listed[place]));
+        }
+        let back = Manifest::decode(manifest.encode()).unwrap();
+        let ids = back.sources.iter().map(|row| back.reference(row).id);
+        assert_eq!(ids.collect::<Vec<_>>(), listed);
+        let mut next = 0;
+        for id in listed {
+            let reference = SessionRef::new("claude", id);
+            assert!(back.source_near(&reference, &mut next).is_some());
+        }
+        assert!(back.places.get().is_none(), "a table was made");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod calls;
 mod compactions;
+mod leaves;
 mod links;
 
 use super::fixture::{base, file};
