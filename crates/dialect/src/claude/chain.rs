@@ -211,8 +211,7 @@ impl<'a> Chain<'a> {
         self.move_links(kept, *first, *last);
         if let Some(anchor) = kept.anchor {
             for (slot, head) in self.log.entries() {
-                if head.parent == Some(anchor) && !head.flags.has(Flags::CUT) && self.is_alive(slot)
-                {
+                if self.follows(head, anchor) && self.is_alive(slot) {
                     set(&mut self.up, slot, last.0);
                 }
             }
@@ -229,13 +228,20 @@ impl<'a> Chain<'a> {
         set(&mut self.up, *first, anchor.map_or(NONE, |slot| slot.0));
     }
 
+    /// Whether a line follows another by the name of its parent. What follows a skipped line
+    /// follows its parent instead.
+    fn follows(&self, head: &Head, above: Symbol) -> bool {
+        let parent = head.parent.filter(|_| !head.flags.has(Flags::CUT));
+        parent.and_then(|parent| self.not_skipped(parent)) == Some(above)
+    }
+
     /// Moves the named links in the same way.
     fn move_links(&mut self, kept: &PreservedSegment, first: Slot, last: Slot) {
         let anchor = kept.anchor.and_then(|anchor| self.line(anchor));
         let anchor = anchor.filter(|anchor| self.is_alive(*anchor));
         for (slot, head) in self.log.entries() {
-            let is_below = head.parent.is_some() && head.parent == kept.anchor;
-            if is_below && !head.flags.has(Flags::CUT) && self.is_alive(slot) {
+            let is_below = kept.anchor.is_some_and(|anchor| self.follows(head, anchor));
+            if is_below && self.is_alive(slot) {
                 set(&mut self.links, slot, last.0);
             }
         }
@@ -272,6 +278,11 @@ impl<'a> Chain<'a> {
     /// Returns the line that counts for an id.
     pub(super) fn line(&self, id: Symbol) -> Option<Slot> {
         some(self.place.get(id.index()))
+    }
+
+    /// Returns the line that counts of those without an id.
+    pub(super) fn nameless(&self) -> Option<Slot> {
+        some(self.place.last())
     }
 
     /// Whether the client can reach the line.

@@ -81,6 +81,11 @@ impl Client {
         self >= Client::V2_1_150
     }
 
+    /// Whether it leaves out calls whose ids were used before.
+    pub(super) fn drops_repeated_calls(self) -> bool {
+        self >= Client::V2_1_150
+    }
+
     /// Whether it sends what commands of the user printed.
     pub(super) fn sends_commands(self) -> bool {
         self >= Client::V2_1_150

@@ -168,10 +168,12 @@ pub(super) fn pair(lines: &mut [Line], client: Client, open_end: bool) -> Gaps {
         false => HashSet::new(),
     };
     let mut ledger = CallPairs {
+        client,
         answered,
         called,
         early: HashSet::new(),
         calls: HashMap::new(),
+        last: LastAnswer::default(),
         gaps: Gaps::default(),
     };
     // The oldest version looks for the calls of results behind the first answer only.
@@ -187,12 +189,48 @@ pub(super) fn pair(lines: &mut [Line], client: Client, open_end: bool) -> Gaps {
         }
         let is_answer = line.voice == Voice::Assistant && !line.is_idle;
         looks |= is_answer && line.fate == CallOutcome::Sent;
+        ledger.last.pass(line);
     }
     ledger.gaps
 }
 
+/// The calls of the last answer of the model. Before 2.1.325 only results that follow it count for
+/// them.
+#[derive(Debug, Default)]
+struct LastAnswer {
+    group: Option<Symbol>,
+    calls: HashSet<String>,
+    /// The answers since the last prompt: a further line of one of them is joined to it, although
+    /// others are between.
+    since_prompt: HashSet<Symbol>,
+}
+
+impl LastAnswer {
+    fn pass(&mut self, line: &Line) {
+        let is_sent = line.fate != CallOutcome::Dropped;
+        match line.voice {
+            Voice::Assistant if is_sent && !line.is_idle => {
+                let is_same = line.group.is_some() && line.group == self.group;
+                let is_earlier = line.group.is_some_and(|it| self.since_prompt.contains(&it));
+                if !is_same && is_earlier {
+                    return;
+                }
+                if !is_same {
+                    self.calls.clear();
+                    self.group = line.group;
+                    self.since_prompt.extend(line.group);
+                }
+                self.calls.extend(line.calls.iter().cloned());
+            }
+            Voice::User if is_sent && line.results.is_empty() => self.since_prompt.clear(),
+            _ => {}
+        }
+    }
+}
+
 /// The state of calls during the pass over the lines.
 struct CallPairs {
+    client: Client,
     /// Calls that have a result anywhere.
     answered: HashSet<String>,
     /// All calls, if results are found also before them.
@@ -201,6 +239,7 @@ struct CallPairs {
     early: HashSet<String>,
     /// Calls so far, and whether their result was already found.
     calls: HashMap<String, bool>,
+    last: LastAnswer,
     gaps: Gaps,
 }
 
@@ -220,7 +259,8 @@ impl CallPairs {
         } else if open > 0 {
             self.gaps.missing.push(index);
         }
-        if !line.speaks && line.calls.iter().all(|id| self.calls.contains_key(id)) {
+        let is_repeated = || line.calls.iter().all(|id| self.calls.contains_key(id));
+        if !line.speaks && self.client.drops_repeated_calls() && is_repeated() {
             line.fate = CallOutcome::Void;
         }
         for id in &line.calls {
@@ -229,10 +269,14 @@ impl CallPairs {
         }
     }
 
-    /// The first result of a call counts; a result before its call only for the newest version.
+    /// The first result of a call counts; a result before its call, or behind another answer, only
+    /// for the newest version.
     fn settle_results(&mut self, line: &mut Line) {
         let mut counts = false;
         for id in &line.results {
+            if !self.client.finds_by_call() && !self.last.calls.contains(id) {
+                continue;
+            }
             match self.calls.get_mut(id) {
                 Some(has_result) => counts |= !std::mem::replace(has_result, true),
                 None => counts |= self.called.contains(id) && self.early.insert(id.clone()),

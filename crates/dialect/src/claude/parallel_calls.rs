@@ -88,10 +88,8 @@ impl Missing {
                 }
             }
             EntryKind::ToolResult => {
-                let call = head
-                    .parent
-                    .and_then(|parent| chain.line(parent))
-                    .and_then(|line| log.head(line));
+                // A compaction may have moved it behind a message that it kept.
+                let call = chain.linked(slot).and_then(|line| log.head(line));
                 match call.and_then(|call| call.group).filter(same_writer) {
                     Some(group) => self.results.entry(group).or_default().push(slot),
                     None => self.strays.push(slot),

@@ -48,7 +48,7 @@ pub(super) fn choose(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<LeafCh
         if at.is_none() && !is_kept {
             at = last_written(view, chain)?;
         }
-        if let Some(at) = at.filter(|at| chain.linked_message(*at).is_some()) {
+        if let Some(at) = at.filter(|at| can_be_chosen(chain, *at)) {
             return Ok(LeafChoice::At(at));
         }
     }
@@ -57,7 +57,7 @@ pub(super) fn choose(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<LeafCh
 
 /// Chooses among the ends of all branches, if the statement alone decides nothing.
 fn among_ends(view: &SessionView<'_>, chain: &Chain<'_>, stated: &Stated) -> Result<LeafChoice> {
-    let ends = ends(view, chain);
+    let ends = ends(view, chain)?;
     if ends.len() < 2 {
         return Ok(LeafChoice::Ends(ends));
     }
@@ -70,10 +70,16 @@ fn among_ends(view: &SessionView<'_>, chain: &Chain<'_>, stated: &Stated) -> Res
         at = Some(last);
     }
     let at = at.or(last);
-    Ok(match at.filter(|at| chain.linked_message(*at).is_some()) {
+    Ok(match at.filter(|at| can_be_chosen(chain, *at)) {
         Some(at) => LeafChoice::At(at),
         None => LeafChoice::Ends(ends),
     })
+}
+
+/// Whether a line can be chosen: it has an id, by which clients remember it, and a message above it.
+fn can_be_chosen(chain: &Chain<'_>, at: Slot) -> bool {
+    let has_id = chain.log.head(at).is_some_and(|head| head.id.is_some());
+    has_id && chain.linked_message(at).is_some()
 }
 
 /// Returns where a version continues that finds no statement: at the last line of the file. If that
@@ -128,12 +134,19 @@ fn states_something(view: &SessionView<'_>) -> Result<bool> {
 
 /// Returns the messages at the ends of all branches: those above lines that no other follows, and
 /// that no message follows.
-fn ends(view: &SessionView<'_>, chain: &Chain<'_>) -> Vec<Slot> {
+///
+/// A line that states no parent, not even `null`, is taken for one that follows the line without
+/// an id.
+fn ends(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Vec<Slot>> {
     let count = view.log.heads.len();
     let (mut is_parent, mut has_message) = (vec![false; count], vec![false; count]);
     let rows = || chain.rows();
     for slot in rows() {
-        let Some(above) = chain.linked(slot) else {
+        let above = match (chain.linked(slot), chain.nameless()) {
+            (None, Some(nameless)) if lacks_parent(view, slot)? => Some(nameless),
+            (above, _) => above,
+        };
+        let Some(above) = above else {
             continue;
         };
         set_mark(&mut is_parent, above);
@@ -147,7 +160,12 @@ fn ends(view: &SessionView<'_>, chain: &Chain<'_>) -> Vec<Slot> {
     let mut ends: Vec<Slot> = found.filter(|slot| !is(&has_message, *slot)).collect();
     ends.sort_unstable();
     ends.dedup();
-    ends
+    Ok(ends)
+}
+
+fn lacks_parent(view: &SessionView<'_>, slot: Slot) -> Result<bool> {
+    let is_absent = |object: &Object<'_>| object.get("parentUuid").is_none();
+    Ok(view.with_object(slot, is_absent)? == Some(true))
 }
 
 /// What the `last-prompt` lines since the last compaction state.

@@ -28,16 +28,6 @@ pub use verdict::{
 use crate::rng::Rng;
 use crate::sha256;
 
-/// Recorded runs that are not predicted, by version and hash of the file. The parent of a result is
-/// a later answer there: 2.1.150 puts the result behind that answer, and then drops it, because it
-/// answers a call of another message.
-const NOT_UNDERSTOOD: [(&str, &str); 1] = [("2.1.150", "5d81835cf0320c8c9050eae9cf187285")];
-
-/// Whether the recorded run of a file with a version is understood.
-pub fn is_understood(version: &str, hash: &str) -> bool {
-    !NOT_UNDERSTOOD.contains(&(version, hash))
-}
-
 /// A damaged transcript.
 #[derive(Debug, Clone)]
 pub struct Trial {
