@@ -10,6 +10,7 @@ mod calls;
 mod compactions;
 mod leaves;
 mod links;
+mod versions;
 
 use super::fixture::{base, file};
 
