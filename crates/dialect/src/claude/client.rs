@@ -13,6 +13,7 @@ use boswell_model::{
 use super::chain::{Chain, is_message};
 use super::lines::CountedLines;
 use super::nearest::nearest;
+use super::pairing::{calls_of, results_of};
 use super::{context, parallel_calls, tip};
 use crate::Reading;
 
@@ -184,8 +185,10 @@ pub(super) fn reached(view: &SessionView<'_>, client: Client, exactly: bool) -> 
                 }
                 _ => None,
             };
-            let path = followed(view, client, &chain, path)?;
-            let slots = match exactly {
+            let found = followed(view, client, &chain, path.clone())?;
+            let is_odd = !client.finds_by_call() && has_displaced(view, &chain, &path, &found)?;
+            let path = found;
+            let slots = match exactly || is_odd {
                 true => records(&context::along(view, client, tip, &path)?),
                 false => path,
             };
@@ -196,6 +199,33 @@ pub(super) fn reached(view: &SessionView<'_>, client: Client, exactly: bool) -> 
         slots: slots.into_iter().collect(),
         whole,
     })
+}
+
+/// Whether a result that was found beside a path follows another line than its call: it is left out
+/// behind an answer that does not have the call.
+fn has_displaced(
+    view: &SessionView<'_>,
+    chain: &Chain<'_>,
+    path: &[Slot],
+    found: &[Slot],
+) -> Result<bool> {
+    if found.len() == path.len() {
+        return Ok(false);
+    }
+    let on_path: HashSet<Slot> = path.iter().copied().collect();
+    let is_found =
+        |slot: &&Slot| view.log.kind(**slot) == EntryKind::ToolResult && !on_path.contains(*slot);
+    for slot in found.iter().filter(is_found) {
+        let results = view.with_object(*slot, results_of)?.unwrap_or_default();
+        let calls = match chain.linked(*slot) {
+            Some(above) => view.with_object(above, calls_of)?.unwrap_or_default(),
+            None => Vec::new(),
+        };
+        if !results.iter().any(|id| calls.contains(id)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn sent(
