@@ -76,7 +76,8 @@ fn among_ends(view: &SessionView<'_>, chain: &Chain<'_>, stated: &Stated) -> Res
     })
 }
 
-/// Whether a line can be chosen: it has an id, by which clients remember it, and a message above it.
+/// Whether a line can be chosen: it has an id, by which clients remember it,
+/// and a message above it.
 fn can_be_chosen(chain: &Chain<'_>, at: Slot) -> bool {
     let has_id = chain.log.head(at).is_some_and(|head| head.id.is_some());
     has_id && chain.linked_message(at).is_some()
