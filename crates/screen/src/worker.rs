@@ -114,23 +114,13 @@ impl Workers {
             let language = look.language;
             move |app, send| pages::previews(app, send, &asks, language)
         });
-        let host_rows = Arc::new(AtomicBool::new(false));
-        if app.hosts().iter().any(|host| host.shown) {
-            let changed = Arc::clone(&host_rows);
-            spawn(app, events, move |app, send| {
-                hosts::run(app, send, &changed)
-            });
-        }
         let last_key = Arc::new(looker::LastKey::default());
-        spawn(app, events, {
-            let asks = Arc::clone(&looker);
-            let signals = looker::Signals {
-                told: changed,
-                hosts: host_rows,
-                last_key: Arc::clone(&last_key),
-            };
-            move |app, send| looker::run(app, send, &asks, &signals)
-        });
+        let signals = looker::Signals {
+            told: changed,
+            hosts: start_hosts(app, events),
+            last_key: Arc::clone(&last_key),
+        };
+        start_looker(app, events, &looker, signals);
         spawn(app, events, {
             let looker = Arc::clone(&looker);
             let language = look.language;
@@ -183,6 +173,30 @@ impl Workers {
     pub(crate) fn stop(&self) {
         self.finding.cancel();
     }
+}
+
+/// Starts the thread for hosts, if some are shown; returns what tells that their rows changed.
+fn start_hosts(app: &App, events: &Sender<Event>) -> Arc<AtomicBool> {
+    let changed = Arc::new(AtomicBool::new(false));
+    if app.hosts().iter().any(|host| host.shown) {
+        let changed = Arc::clone(&changed);
+        spawn(app, events, move |app, send| {
+            hosts::run(app, send, &changed)
+        });
+    }
+    changed
+}
+
+fn start_looker(
+    app: &App,
+    events: &Sender<Event>,
+    asks: &Arc<Latest<looker::LookAsk>>,
+    signals: looker::Signals,
+) {
+    let asks = Arc::clone(asks);
+    spawn(app, events, move |app, send| {
+        looker::run(app, send, &asks, &signals)
+    });
 }
 
 /// Sends answers to the loop.

@@ -44,19 +44,44 @@ pub struct Fact {
 }
 
 /// Everything below one folder at one time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct TreeSnapshot {
     meta: BTreeMap<PathBuf, Fact>,
+    /// Change times (ctime), which no program can set back. They are not compared.
+    changed: BTreeMap<PathBuf, i128>,
 }
+
+impl PartialEq for TreeSnapshot {
+    fn eq(&self, other: &TreeSnapshot) -> bool {
+        self.meta == other.meta
+    }
+}
+
+impl Eq for TreeSnapshot {}
 
 impl TreeSnapshot {
     /// Records everything below `root`, and `root` itself as the empty path.
     pub fn take(root: &Path) -> TreeSnapshot {
-        let mut meta = BTreeMap::new();
+        let nothing = TreeSnapshot {
+            meta: BTreeMap::new(),
+            changed: BTreeMap::new(),
+        };
+        TreeSnapshot::take_after(root, &nothing)
+    }
+
+    /// As above, without reading files that did not change since an earlier snapshot by their
+    /// change times: folders of programs take seconds to read.
+    pub fn take_after(root: &Path, earlier: &TreeSnapshot) -> TreeSnapshot {
+        let (mut meta, mut changed) = (BTreeMap::new(), BTreeMap::new());
         let mut waiting = vec![root.to_path_buf()];
         while let Some(path) = waiting.pop() {
             // A program that runs removes files of its own: what is gone is not in the snapshot.
-            let Some(fact) = Fact::of(&path) else {
+            let below = path
+                .strip_prefix(root)
+                .expect("found below the root")
+                .to_path_buf();
+            let known = earlier.meta.get(&below).zip(earlier.changed.get(&below));
+            let Some((fact, ctime)) = Fact::of(&path, known) else {
                 assert!(path != root, "{} does not exist", root.display());
                 continue;
             };
@@ -70,13 +95,10 @@ impl TreeSnapshot {
                     ),
                 }
             }
-            let below = path
-                .strip_prefix(root)
-                .expect("found below the root")
-                .to_path_buf();
+            changed.extend(ctime.map(|ctime| (below.clone(), ctime)));
             meta.insert(below, fact);
         }
-        TreeSnapshot { meta }
+        TreeSnapshot { meta, changed }
     }
 
     /// Returns the data of a path below the root.
@@ -131,12 +153,22 @@ fn shown(path: &Path) -> String {
 }
 
 impl Fact {
-    /// Returns what is there; `None` if nothing is.
-    fn of(path: &Path) -> Option<Fact> {
+    /// Returns what is there, and when it changed; `None` if nothing is.
+    fn of(path: &Path, known: Option<(&Fact, &i128)>) -> Option<(Fact, Option<i128>)> {
         let about = match fs::symlink_metadata(path) {
             Err(error) if is_gone(&error) => return None,
             about => about.expect("metadata can be read"),
         };
+        let (inode, mode, mtime_ns) = numbers(&about);
+        let changed = changed(&about);
+        let is_same = |fact: &Fact, before: i128| {
+            let is_file = about.is_file() && matches!(fact.kind, NodeKind::File(_));
+            let numbers = (fact.inode, fact.mode, fact.mtime_ns, fact.len);
+            is_file && changed == Some(before) && numbers == (inode, mode, mtime_ns, about.len())
+        };
+        if let Some((fact, _)) = known.filter(|(fact, before)| is_same(fact, **before)) {
+            return Some((fact.clone(), changed));
+        }
         let kind = if about.is_file() {
             match fs::read(path) {
                 Err(error) if is_gone(&error) => return None,
@@ -150,14 +182,14 @@ impl Fact {
             NodeKind::Other
         };
         let len = if about.is_dir() { 0 } else { about.len() };
-        let (inode, mode, mtime_ns) = numbers(&about);
-        Some(Fact {
+        let fact = Fact {
             kind,
             len,
             mtime_ns,
             inode,
             mode,
-        })
+        };
+        Some((fact, changed))
     }
 
     fn changes(&self, after: &Fact) -> Vec<String> {
@@ -186,6 +218,18 @@ fn numbers(about: &fs::Metadata) -> (u64, u32, i128) {
     use std::os::unix::fs::MetadataExt;
     let mtime = i128::from(about.mtime()) * 1_000_000_000 + i128::from(about.mtime_nsec());
     (about.ino(), about.mode() & 0o7777, mtime)
+}
+
+/// Returns the change time in nanoseconds since 1970, if there is one.
+#[cfg(unix)]
+fn changed(about: &fs::Metadata) -> Option<i128> {
+    use std::os::unix::fs::MetadataExt;
+    Some(i128::from(about.ctime()) * 1_000_000_000 + i128::from(about.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn changed(_about: &fs::Metadata) -> Option<i128> {
+    None
 }
 
 #[cfg(not(unix))]
@@ -246,6 +290,22 @@ mod tests {
         assert!(said.contains("new.lock: added"), "{said}");
         assert!(said.contains("two.json: content"), "{said}");
         assert!(said.contains("one.jsonl: removed"), "{said}");
+        disk::remove(&root);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_rewritten_file_is_read_again_although_its_time_was_set_back() {
+        let root = folder("snapshot-after");
+        disk::set_modified(&root.join("two.json"), 1_000);
+        let before = TreeSnapshot::take(&root);
+        assert_eq!(TreeSnapshot::take_after(&root, &before), before);
+        // Times of the file system have ticks.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(root.join("two.json"), b"[]").unwrap();
+        disk::set_modified(&root.join("two.json"), 1_000);
+        let said = before.diff(&TreeSnapshot::take_after(&root, &before));
+        assert_eq!(said, ["two.json: content or kind changed"]);
         disk::remove(&root);
     }
 

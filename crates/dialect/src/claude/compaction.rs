@@ -31,13 +31,18 @@ fn is_boundary(head: &boswell_model::Head) -> bool {
 
 /// Returns the messages that the compaction at `boundary` preserves; `None` if there are none.
 ///
-/// If one of the messages that it names is missing, the client preserves none of them.
-pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<PreservedSegment>> {
+/// If one of the messages that it names is missing, or is not among the lines that count for a
+/// client, that preserves none of them.
+pub(super) fn kept(
+    view: &SessionView<'_>,
+    boundary: Slot,
+    lines: &CountedLines,
+) -> Result<Option<PreservedSegment>> {
     let named = view.with_object(boundary, |object| named(object.get("compactMetadata")?))?;
     let Some(Some(named)) = named else {
         return Ok(None);
     };
-    let slots = slots_of(view, boundary, &named.what).unwrap_or_default();
+    let slots = slots_of(view, boundary, &named.what, lines).unwrap_or_default();
     if slots.is_empty() {
         return Ok(None);
     }
@@ -49,8 +54,13 @@ pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<Pres
 }
 
 /// Returns the lines that a compaction names; `None` if one of them is not before it.
-fn slots_of(view: &SessionView<'_>, boundary: Slot, what: &What) -> Option<Vec<Slot>> {
-    let places = chain::places(view.log, &CountedLines::of(view.log));
+fn slots_of(
+    view: &SessionView<'_>,
+    boundary: Slot,
+    what: &What,
+    lines: &CountedLines,
+) -> Option<Vec<Slot>> {
+    let places = chain::places(view.log, lines);
     let find = |id: &str| {
         let name = view.log.names.find(id)?;
         chain::some(places.get(name.index())).filter(|slot| *slot < boundary)

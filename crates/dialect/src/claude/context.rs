@@ -14,6 +14,7 @@ use boswell_model::{
 
 use super::chain::{Chain, is_message};
 use super::client::Client;
+use super::lines::CountedLines;
 use super::pairing::{
     CallOutcome, Gaps, INTERRUPTED, Line, MISSING, NO_CONTENT, NO_RESPONSE, ORPHANED,
     TOOL_USE_INTERRUPTED, Voice, calls_client, calls_of, pair, results_of,
@@ -86,7 +87,7 @@ fn chain_for<'a>(view: &SessionView<'a>, slot: Slot) -> Result<Chain<'a>> {
             .is_some_and(|h| h.flags.has(Flags::CUT))
     };
     let kept = match view.tree.ancestors(slot).find(cuts) {
-        Some(boundary) => compaction::kept(view, boundary)?,
+        Some(boundary) => compaction::kept(view, boundary, &CountedLines::of(view.log))?,
         None => None,
     };
     Ok(Chain::of(view.log, kept.as_ref()))

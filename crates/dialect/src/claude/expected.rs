@@ -11,6 +11,7 @@ use boswell_model::{Flags, Result, SessionView, Slot, Symbol, Tip};
 
 use super::chain::is_message;
 use super::client::Client;
+use super::lines::CountedLines;
 use super::losses::content;
 use super::pairing::{calls_of, results_of};
 use super::{branch, check, compaction, tip};
@@ -63,7 +64,7 @@ impl ExpectedEntries {
 
     /// Adds the entries that a compaction kept.
     fn add_kept(&mut self, view: &SessionView<'_>, boundary: Slot) -> Result<()> {
-        let kept = compaction::kept(view, boundary)?;
+        let kept = compaction::kept(view, boundary, &CountedLines::of(view.log))?;
         self.kept = kept.into_iter().flat_map(|kept| kept.slots).collect();
         let kept: Vec<Slot> = self.kept.iter().copied().collect();
         self.add(view, kept.into_iter());

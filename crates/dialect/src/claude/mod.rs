@@ -21,6 +21,7 @@ mod fork;
 mod head;
 mod image;
 mod invalid_blocks;
+mod javascript_sort;
 mod lines;
 mod losses;
 mod meta;

@@ -1,12 +1,13 @@
 //! The tip from which the newest client continues when it resumes a session.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use boswell_model::{Flags, Instant, Log, Result, SessionView, Slot, Tip};
 
 use super::chain::{Chain, is_message};
 use super::client::Client;
 use super::compaction;
+use super::javascript_sort;
 use super::lines::CountedLines;
 use super::resumed_leaf::{self, LeafChoice};
 
@@ -22,7 +23,7 @@ pub(super) fn chain_seen_by<'a>(
     lines: CountedLines,
 ) -> Result<Chain<'a>> {
     let kept = match compaction::last_boundary(view.log) {
-        Some(boundary) if client.finds_lost() => compaction::kept(view, boundary)?,
+        Some(boundary) if client.finds_lost() => compaction::kept(view, boundary, &lines)?,
         _ => None,
     };
     Ok(Chain::seen_by(client, view.log, lines, kept.as_ref()))
@@ -80,23 +81,38 @@ fn below(chain: &Chain<'_>, choice: &LeafChoice, leaf: Slot) -> Slot {
     last.unwrap_or(leaf)
 }
 
+/// Returns the line that the oldest version takes: it sorts all of them by their times, newest
+/// first. Where some are no times, the way in which it sorts decides.
 fn newest_line(view: &SessionView<'_>, chain: &Chain<'_>) -> Option<Slot> {
-    let log = view.log;
-    let time = |slot: Slot| match log.head(slot)?.time {
+    let mut lines: Vec<(Option<i64>, Slot)> = Vec::new();
+    for slot in chain.in_order() {
+        if !is_side(view.log, slot) {
+            lines.push((time_of_oldest(view, slot), slot));
+        }
+    }
+    // A line that repeats an id has the place of the first one.
+    lines.sort_by_key(|(_, slot)| chain.first_of(*slot).unwrap_or(*slot));
+    if lines.iter().all(|(time, _)| time.is_some()) {
+        // Of equal times the first counts.
+        let newest = lines.iter().rev().max_by_key(|(time, _)| *time);
+        return newest.map(|(_, slot)| *slot);
+    }
+    javascript_sort::sort(&mut lines, &|(a, _), (b, _)| match (a, b) {
+        (Some(a), Some(b)) => b.cmp(&a),
+        _ => Ordering::Equal,
+    });
+    lines.first().map(|(_, slot)| *slot)
+}
+
+/// Returns the time of a line in milliseconds, as the oldest version reads it.
+fn time_of_oldest(view: &SessionView<'_>, slot: Slot) -> Option<i64> {
+    match view.log.head(slot)?.time {
         Some(time) => Some(Instant::from(time).millis()),
         // A number is a time to this version alone.
         None => view
             .with_object(slot, |it| it.get("timestamp")?.i64())
             .ok()??,
-    };
-    let mut lines = chain.in_order().filter(|slot| !is_side(log, *slot));
-    let first = lines.next()?;
-    Some(
-        lines.fold(first, |best, slot| match (time(best), time(slot)) {
-            (Some(known), Some(time)) if time > known => slot,
-            _ => best,
-        }),
-    )
+    }
 }
 
 pub(super) fn is_side(log: &Log, slot: Slot) -> bool {

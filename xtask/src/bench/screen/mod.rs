@@ -173,6 +173,17 @@ fn allowed(case: &str, spent: f64, most: f64) -> Row {
     }
 }
 
+fn memory_row(case: &str, memory: u64, mebibytes: u64, target: Option<Target>) -> Row {
+    let most = mebibytes << 20;
+    Row {
+        case: case.to_owned(),
+        ours: table::mebibytes(memory),
+        baseline: format!("allowed {}", table::mebibytes(most)),
+        ratio: memory as f64 / most as f64,
+        target,
+    }
+}
+
 /// States how many keystrokes were not counted.
 fn left_out(typed: &Typed) -> Row {
     let (count, of) = (typed.settled.disturbed, typed.settled.all.len());
@@ -244,7 +255,6 @@ fn still(lab: &Lab, program: &Program) -> Outcome<Vec<Row>> {
     let drawn = terminal.drawn_in(IDLE);
     let share = (terminal.cpu_seconds()? - before) / IDLE.as_secs_f64();
     let memory = terminal.memory()?;
-    let most = 150_u64 << 20;
     Ok(vec![
         allowed("move, p99", moved.at(0.99), 0.008),
         allowed("preview, median", preview.at(0.5), 0.030),
@@ -262,13 +272,7 @@ fn still(lab: &Lab, program: &Program) -> Outcome<Vec<Row>> {
             ratio: share / 0.02,
             target: Some(Target::AtMost(1.0)),
         },
-        Row {
-            case: "memory".to_owned(),
-            ours: table::mebibytes(memory),
-            baseline: format!("allowed {}", table::mebibytes(most)),
-            ratio: memory as f64 / most as f64,
-            target: Some(Target::AtMost(1.0)),
-        },
+        memory_row("memory", memory, 150, Some(Target::AtMost(1.0))),
     ])
 }
 
@@ -294,17 +298,10 @@ fn long_log(lab: &Lab) -> Outcome<Vec<Row>> {
         first.push(at, terminal.wait("a page", is_page)?);
     }
     let (further, memory) = pages_further_up(&program)?;
-    let most = 250_u64 << 20;
     Ok(vec![
         allowed("first page of a log of 1 GB", first.at(0.5), 0.100),
         allowed("a page further up, p95", further.at(0.95), 0.100),
-        Row {
-            case: "memory with a log of 1 GB open".to_owned(),
-            ours: table::mebibytes(memory),
-            baseline: format!("allowed {}", table::mebibytes(most)),
-            ratio: memory as f64 / most as f64,
-            target: None,
-        },
+        memory_row("memory with a log of 1 GB open", memory, 250, None),
     ])
 }
 

@@ -85,3 +85,37 @@ fn a_compaction_whose_summary_is_skipped_keeps_nothing() {
     let broken = r#""isCompactSummary":true,"message":null"#;
     assert_eq!(sent(&compacted("a5", broken))[2], "u4 a6");
 }
+
+#[test]
+fn a_kept_message_without_content_fails_where_it_is_not_skipped() {
+    let summary = r#""isCompactSummary":true,"message":{"role":"user","content":"so far"}"#;
+    let mut lines = compacted("a5", summary);
+    let kept = lines.iter_mut().find(|it| it.contains("\"uuid\":\"a5\""));
+    let kept = kept.unwrap();
+    let (before, _) = kept.split_once("\"content\":").unwrap();
+    *kept = format!("{before}\"content\":null}}}}");
+    let [_, middle, newest] = sent(&lines);
+    assert_eq!(
+        (middle.as_str(), newest.as_str()),
+        ("failed", "k1 u4 a6"),
+        "the newest version keeps nothing then"
+    );
+}
+
+#[test]
+fn the_oldest_version_sorts_words_among_times_as_its_runtime_does() {
+    // A word behind falling times hides what is newer; behind rising ones it does not.
+    let lines = |first: usize, second: usize| {
+        let mut lines = vec![
+            user("u1", None, first, "ONE"),
+            user("u2", Some("u1"), second, "TWO"),
+            user("u3", Some("u2"), 5, "THREE"),
+            user("u4", Some("u3"), 7, "FOUR"),
+        ];
+        let word = lines.get_mut(2).unwrap();
+        *word = word.replace("2026-01-01T00:00:05.000Z", "yesterday");
+        lines
+    };
+    assert_eq!(sent(&lines(1, 2))[0], "u1 u2 u3 u4");
+    assert_eq!(sent(&lines(2, 1))[0], "u1");
+}

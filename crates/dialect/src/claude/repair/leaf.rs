@@ -4,6 +4,7 @@
 use boswell_model::json::Json;
 use boswell_model::{ProblemKind, Repair, Result, Slot, Tip};
 
+use super::super::lines::CountedLines;
 use super::super::{check, compaction, resumed_leaf, tip};
 use super::Lines;
 use crate::{Confidence, Fix};
@@ -15,7 +16,12 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     check::check(&lines.view, &mut problems)?;
     // The client does not follow a leaf from before a compaction that preserved messages.
     let from = match compaction::last_boundary(lines.view.log) {
-        Some(boundary) if compaction::kept(&lines.view, boundary)?.is_some() => Some(boundary),
+        Some(boundary)
+            if compaction::kept(&lines.view, boundary, &CountedLines::of(lines.view.log))?
+                .is_some() =>
+        {
+            Some(boundary)
+        }
         _ => None,
     };
     for problem in problems
