@@ -49,10 +49,15 @@ const OF_A_SESSION: &[&[&str]] = &[
 
 /// Reads the session in several passes, while the program has not ended, until nothing differs;
 /// returns what differed in the last one.
-fn read_in_peace(bench: &Bench, session: &str, has_ended: &mut dyn FnMut() -> bool) -> Vec<String> {
+fn read_in_peace(
+    bench: &Bench,
+    session: &str,
+    earlier: &TreeSnapshot,
+    has_ended: &mut dyn FnMut() -> bool,
+) -> Vec<String> {
     let mut found = Vec::new();
     for _ in 0..PASSES {
-        found = differences(bench, session);
+        found = differences(bench, session, earlier);
         if found.is_empty() || has_ended() {
             break;
         }

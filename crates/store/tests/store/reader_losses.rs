@@ -116,7 +116,7 @@ fn compare(trials: &[Trial], verdicts: &claude_trials::VerdictTable) {
             Some(format!("{version} {why}"))
         });
         let found: Vec<String> = found
-            .chain(unreported(&case, &report, &verdict))
+            .chain(unreported(&case, &report, verdict))
             .map(|why| format!("{} {}: {why}", trial.hash(), trial.name))
             .collect();
         failures.extend(found);
